@@ -1,4 +1,4 @@
-//! How long a classification takes: over the cases, over long commands, over hostile nesting.
+//! Measures the time of a classification, for the labelled cases, for long commands and for hostile nesting.
 
 #![allow(clippy::disallowed_methods, reason = "a bench looks at the clock")]
 
@@ -17,10 +17,12 @@ fn commands() -> Vec<String> {
     rows.filter_map(|row| row.get("command").and_then(|command| command.as_str()).map(str::to_owned)).collect()
 }
 
-/// An everyday script of about `bytes` bytes.
+/// Returns an everyday script of about `bytes` bytes.
 fn script(bytes: usize) -> String {
-    let block = "git status --porcelain | grep -v '^??' | wc -l\nif [ -f \"$HOME/.config/x\" ]; then cat src/*.rs | sort -u; fi\n\
-        for f in a b c; do sed -n '1,5p' \"$f\" && echo \"done $f\"; done\nfind . -name '*.md' -exec grep -l todo {} +\n";
+    let block = "git status --porcelain | grep -v '^??' | wc -l\n\
+        if [ -f \"$HOME/.config/x\" ]; then cat src/*.rs | sort -u; fi\n\
+        for f in a b c; do sed -n '1,5p' \"$f\" && echo \"done $f\"; done\n\
+        find . -name '*.md' -exec grep -l todo {} +\n";
     block
         .repeat(bytes / block.len() + 1)
         .get(..bytes)
@@ -29,7 +31,7 @@ fn script(bytes: usize) -> String {
         .to_owned()
 }
 
-/// How long one classification takes, the median of nine.
+/// Returns the duration of one classification: the median of nine.
 fn once(command: &str) -> Duration {
     let mut times = [Duration::ZERO; 9];
     for time in &mut times {
@@ -41,7 +43,7 @@ fn once(command: &str) -> Duration {
     times.into_iter().nth(4).unwrap_or_default()
 }
 
-/// The figures that are promised, in one table.
+/// Prints the promised figures in one table.
 fn promises() {
     let mut times: Vec<Duration> = commands().iter().map(|command| once(command)).collect();
     times.sort_unstable();

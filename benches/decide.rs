@@ -1,5 +1,5 @@
-//! What deciding an action costs: with rules and what people said before, of one agent and among many, with paths as they
-//! are written and with the disk asked. `cargo bench --bench decide`.
+//! Measures the evaluation of an action: with rules and saved decisions, for one agent and among many, with paths as
+//! written and with paths resolved on the disk. Run: `cargo bench --bench decide`.
 #![allow(missing_docs, reason = "criterion's macros make functions without documentation")]
 #![allow(clippy::unreachable, clippy::unwrap_used, reason = "a bench may stop")]
 
@@ -19,7 +19,8 @@ fn place(line: usize) -> Place {
     Place { file: "agents.toml".into(), line: u32::try_from(line).unwrap() }
 }
 
-/// Rules as people write them: a third about names anywhere, a third about directories, a third about commands.
+/// Returns a rule as people write them: a third about names anywhere, a third about directories, a third about
+/// commands.
 fn rule(number: usize) -> Rule {
     let base: SanitizedPath = "/srv/work".parse().unwrap();
     let path = |text: String| Some(PathGlob::at(&text, &base, bestow::Reach::Everywhere).unwrap());
@@ -45,16 +46,16 @@ fn rule(number: usize) -> Rule {
     }
 }
 
-/// What an engine holds while it decides.
+/// The content of an engine during the measurement.
 #[derive(Clone, Copy)]
 struct World<'d> {
     name: &'static str,
-    /// The first is asked. Each may write four directories.
+    /// The number of agents. The first one is asked. Each may write four directories.
     agents: usize,
     rules: usize,
-    /// What people said for the session and still counts.
+    /// The number of saved decisions that people made for the session and that still count.
     rulings: usize,
-    /// The directory in which the agent works, if it lies on the disk.
+    /// The working directory of the agent, if it lies on the disk.
     disk: Option<&'d str>,
 }
 
@@ -65,7 +66,7 @@ impl World<'_> {
 
     async fn built(self) -> (Engine, Agent) {
         let mut settings = Settings::default();
-        // What is measured is a step, not the limit of what one family may cause.
+        // The bench measures one step, not the limit of facts and changes per family.
         (settings.max_facts_per_minute, settings.max_changes_per_minute) = (u32::MAX, u32::MAX);
         settings.max_asks_per_minute = u32::MAX;
         let clock = Arc::new(SystemClock::new());
@@ -102,8 +103,8 @@ impl World<'_> {
     }
 }
 
-/// A line that reads, one that obeys its repository, one that nobody has listed, one that destroys, a redirection, a
-/// pipeline.
+/// The measured command lines: one reads, one obeys the configuration of its repository, one is unlisted, one destroys,
+/// one redirects, and one is a pipeline.
 const LINES: [&str; 7] = [
     "ls -la",
     "git status",
@@ -114,7 +115,7 @@ const LINES: [&str; 7] = [
     "make install",
 ];
 
-/// A directory with a repository in it, and two files.
+/// Creates a directory with a repository and two files.
 fn workspace() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     for (path, content) in [(".git/config", ""), ("src/main.rs", "// todo\n"), ("site/pages/index.html", "x")] {

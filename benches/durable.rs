@@ -1,4 +1,5 @@
-//! What it costs to keep events: `cargo bench --bench durable`. Beside the same disk's raw sync and beside SQLite, in one run.
+//! Measures the cost of persisting events, beside raw syncs of the same disk and beside SQLite, in one run:
+//! `cargo bench --bench durable`.
 #![allow(missing_docs, reason = "a bench is its own document")]
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +28,7 @@ const TIME: Duration = Duration::from_secs(3);
 
 fn settings() -> Settings {
     let mut settings = Settings::default();
-    // What is measured is a step, not the limit of what one family may cause.
+    // The bench measures one step, not the limit of facts and changes per family.
     (settings.max_facts_per_minute, settings.max_changes_per_minute) = (u32::MAX, u32::MAX);
     settings.reads = Reads::Granted;
     settings.max_grants = 1 << 24;
@@ -44,7 +45,8 @@ fn write(path: &str) -> Permission {
     Permission::write(path.parse().unwrap())
 }
 
-/// Each writer gives and takes back, one after the other; each is acknowledged. Steps a second.
+/// Returns the steps per second of `count` writers. Each writer grants and revokes in turn, and waits for each
+/// acknowledgement.
 async fn writers(engine: &Engine, count: usize) -> f64 {
     let owner = "you".parse().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
@@ -82,7 +84,7 @@ async fn writers(engine: &Engine, count: usize) -> f64 {
     steps as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Appends of a record's size, each synced: what the disk can do for one writer.
+/// Returns the number of synced appends per second, each of a record's size: the limit of the disk for one writer.
 fn raw(directory: &Path) -> f64 {
     let mut file = File::create(directory.join("raw")).unwrap();
     let record = [b'.'; 420];
@@ -95,12 +97,19 @@ fn raw(directory: &Path) -> f64 {
     f64::from(count) / started.elapsed().as_secs_f64()
 }
 
-/// The same as one writer of ours does, in SQLite: a record, and who holds what. `together` of them share a transaction, as if
-/// somebody collected what independent writers do.
+/// Measures the work of one writer of the engine in SQLite: a log record, and a change of the held permissions.
+/// `together` steps share a transaction, as if the caller batched the steps of independent writers.
 fn sqlite(directory: &Path, together: u32) -> f64 {
     let path = directory.join(format!("{together}.sqlite"));
     let connection = rusqlite::Connection::open(path).unwrap();
-    connection.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE log(seq INTEGER PRIMARY KEY, record TEXT); CREATE TABLE held(grant_id INTEGER PRIMARY KEY, agent TEXT, tag TEXT); CREATE INDEX by_agent ON held(agent);").unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; \
+             CREATE TABLE log(seq INTEGER PRIMARY KEY, record TEXT); \
+             CREATE TABLE held(grant_id INTEGER PRIMARY KEY, agent TEXT, tag TEXT); \
+             CREATE INDEX by_agent ON held(agent);",
+        )
+        .unwrap();
     let record = ".".repeat(420);
     let connection = Mutex::new(connection);
     let (started, mut count) = (Instant::now(), 0_u32);
@@ -129,11 +138,19 @@ fn sqlite(directory: &Path, together: u32) -> f64 {
     f64::from(count) / started.elapsed().as_secs_f64()
 }
 
-/// The same with a transaction for each step, as independent writers have: each of `count` threads waits for its own.
+/// Measures `sqlite` with one transaction per step, as independent writers have. Each of `count` threads waits for its
+/// own.
 fn sqlite_apart(directory: &Path, count: u32) -> f64 {
     let path = directory.join(format!("apart-{count}.sqlite"));
     let connection = rusqlite::Connection::open(path).unwrap();
-    connection.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE log(seq INTEGER PRIMARY KEY, record TEXT); CREATE TABLE held(grant_id INTEGER PRIMARY KEY, agent TEXT, tag TEXT); CREATE INDEX by_agent ON held(agent);").unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; \
+             CREATE TABLE log(seq INTEGER PRIMARY KEY, record TEXT); \
+             CREATE TABLE held(grant_id INTEGER PRIMARY KEY, agent TEXT, tag TEXT); \
+             CREATE INDEX by_agent ON held(agent);",
+        )
+        .unwrap();
     let (connection, record, started) = (Mutex::new(connection), ".".repeat(420), Instant::now());
     let writer = |number: u32| {
         let mut steps = 0_u32;
@@ -159,7 +176,8 @@ fn sqlite_apart(directory: &Path, count: u32) -> f64 {
     f64::from(steps) / started.elapsed().as_secs_f64()
 }
 
-/// Microseconds of reading a small file by a lasting right and of writing one: in memory, then with a journal.
+/// Prints the microseconds of reading and of writing a small file by a permanent permission: in memory, then with a
+/// journal.
 async fn uses(directory: &Path, engine: &Engine) {
     let place = directory.join("files");
     std::fs::create_dir(&place).unwrap();
@@ -182,7 +200,7 @@ async fn uses(directory: &Path, engine: &Engine) {
     }
 }
 
-/// Nanoseconds of a check: the median and the 999th of a thousand.
+/// Returns the nanoseconds of a check: the median and the 99.9th percentile.
 fn checks(engine: &Engine) -> (u128, u128) {
     let agent = engine.agent(&"reader".parse().unwrap()).unwrap();
     let mut all: Vec<_> = (0..200_000)
@@ -226,7 +244,7 @@ async fn writing(directory: &Path) {
     engine.shutdown().await;
 }
 
-/// How long an engine takes to start after so many events, with a few thousand grants alive.
+/// Measures the start of an engine after so many events, with a few thousand live grants.
 async fn starting(directory: &Path) {
     for steps in [10_000_u32, 100_000, 1_000_000] {
         let state = directory.join(format!("start-{steps}"));

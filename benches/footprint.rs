@@ -1,5 +1,6 @@
-//! What a check allocates, what a million agents weigh, and what a reader feels of a writer that never stops:
-//! `cargo bench --bench footprint`. Prints a table; nothing here is a test of time.
+//! Measures the allocations of a check, the memory of a million agents, and the delay that a constant writer causes a
+//! reader:
+//! `cargo bench --bench footprint`. Prints a table. It makes no assertions about time.
 #![allow(missing_docs, reason = "a bench has no reader but its author and the next one")]
 #![allow(
     clippy::unwrap_used,
@@ -74,7 +75,8 @@ fn tails(runtime: &tokio::runtime::Runtime) {
         stop.store(true, Ordering::Relaxed);
         let written = runtime.block_on(writer).unwrap();
         println!(
-            "{count:>7} x {roots:<4} p50 {:>6} -> {:<6} p99.9 {:>6} -> {:<6} ({written} grants and revocations meanwhile)",
+            "{count:>7} x {roots:<4} p50 {:>6} -> {:<6} p99.9 {:>6} -> {:<6} \
+             ({written} grants and revocations meanwhile)",
             alone.0, beside.0, alone.1, beside.1
         );
     }

@@ -1,6 +1,6 @@
-//! What safety costs: our calls beside the plain ones that they stand in for.
+//! Measures the cost of the safe file calls beside the plain calls that they replace.
 //!
-//! Targets: to resolve and open within 3x of `canonicalize` and `open`; to open within 1.2x of `open`.
+//! Targets: `resolve` and open within 3x of `canonicalize` and `open`; open within 1.2x of `open`.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot be set up has nothing to say")]
 
@@ -9,7 +9,7 @@ use std::{fs, hint::black_box, os::unix::fs::symlink, path::Path, sync::Arc};
 use bestow::fs::{Backend, Base, resolve};
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 
-/// A workspace as deep as `/home/me/projects/ours`, a file three directories down, and a way to it through two links.
+/// A workspace as deep as `/home/me/projects/ours`, a file three directories down, and a path to it through two links.
 struct World {
     _dir: tempfile::TempDir,
     workspace: String,

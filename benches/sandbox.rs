@@ -1,5 +1,5 @@
-//! What it costs to start a command in a sandbox: per back end, beside a plain start of the same program, and as
-//! ratios to bubblewrap with the same namespaces and nothing else.
+//! Measures the start of a command in a sandbox: per back end, beside a plain start of the same program, and as a ratio
+//! to bubblewrap with the same namespaces and nothing else.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot be set up has nothing to say")]
 #![allow(clippy::disallowed_methods, reason = "it measures time, and what it made has to be older than just now")]
@@ -16,7 +16,7 @@ use bestow::{
     sandbox::{Command, Profile, Sandbox},
 };
 
-/// Writes one workspace of so many files; nothing of it is sensitive.
+/// Creates a workspace with `files` files, none of them sensitive.
 fn workspace(files: usize) -> (tempfile::TempDir, Profile) {
     let dir = tempfile::tempdir().unwrap();
     for file in 0..files {
@@ -31,17 +31,18 @@ fn workspace(files: usize) -> (tempfile::TempDir, Profile) {
     (dir, profile)
 }
 
-/// The same with so many repositories in it.
+/// Creates `count` repositories in `dir`.
 fn with_repositories(dir: &Path, count: usize) {
     for number in 0..count {
         fs::create_dir_all(dir.join(format!("r{}/r{number}/.git/hooks", number / 100))).unwrap();
     }
 }
 
-/// One kind of start, by its name.
+/// A kind of start, with its name.
 type Kind<'k> = (String, Box<dyn FnMut() + 'k>);
 
-/// The median of several runs of each, taken in turns so that what else the machine does hits all of them.
+/// Returns the median of several runs of each kind. The kinds take turns, so that other load on the machine affects all
+/// of them.
 fn medians(kinds: &mut [Kind<'_>], runs: usize) -> Vec<Duration> {
     let mut times = vec![Vec::new(); kinds.len()];
     for _ in 0..runs {
@@ -81,7 +82,7 @@ fn main() {
     if bare.backend() == "bubblewrap" {
         kinds.push(("bubblewrap, nothing guarded".into(), Box::new(|| run(&bare, &unguarded))));
     }
-    // What was made just now may still change unseen, and is remembered by nobody.
+    // A root that changed a moment ago may still change unnoticed, so it is not cached yet.
     std::thread::sleep(Duration::from_secs(3));
     for (name, _, profile, kept) in &all {
         kinds.push((
@@ -100,7 +101,7 @@ fn main() {
     }
 }
 
-/// Takes away what is remembered of roots.
+/// Deletes the cache of scanned roots.
 fn forget() {
     let seen = format!("/dev/shm/bestow-{}/seen", rustix::process::geteuid().as_raw());
     let gone = fs::remove_dir_all(seen);

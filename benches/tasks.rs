@@ -1,4 +1,4 @@
-//! What ten thousand scheduled tasks cost: `cargo bench --features schedule --bench tasks`.
+//! Measures the cost of ten thousand scheduled tasks: `cargo bench --features schedule --bench tasks`.
 #![allow(missing_docs, reason = "criterion's macros make functions without documentation")]
 #![allow(
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ fn start() -> Timestamp {
     "2026-03-01T00:00:00Z".parse().unwrap()
 }
 
-/// Every task once a day, spread over the minutes of it.
+/// Plans each task once a day, spread over the minutes of the day.
 fn plan() -> Plan<u32> {
     let mut plan = Plan::new(CatchUp::One, Duration::ZERO);
     for task in 0..TASKS {
@@ -70,7 +70,8 @@ fn main() {
     Criterion::default().configure_from_args().final_summary();
 }
 
-/// The whole way, once: files on disk, an agent for each task, a host that is done at once. Prints a table.
+/// Measures a complete run once, and prints a table: files on disk, an agent for each task, and a host that finishes at
+/// once.
 async fn files() {
     let place = tempfile::tempdir().unwrap();
     let dir = fs::canonicalize(place.path()).unwrap();
@@ -88,7 +89,7 @@ async fn files() {
         async move { sent.map_err(|why| why.to_string()) }
     };
     let mut tasks = TaskSettings::in_dir(dir.join("tasks").to_str().unwrap().parse().unwrap());
-    // Nothing but the schedule decides how many run at once.
+    // Only the schedule limits the number of tasks that run at once.
     tasks.max_running = TASKS;
     let before = resident();
     let now = Instant::now();
@@ -118,7 +119,7 @@ async fn minute(clock: &ManualClock, runs: &mut mpsc::UnboundedReceiver<Timestam
         for _ in 0..DUE {
             runs.recv().await.unwrap();
         }
-        // The loop is free again.
+        // An answered `list` proves that the loop is free again.
         tasks.list().await;
         all.push(now.elapsed());
     }
@@ -126,14 +127,14 @@ async fn minute(clock: &ManualClock, runs: &mut mpsc::UnboundedReceiver<Timestam
     println!("10,000 task files: a minute with {DUE} of them due, {what}: {:?}", all.get(10).unwrap());
 }
 
-/// How many are due in each minute of the day.
+/// The number of tasks that are due in each minute of the day.
 const DUE: u32 = TASKS / (24 * 60);
 
 fn write(dir: &Path) {
     for task in 0..TASKS {
         let own = dir.join(format!("tasks/cron/task-{task}"));
         fs::create_dir_all(&own).unwrap();
-        // The last few would be one more in some minutes.
+        // The last few tasks run in the last minute of the day. Otherwise some minutes would have one task more.
         let (minute, hour) = if task < DUE * 24 * 60 { (task % 60, task / 60 % 24) } else { (59, 23) };
         let text = format!("---\nschedule: \"{minute} {hour} * * *\"\n---\nDo number {task}.\n");
         fs::write(own.join("TASK.md"), text).unwrap();

@@ -1,5 +1,5 @@
-//! How long an input of a tool that nobody has declared can hold up the engine: the worst ones that are known, within its
-//! limits and beyond them. `cargo bench --bench tool_input`.
+//! Measures the time that an input of an undeclared tool can hold up the engine: the worst known inputs, within its
+//! limits and beyond them. Run: `cargo bench --bench tool_input`.
 #![allow(clippy::disallowed_methods, reason = "a bench looks at the clock")]
 #![allow(clippy::unwrap_used, reason = "a bench may stop")]
 
@@ -11,7 +11,7 @@ use std::{
 use bestow::{Action, Agent, Engine, Holding, Kind, Permission, Profile, Settings, SystemClock};
 use serde_json::{Map, Value};
 
-/// Pieces of command lines that are hard to follow when they come again and again.
+/// Pieces of command lines that are expensive to follow when they are repeated.
 const PIECES: [&str; 40] = [
     "rm ",
     "env ",
@@ -63,7 +63,7 @@ fn texts(texts: impl Iterator<Item = String>) -> Value {
     texts.map(Value::from).collect()
 }
 
-/// Inputs that are read to the end, and some that are far too large for that.
+/// Returns inputs that are read to the end, and some that are far too large for that.
 fn inputs() -> Vec<(String, Value)> {
     let mut all = Vec::new();
     for piece in PIECES {
@@ -79,7 +79,7 @@ fn inputs() -> Vec<(String, Value)> {
     all.push(("200 names".into(), texts((0..200).map(|number| format!("name{number}")))));
     let fields: Map<_, _> = (0..45).map(|number| (format!("f{number}"), format!("p{number}").into())).collect();
     all.push(("45 programs beside each other".into(), Value::Object(fields.clone())));
-    // Beyond the limits.
+    // These inputs exceed the limits.
     let long = || texts((0..128).map(|number| format!("{number}{}", filled("$x ", 8_000))));
     all.push(("45 programs beside a list of 1 MB".into(), {
         let mut fields = fields;
@@ -104,7 +104,7 @@ async fn agent(directory: &str) -> (Engine, Agent) {
     (engine, agent)
 }
 
-/// The time of one decision, the shortest of five.
+/// Returns the time of one decision, the shortest of five.
 fn once(agent: &Agent, action: &Action) -> Duration {
     let timed = |_| {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What a grant, a revocation and a routed request cost the engine, in memory: `cargo bench --bench writes`.
+//! Measures the cost of a grant, a revocation and a routed request in memory: `cargo bench --bench writes`.
 #![allow(missing_docs, reason = "criterion's macros make functions without documentation")]
 #![allow(
     clippy::unwrap_used,
@@ -27,10 +27,10 @@ struct Pair {
     reason: Reason,
 }
 
-/// A giver and a receiver that hold `roots` directories each, in an engine of a thousand agents.
+/// Creates a giver and a receiver that hold `roots` directories each, in an engine of a thousand agents.
 async fn pair(roots: usize) -> Pair {
     let mut settings = Settings::default();
-    // What is measured is a step, not the limit of what one family may cause.
+    // The bench measures one step, not the limit of facts and changes per family.
     (settings.max_facts_per_minute, settings.max_changes_per_minute) = (u32::MAX, u32::MAX);
     settings.max_grants = 1 << 20;
     settings.max_pending = 1 << 20;
@@ -66,7 +66,7 @@ fn grant(criterion: &mut Criterion) {
                         let started = Instant::now();
                         let given = pair.giver.grant(pair.receiver.id(), wanted, pair.reason.clone()).await.unwrap();
                         spent += started.elapsed();
-                        // Taken back outside the measurement, so that the receiver stays as it is.
+                        // The grant is revoked outside the measurement, so that the receiver stays unchanged.
                         pair.giver.revoke(given[0], None).await.unwrap();
                     }
                     spent

@@ -10,7 +10,7 @@ mod kernel;
 mod model;
 mod seam;
 
-/// Stands before the implementations of [`Hook`] and the other seams.
+/// The attribute macro for implementations of [`Hook`] and the other traits with async methods.
 pub use async_trait::async_trait;
 #[cfg(any(feature = "config", feature = "journal"))]
 pub use edge::OpenError;

@@ -1,4 +1,4 @@
-//! The world that is asked about, and the hand-written limits that the engine is measured beside.
+//! The agents, permissions and queries of the benches, and the hand-written limits that the engine is measured against.
 
 #![allow(dead_code, reason = "each bench uses its part")]
 #![allow(missing_docs, reason = "benches have no reader but their author and the next one")]
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use bestow::{Access, AgentId, Permission};
 
-/// A small, fast, seeded generator; a world must be the same in every run.
+/// A small, fast, seeded generator, so that each run has an identical world.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(u64);
 
@@ -40,13 +40,14 @@ pub(crate) struct Query {
     pub(crate) path: String,
 }
 
-/// An agent id of 24 characters.
+/// Returns an agent id of 24 characters.
 pub(crate) fn id(number: usize) -> AgentId {
     format!("agent-{number:018}").parse().unwrap()
 }
 
 impl World {
-    /// Every second root may be written; three quarters lie in the agent's own tree, the rest in a common pool.
+    /// Creates a world in which every second root may be written. Three quarters of the roots lie in the agent's own
+    /// tree, the rest in a common pool.
     pub(crate) fn new(agents: usize, roots: usize) -> World {
         let mut dice = Dice::new(42);
         let agents = (0..agents).map(|number| {
@@ -68,8 +69,8 @@ impl World {
         self.agents[agent].1.iter().map(|(access, path)| Permission::Path(*access, path.parse().unwrap()))
     }
 
-    /// Half allowed; the rest are the four that go wrong: a sibling with a longer name, a write below a read root, a
-    /// neighbour that was not granted, another agent's directory.
+    /// Returns `count` queries, half of them allowed. The other half are the four ways to fail: a sibling with a longer
+    /// name, a write below a read-only root, a neighbour that was not granted, and another agent's directory.
     pub(crate) fn queries(&self, count: usize) -> Vec<Query> {
         let mut dice = Dice::new(7);
         (0..count).map(|number| self.query(number, &mut dice)).collect()
@@ -91,8 +92,9 @@ impl World {
     }
 }
 
-/// What somebody would write by hand for this and nothing else: a map to one sorted list, searched for the
-/// predecessor and then up the chain of enclosing roots. No validation, no end, no protection, no publication.
+/// A hand-written limit for this purpose alone: a map to one sorted list per agent. A check searches it for the
+/// predecessor, and then follows the chain of enclosing roots. It has no validation, no expiry, no protected paths and
+/// no publication.
 #[derive(Debug, Default)]
 pub(crate) struct Limit {
     agents: HashMap<String, Sorted, FastHash>,
@@ -129,7 +131,7 @@ impl Limit {
     }
 }
 
-/// Components before characters: `/` sorts below everything.
+/// Compares components before characters: `/` sorts below everything.
 fn order(one: &[u8], other: &[u8]) -> std::cmp::Ordering {
     let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     match (one.get(same), other.get(same)) {
@@ -187,7 +189,7 @@ impl Sorted {
     }
 }
 
-/// The trap: one list of paths, `Path::starts_with` in a loop.
+/// The naive limit: one list of paths, and `Path::starts_with` in a loop.
 #[derive(Debug)]
 pub(crate) struct Naive {
     agents: HashMap<String, Vec<(Access, std::path::PathBuf)>>,
@@ -206,7 +208,7 @@ impl Naive {
     }
 }
 
-/// A hash for short ids, as somebody in a hurry would take it.
+/// A hash for short ids, as a hurried author would choose it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FastHash;
 

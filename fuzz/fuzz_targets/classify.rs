@@ -1,4 +1,4 @@
-//! No text makes the classifier panic, and no text hides a removal of everything on the next line.
+//! Tests that no text makes the classifier panic, and that no text hides a removal of everything on the next line.
 
 #![no_main]
 
@@ -13,7 +13,7 @@ fuzz_target!(|text: &str| {
     }
     let appended = classify(&format!("{text}; rm -rf /"));
     assert!(appended.tier >= answer.tier);
-    // What is understood and safe ends where it seems to end, so the next line is a command.
+    // A command that is understood and safe ends where it appears to end, so the next line is a command.
     let plain = !text.contains("<<") && !text.ends_with('\\');
     if answer.tier == Tier::Safe && plain {
         assert_eq!(classify(&format!("{text}\nrm -rf /")).tier, Tier::Destructive);

@@ -1,4 +1,5 @@
-//! Whatever reaches the helper is something to do, or is refused with a reason; it panics at nothing and waits for nothing.
+//! Tests that the helper accepts or refuses any bytes. A refusal has a reason. The helper never panics and never
+//! blocks.
 
 #![no_main]
 
@@ -6,7 +7,7 @@ use bestow::sandbox::helper_hears;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    // As it is, and behind a length that is right: otherwise nearly everything ends there.
+    // The bytes are also sent after their correct length: otherwise nearly all inputs fail at the length.
     let length = u32::try_from(bytes.len()).unwrap().to_be_bytes();
     for bytes in [bytes.to_vec(), [&length, bytes].concat()] {
         if let Err(why) = helper_hears(&bytes) {

@@ -1,4 +1,4 @@
-//! Paths of any text through trees of any links: both ways of opening agree, and nothing outside is ever opened.
+//! Tests paths of any text through trees of any links. Both back ends agree, and no path outside is opened.
 
 #![no_main]
 
@@ -17,9 +17,9 @@ use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
 struct Input {
-    /// What each of the links in the workspace holds. `{` stands for the root of the tree.
+    /// The targets of the links in the workspace. `{` stands for the root of the tree.
     links: [String; 4],
-    /// What is resolved: as it is, and below the workspace.
+    /// The path to resolve: once as given, and once below the workspace.
     path: String,
 }
 
@@ -34,7 +34,7 @@ fuzz_target!(|input: Input| {
         fs::write(format!("{root}/{file}"), "x").unwrap();
     }
     for (name, target) in ["l", "m", "a/n", "a/b/o"].into_iter().zip(&input.links) {
-        // The kernel takes neither an empty target nor one with a null byte; then there is no such link.
+        // The kernel refuses an empty target and one with a null byte. Then the link does not exist.
         let _ = symlink(target.replace('{', &root), format!("{workspace}/{name}"));
     }
     check(&workspace, &input.path);

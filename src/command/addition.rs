@@ -1,7 +1,7 @@
-//! Rules that a person adds: programs that only read, and commands that deserve a higher tier.
+//! Custom rules of a person: programs that only read, and commands that deserve a higher tier.
 //!
-//! Both are checked with their own examples when they are made. Neither can lower a destructive tier: destruction is
-//! searched for before anything is proven, whatever has been added.
+//! Both kinds are checked against their own examples when they are created. Neither kind can lower a destructive tier:
+//! the classifier searches for destruction before it proves anything, whatever a person has added.
 
 use std::{fmt, sync::Arc};
 
@@ -16,43 +16,43 @@ use super::{
     walk::Arg,
 };
 
-/// Why an addition is refused. Each names the program and, where there is one, the example.
+/// The reason why an addition is refused. Each variant names the program and, if there is one, the example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidAddition {
-    /// Not a bare name of letters, digits, `.`, `_`, `+` and `-`.
+    /// A name that contains other characters than letters, digits, `.`, `_`, `+` and `-`, or that starts with `-`.
     Program(String),
-    /// The program runs others or runs code, so that no form of it only reads.
+    /// A program that runs other programs or code. No form of such a program is read-only.
     RunsOthers(String),
-    /// An option that does not start with `-`, or a subcommand that does: the program, the word.
+    /// An option that does not start with `-`, or a subcommand that does. The fields are the program and the word.
     Word(String, String),
-    /// There is no example, or none that must not match.
+    /// A rule without an example that must match, or without an example that must not match.
     NoExample(String),
-    /// An example did not come out as it was said to.
+    /// An example whose tier contradicts its list.
     Example {
         /// The program of the addition.
         program: String,
         /// The example.
         example: String,
-        /// Whether it stands among those that must match.
+        /// True if the example is listed in `match`, false if it is listed in `not_match`.
         matches: bool,
-        /// What it came out as.
+        /// The tier that the classifier gave the example.
         tier: Tier,
-        /// Why.
+        /// The classifier's reason for this tier.
         reason: String,
     },
-    /// An example that comes out the same without the addition: it shows nothing.
+    /// An example that has the expected tier even without the addition. Such an example proves nothing.
     ProvesNothing {
         /// The program of the addition.
         program: String,
         /// The example.
         example: String,
-        /// What it comes out as anyway.
+        /// The tier of the example without the addition.
         tier: Tier,
     },
-    /// A raise that raises nothing.
+    /// A raise to the tier `safe`, which raises nothing.
     NotRaised(String),
-    /// More additions, or more text in one, than a person writes.
+    /// More than 256 additions of a kind, or more than 256 words in one addition.
     TooMany(String),
 }
 
@@ -87,22 +87,22 @@ impl fmt::Display for InvalidAddition {
 
 impl std::error::Error for InvalidAddition {}
 
-/// Which addition of [`CommandRules`] is meant, counted from 0.
+/// The addition of [`CommandRules`] that an error belongs to, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(clippy::exhaustive_enums, reason = "there are two kinds of additions")]
 pub enum Row {
-    /// Of those that are safe.
+    /// The index of an addition that declares a program read-only.
     Safe(usize),
-    /// Of those that are raised.
+    /// The index of a raise.
     Raise(usize),
 }
 
-/// Each command is compared with every row.
+/// Limits the number of rows of each kind, because each command is compared with every row.
 const MAX_ROWS: usize = 256;
-/// Words and examples of one row.
+/// Limits the number of words and examples of one row.
 const MAX_WORDS: usize = 256;
 
-/// Checked additions. Clones share them.
+/// Checked custom rules. Clones share their rows.
 #[derive(Clone, Debug, Default)]
 pub struct Additions {
     safe: Arc<[Safe]>,
@@ -118,11 +118,11 @@ struct Safe {
 }
 
 impl Additions {
-    /// Checks additions together, each with its examples.
+    /// Checks additions together, each with its own examples.
     ///
     /// # Errors
     ///
-    /// The first addition that is malformed or contradicts its own examples.
+    /// Returns the first addition that is malformed or contradicts its own examples.
     pub fn new(safe: Vec<SafeAddition>, raises: Vec<Raise>) -> Result<Self, InvalidAddition> {
         let rules = CommandRules { profile: Profile::Default, safe, raises };
         match Self::check(&rules).into_iter().next() {
@@ -131,7 +131,7 @@ impl Additions {
         }
     }
 
-    /// Everything that is wrong with the additions of `rules`: with their form, or else with their examples.
+    /// Returns every mistake in the additions of `rules`: in their form or, if every form is valid, in their examples.
     pub fn check(rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
         let wrong = malformed(rules);
         match Self::of(rules) {
@@ -140,7 +140,7 @@ impl Additions {
         }
     }
 
-    /// Those of `rules`, their examples taken on trust.
+    /// Builds the additions of `rules` without running their examples.
     pub(super) fn of(rules: &CommandRules) -> Result<Self, InvalidAddition> {
         if let Some((_, why)) = malformed(rules).into_iter().next() {
             return Err(why);
@@ -165,31 +165,32 @@ impl Additions {
         }
         for (index, row) in rules.raises.iter().enumerate() {
             let example = Examples { program: &row.program, matches: &row.matches, not_matches: &row.not_matches };
-            // A raise of what is as bad already lets nothing run that did not: it need not prove itself.
+            // A raise to a tier that the command already has permits nothing new. Therefore it need not prove its
+            // effect.
             let found = example.wrong(&with, None, |tier| tier >= row.tier);
             wrong.extend(found.into_iter().map(|why| (Row::Raise(index), why)));
         }
         wrong
     }
 
-    /// All but one of those that are safe.
+    /// Returns the additions without the read-only row at index `left_out`.
     fn without(&self, left_out: usize) -> Additions {
         let others = self.safe.iter().enumerate().filter(|(index, _)| *index != left_out);
         Additions { safe: others.map(|(_, row)| row.clone()).collect(), raises: Arc::clone(&self.raises) }
     }
 
-    /// The rule by which a command only reads, if one was added.
+    /// Returns the rule by which a command is read-only, if a matching row was added.
     pub(super) fn proves(&self, name: &str, rest: &[Arg]) -> Option<String> {
         let fits = |row: &&Safe| row.program == name && row.fits(rest);
         self.safe.iter().find(fits).map(|row| format!("`{}` was added as only reading in this form", row.program))
     }
 
-    /// Whether some use of the program was raised to destructive.
+    /// Returns true if some use of the program was raised to destructive.
     pub(super) fn may_destroy(&self, name: &str) -> bool {
         self.raises.iter().any(|raise| raise.tier == Tier::Destructive && raise.program == name)
     }
 
-    /// The tier a command was raised to.
+    /// Returns the tier and rule of the highest raise that matches a command, if there is one.
     pub(super) fn raise(&self, args: &[Arg]) -> Option<Verdict> {
         let (program, rest) = args.split_first()?;
         let name = judge::basename(&program.text);
@@ -210,7 +211,7 @@ struct Examples<'r> {
 }
 
 impl Examples<'_> {
-    /// What is wrong with them: they do not come out as they should, or do so without the addition.
+    /// Returns every example that has the wrong tier, or that has the right tier even without the addition.
     fn wrong(
         &self,
         with: &Classifier,
@@ -268,7 +269,7 @@ fn check_raise(index: usize, raise: &Raise) -> Result<(), InvalidAddition> {
     if raise.tier == Tier::Safe { Err(InvalidAddition::NotRaised(raise.program.clone())) } else { Ok(()) }
 }
 
-/// Each row that does not even have the form of one.
+/// Returns every row with an invalid form.
 fn malformed(rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
     let safe = rules.safe.iter().enumerate().map(|(index, row)| (Row::Safe(index), check_safe(index, row)));
     let raises = rules.raises.iter().enumerate().map(|(index, row)| (Row::Raise(index), check_raise(index, row)));

@@ -1,4 +1,4 @@
-//! What the classifier says.
+//! The result types of the classifier.
 
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
@@ -11,12 +11,12 @@ use super::{
     wildcard,
 };
 
-/// A stretch of the command line, in bytes.
+/// A range of bytes in the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// The first byte.
+    /// The index of the first byte.
     pub start: usize,
-    /// One past the last byte.
+    /// The index after the last byte.
     pub end: usize,
 }
 
@@ -29,55 +29,56 @@ impl Serialize for Span {
     }
 }
 
-/// One thing the command line does, and what was made of it.
+/// One thing that the command line does, with its tier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Part {
-    /// How harmful this part is by itself.
+    /// The tier of this part alone.
     pub tier: Tier,
-    /// The text of the part as it was written, cut short if it is long. Written by somebody else: show it through
-    /// [`Shown`](crate::Shown).
+    /// The text of the part as it was written, cut short if it is long. An agent may have written it: display it
+    /// through [`Shown`](crate::Shown).
     pub command: String,
-    /// The rule that decided.
+    /// The rule that decided the tier.
     pub rule: String,
-    /// Where the part stands.
+    /// The position of the part in the command line.
     pub span: Span,
-    /// The program as it stands there.
+    /// The invocation of the program as it is written.
     #[serde(skip)]
     pub(crate) runs: Option<Spoken>,
-    /// Every command that may run because of it.
+    /// Every command that may run because of this part.
     #[serde(skip)]
     pub(crate) starts: Vec<Spoken>,
-    /// The directories in which it may run, as far as the text tells.
+    /// The directories in which the part may run, as far as the text shows them.
     #[serde(skip)]
     pub(crate) dirs: Vec<StartDir>,
-    /// The files that its programs obey.
+    /// The files that the programs of this part obey.
     #[serde(skip)]
     pub(crate) obeys: Vec<Obeys>,
 }
 
-/// The tier of a whole command line or tool call: that of its strictest part.
+/// The tier of a whole command line or tool call, which is the tier of its strictest part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Classification {
     /// The strictest tier of all parts.
     pub tier: Tier,
-    /// `Safe command: …`, `Dangerous command: …` or `Destructive command: …`, naming the rule, the part and its place.
+    /// A sentence that starts with `Safe command:`, `Dangerous command:` or `Destructive command:` and names the rule.
+    /// If the tier comes from a part, the sentence also names the number and the position of this part.
     pub reason: String,
     /// Every part that may run, in the order of the text.
     pub parts: Vec<Part>,
-    /// Whether every word of it was understood.
+    /// True if the parser understood every word of the text.
     #[serde(skip)]
     pub understood: bool,
-    /// What may be remembered if a person says "always"; `None` when nothing may.
+    /// The shape that may be saved if a person answers "always". `None` means that no decision may be saved.
     #[serde(skip)]
     pub shape: Option<Shape>,
-    /// What it names of what it uses.
+    /// The resources that the command line names.
     #[serde(skip)]
     pub(crate) named: NamedUses,
 }
 
-/// Longer parts are cut: a person reads the beginning, the span finds the rest.
+/// The longest command text of a part, in bytes. A person reads the beginning; the span locates the rest.
 const MAX_SHOWN_BYTES: usize = 200;
 
 impl Part {
@@ -99,7 +100,7 @@ impl Part {
 }
 
 impl Part {
-    /// Whether the part says this and nothing else.
+    /// Returns true if the part has this tier, rule and position.
     pub(super) fn same(&self, tier: Tier, rule: &str, span: Span) -> bool {
         self.tier == tier && self.rule == rule && self.span == span
     }
@@ -107,7 +108,7 @@ impl Part {
 
 impl Classification {
     pub(super) fn of_parts(parts: Vec<Part>, shape: Option<Shape>) -> Self {
-        // The first of the strictest parts: where two are equally bad, a reader wants the one that runs first.
+        // The first of the strictest parts. If two parts are equally strict, a reader wants the one that runs first.
         let worst = parts.iter().enumerate().rev().max_by_key(|(_, part)| part.tier);
         let Some((index, part)) = worst else {
             return Self::plain(Tier::Dangerous, "there is nothing to run");
@@ -119,7 +120,8 @@ impl Classification {
         Classification { tier, reason, parts, understood: true, shape, named: NamedUses::default() }
     }
 
-    /// The same, run with something besides that may change what runs and start `starts`.
+    /// Returns this classification for a run with an extra tool input `key`. The input may change what runs, and it may
+    /// start the commands in `starts`. Therefore the result is at least dangerous.
     pub(super) fn with(mut self, key: &str, starts: Vec<Spoken>) -> Self {
         let key: String = key.chars().take(40).collect();
         let rule = format!("runs with `{}` besides, which may change what it does", crate::Shown(&key));
@@ -133,7 +135,8 @@ impl Classification {
         self
     }
 
-    /// The same, or else `other`: what that starts and names counts as well.
+    /// Returns this classification with the commands and resources of `other` added. If `other` is destructive, the
+    /// result is destructive too.
     pub(super) fn and(mut self, mut other: Classification) -> Self {
         let starts =
             std::mem::take(&mut other.parts).into_iter().flat_map(|part| part.runs.into_iter().chain(part.starts));
@@ -147,7 +150,8 @@ impl Classification {
         self
     }
 
-    /// The same, or a stricter answer because of `rule`; nothing may be remembered of it.
+    /// Returns this classification with a tier of at least dangerous because of `rule`. No decision about it may be
+    /// saved.
     pub(super) fn at_least_dangerous(self, rule: &str) -> Self {
         let shape = None;
         match self.tier {
@@ -159,7 +163,7 @@ impl Classification {
         }
     }
 
-    /// An answer about something that has no parts.
+    /// Creates a classification without parts.
     pub(super) fn plain(tier: Tier, rule: &str) -> Self {
         Classification {
             tier,
@@ -171,7 +175,7 @@ impl Classification {
         }
     }
 
-    /// The parts as rules compare them; none if the text was not understood.
+    /// Returns the parts in the form that rules compare. Returns `None` if the text was not understood.
     pub(crate) fn spoken(&self) -> Option<Vec<SpokenPart>> {
         let part = |part: &Part| SpokenPart {
             tier: part.tier,
@@ -182,18 +186,18 @@ impl Classification {
             by_name: part.runs.as_ref().filter(|_| part.tier > Tier::Safe).map(wildcard::by_name).unwrap_or_default(),
         };
         let strictest = self.parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);
-        // What makes the whole worse than its parts, no rule about a part can answer for.
+        // If the whole is stricter than each of its parts, no rule about a part may permit it.
         let besides = (strictest < self.tier).then(|| SpokenPart::plain(self.tier, None));
         self.understood.then(|| self.parts.iter().map(part).chain(besides).collect())
     }
 
-    /// The programs of its parts, as they are named there.
+    /// Returns the programs of the parts, as they are named there.
     pub(crate) fn programs(&self) -> Vec<&str> {
         let runs = self.parts.iter().filter_map(|part| part.runs.as_ref()?.words.first());
         runs.filter_map(Said::known).collect()
     }
 
-    /// What is affected by the parts that nobody can undo.
+    /// Describes what the destructive parts affect.
     pub(crate) fn impact(&self) -> String {
         let parts: Vec<_> = self.parts.iter().filter(|part| part.tier == Tier::Destructive).collect();
         let told: Vec<_> = parts.iter().map(|part| format!("{} ({})", whole_words(&part.command), part.rule)).collect();
@@ -201,7 +205,7 @@ impl Classification {
     }
 }
 
-/// Without the word that was cut: half a secret does not look like one.
+/// Removes the last word if the text was cut: half of a secret does not look like a secret.
 fn whole_words(shown: &str) -> &str {
     let was_cut = shown.len() + 4 > MAX_SHOWN_BYTES;
     let whole = shown.rsplit_once(char::is_whitespace).map(|(whole, _)| whole);

@@ -1,4 +1,4 @@
-//! The classifier: a profile, what a person added, and one function.
+//! The classifier, which combines a profile, custom rules and declared tools.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::{
 /// The longest text that can be proven safe, in characters.
 const MAX_SAFE_CHARS: usize = 10_000;
 
-/// Sorts commands and tool calls into tiers.
+/// Assigns tiers to commands and tool calls.
 ///
 /// ```
 /// use bestow::command::{Classifier, Profile, Tier};
@@ -33,46 +33,46 @@ const MAX_SAFE_CHARS: usize = 10_000;
 pub struct Classifier {
     profile: Profile,
     additions: Additions,
-    /// Names that are sensitive besides the built-in ones.
+    /// The sensitive names in addition to the built-in ones.
     sensitive: Arc<[SensitiveName]>,
     tools: Arc<Tools>,
 }
 
-/// The most lists of words that may be those of a command line and are told besides it.
+/// The limit of word lists in a tool input that are tried as extra arguments of a command line.
 const MAX_BEHIND: usize = 64;
 
 impl Classifier {
-    /// A classifier with the built-in rules.
+    /// Creates a classifier with the built-in rules.
     pub fn new(profile: Profile) -> Self {
         Classifier { profile, ..Classifier::default() }
     }
 
-    /// The same with rules of a person's own. They have been checked when they were made.
+    /// Returns this classifier with custom rules. These rules were checked when they were created.
     pub fn with_additions(self, additions: Additions) -> Self {
         Classifier { additions, ..self }
     }
 
-    /// A classifier for `rules`: their profile, and what they add. Their examples are not run again; that is
-    /// [`Additions::check`], and is done when they are written down.
+    /// Creates a classifier from the profile and the custom rules of `rules`. It does not run the examples again:
+    /// [`Additions::check`] does this when a person writes the rules.
     ///
     /// # Errors
     ///
-    /// The first addition that is malformed.
+    /// Returns the first addition that is malformed.
     pub fn with_rules(rules: &CommandRules) -> Result<Self, InvalidAddition> {
         Ok(Classifier::new(rules.profile).with_additions(Additions::of(rules)?))
     }
 
-    /// Adds names that are sensitive besides the built-in ones.
+    /// Returns this classifier with sensitive names in addition to the built-in ones.
     pub(crate) fn guarding(self, sensitive: &Arc<[SensitiveName]>) -> Classifier {
         Classifier { sensitive: Arc::clone(sensitive), ..self }
     }
 
-    /// The same, where these tools are declared besides the built-in ones.
+    /// Returns this classifier with declared tools in addition to the built-in ones.
     pub fn with_tools(self, tools: impl Into<Arc<Tools>>) -> Self {
         Classifier { tools: tools.into(), ..self }
     }
 
-    /// A classifier for `settings`: their rules for commands and their tools.
+    /// Creates a classifier from the command rules, the tools and the sensitive names of `settings`.
     pub(crate) fn for_settings(settings: &Settings) -> Result<Self, InvalidAddition> {
         Ok(Classifier::with_rules(&settings.commands)?.with_tools(settings.tools.clone()).guarding(&settings.sensitive))
     }
@@ -81,7 +81,7 @@ impl Classifier {
         &self.tools
     }
 
-    /// The same, but drawing the stricter line.
+    /// Returns this classifier with the strict profile.
     pub(crate) fn strictly(&self) -> Classifier {
         Classifier { profile: Profile::Strict, ..self.clone() }
     }
@@ -94,13 +94,13 @@ impl Classifier {
         &self.additions
     }
 
-    /// The tier of a command line: that of the strictest part that may run.
+    /// Returns the tier of a command line: the tier of the strictest part that may run.
     pub fn classify(&self, text: &str) -> Classification {
         self.classify_counting(text).0
     }
 
-    /// The tier of a command line that runs with these things `besides`: a directory, an environment, whatever the tool
-    /// that runs it knows. Nobody can say that they change nothing, so it is at least dangerous.
+    /// Returns the tier of a command line that a tool runs with further inputs, such as a directory or an environment.
+    /// These inputs may change what the command does, so the result is at least dangerous if there are any.
     pub(crate) fn classify_with(&self, text: &str, besides: &Map<String, Value>) -> Classification {
         let starts = |value: &Value| -> Vec<Spoken> {
             let variables = value.as_object().into_iter().flatten();
@@ -116,14 +116,14 @@ impl Classifier {
         judged
     }
 
-    /// The tier of running the program file at `path`, of which nobody has said with which words, nor what it is given to
-    /// read. What a program on no list does with its words is not asked: it is what it is.
+    /// Returns the tier of running the program file at `path` with unknown arguments and unknown input. The arguments
+    /// are only added for a program on some list. For any other program they make no difference.
     pub(crate) fn classify_program(&self, path: &str) -> Classification {
         let words = if is_known(basename(path)) { " $words" } else { "" };
         self.classify(&format!("{}{words} {GIVEN}", quoted(path)))
     }
 
-    /// What a variable of the environment may start.
+    /// Returns the commands that an environment variable may start.
     fn started_by(&self, name: &str, value: &Value) -> Vec<Spoken> {
         let Value::String(value) = value else { return Vec::new() };
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -134,8 +134,8 @@ impl Classifier {
         self.classify(&line).parts.into_iter().flat_map(|part| part.starts).collect()
     }
 
-    /// The tier of a command line that may not be text: if it is not UTF-8, it is at least dangerous, and places in it are
-    /// those of the text with `U+FFFD` for what is not.
+    /// Returns the tier of a command line that may not be valid UTF-8. If it is not, the result is at least dangerous,
+    /// and spans refer to the text in which `U+FFFD` replaces each invalid sequence.
     pub fn classify_bytes(&self, bytes: &[u8]) -> Classification {
         match std::str::from_utf8(bytes) {
             Ok(text) => self.classify(text),
@@ -143,7 +143,7 @@ impl Classifier {
         }
     }
 
-    /// How much work following a line takes, in units that do not depend on the machine.
+    /// Returns the work that following a line takes, in units that do not depend on the machine.
     #[cfg(test)]
     pub(super) fn work(&self, text: &str) -> usize {
         let mut walker = Walker::new(self, text);
@@ -151,7 +151,7 @@ impl Classifier {
         walker.work()
     }
 
-    /// The same, with the number of steps that the parser took.
+    /// Returns the classification, and the number of steps that the parser took.
     pub(super) fn classify_counting(&self, text: &str) -> (Classification, usize) {
         let parsed = syntax::parse(text);
         let whole = Span { start: 0, end: text.len() };
@@ -177,7 +177,7 @@ impl Classifier {
         (Classification { understood, named, ..Classification::of_parts(walker.parts, shape) }, steps)
     }
 
-    /// A bare statement of SQL may contain what is an operator to a shell: it is looked at as a whole too.
+    /// Also evaluates the whole text as one SQL statement, because a bare statement may contain shell operators.
     fn search_statement(&self, text: &str, walker: &mut Walker<'_>, whole: Span) {
         let word = super::walk::Arg::literal(text.trim(), whole);
         let verdict = walker.judge_sql("", &[word], &Input::Terminal);
@@ -186,32 +186,32 @@ impl Classifier {
         }
     }
 
-    /// The tier of reading a file, and why.
+    /// Returns the tier of reading a file, and the reason.
     pub(crate) fn reading(&self, path: &str) -> (Tier, &'static str) {
         tool::reading(self.profile, path)
     }
 
-    /// The tier of writing a file, and why.
+    /// Returns the tier of writing a file, and the reason.
     pub(crate) fn writing(&self, path: &str) -> (Tier, &'static str) {
         tool::writing(path, &self.sensitive)
     }
 
-    /// The tier of a tool call.
+    /// Returns the tier of a tool call.
     ///
-    /// A tool that is declared or built in is judged by what its input says it does (`docs/tools.md`); a tool nobody knows is
-    /// at least dangerous, and so is an input that says two things. A command that destroys is found in any input.
+    /// The input of a declared or built-in tool says what the call does (`docs/tools.md`). An unknown tool is at least
+    /// dangerous, and so is an input with contradictory fields. A destructive command is found in any input.
     pub fn classify_tool(&self, name: &str, input: &serde_json::Value) -> Classification {
         tool::classify(self, name, input)
     }
 }
 
-/// A text that says something, and to people only.
+/// Returns true if a text has comments and no other content.
 fn is_comment(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty()).peekable();
     lines.peek().is_some() && lines.all(|line| line.starts_with('#'))
 }
 
-/// The tier of a command line, with the built-in rules of the default profile.
+/// Returns the tier of a command line, with the built-in rules of the default profile.
 ///
 /// ```
 /// use bestow::command::{Tier, classify};
@@ -223,7 +223,7 @@ pub fn classify(text: &str) -> Classification {
     Classifier::default().classify(text)
 }
 
-/// The tier of a tool call, with the built-in rules of the default profile.
+/// Returns the tier of a tool call, with the built-in rules of the default profile.
 ///
 /// ```
 /// use bestow::command::{Tier, classify_tool};

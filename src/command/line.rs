@@ -1,4 +1,4 @@
-//! One line in, one line out: the protocol of `bestow classify --jsonl`.
+//! The protocol of `bestow classify --jsonl`: one line in, one line out.
 
 use std::fmt;
 
@@ -10,15 +10,16 @@ use serde_json::{Map, Value};
 
 use super::{answer::Classification, classifier::Classifier, tier::Tier};
 
-/// A command of any use fits, with every letter escaped; what is longer is not read.
+/// The longest line that is read, in bytes. A real command fits, even with every letter escaped.
 const LONGEST: usize = 1 << 20;
 
 impl Classifier {
     /// Answers one line: `{"command":"…"}` or `{"toolName":"…","toolInput":{…}}`.
     ///
-    /// Always an answer of the form `{"tier":…,"reason":…,"parts":[…]}` without a line break; a line that is neither
-    /// is dangerous and says so, and so is one that names a key twice, since its readers may disagree about which one
-    /// counts, one that is not UTF-8, and one of more than a megabyte.
+    /// The answer always has the form `{"tier":…,"reason":…,"parts":[…]}` without a line break. A malformed line
+    /// is dangerous, and the reason says so. Malformed lines are those of another form, those that are not UTF-8, and
+    /// those of more than a megabyte. A line that names a key twice is malformed too, since its readers may disagree
+    /// about the key that counts.
     ///
     /// ```
     /// let answer = bestow::command::Classifier::default().answer_line(r#"{"command":"rm -rf /"}"#);
@@ -53,7 +54,7 @@ impl Classifier {
     }
 }
 
-/// An object in which no key comes twice, on any level.
+/// A JSON object in which no key is repeated on any level.
 struct Question(Map<String, Value>);
 
 struct Strict(Value);

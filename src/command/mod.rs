@@ -1,12 +1,12 @@
 //! Shell commands and tool calls in three tiers: safe, dangerous, destructive.
 //!
-//! [`classify`] parses a command line as bash would, follows everything that may run, and asks two questions about each
-//! part over the same parse: can it be *proven* to only read, and is it *found* to destroy something for good? What is
-//! neither is dangerous, and so is everything that was not understood. The tier of the whole is that of its strictest
-//! part.
+//! [`classify`] parses a command line as bash would and follows everything that may run. It asks two questions about
+//! each part of this parse. Is the part proven to be read-only? Is it found to destroy something permanently? A part
+//! for which both answers are no is dangerous, and so is everything that was not understood. The tier of the whole is
+//! that of its strictest part.
 //!
-//! Nothing here runs anything or reads the disk: scripts in files, aliases, links and a repository's own configuration
-//! are not seen. This is a gate, not a sandbox. `docs/commands.md` says what is proven and what is not.
+//! This module neither runs programs nor reads the disk. It does not see scripts in files, aliases, links or the
+//! configuration of a repository. It is a gate, not a sandbox. `docs/commands.md` lists the proofs and their limits.
 
 mod addition;
 mod answer;

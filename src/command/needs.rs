@@ -1,7 +1,8 @@
-//! What a command line uses, as far as its words name it: files that programs read and write, hosts, the network.
+//! The resources that a command line uses, as far as its words name them: files that programs read and write, hosts,
+//! the network.
 //!
-//! Nobody can know all that a program does. What is certain here takes a permission; what may be a path at all is only
-//! compared with what is denied, and with what must be asked.
+//! The full set of a program's uses is unknown. A certain use requires a permission. A word that may be a path is only
+//! compared with rules that deny and rules that prompt.
 
 mod directories;
 pub(super) mod network;
@@ -17,65 +18,65 @@ use super::{
 };
 use crate::model::{Access, Below, Named};
 
-/// The most things that one line may name. A line that names more is followed by nobody.
+/// The limit of uses that one line may name. The uses of a longer line are not followed.
 const MAX_NAMED: usize = 500;
 
-/// What a line names, in the order in which it was found.
+/// The uses that a line names, in the order in which they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NamedUses {
-    /// What it certainly uses.
+    /// The certain uses.
     certain: Vec<Named>,
-    /// Words that may be paths.
+    /// Words that may be paths, and other uncertain uses.
     words: Vec<Named>,
-    /// It certainly uses more than is kept.
+    /// True if there are more certain uses than are kept.
     too_many: bool,
-    /// It has more such words than are kept.
+    /// True if there are more uncertain uses than are kept.
     too_many_words: bool,
-    /// It reads a file of which nobody can tell which one that is.
+    /// True if the line reads a file whose path is unknown.
     unknown: bool,
     /// The hosts that variables name to programs that reach the network.
     told: Vec<SmolStr>,
-    /// Nobody knows what it runs: it may be what it reads.
+    /// True if the line may run any command, for example the content of a file that it reads.
     runs_anything: bool,
 }
 
 impl NamedUses {
-    /// What it names.
+    /// Returns all uses, certain ones first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Named> {
         self.certain.iter().chain(&self.words)
     }
 
-    /// What it certainly uses, because it names it to a program that is known.
+    /// Returns the certain uses: those that the line names to a known program.
     pub(crate) fn certain(&self) -> &[Named] {
         &self.certain
     }
 
-    /// Returns true if it names more than is kept.
+    /// Returns true if the line names more uses than are kept.
     pub(crate) fn is_cut(&self) -> bool {
         self.too_many || self.too_many_words
     }
 
-    /// Returns true if it certainly uses more than is kept.
+    /// Returns true if the line has more certain uses than are kept.
     pub(crate) fn uses_too_much(&self) -> bool {
         self.too_many
     }
 
-    /// Returns true if it reads a file of which nobody can tell which one that is.
+    /// Returns true if the line reads a file whose path is unknown.
     pub(crate) fn reads_what_nobody_can_tell(&self) -> bool {
         self.unknown
     }
 
-    /// Notes that nobody followed the line to its end: it may use anything.
+    /// Records that the line was not followed to its end. It may use any resource.
     pub(super) fn lose(&mut self) {
         (self.too_many, self.too_many_words) = (true, true);
     }
 
-    /// Notes that there is more that may be run, and that nobody looked into.
+    /// Records that more words may be run than were searched.
     pub(super) fn lose_words(&mut self) {
         self.too_many_words = true;
     }
 
-    /// Adds what another line names that may be meant as well: nobody knows if it is.
+    /// Adds the uses of another line that may be meant as well. They all become uncertain.
     pub(super) fn join(&mut self, other: NamedUses) {
         self.too_many_words |= other.is_cut();
         for mut named in other.certain.into_iter().chain(other.words) {
@@ -86,7 +87,7 @@ impl NamedUses {
         }
     }
 
-    /// Notes a host that a variable names.
+    /// Records a host that a variable names.
     fn told_host(&mut self, host: SmolStr) {
         if self.told.len() < MAX_NAMED {
             self.told.push(host);
@@ -95,12 +96,13 @@ impl NamedUses {
         }
     }
 
-    /// Notes that nobody knows what is run: it may be what is read.
+    /// Records that the line may run any command, including the content of a file that it reads.
     pub(super) fn run_anything(&mut self) {
         self.runs_anything = true;
     }
 
-    /// What was found, now that the line was followed to its end: what is said of all of it counts for each thing.
+    /// Returns the uses of a line that was followed to its end. Hosts of variables become uses if the line reaches the
+    /// network. Files that it reads become programs if it may run any command.
     pub(super) fn settled(mut self) -> NamedUses {
         let reaches = |one: &&Named| matches!(one, Named::Network { .. });
         if self.iter().any(|one| reaches(&one)) {
@@ -120,7 +122,7 @@ impl NamedUses {
         self
     }
 
-    /// Returns true if nothing more is kept.
+    /// Returns true if no further use is kept.
     fn is_full(&self) -> bool {
         self.too_many && self.too_many_words
     }
@@ -160,21 +162,21 @@ struct Operand {
 }
 
 impl Operand {
-    /// A path that a program certainly uses so.
+    /// Creates an operand for a path that a program certainly uses in this way.
     fn certain(access: Access, text: impl Into<SmolStr>, below: Below) -> Operand {
         Operand { access, text: text.into(), pattern: None, below, certain: true }
     }
 }
 
 impl Walker<'_> {
-    /// Notes what running `args` uses.
+    /// Records the uses of running `args`.
     pub(super) fn name_uses(&mut self, args: &[Arg]) {
         let Some((program, rest)) = args.split_first().filter(|_| !self.uses.is_full()) else { return };
         let guessing = self.overheard.is_guessing();
         let name = basename(&program.text);
         self.name_network(args);
         let is_known = program.is_exact() && roles::knows(name);
-        // Whoever runs another program is judged by that one, and what only says something opens nothing.
+        // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
         let is_judged = roles::only_says(name) || program.is_exact() && judge::wraps(name);
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
         let reads_only = asks && self.only_reads(args);
@@ -215,7 +217,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Notes the words that may be program files which are run.
+    /// Records the words that may be program files which are run.
     fn name_programs(&mut self, words: &[Arg]) {
         for operand in words.iter().filter(|arg| !arg.text.starts_with('-')).filter_map(|arg| word(arg, Access::Read)) {
             if self.uses.is_full() || is_no_file(&operand.text) {
@@ -228,7 +230,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The path as it is named in each of the directories in which the line may be.
+    /// Returns the path in each of the directories in which the line may run.
     fn in_places(&mut self, text: &SmolStr) -> Vec<SmolStr> {
         if text.starts_with(['/', HOME]) {
             return vec![written(text)];
@@ -246,25 +248,25 @@ impl Walker<'_> {
         places.chain(self.scope.left_behind().map(|base| below(&base))).map(|text| written(&text)).collect()
     }
 
-    /// Returns true if a program of that name reads a file of which its words do not tell which one that is.
+    /// Returns true if a program of that name reads a file whose path its words do not show.
     fn reads_what_is_unknown(&self, name: &str, rest: &[Arg]) -> bool {
         if rest.iter().any(|arg| roles::hides_a_file(name, arg)) || roles::reads_unknown(name, rest, is_unknown_path) {
             return true;
         }
         let by_role = roles::reads_operands(name);
         let reads = by_role || safe::reads_operands(name) && !roles::opens_nothing(name);
-        // A role tells which of the words are names of files: they are looked at one by one.
+        // A role tells which words are file names. These words are checked one by one.
         let is_relative = |arg: &Arg| !arg.text.starts_with(['-', '/', HOME]);
         let is_lost = !by_role && self.scope.places.iter().any(is_unknown_place);
         reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
-    /// Returns true if the program is known to read what its words name, and to write none of it.
+    /// Returns true if the program is known to read the files that its words name, and to write none of them.
     fn only_reads(&self, args: &[Arg]) -> bool {
         matches!(safe::prove(args, self.classifier, &self.scope.places), safe::Proof::Reads(_))
     }
 
-    /// Notes that a redirection reads or writes a file.
+    /// Records that a redirection reads or writes a file.
     pub(super) fn name_redirect(&mut self, access: Access, target: &Arg) {
         let certain = !self.overheard.is_guessing();
         if let Some(host) = network::connection(&target.text) {
@@ -289,7 +291,7 @@ impl Walker<'_> {
         if is_relative && !self.can_follow(self.scope.weight_of_places()) {
             return;
         }
-        // In a directory that nobody knows, it is a file that nobody knows.
+        // In an unknown directory, a relative path is an unknown file.
         let reads = access == Access::Read
             && !matches!(below, Below::Names | Below::Versions)
             && (certain || below.is_everything());
@@ -307,7 +309,7 @@ impl Walker<'_> {
             };
             uses.push(Named::Path { access, text: written(&text), pattern: pattern.clone(), below, certain });
         }
-        // A `cd` before may have failed, and then the shell is still where it was.
+        // An earlier `cd` may have failed. Then the shell is still in the earlier directory.
         for base in scope.left_behind().filter(|_| is_relative) {
             let text = if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
             uses.push(Named::Path { access, text: written(&text), pattern: pattern.clone(), below, certain: false });
@@ -315,7 +317,7 @@ impl Walker<'_> {
     }
 }
 
-/// Returns true for a directory of which nobody can tell which one that is. The home of another is one.
+/// Returns true for an unknown directory. A directory in the home of another user is unknown too.
 fn is_unknown_place(place: &Place) -> bool {
     match place {
         Place::Start => false,
@@ -324,12 +326,12 @@ fn is_unknown_place(place: &Place) -> bool {
     }
 }
 
-/// Returns true for a path in the home of another, which need not lie beside one's own.
+/// Returns true for a path in the home of another user. Such a home need not be next to the user's own home.
 fn is_of_another(text: &str) -> bool {
     text.strip_prefix(HOME).is_some_and(|rest| rest.starts_with("/../"))
 }
 
-/// The text with `~` for the home directory, and `./` before a name that only looks like that.
+/// Returns the text with `~` for the home directory, and with `./` before a name that only looks like a home.
 fn written(text: &SmolStr) -> SmolStr {
     match text.strip_prefix(HOME) {
         Some(rest) => format_smolstr!("~{rest}"),
@@ -338,7 +340,7 @@ fn written(text: &SmolStr) -> SmolStr {
     }
 }
 
-/// Devices that everybody has, and what stands for a descriptor.
+/// Returns true for devices that every program may use, and for names of file descriptors.
 fn is_no_file(text: &str) -> bool {
     let is_number = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     let device = |name: &str| {
@@ -348,19 +350,19 @@ fn is_no_file(text: &str) -> bool {
     text.is_empty() || text == "-" || is_free(text) || text.strip_prefix("/dev/").is_some_and(device)
 }
 
-/// The word as a path that a program certainly uses so.
+/// Returns the word as a path that a program certainly uses in this way.
 fn path(arg: &Arg, access: Access, below: Below) -> Option<Operand> {
     if let Some(text) = exact(arg) {
         return Some(Operand::certain(access, text, below));
     }
-    // What a variable holds is a pattern where a pattern was what it was given.
+    // The value of a variable is a pattern if the variable was set to a pattern.
     let is_held = arg.expanded && arg.known != Known::Fully && !arg.text.contains([HOME, UNKNOWN, SOMETHING]);
     let is_pattern = arg.glob || is_held;
     let (above, pattern) = is_pattern.then(|| around_pattern(&arg.text))??;
     Some(Operand { pattern: Some(pattern), ..Operand::certain(access, above, below) })
 }
 
-/// The directory in front of the first sign of a pattern, and the pattern from there on.
+/// Splits a pattern into the directory before its first pattern character, and the pattern after this directory.
 fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
     let signs = |c: char| matches!(c, '*' | '?' | '[' | '(' | '{' | '\\');
     let before = text.find(signs).and_then(|at| text.get(..at))?;
@@ -375,13 +377,13 @@ fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
     Some((above.into(), rest?.into()))
 }
 
-/// The word, if it is known to the last character, be it from home on.
+/// Returns the word if every character is known. It may start with the home directory.
 fn exact(arg: &Arg) -> Option<SmolStr> {
     let home = arg.known == Known::Environment && arg.text.starts_with(HOME);
     let inner = arg.text.strip_prefix(HOME).unwrap_or(&arg.text);
-    // A word that holds no blank is the same word after it was split.
+    // A word without a blank is still one word after splitting.
     let is_one = !arg.splits || !arg.text.is_empty() && !inner.contains(char::is_whitespace);
-    // Of the environment, the directory in which a shell stands is known as `.`.
+    // The working directory of the shell is part of the environment. It is known as `.`.
     let here = arg.known == Known::Environment && (arg.text == "." || arg.text.starts_with("./"));
     let whole = (arg.known == Known::Fully || home || here)
         && !arg.glob
@@ -391,13 +393,13 @@ fn exact(arg: &Arg) -> Option<SmolStr> {
     whole.then(|| arg.text.clone())
 }
 
-/// The word as something that may be a path; a pattern, as what it may become.
+/// Returns the word as an operand that may be a path. A pattern stays a pattern.
 fn word(arg: &Arg, access: Access) -> Option<Operand> {
     let operand = path(arg, access, Below::Nothing)?;
     Some(Operand { certain: false, ..operand })
 }
 
-/// Returns true if the word may be a path, and nobody can tell which.
+/// Returns true if the word may be a path that is unknown.
 fn is_unknown_path(arg: &Arg) -> bool {
     let is_option = arg.text.starts_with('-') && !arg.open;
     !is_option && !is_pipe(arg) && path(arg, Access::Read, Below::Nothing).is_none()
@@ -408,7 +410,8 @@ fn is_pipe(arg: &Arg) -> bool {
     arg.text.contains("/dev/fd/63")
 }
 
-/// Everything in a word that may be a path: itself, the value of an option or of a name, a file behind an `@`.
+/// Returns everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
+/// `@`.
 fn words(arg: &Arg, access: Access) -> Vec<Operand> {
     let Some(whole) = word(arg, access) else { return Vec::new() };
     if whole.pattern.is_some() {

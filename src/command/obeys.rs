@@ -1,6 +1,6 @@
-//! The files that programs obey where they run: settings that make a program which only reads run another one.
+//! The files that programs obey in their directory: settings that may make a read-only program run another program.
 //!
-//! A classification says which program obeys what; whether somebody may write that, the engine knows.
+//! A classification names the program and these files. The engine knows which agents may write them.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -38,7 +38,7 @@ const PRETTIER: &[&str] = &[
     "prettier.config.mjs",
 ];
 
-/// Programs, separated by blanks, and what each obeys in the directory in which it runs and in those above.
+/// Rows of programs, separated by blanks, and the files that they obey in their working directory and its ancestors.
 const ROWS: &[(&str, Obeyed)] = &[
     ("git gitk tig", Obeyed::Repository),
     ("hg", Obeyed::Files(&[".hg/hgrc", ".hg"])),
@@ -67,13 +67,13 @@ const ROWS: &[(&str, Obeyed)] = &[
     ("jest lerna nx webpack", Obeyed::Files(&["node_modules"])),
 ];
 
-/// The same by program.
+/// The obeyed files by program.
 static BY_PROGRAM: LazyLock<HashMap<&str, Obeyed, RandomState>> = LazyLock::new(|| {
     let rows = ROWS.iter().flat_map(|(programs, files)| programs.split(' ').map(|program| (program, *files)));
     rows.collect()
 });
 
-/// What a program that only reads obeys all the same, but for the directory in which it runs.
+/// Returns the files that a read-only program obeys, without the directories in which it runs.
 pub(super) fn of(args: &[Arg]) -> Option<Obeys> {
     let (program, rest) = args.split_first()?;
     let name = base_name(&program.text);
@@ -83,13 +83,13 @@ pub(super) fn of(args: &[Arg]) -> Option<Obeys> {
     (!only_answers).then_some(obeys)
 }
 
-/// Whether git only says what it is: it looks for no repository then.
+/// Returns true if git only prints its version or help. It looks for no repository then.
 fn answers(rest: &[Arg]) -> bool {
     matches!(rest.first().map(|word| word.text.as_str()), Some("--version" | "-v" | "version" | "--help" | "help"))
 }
 
-/// The directories that options in front of a subcommand lead to, one after the other. None if an option could lead
-/// anywhere.
+/// Returns the directory that options before a subcommand select, one relative to the other. Returns `None` if an
+/// option may select any directory.
 fn into(name: &str, rest: &[Arg]) -> Option<SmolStr> {
     let mut at = String::new();
     let mut words = rest.iter();
@@ -99,7 +99,7 @@ fn into(name: &str, rest: &[Arg]) -> Option<SmolStr> {
             Some((option, value)) if leads(name, option) && option.starts_with("--") => Some(value),
             _ if leads(name, text) => Some(words.next()?.text.as_str()),
             _ if name == "git" && text.len() > 2 && text.starts_with("-C") => text.get(2..),
-            // What follows is the subcommand's.
+            // The remaining words belong to the subcommand.
             _ if name == "git" && !text.starts_with('-') => break,
             _ if name == "git" && text == "-c" => {
                 words.next();
@@ -120,7 +120,7 @@ fn into(name: &str, rest: &[Arg]) -> Option<SmolStr> {
     Some(if at.is_empty() { ".".into() } else { at.into() })
 }
 
-/// Whether the option of the program takes a directory, or a file in one, to work in.
+/// Returns true if the option takes a directory to work in, or a file in this directory.
 fn leads(name: &str, option: &str) -> bool {
     match name {
         "git" => option == "-C",

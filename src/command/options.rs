@@ -1,47 +1,47 @@
-//! Command lines split into options and operands by a written list of options.
+//! A parser that splits command lines into options and operands by an option list.
 //!
-//! A list is text: `-a -n: --sort?:name|size --color? -#` says that `-a` stands alone, `-n` takes a value, `--sort` may
-//! take one of two values with `=`, `--color` may take any, and `-5` is an option too. An option that is not on the list
-//! is an error, and so is an abbreviated one: what is not known is never guessed. An entry `=` says that the program does
-//! not join short options, nor an option and its value: `-ab` is one option and not two.
+//! A list is text. In `-a -n: --sort?:name|size --color? -#`, `-a` takes no value and `-n` takes one. `--sort` accepts
+//! one of two values after `=`, `--color` accepts any value after `=`, and `-5` is an option too. An option that is not
+//! on the list is an error, and so is an abbreviated one: the parser never guesses. An entry `=` means that the program
+//! joins neither short options nor an option and its value: `-ab` is one option and not two.
 
 use memchr::memmem;
 
 use super::walk::{Arg, UNKNOWN};
 use smol_str::{SmolStr, format_smolstr};
 
-/// What an option on the list takes.
+/// The value that a listed option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes<'l> {
     Nothing,
-    /// A value, in the same word or the next; one of these, if there are any.
+    /// A value, in the same word or the next. It must be one of the given values, unless the text is empty.
     Value(&'l str),
-    /// A value in the same word, or none.
+    /// A value in the same word, or no value.
     Maybe(&'l str),
 }
 
-/// A command line taken apart.
+/// A parsed command line.
 #[derive(Debug, Default)]
 pub(super) struct Options<'a> {
     pub(super) operands: Vec<&'a Arg>,
     pub(super) given: Vec<(SmolStr, Option<SmolStr>)>,
-    /// Where the first operand stands among the words that were read.
+    /// The index of the first operand among the words.
     pub(super) first_operand: Option<usize>,
-    /// The values of options, for those who must look at what is sent somewhere.
+    /// The words that hold option values, for checks of data that a program sends.
     pub(super) values: Vec<&'a Arg>,
 }
 
-/// How to read a command line.
+/// The settings of the parser.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading<'l> {
     pub(super) flags: &'l str,
-    /// Options end at the first operand, as for programs that run what follows.
+    /// True if options end at the first operand, as in programs that run another command.
     pub(super) stop_at_operand: bool,
-    /// No option of the program can harm, so a word that may turn out to be one is as good as any.
+    /// True if no option of the program can do harm, so that a word that may expand to an option is accepted.
     pub(super) inert: bool,
 }
 
-/// Why a command line does not fit a list.
+/// The reason why a command line does not fit a list.
 #[derive(Debug)]
 pub(super) enum Misfit {
     Unknown(String),
@@ -71,7 +71,7 @@ impl<'a> Options<'a> {
         self.given.iter().rev().find(|(name, _)| named(name)).and_then(|(_, value)| value.as_deref())
     }
 
-    /// Reads `words` (without the program's name).
+    /// Parses `words`, which do not include the program name.
     pub(super) fn read(words: &'a [Arg], reading: Reading<'_>) -> Result<Self, Misfit> {
         let mut options = Options::default();
         let mut rest = words.iter().enumerate();
@@ -118,7 +118,7 @@ impl<'a> Options<'a> {
             return Err(Misfit::Unknown(shown(name)));
         }
         let letters = word.text.get(1..).unwrap_or_default();
-        // `-20`, and `-20f` as `tail` had it first.
+        // `-20`, and the old form `-20f` of `tail`.
         let behind = letters.trim_start_matches(|c: char| c.is_ascii_digit());
         if behind.len() < letters.len() && find(reading.flags, "-#").is_some() && find(reading.flags, "=").is_none() {
             let number = letters.strip_suffix(behind).unwrap_or(letters);
@@ -131,7 +131,7 @@ impl<'a> Options<'a> {
         self.cluster(word, letters, reading, next)
     }
 
-    /// `-abc`: letters up to the first that takes a value, which is the rest of the word or the next one.
+    /// Parses joined letters such as `-abc`. The first letter with a value takes the rest of the word or the next word.
     fn cluster(
         &mut self,
         word: &'a Arg,
@@ -163,14 +163,14 @@ impl<'a> Options<'a> {
         reading: Reading<'_>,
         next: &mut impl FnMut() -> Option<&'a Arg>,
     ) -> Result<(), Misfit> {
-        // Where no option harms, it does not matter which word is the value of which.
+        // If no option can do harm, the assignment of values to options does not matter.
         let must_stay = !reading.inert || reading.stop_at_operand;
         let (value, allowed) = match (takes, attached) {
             (Takes::Nothing, None) | (Takes::Maybe(""), None) => (None, ""),
             (Takes::Maybe(_), None) => (None, ""),
             (Takes::Nothing, Some(_)) => return Err(Misfit::Value(name.into())),
             (Takes::Value(allowed) | Takes::Maybe(allowed), Some(value)) => {
-                // `-F"$x"` takes the next word if there is nothing in `x`.
+                // `-F"$x"` takes the next word if `x` is empty.
                 let vanishes = value.chars().all(|c| c == UNKNOWN) && !name.starts_with("--") && !value.is_empty();
                 if must_stay && (word.splits || vanishes) {
                     return Err(Misfit::MayBeOption);
@@ -180,7 +180,7 @@ impl<'a> Options<'a> {
             }
             (Takes::Value(allowed), None) => {
                 let value = next().ok_or_else(|| Misfit::MissingValue(name.into()))?;
-                // A value that may be several words or none leaves its place to another word.
+                // A value that may expand to several words or to no word may shift the other words.
                 if must_stay && (value.splits || value.glob || value.open || is_dashed(&value.text)) {
                     return Err(Misfit::MayBeOption);
                 }
@@ -197,7 +197,7 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Whether `word` is made of options on the list, with no value that the list does not allow.
+/// Returns true if `word` consists of listed options with permitted values.
 pub(super) fn knows(list: &str, word: &str) -> bool {
     let (name, attached) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let fits = |takes: Takes<'_>| match (takes, attached) {
@@ -229,7 +229,7 @@ pub(super) fn knows(list: &str, word: &str) -> bool {
     !letters.is_empty()
 }
 
-/// Whether `name` stands on a list of plain words that are separated by blanks.
+/// Returns true if `name` is on a list of plain words that are separated by blanks.
 pub(super) fn is_listed(list: &str, name: &str) -> bool {
     !name.is_empty() && find(list, name) == Some(Takes::Nothing)
 }
@@ -253,7 +253,7 @@ fn find<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
     })
 }
 
-/// What of the entry of a list stands from `at` on.
+/// Returns the part of a list entry that starts at `at`.
 fn entry(list: &str, at: usize) -> Option<&str> {
     let rest = list.get(at..)?;
     rest.split(|c: char| c.is_ascii_whitespace()).next()
@@ -264,7 +264,8 @@ fn shown(name: &str) -> String {
     format!("`{short}`")
 }
 
-/// Looks like an option and not like a number: to programs where the value may be left out, it is one.
+/// Returns true for a text that looks like an option and not like a number. A program with an optional value takes such
+/// a text for an option.
 fn is_dashed(value: &str) -> bool {
     value.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_digit()))
 }
@@ -275,7 +276,7 @@ mod tests {
 
     use super::*;
 
-    /// Entry by entry.
+    /// Finds an entry by a comparison with every entry.
     fn slowly<'l>(list: &'l str, name: &str) -> Option<Takes<'l>> {
         list.split_ascii_whitespace().find_map(|entry| {
             let rest = entry.strip_prefix(name)?;
@@ -306,7 +307,9 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
         #[test]
-        fn an_entry_is_found_as_if_they_were_looked_at_one_by_one(list in "[-a?:=| \t]{0,40}", name in "[-a?:= ]{1,4}") {
+        fn an_entry_is_found_as_if_they_were_looked_at_one_by_one(
+            list in "[-a?:=| \t]{0,40}", name in "[-a?:= ]{1,4}"
+        ) {
             prop_assert_eq!(find(&list, &name), slowly(&list, &name));
         }
 

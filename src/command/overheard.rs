@@ -1,5 +1,5 @@
-//! What a command line may start, for the patterns of rules: every command that is judged on the way, and what words and
-//! texts may turn out to be. The tiers are found elsewhere, by the same walk.
+//! The invocations that a command line may start, for the patterns of rules. They include every evaluated command, and
+//! the commands that words and texts may contain. The tiers are decided elsewhere, during the same walk.
 
 use foldhash::HashSet;
 use smol_str::SmolStr;
@@ -12,22 +12,22 @@ use super::{
 };
 use crate::model::{Ends, Said, Spoken};
 
-/// The most words that are kept of one line. What goes beyond may be anything.
+/// The limit of words that are recorded for one line. Further words count as any command.
 const MAX_WORDS: usize = 1 << 16;
-/// The most texts in words that are looked into besides those that certainly run.
+/// The limit of texts in words that are searched, in addition to those that certainly run.
 const MAX_TEXTS: usize = 256;
-/// The most lines of what a program is given that are looked at as commands.
+/// The limit of lines of a program's input that are evaluated as commands.
 const MAX_LINES: usize = 64;
-/// The most words of a program that runs another one that are looked at as the words of that one.
+/// The limit of words of a wrapper that are evaluated as the words of the inner program.
 const MAX_TOLD: usize = 256;
 
-/// Commands that may run because of what is being looked at, and what has been looked at for it.
+/// The recorded commands of the current part, and the state of the search for them.
 #[derive(Debug, Default)]
 pub(super) struct Overheard {
     spoken: Vec<Spoken>,
     words: usize,
     texts: HashSet<String>,
-    /// Inside a text or a command that may be none: what it does not tell is not held against the line.
+    /// True inside a text or command that may not run at all. Unknown parts of it do not count.
     guessing: bool,
 }
 
@@ -40,7 +40,7 @@ impl Overheard {
         self.spoken.extend(spoken);
     }
 
-    /// Nothing more is kept.
+    /// Returns true if no further command is recorded.
     fn is_full(&self) -> bool {
         self.words > MAX_WORDS
     }
@@ -55,21 +55,21 @@ impl Overheard {
 }
 
 impl Walker<'_> {
-    /// What `work` overhears is its own.
+    /// Runs `work` and returns the commands that it records, instead of adding them to the recorded commands.
     pub(super) fn overhearing<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Vec<Spoken>) {
         let outside = std::mem::take(&mut self.overheard.spoken);
         let result = work(self);
         (result, std::mem::replace(&mut self.overheard.spoken, outside))
     }
 
-    /// A command of these words may run.
+    /// Records that a command of these words may run.
     pub(super) fn speak(&mut self, args: &[Arg]) {
         if !self.overheard.is_full() {
             self.overheard.push(Spoken::of(said_of(args)));
         }
     }
 
-    /// A command may begin at any of these words.
+    /// Records that a command may begin at any of these words.
     pub(super) fn speak_anywhere(&mut self, words: &[Arg]) {
         if words.is_empty() {
             return;
@@ -81,7 +81,7 @@ impl Walker<'_> {
         self.overheard.push(Spoken { words: said_of(words), anywhere: true });
     }
 
-    /// Nobody knows what runs.
+    /// Records that any command may run.
     pub(super) fn speak_of_anything(&mut self) {
         if !self.overheard.guessing {
             self.uses.run_anything();
@@ -89,7 +89,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Looks at what nobody says is run: what it starts counts, what it leaves open does not.
+    /// Evaluates a command that may not run at all. The commands that it starts are recorded. Its unknown parts are
+    /// not.
     pub(super) fn guess<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.overheard.guessing, true);
         let result = work(self);
@@ -97,7 +98,8 @@ impl Walker<'_> {
         result
     }
 
-    /// A program of whose words any may begin a command, and be one.
+    /// Records every suffix of the words and every text in them as a command, except for programs that start no other
+    /// program.
     pub(super) fn overhear_all(&mut self, args: &[Arg]) {
         const START_NOTHING: &[&str] = &[
             "chgrp", "chmod", "chown", "cp", "dd", "kill", "killall", "ln", "mv", "pkill", "rm", "rmdir", "shred",
@@ -110,11 +112,11 @@ impl Walker<'_> {
         }
     }
 
-    /// Where the words before the command are not known, it may begin behind any of them.
+    /// Records commands after unknown words of a wrapper, because the command may begin after any of them.
     pub(super) fn overhear_wrapper(&mut self, args: &[Arg], input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
         let name = basename(&program.text);
-        // A program that nobody can name may be a shell.
+        // A program with an unknown name may be a shell.
         if judge::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_known) {
             self.overhear_input(input);
         }
@@ -147,7 +149,8 @@ impl Walker<'_> {
         }
     }
 
-    /// A program may run what it is given to read: each line of it may be a command, behind a sign or without one.
+    /// Records the commands in the input of a program that runs its input. Each line may be a command, with or without
+    /// a sign before it.
     fn overhear_reader(&mut self, name: &str, rest: &[Arg], input: &Input) {
         if !judge::runs_what_it_reads(name, rest) {
             return;
@@ -164,7 +167,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A shell may run what it is given to read.
+    /// Records the commands in the input of a shell.
     fn overhear_input(&mut self, input: &Input) {
         match input {
             Input::Text(text) => {
@@ -178,7 +181,8 @@ impl Walker<'_> {
         }
     }
 
-    /// A word that nobody knows may be the `-exec` before a command, unless it is the value of a test.
+    /// Records commands after unknown words of `find`. An unknown word may be `-exec`, unless it is the value of a
+    /// test.
     fn overhear_find(&mut self, rest: &[Arg]) {
         let mut before: Option<&Arg> = None;
         for (at, arg) in rest.iter().enumerate() {
@@ -195,7 +199,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Texts in the words of a program that may run them.
+    /// Records the texts in the words of a program that may run them.
     pub(super) fn overhear_texts(&mut self, words: &[Arg]) {
         for word in words {
             let attached = (word.text.starts_with('-') && !word.text.starts_with("--")).then_some(2);
@@ -204,7 +208,7 @@ impl Walker<'_> {
                 let Some(text) = word.text.get(start..) else { continue };
                 let text = text.trim_start_matches(['!', '|', ' ', '"', '\'']);
                 if text.contains(|c: char| c.is_whitespace() || ";|&$`(<>".contains(c)) {
-                    // What is not written out there is taken for data.
+                    // Unknown parts of the text are taken for data.
                     self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), word.span);
                 } else if start > 0 && !text.is_empty() {
                     self.speak(&[Arg { text: text.into(), ..word.clone() }]);
@@ -213,7 +217,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A text that may be run.
+    /// Records the commands of a text that may run.
     pub(super) fn overhear_text(&mut self, text: &str, span: Span) {
         if self.overheard.texts.len() >= MAX_TEXTS {
             self.uses.lose_words();
@@ -228,12 +232,12 @@ impl Walker<'_> {
         self.candidates = candidates;
     }
 
-    /// The beginning of a command, to which words are added.
+    /// Records the beginning of a command to which a program appends words.
     pub(super) fn overhear_start_of(&mut self, text: &str, span: Span) {
         self.overhear_text(&format!("{text} {UNKNOWN}"), span);
     }
 
-    /// `parallel 'command {}'`: words are put in its place, or at the end.
+    /// Records the template of `parallel 'command {}'`. Words replace the mark, or are appended.
     pub(super) fn overhear_template(&mut self, words: &[Arg]) {
         let template = words.iter().take_while(|arg| !arg.text.starts_with(":::"));
         let filled = |arg: &Arg| match (arg.text.find('{'), arg.text.rfind('}')) {
@@ -255,12 +259,12 @@ impl Walker<'_> {
         }
     }
 
-    /// A variable that names what a program runs.
+    /// Records the effects of a variable: a host, or a command that programs run.
     pub(super) fn overhear_variable(&mut self, name: &str, value: &Arg) {
         self.hear_variable(name, value);
         let text = value.content.as_deref().unwrap_or(&value.text);
         if name.starts_with("GIT_CONFIG") {
-            // An alias, a pager, an editor of its own.
+            // The configuration may define an alias, a pager or an editor.
             self.speak_of_anything();
         } else if variable::names_a_command(name) {
             if text.contains([UNKNOWN, SOMETHING]) {
@@ -268,17 +272,17 @@ impl Walker<'_> {
             }
             self.overhear_start_of(text, value.span);
         } else if text.contains(char::is_whitespace) {
-            // No program runs it: what is not written out there is taken for data.
+            // Programs do not run this variable. Unknown parts of the text are taken for data.
             self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), value.span);
         }
     }
 }
 
-/// Returns true if one of these words may be a program that runs what it reads.
+/// Returns true if one of these words may be a program that runs its input.
 fn has_reader(words: &[Arg]) -> bool {
     let mut behind = words;
     while let Some((program, rest)) = behind.split_first() {
-        // Of very many words, nobody looks at those behind a name.
+        // If there are very many words, the arguments of such a name are not checked.
         let told = if words.len() <= MAX_TOLD { rest } else { &[] };
         if program.is_written() && judge::runs_what_it_reads(basename(&program.text), told) {
             return true;
@@ -288,8 +292,8 @@ fn has_reader(words: &[Arg]) -> bool {
     false
 }
 
-/// The words of `ssh` without the host, where that is one word behind `--`: there it is no option that runs something,
-/// whatever it is called.
+/// Returns the words of `ssh` without the host, if the host is a single word after `--`. There, a host cannot be an
+/// option that runs a command.
 pub(super) fn without_host(name: &str, rest: &[Arg]) -> Option<Vec<Arg>> {
     let end = rest.iter().position(|arg| arg.is_written() && arg.text == "--").filter(|_| name == "ssh")?;
     let (before, behind) = rest.split_at_checked(end)?;
@@ -301,7 +305,7 @@ fn is_known(word: &Said) -> bool {
     matches!(word, Said::Is(_) | Said::Maybe(_))
 }
 
-/// What is known of these words.
+/// Returns the known parts of these words.
 pub(super) fn said_of(args: &[Arg]) -> Vec<Said> {
     let mut words = Vec::with_capacity(args.len());
     for arg in args {
@@ -314,12 +318,12 @@ pub(super) fn said_of(args: &[Arg]) -> Vec<Said> {
     words
 }
 
-/// Whether a word is no more and no less than what is written.
+/// Returns true if a word is exactly its text.
 fn is_plain(arg: &Arg) -> bool {
     arg.is_written() && !arg.open
 }
 
-/// Whether a glob may be `@(x)` or one of its kin: it is read as if a `*` stood there, without the parentheses.
+/// Returns true if a glob may be an extended pattern such as `@(x)`. The parentheses are already replaced by `*`.
 fn may_extend(text: &str) -> bool {
     let doubled = text
         .match_indices("**")
@@ -338,7 +342,7 @@ fn said(arg: &Arg) -> Vec<Said> {
     if arg.open || (first.is_none() && (arg.known == Known::Partly || arg.splits)) {
         return vec![Said::anything()];
     }
-    // Where a class of characters ends is not looked for.
+    // The end of a character class is not searched.
     let home = arg.text.contains(HOME) && !arg.glob && !arg.text.contains([UNKNOWN, SOMETHING]);
     let plain_end = !arg.text.contains(['[', '(', '\\']);
     let end: SmolStr = last.and_then(|at| arg.text.get(at + 1..)).filter(|_| plain_end).unwrap_or_default().into();
@@ -349,7 +353,7 @@ fn said(arg: &Arg) -> Vec<Said> {
         }
         None if arg.known == Known::Environment => vec![Said::One(Ends::default())],
         None => vec![Said::Maybe(arg.text.clone())],
-        // The way home is one word.
+        // The home directory is a single word.
         Some(_) if home => vec![Said::One(Ends { start, end })],
         Some(_) if arg.splits && start.is_empty() => vec![Said::anything()],
         Some(_) if arg.splits => vec![Said::One(Ends { start, end: SmolStr::default() }), Said::anything()],

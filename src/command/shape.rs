@@ -1,4 +1,4 @@
-//! What "always" may mean: one command with its fixed words, and the places where a word may differ.
+//! The shape of a command for a saved decision "always": one command with its fixed words, and places for other words.
 
 use std::{fmt, str::FromStr};
 
@@ -16,11 +16,12 @@ use super::{
     tool,
 };
 
-/// A parsed command that a person may allow for good: the program, its fixed words, and the role of each other word.
+/// A parsed command that a person may permit permanently: the program, its fixed words, and the role of each other
+/// word.
 ///
-/// Two command lines have equal shapes exactly when they are the same but for words in a role. There is no shape for
-/// anything else than one command of written words: not for lists, redirections, expansions, wrappers, shells, or
-/// interpreters with code. Show it in full, or do not offer it.
+/// Two command lines have equal shapes exactly when they differ only in words with a role. Only a single command of
+/// written words has a shape. Lists, redirections, expansions, wrappers, shells and interpreters with code have none.
+/// Display a shape in full, or do not offer it.
 ///
 /// ```
 /// use bestow::command::classify;
@@ -35,12 +36,12 @@ pub struct Shape {
     words: Vec<ShapeWord>,
 }
 
-/// One word behind the program.
+/// One word after the program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ShapeWord {
-    /// This word and no other.
+    /// Exactly this word.
     Fixed(String),
     /// Any relative path below the working directory that is not sensitive.
     PathInside,
@@ -48,20 +49,21 @@ pub enum ShapeWord {
     Text,
 }
 
-/// A program (and subcommand) with words that may differ.
+/// The roles of the words of a program or subcommand.
 struct Roles {
     command: &'static [&'static str],
     /// Options whose value is prose.
     prose: &'static [&'static str],
-    /// Whether operands are paths; if so, the options that take no value. What stands behind any other may be its value.
+    /// The options that take no value, if operands are paths. The word after any other option may be its value. `None`
+    /// if operands are not paths.
     paths: Option<&'static [&'static str]>,
 }
 
-/// How a word in a role is shown.
+/// The displayed text for a word with a role.
 const PATH_INSIDE: &str = "<any path in the working directory>";
 const TEXT: &str = "<any text>";
 
-/// Longer than this, nobody reads to the end what they agree to for good.
+/// The longest shape in bytes. A person does not read a longer text to its end before a permanent approval.
 const MAX_SHOWN_BYTES: usize = 500;
 
 const ROLES: &[Roles] = &[
@@ -85,26 +87,28 @@ const ROLES: &[Roles] = &[
 ];
 
 impl Shape {
-    /// The program as it was written.
+    /// Returns the program as it was written.
     pub fn program(&self) -> &str {
         &self.program
     }
 
-    /// The words behind the program.
+    /// Returns the words after the program.
     pub fn words(&self) -> &[ShapeWord] {
         &self.words
     }
 
-    /// What may be remembered of a command that was judged so; nothing for what is safe anyway, and for what destroys.
+    /// Returns the shape that a saved decision may cover after this classification. Returns `None` for a command that
+    /// is safe or destructive.
     pub fn of(classification: &Classification) -> Option<Shape> {
         let offered = classification.tier == Tier::Dangerous;
         classification.shape.clone().filter(|_| offered)
     }
 
-    /// Whether a command that was judged so is one that this shape stands for.
+    /// Returns true if this shape covers the command of a classification.
     ///
-    /// It is asked about the judgement and not about the text, so that what a person has raised since is not covered any
-    /// more. A shape that was altered where it was stored covers nothing that could not have been offered.
+    /// The method compares the classification and not the text. Therefore the shape no longer covers a command whose
+    /// tier a person has raised since. A stored shape that was altered covers only commands that could have been
+    /// offered.
     ///
     /// ```
     /// use bestow::command::{Shape, classify};
@@ -116,7 +120,7 @@ impl Shape {
         Shape::of(classification).as_ref() == Some(self)
     }
 
-    /// The shape of a text, if it has one.
+    /// Returns the shape of a parsed text, if it has one.
     pub(super) fn of_parsed(parsed: &Parsed) -> Option<Self> {
         let [statement] = parsed.script.statements.as_slice() else { return None };
         let [pipeline] = statement.pipelines.as_slice() else { return None };
@@ -132,18 +136,18 @@ impl Shape {
             return None;
         }
         let shape = Shape { program: program.clone(), words: roles(name, rest) };
-        // What is not shown in full is not offered.
+        // A shape that cannot be displayed in full is not offered.
         (shape.to_string().len() <= MAX_SHOWN_BYTES).then_some(shape)
     }
 }
 
-/// Returns true for a redirection that changes nothing, and says that the command is given something to read.
+/// Returns true for the redirection `0<&0`, which changes nothing. It marks a command that is given an input.
 fn is_given(redirect: &Redirect) -> bool {
     let from = matches!(redirect.target.pieces.as_slice(), [Piece::Bare(text)] if text == "0");
     redirect.flow == Flow::Duplicate && redirect.descriptor == Some(0) && from
 }
 
-/// The text of a word that is what it says.
+/// Returns the text of a word without expansions.
 fn written(word: &Word) -> Option<String> {
     word.pieces
         .iter()
@@ -184,10 +188,10 @@ fn roles(name: &str, rest: &[String]) -> Vec<ShapeWord> {
 }
 
 fn is_inside(word: &str) -> bool {
-    // `./` is the whole directory, and not a path in it.
+    // `./` is the whole directory, and not a path inside it.
     let itself = word.split('/').all(|part| matches!(part, "" | "."));
     let starts_elsewhere = word.starts_with(['-', '/', '~', ':', '+', '!', '@']) || itself;
-    // Programs expand patterns themselves: `'*'` is everything, whatever the shell makes of it.
+    // Some programs expand patterns themselves: `'*'` matches all files, even if the shell does not expand it.
     let means_more = word.contains(['=', '*', '?', '[', '\\']) || word.contains("://");
     !starts_elsewhere && !means_more && !tool::is_sensitive(word) && !tool::is_guarded(word)
 }
@@ -207,13 +211,13 @@ impl fmt::Display for Shape {
     }
 }
 
-/// A word that could pass for another one, for more than one, or for what a shell acts on stands in quotation marks.
+/// Writes a fixed word. It is quoted if it may be mistaken for another word, several words, or shell syntax.
 fn fixed(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     let is_plain = |c: char| c.is_ascii_graphic() && !"'\"\\<>$`;&|()*?[]{}~#!".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) { f.write_str(text) } else { write!(f, "{text:?}") }
 }
 
-/// A text is not how a [`Shape`] is shown.
+/// The error for a text that does not display a [`Shape`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidShape;
 
@@ -225,7 +229,7 @@ impl fmt::Display for InvalidShape {
 
 impl std::error::Error for InvalidShape {}
 
-/// What [`Shape`] displays, and nothing else: two shapes are shown alike only if they are one.
+/// Parses exactly the text that [`Shape`] displays. Two shapes have equal texts only if they are equal.
 impl FromStr for Shape {
     type Err = InvalidShape;
 
@@ -243,7 +247,8 @@ impl FromStr for Shape {
         let mut words = words.into_iter();
         let Some(ShapeWord::Fixed(program)) = words.next() else { return Err(InvalidShape) };
         let shape = Shape { program, words: words.collect() };
-        // Told by the command it stands for, so that what was never offered has no shape in a file either.
+        // The shape is checked against its own example command. Thus a file cannot contain a shape that was never
+        // offered.
         let command = parse(&shape.example());
         let is_one = shape.to_string() == text && Shape::of_parsed(&command).as_ref() == Some(&shape);
         is_one.then_some(shape).ok_or(InvalidShape)
@@ -251,7 +256,7 @@ impl FromStr for Shape {
 }
 
 impl Shape {
-    /// A command line of this shape.
+    /// Returns a command line of this shape.
     pub fn example(&self) -> String {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
         let word = |word: &ShapeWord| match word {
@@ -263,7 +268,7 @@ impl Shape {
     }
 }
 
-/// The word that `text` begins with, as it is shown, and what follows it.
+/// Parses the displayed word at the beginning of `text`. Returns the word and the remaining text.
 fn word(text: &str) -> Option<(ShapeWord, &str)> {
     if let Some(rest) = text.strip_prefix(PATH_INSIDE) {
         return Some((ShapeWord::PathInside, rest));
@@ -280,7 +285,7 @@ fn word(text: &str) -> Option<(ShapeWord, &str)> {
     }
 }
 
-/// What stands before the closing quotation mark, and what follows that.
+/// Parses a quoted text. Returns the text before the closing quotation mark, and the remaining text.
 fn unquoted(text: &str) -> Option<(String, &str)> {
     let (mut word, mut chars) = (String::new(), text.chars());
     loop {

@@ -1,6 +1,6 @@
-//! How words are written so that a shell reads them as just these.
+//! Quoting of words for a shell.
 
-/// A word as a shell reads it.
+/// Quotes a word so that a shell reads it unchanged.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! The tables against their own examples.
+//! Tests of the tables against their own examples.
 
 use super::{Span, Tier, classifier::Classifier, classify, destroy, needs, safe, walk::Arg};
 use crate::model::{Access, Named, Said, Spoken};
@@ -37,7 +37,7 @@ fn every_destructive_row_matches_its_examples() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The labelled commands that are one simple command of plain words.
+/// Returns the labelled commands that are one simple command of plain words.
 fn plain_cases() -> Vec<String> {
     let all = [include_str!("../../tests/cases/commands.jsonl"), include_str!("../../tests/cases/commands-own.jsonl")];
     let rows =
@@ -54,13 +54,13 @@ fn plain_cases() -> Vec<String> {
     plain
 }
 
-/// Each command is wrapped in so many of the wrappers, the next one in the next ones: every wrapper meets more than a hundred
-/// commands, of every tier.
+/// The number of wrappers around each command. They rotate, so every wrapper meets more than a hundred commands of
+/// every tier.
 const WRAPPERS_OF_EACH: usize = 6;
 
 #[test]
 fn wrapping_in_any_listed_wrapper_never_lowers() {
-    // Behind a wrapper, a statement of SQL is a word like any other, and a builtin is no program.
+    // After a wrapper, a statement of SQL is an ordinary word, and a builtin is not a program.
     let statements = ["drop", "truncate", "delete", "alter"];
     let builtins = ["cd", "eval", "trap", "source", ".", "export", "alias", "declare", "let", "exec", "local", "set"];
     let prefixes = super::judge::prefixes();
@@ -85,7 +85,7 @@ fn wrapping_in_any_listed_wrapper_never_lowers() {
 #[test]
 fn escaping_or_quoting_any_letter_never_changes_a_tier() {
     let mut wrong = Vec::new();
-    // Each letter in one of three ways, the next one in the next.
+    // Each letter is written in one of three ways, in rotation.
     let mut ways = (0..3).cycle();
     for command in plain_cases() {
         let tier = classify(&command).tier;
@@ -106,7 +106,7 @@ fn escaping_or_quoting_any_letter_never_changes_a_tier() {
     assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.iter().take(40).cloned().collect::<Vec<_>>().join("\n"));
 }
 
-/// Steps of the parser for `unit` written `times` times.
+/// Returns the steps of the parser for `unit` repeated `times` times.
 fn steps(unit: &str, times: usize) -> usize {
     Classifier::default().classify_counting(&unit.repeat(times)).1
 }
@@ -160,7 +160,7 @@ fn a_hundred_thousand_levels_are_answered_and_hide_nothing() {
     }
 }
 
-/// What a program starts, a rule against it hears of: behind every wrapper, two deep, as words and as a text.
+/// Checks that a deny rule applies to a command after every wrapper, two levels deep, as words and as a text.
 #[test]
 fn wrapping_a_denied_command_in_any_listed_wrapper_never_escapes_the_deny() {
     let pattern: crate::CommandPattern = "git push **".parse().unwrap();
@@ -211,7 +211,7 @@ fn what_doubles_itself_is_given_up_and_not_followed() {
             assert_eq!(classify(&format!("{}; rm -rf /", text(400))).tier, Tier::Destructive);
         }
     }
-    // Every bound at once: alternatives of alternatives in one word, in loops within loops.
+    // All limits at once: alternatives of alternatives in one word, in loops within loops.
     let wide = format!("for x in {{1..60}}; do for y in {{1..60}}; do echo {}; done; done", "$x$y".repeat(2_000));
     assert!(work(&wide) < 8 << 20, "{}", work(&wide));
     let braces = format!("echo {}{}", "{a,b}".repeat(8), "c".repeat(50_000));
@@ -247,7 +247,7 @@ fn words_that_multiply_each_other_are_followed_within_a_budget() {
     }
 }
 
-/// What multiplies: directories in which a line may be, calls of calls, commands in commands.
+/// Returns lines with multiplying work: directories in which a line may run, calls of calls, commands in commands.
 fn multiplying() -> Vec<String> {
     let calls = (1..40).map(|level| format!("f{level}() {{ f{0}; f{0}; }}; ", level - 1));
     vec![
@@ -280,7 +280,7 @@ fn what_multiplies_is_given_up_early_and_uses_anything() {
     assert!(!classify(few).named.is_cut());
 }
 
-/// Returns true if the line reads a file of which nobody can tell which one that is.
+/// Returns true if the line reads a file whose path is unknown.
 fn is_in_the_dark(line: &str) -> bool {
     classify(line).named.reads_what_nobody_can_tell()
 }
@@ -376,7 +376,7 @@ fn many_words_before_a_subcommand_are_not_read_again_for_each_row() {
     assert!(classify(&settings(6_000)).tier > Tier::Safe);
 }
 
-/// True if a line reaches the network: with certainty, and perhaps.
+/// Returns two flags: the line certainly reaches the network, and the line may reach the network.
 fn reached(line: &str) -> (bool, bool) {
     let named = classify(line).named;
     let network =
@@ -415,11 +415,11 @@ fn every_alias_of_a_package_manager_needs_the_network_however_it_is_called() {
         check(format!("/opt/bin/{name}-3.11 {subcommand} x"));
         check(format!("{name} --frobnicate=x --frobnicate y -Z {subcommand} x"));
     }
-    // As the program itself lists them, and as every beginning of them that is long enough to be meant.
-    let of_npm = "author home issues info show find add unlink remove rm r un in ins inst insta instal isnt isnta isntal \
-                  isntall i it cit clean-install-test sit up upgrade udpate ddp create innit x login adduser add-user \
-                  install-clean isntall-clean ic clean-install v view s se search ogr dist-tags publ publi unpubl depr \
-                  outd audi updat dedup";
+    // The aliases that the program itself lists, and every abbreviation that is long enough.
+    let of_npm = "author home issues info show find add unlink remove rm r un in ins inst insta instal isnt isnta \
+        isntal isntall i it cit clean-install-test sit up upgrade udpate ddp create innit x login adduser add-user \
+        install-clean isntall-clean ic clean-install v view s se search ogr dist-tags publ publi unpubl depr outd audi \
+        updat dedup";
     for alias in of_npm.split_ascii_whitespace() {
         check(format!("npm {alias} x"));
         check(format!("npm --prefix d {alias} x"));

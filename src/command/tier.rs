@@ -1,8 +1,8 @@
-//! The tiers and profiles of the model under the names they have here, and how a reason begins.
+//! The tiers and profiles of the model, renamed for this module, and the first words of a reason.
 
 pub use crate::model::{CommandProfile as Profile, InvalidProfile, InvalidTier, Tier};
 
-/// The words a reason starts with.
+/// Returns the first words of a reason.
 pub(super) fn prefix(tier: Tier) -> &'static str {
     match tier {
         Tier::Safe => "Safe command",

@@ -1,11 +1,11 @@
-//! What helps after something that nobody can undo has happened, if anything does.
+//! Advice on recovery after a destructive command.
 
 use super::{
     answer::{Classification, Part},
     tier::Tier,
 };
 
-/// Programs, and what may bring back what they take away. The first that is among the words of a part counts.
+/// Programs and the advice for each of them. The advice for the first program among the commands of a part counts.
 const ADVICE: &[(&[&str], &str)] = &[
     (&["git"], "`git reflog` finds commits for some weeks; uncommitted work is gone"),
     (&["gh", "glab"], "ask the hosting service at once: some restore deleted repositories for a while"),
@@ -38,7 +38,7 @@ const ADVICE: &[(&[&str], &str)] = &[
 ];
 
 impl Classification {
-    /// What helps afterwards, for the first part that nobody can undo.
+    /// Returns the advice for the first destructive part.
     pub(crate) fn rollback_advice(&self) -> &'static str {
         let part = self.parts.iter().find(|part| part.tier == Tier::Destructive);
         part.and_then(advice).unwrap_or("nothing is known to undo this: make a backup or a snapshot first")
@@ -56,7 +56,7 @@ fn advice(part: &Part) -> Option<&'static str> {
     known.map(|(_, advice)| *advice).next()
 }
 
-/// `mkfs.ext4` is a `mkfs`.
+/// Returns true if `name` is a variant of `known`, such as `mkfs.ext4` of `mkfs`.
 fn is_variant(name: &str, known: &str) -> bool {
     name.strip_prefix(known).is_some_and(|rest| rest.starts_with('.'))
 }

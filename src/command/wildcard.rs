@@ -1,18 +1,16 @@
-//! Words that no wildcard of an allow pattern stands for.
+//! Words that a wildcard in an allow pattern does not match.
 //!
-//! Whoever writes `git push origin **` means branches and tags, and not `--receive-pack='touch x'`. So a wildcard
-//! stands
-//! for operands, and for the options that a table knows to be harmless for just that program and subcommand. Every
-//! other
-//! word that may change what runs, or where, must stand in the pattern itself.
+//! A user who writes `git push origin **` means branches and tags, and not `--receive-pack='touch x'`. So a wildcard
+//! matches operands, and options that a table lists as harmless for this program and subcommand. Any other word that
+//! may change the command or its place must be written in the pattern itself.
 
 use crate::model::{Said, Spoken, base_name};
 
 use super::{options, safe};
 
-/// Options that change neither what a program runs nor where it writes, although the program is not one that only
-/// reads:
-/// names, the words of the subcommand (alternatives are separated by `|`), and options as in `options`.
+/// Options that change neither the command that a program runs nor the place where it writes, for programs that are not
+/// read-only. Each row lists program names, the words of the subcommand (alternatives are separated by `|`), and
+/// options in the form of `options`.
 const HARMLESS: &[(&str, &str, &str)] = &[
     (
         "git",
@@ -135,7 +133,7 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Options that name another directory to work in, whatever the program.
+/// Options that select another working directory, in any program.
 const DIRECTORIES: &[&str] = &[
     "--chdir",
     "--cwd",
@@ -149,14 +147,14 @@ const DIRECTORIES: &[&str] = &[
     "--work-tree",
 ];
 
-/// Programs that read options from the file behind `@`.
-const READ_OPTIONS: &str = "ar c++ cc clang clang++ g++ gcc gfortran java javac javadoc kotlinc ld nm objdump readelf rustc \
-    scalac strip swiftc";
+/// Programs that read options from the file after `@`.
+const READ_OPTIONS: &str = "ar c++ cc clang clang++ g++ gcc gfortran java javac javadoc kotlinc ld nm objdump readelf \
+    rustc scalac strip swiftc";
 
-/// Programs whose first word may be a bundle of letters that are options.
+/// Programs whose first word may be a bundle of option letters.
 const BUNDLES: &str = "ar bsdtar gtar tar unzip zip";
 
-/// The places of the words in `command` that a pattern must name to allow them.
+/// Returns the indexes of the words in `command` that a pattern must write out to allow the command.
 pub(super) fn by_name(command: &Spoken) -> Vec<usize> {
     let Some(words) = command.words.iter().map(Said::written).collect::<Option<Vec<_>>>() else { return Vec::new() };
     let Some((program, rest)) = words.split_first() else { return Vec::new() };
@@ -172,7 +170,7 @@ fn is_option(word: &str) -> bool {
     word.len() > 1 && word != "--" && word.starts_with(['-', '+'])
 }
 
-/// Whether some table knows the option for the program and the subcommand that stands `before` it.
+/// Returns true if some table lists the option as harmless for the program and the subcommand in `before`.
 fn is_harmless(name: &str, before: &[&str], word: &str) -> bool {
     let option = word.split('=').next().unwrap_or_default();
     let leads_away = DIRECTORIES.contains(&option) || (!option.starts_with("--") && option.contains('C'));
@@ -184,13 +182,13 @@ fn is_harmless(name: &str, before: &[&str], word: &str) -> bool {
         }) || safe::harmless_flags(name, before).any(|flags| options::knows(flags, word)))
 }
 
-/// Whether the words `before` an option begin with those of the subcommand.
+/// Returns true if the words `before` an option begin with the words of the subcommand.
 pub(super) fn before_has(before: &[&str], subcommand: &str) -> bool {
     let mut words = before.iter();
     subcommand.split_ascii_whitespace().all(|wanted| words.next() == Some(&wanted))
 }
 
-/// Whether an operand is more than one: `make SHELL=x`, `gcc @options`, `git clone ext::x`, `tar xIf x`.
+/// Returns true if an operand has a special meaning: `make SHELL=x`, `gcc @options`, `git clone ext::x`, `tar xIf x`.
 fn sets_something(name: &str, at: usize, word: &str) -> bool {
     let listed = |list: &str| list.split(' ').any(|known| known == name);
     let setting = word.split_once('=').is_some_and(|(key, _)| {

@@ -1,4 +1,4 @@
-//! An engine whose events are kept in a state directory.
+//! An engine that stores its events in a state directory.
 
 use std::{path::Path, sync::Arc};
 
@@ -15,11 +15,12 @@ use super::{
 };
 
 impl Engine {
-    /// An engine that goes on from what the state directory `directory` holds, and keeps everything there: nothing that was
-    /// acknowledged is lost. The directory is made if it is missing, belongs to one engine at a time, and is protected: no
-    /// agent reaches it. A person reaches the engine through a socket there (`bestow requests`, `bestow approve`, …).
+    /// Creates an engine that continues from the content of the state directory `directory`, and stores everything
+    /// there. Nothing that was acknowledged is lost. The directory is created if it is missing, belongs to one engine
+    /// at a time, and is protected: no agent reaches it. A person reaches the engine through a socket there
+    /// (`bestow requests`, `bestow approve` and other commands).
     ///
-    /// Agents that were there are there again; take them with [`Engine::agent`].
+    /// Agents from earlier runs of the engine exist again. [`Engine::agent`] returns them.
     ///
     /// ```no_run
     /// # #[tokio::main] async fn main() -> Result<(), bestow::OpenError> {
@@ -29,12 +30,12 @@ impl Engine {
     ///
     /// # Authority
     ///
-    /// Whoever can write the directory can give every agent anything.
+    /// Every program that can write the directory can give any permission to any agent.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Journal`] with the process that has the directory, or the place that is damaged; [`OpenError::Engine`]
-    /// outside a runtime.
+    /// [`OpenError::Journal`] with the process that uses the directory, or the place that is damaged;
+    /// [`OpenError::Engine`] outside a runtime.
     pub async fn durable(settings: Settings, directory: impl AsRef<Path>) -> Result<Engine, OpenError> {
         let (journal, own) = opened(directory.as_ref()).await?;
         let engine = restored(Some(settings), journal, &own).await?;
@@ -43,22 +44,23 @@ impl Engine {
         Ok(engine)
     }
 
-    /// The same, with what the file at `path` says, which the engine follows as [`Engine::open`] does.
+    /// Creates an engine as [`Engine::durable`] does, with the policy of the file at `path`. The engine follows that
+    /// file as [`Engine::open`] does.
     ///
     /// # Authority
     ///
-    /// Whoever can write the file or the directory can give every agent anything.
+    /// Every program that can write the file or the directory can give any permission to any agent.
     ///
     /// # Errors
     ///
-    /// As [`Engine::durable`], and everything that is wrong with the file.
+    /// The errors of [`Engine::durable`], and every mistake in the file.
     #[cfg(feature = "config")]
     pub async fn open_durable(
         path: impl Into<std::path::PathBuf>,
         directory: impl AsRef<Path>,
     ) -> Result<Engine, OpenError> {
         let file = super::config::PolicyFile::new(path);
-        // What is wrong with the file is told before anything is touched.
+        // Mistakes in the file are reported before anything is changed.
         let _parsed = file.read()?.parse()?;
         let (journal, own) = opened(directory.as_ref()).await?;
         let engine = restored(None, journal, &own).await?;
@@ -70,7 +72,7 @@ impl Engine {
     }
 }
 
-/// Takes orders from the command line.
+/// Starts to serve orders from the command line.
 fn serve(engine: &Engine, directory: &SanitizedPath) -> Result<(), OpenError> {
     let directory = directory.as_path();
     control::serve(engine, directory).map_err(|why| {
@@ -84,7 +86,7 @@ async fn restored(settings: Option<Settings>, journal: Journal, own: &SanitizedP
     Ok(Engine::restore_keeping_out(settings, clock, paths, Arc::new(journal), Some(own.clone())).await?)
 }
 
-/// The journal there, and where the directory really is.
+/// Opens the journal, and returns it with the real path of the directory.
 async fn opened(directory: &Path) -> Result<(Journal, SanitizedPath), OpenError> {
     let directory = std::path::absolute(directory).map_err(|why| disk(directory, &why))?;
     let open = move || {

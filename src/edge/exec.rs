@@ -1,4 +1,5 @@
-//! Commands of agents: the engine says what, the sandbox how, and over `@events` the command speaks for its agent.
+//! Commands of agents. The engine decides about a command, and the sandbox confines it. With `@events`, the command
+//! speaks for its agent.
 
 use std::{
     future::pending,
@@ -21,16 +22,17 @@ use crate::{
     model::{Cause, Permission, SandboxFacts},
 };
 
-/// How many conversations one command may have at the same time.
+/// The maximum number of simultaneous conversations of one command.
 const MOST_CONVERSATIONS: usize = 32;
 
 impl Agent {
-    /// What a command of this agent may do when it needs `named`: its [exec scope](Agent::exec_scope), with what is
-    /// protected hidden from it, what rules and policies deny by name neither read nor written, and the limits of the settings.
+    /// Returns the sandbox profile for a command of this agent that needs the permissions in `named`. It is the [exec
+    /// scope](Agent::exec_scope) with the limits of the settings. Protected paths are hidden, and so are paths that
+    /// rules and policies deny by name for reading. Paths that they deny by name for writing cannot be written.
     ///
     /// # Errors
     ///
-    /// As [`Agent::exec_scope`]; and a root that no command gets.
+    /// The errors of [`Agent::exec_scope`], and an error for a root that no command may have.
     pub fn sandbox_profile(&self, named: &[Permission]) -> Result<Profile, ExecError> {
         let scope = self.exec_scope(named)?;
         let (kept, limits) = (self.kept_from_commands()?, self.limits_of_commands()?);
@@ -38,42 +40,45 @@ impl Agent {
         Ok(profile.not_writing(kept.unwritten).limited(limits))
     }
 
-    /// Runs `command` with nothing but this agent's working directory and what is `named`, confined by `sandbox`.
+    /// Runs `command`, confined by `sandbox`. The command gets this agent's working directory and the permissions in
+    /// `named`, and nothing else.
     ///
-    /// First it is decided, as every action is: what a rule or the mode forbids does not run, and what a person has to say
-    /// something about runs once they did. Ask with [`Agent::authorize`] and [`Profile::action`].
+    /// First the engine decides about the command, as about every action. A command that a rule or the mode denies does
+    /// not run. A command that needs approval by a person runs only after it. [`Agent::authorize`] with
+    /// [`Profile::action`] requests that approval.
     ///
-    /// What was in force is a fact (`sandbox.applied`) before the command starts; what it tried beyond that is one too
-    /// (`sandbox.violation`), where there is evidence. With `@events` the command reaches this engine, and nothing else,
-    /// by [one socket](super::sandbox::connect_to_engine), as this agent.
+    /// The restrictions in force are recorded (`sandbox.applied`) before the command starts. Attempts of the command
+    /// beyond them are recorded as well (`sandbox.violation`), if there is evidence. With `@events` the command reaches
+    /// this engine, and nothing else, by [one socket](super::sandbox::connect_to_engine), as this agent.
     ///
     /// # Errors
     ///
-    /// Then the command has not run: [`ExecError::Engine`] if something `named` is not held or the command may not
-    /// happen without a question ([`Refusal::NotAllowed`](crate::Refusal::NotAllowed)), [`ExecError::Sandbox`] if
-    /// something cannot be enforced. A command that failed is no error; how it ended is in what is returned.
+    /// The command has not run after an error. [`ExecError::Engine`] if a permission in `named` is not held, or if the
+    /// command is not allowed without a request ([`Refusal::NotAllowed`](crate::Refusal::NotAllowed));
+    /// [`ExecError::Sandbox`] if a restriction cannot be enforced. A command that failed is no error: the result
+    /// contains its exit.
     ///
     /// # Cancellation
     ///
     /// Dropping the future kills the command and everything it started, or keeps it from starting.
     pub async fn exec(&self, sandbox: &Sandbox, command: Command, named: &[Permission]) -> Result<Finished, ExecError> {
         let (agent, named) = (self.clone(), named.to_vec());
-        // It looks at every path that is protected, and a disk may be slow.
+        // This looks at every protected path, and a disk may be slow.
         let profile = tokio::task::spawn_blocking(move || agent.sandbox_profile(&named)).await;
         let profile = profile.map_err(|why| SandboxError::Io(io::Error::other(why)))?;
         self.exec_under(sandbox, profile?, command).await
     }
 
-    /// The same with a profile of this agent that was changed: other limits, say. What is protected or denied by name since
-    /// it was made is kept from the command too.
+    /// Runs a command with a changed profile of this agent, for example with other limits. Paths that were protected or
+    /// denied by name since the profile was made are kept from the command too.
     ///
     /// # Errors
     ///
-    /// As [`Agent::exec`].
+    /// The errors of [`Agent::exec`].
     ///
     /// # Cancellation
     ///
-    /// As [`Agent::exec`].
+    /// Dropping the future has the effect described at [`Agent::exec`].
     pub async fn exec_under(
         &self,
         sandbox: &Sandbox,
@@ -84,8 +89,8 @@ impl Agent {
         self.run_under(sandbox, profile, command, cause).await
     }
 
-    /// The same for the host program, which has it done while nobody is there: what only the tier of the command asks is no
-    /// question then, since it is confined to what is named.
+    /// Runs a command for the host program while no person is present. An approval that only the tier of the command
+    /// would need is skipped, since the command is confined to its named permissions.
     #[cfg(feature = "schedule")]
     pub(super) async fn exec_confined(
         &self,
@@ -105,10 +110,10 @@ impl Agent {
         cause: Option<Arc<Cause>>,
     ) -> Result<Finished, ExecError> {
         let (agent, sandbox) = (self.clone(), sandbox.clone());
-        // Whoever drops this future lets go of the one, and the command hears it through the other.
+        // Dropping this future drops `_wanted`, and the command learns that through `watched`.
         let (_wanted, watched): (Wanted, Watched) = watched();
         let run = move || {
-            // What is protected or denied since the profile was made, while a person was asked, say.
+            // Paths may have been protected or denied since the profile was made, for example while a person was asked.
             let kept = agent.kept_from_commands()?;
             let profile = keeping_from(profile, &kept)?;
             let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone(), cause.clone()).map_err(ExecError::from);
@@ -122,12 +127,12 @@ impl Agent {
     }
 }
 
-/// The profile without what its agent's commands are kept from now: paths by name, and those that denied globs mean below
-/// its roots.
+/// Returns the profile without everything that is now kept from the agent's commands. These are paths by name, and the
+/// matches of denied globs below its roots.
 ///
 /// # Errors
 ///
-/// Too much lies below the roots to find out what a glob means there.
+/// An error if too much lies below the roots to find all matches of a glob.
 pub(super) fn keeping_from(profile: Profile, kept: &KeptFrom) -> Result<Profile, SandboxError> {
     let roots = profile.roots();
     let hidden = fs::all_found(&kept.hidden_globs, &roots)?;
@@ -136,8 +141,8 @@ pub(super) fn keeping_from(profile: Profile, kept: &KeptFrom) -> Result<Profile,
     Ok(profile.not_writing(kept.unwritten.iter().cloned()).not_writing(unwritten))
 }
 
-/// The engine's side of one command's `@events`, on a thread of its own: the host's runtime need not do I/O, and what the
-/// command does holds up nobody else. It is over when this is dropped.
+/// The engine's side of one command's `@events`, on a thread of its own. The host's runtime need not do I/O, and the
+/// command delays nobody else. Dropping this ends it.
 pub(super) struct Listening {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -148,13 +153,14 @@ impl Listening {
         (Listening { stop: None, thread: None }, None)
     }
 
-    /// For a command of `agent`; and what it inherits.
+    /// Starts listening for a command of `agent`. Also returns the descriptor that the command inherits.
     fn of(agent: &Agent) -> Result<(Listening, Option<OwnedFd>), SandboxError> {
         let agent = agent.clone();
         Listening::start(move || Some(agent.clone()))
     }
 
-    /// For whoever `agent` gives when a conversation begins, until it gives nobody; and what the command inherits.
+    /// Starts listening for the agent that `agent` returns at the start of each conversation. Listening ends when it
+    /// returns `None`. Also returns the descriptor that the command inherits.
     pub(super) fn start(
         agent: impl Fn() -> Option<Agent> + Send + 'static,
     ) -> Result<(Listening, Option<OwnedFd>), SandboxError> {
@@ -178,7 +184,7 @@ impl Drop for Listening {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // What it was in the middle of saying was for nobody.
+            // Output that is still unsent has no reader any more.
             let _ = thread.join();
         }
     }
@@ -199,6 +205,6 @@ async fn listen(ours: UnixStream, agent: &(impl Fn() -> Option<Agent> + Send)) {
             drop(seat);
         });
     }
-    // Those that go on are heard to their end.
+    // Ongoing conversations continue to their end.
     pending().await
 }

@@ -1,4 +1,4 @@
-//! A policy file and the watch on it, fitted together.
+//! The connection of a policy file with the watcher for it.
 
 use tokio::sync::mpsc;
 
@@ -8,17 +8,17 @@ use super::{
 };
 use crate::model::Policy;
 
-/// What happened to a watched policy file.
+/// A change of a watched policy file.
 pub type PolicyChange = Change<Policy, ConfigError>;
 
 impl PolicyFile {
-    /// Tells whenever this file, last read as `seen`, holds something else, until the receiver is dropped.
+    /// Watches this file, and reports each change of its content since `seen`, until the receiver is dropped.
     ///
-    /// Every way of saving counts: in place, by rename, through links that are turned. Bursts are told as one
-    /// change, the same content is none, and what happened since `seen` was read is not lost. A file that is gone
-    /// or wrong is told once, as [`Change::Rejected`]; keep what was loaded last. A line that the disk does not agree
-    /// with is left out of the policy and named in it ([`Policy::left_out`]); a path means what it led to when it was
-    /// first taken, also if a link is turned. Call it within a tokio runtime whose time is enabled.
+    /// Every way of saving is detected: in place, by rename, or by retargeting links. A burst of changes is reported as
+    /// one, and equal content is not reported. Changes since `seen` was read are not lost. A missing or wrong file is
+    /// reported once, as [`Change::Rejected`]; keep the last loaded policy then. A line that does not match the disk is
+    /// left out of the policy and listed in [`Policy::left_out`]. A path keeps the meaning it had when it was first
+    /// loaded, also if a link is retargeted. Call this within a Tokio runtime with time enabled.
     ///
     /// ```no_run
     /// # #[tokio::main] async fn main() -> Result<(), bestow::ConfigError> {
@@ -37,7 +37,7 @@ impl PolicyFile {
     /// ```
     pub fn watch(&self, seen: PolicyText) -> mpsc::Receiver<PolicyChange> {
         let file = self.clone();
-        // What is wrong with it, whoever calls this has heard, or will hear with the first change.
+        // The result is ignored: the caller knows the mistakes of this text, or gets them with the first change.
         let _parsed = seen.parse();
         let mut meant = seen.clone().meant();
         let understand = move |text: &PolicyText| text.parse_after(&mut meant);

@@ -1,4 +1,4 @@
-//! Gates in the sandbox: a gate is a command of its task's agent, with what the gate declares and nothing else.
+//! Gates in the sandbox. A gate runs as a command of its task's agent, with the declared permissions and nothing else.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,16 +15,16 @@ use crate::{
     model::{Access, GateOutcome, Permission, SanitizedPath},
 };
 
-/// How much of each stream is kept.
+/// The number of bytes that are kept of each stream.
 const MOST_OUTPUT: usize = 64 << 10;
 
-/// The words stand beside the shell's own line, so that nothing in them is taken for a part of it.
+/// The words are arguments beside the script, so that the shell never interprets a part of them as code.
 const THERE: &str = r#"cd -- "$1" && exec /bin/sh -c "$2""#;
 
 #[derive(Debug)]
 struct InSandbox(Sandbox);
 
-/// In the sandbox that this machine offers.
+/// Returns a gatekeeper with the sandbox that this machine offers.
 pub(super) fn usual() -> Arc<dyn Gatekeeper> {
     match Sandbox::find() {
         Ok(sandbox) => Arc::new(InSandbox(sandbox)),
@@ -33,8 +33,8 @@ pub(super) fn usual() -> Arc<dyn Gatekeeper> {
 }
 
 impl Scheduler {
-    /// The same, with gates that run in this sandbox. Otherwise it is the one that [`Sandbox::find`] finds; without any, no
-    /// gate runs, and no task that has one.
+    /// Returns the scheduler with gates that run in this sandbox. Without this call it is the sandbox that
+    /// [`Sandbox::find`] finds. Without any sandbox, no gate runs, and no task with a gate.
     #[must_use]
     pub fn with_sandbox(self, sandbox: Sandbox) -> Scheduler {
         Scheduler { keeper: Some(Arc::new(InSandbox(sandbox))), ..self }
@@ -60,7 +60,8 @@ impl InSandbox {
         let profile = profile.limited(limits);
         let profile = profile.only_to(gate.domains.iter().cloned());
         let command = command(gate, cwd.as_str());
-        // A gate runs while nobody is there, within what it declares; what a rule or the mode says about it stays.
+        // A gate runs while no person is present, within its declared permissions. Denials by rules and by the mode
+        // still apply.
         let done = agent.exec_confined(&self.0, profile, command).await.map_err(|why| why.to_string())?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let output = schedule::output(&text(&done.stdout.bytes), &text(&done.stderr.bytes));
@@ -71,7 +72,8 @@ impl InSandbox {
             (Some(0), _) => GateOutcome::Passed,
             (Some(code), _) => match signal_told_by(code) {
                 None => GateOutcome::Failed { code, wrote: schedule::tail(&output) },
-                // Shells and bubblewrap say so; that nobody ended with this very number, nobody knows.
+                // Shells and bubblewrap use this exit code for a signal. A program that exits with this very number
+                // cannot be distinguished.
                 Some(signal) => return Err(format!("it was ended by signal {signal} (exit code {code})")),
             },
             (None, signal) => return Err(format!("it was ended by signal {}", signal_name(signal.unwrap_or(0)))),
@@ -80,7 +82,7 @@ impl InSandbox {
     }
 }
 
-/// What runs for a gate that starts in `cwd`.
+/// Returns the command for a gate that starts in `cwd`.
 fn command(gate: &Gate, cwd: &str) -> Command {
     let command = Command::new("/bin/sh").args(["-c", THERE, "gate", cwd, &gate.command]);
     let command = gate.env.iter().fold(command, |command, (name, value)| command.env(name, value));
@@ -88,15 +90,15 @@ fn command(gate: &Gate, cwd: &str) -> Command {
 }
 
 impl Surveyed {
-    /// What would be decided about running its gate now, for the agent that the task is for and with what that agent holds of
-    /// what the gate declares. Nothing is asked, used up or recorded, and hooks are not heard. A gate is a command that runs
-    /// while nobody is there: whatever is not allowed does not run.
+    /// Explains the decision about running the gate now, for the task's agent and with the declared permissions that
+    /// the agent holds. It sends no request, consumes nothing, records nothing and calls no hooks. A gate is a command
+    /// that runs while no person is present: it runs only if it is allowed.
     ///
-    /// None if there is no gate, or no agent for it ([`Surveyed::hindered`]).
+    /// Returns `None` if there is no gate, or no agent for it ([`Surveyed::hindered`]).
     ///
     /// # Errors
     ///
-    /// Why no such command could be made: a root that no command gets, say.
+    /// The reason why no such command can be made, for example a root that no command may have.
     pub fn explain_gate(&self, engine: &Engine) -> Option<Result<Explanation, String>> {
         let task = self.task.as_ref().ok()?;
         let (gate, agent) = (task.gate.as_ref()?, schedule::agent_of(engine, task).ok()?);
@@ -118,7 +120,8 @@ fn explained(gate: &Gate, agent: &Agent) -> Result<Explanation, String> {
     agent.explain_confined(&action).map_err(|why| why.to_string())
 }
 
-/// Where the gate starts: in what its agent works in, or in what it may read or write by a right of its own.
+/// Returns the directory in which the gate starts. It is the agent's working directory, a directory below it, or one
+/// that the agent may read or write by a permission of its own.
 fn starts_in(agent: &Agent, gate: &Gate) -> Result<SanitizedPath, String> {
     let set = agent.permissions().map_err(|why| why.to_string())?;
     let home = set.working_dir().clone();
@@ -136,7 +139,7 @@ fn starts_in(agent: &Agent, gate: &Gate) -> Result<SanitizedPath, String> {
     Err(format!("its `cwd` {cwd:?} is no directory in which {} works, or which it may read", agent.id()))
 }
 
-/// The signals that a gate may meet, by number. Linux has the same everywhere that this is built for.
+/// The signals that a gate may meet, by number. The numbers are equal on all supported Linux architectures.
 const SIGNALS: [(i32, &str); 18] = [
     (1, "HUP"),
     (2, "INT"),
@@ -163,7 +166,7 @@ fn signal_name(number: i32) -> String {
     known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
 }
 
-/// What an exit code above 128 says that is the number of a signal.
+/// Returns the signal that an exit code above 128 stands for.
 fn signal_told_by(code: i32) -> Option<&'static str> {
     SIGNALS.iter().find(|(signal, _)| code - 128 == *signal).map(|(_, name)| *name)
 }

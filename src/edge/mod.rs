@@ -1,4 +1,4 @@
-//! The outside. Edges do not name each other; what fits two of them together stands here.
+//! The adapters to the outside. Adapters do not name each other. The files in this folder connect two of them.
 
 #[cfg(feature = "config")]
 pub(crate) mod config;

@@ -1,4 +1,4 @@
-//! An engine on a policy file: what the file says is in force, and stays in step with it.
+//! An engine with a policy file: the policy of the file is in force, and follows its changes.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,16 +10,16 @@ use crate::{
 use super::{OpenError, PolicyChange, config::PolicyFile, watch::Change};
 
 impl Engine {
-    /// An engine with what the file at `path` says, which follows the file from then on: each change is taken over as
-    /// a whole, or the last good one stays and an event says why.
+    /// Creates an engine with the policy of the file at `path`, and follows the file from then on. Each change takes
+    /// effect as a whole. If it cannot, the last valid policy stays, and an event states the reason.
     ///
     /// # Authority
     ///
-    /// Whoever can write the file can give every agent anything.
+    /// Every program that can write the file can give any permission to any agent.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the file; [`Error::NoRuntime`](crate::Error::NoRuntime) outside a runtime.
+    /// Every mistake in the file; [`Error::NoRuntime`](crate::Error::NoRuntime) outside a runtime.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Engine, OpenError> {
         let engine = Engine::new(Settings::default())?;
         follow(&engine, PolicyFile::new(path)).await?;
@@ -27,10 +27,10 @@ impl Engine {
     }
 }
 
-/// How long a change that could not be stored waits for room.
+/// The delay after which a change that could not be stored is tried again.
 const ROOM_AGAIN: Duration = Duration::from_secs(2);
 
-/// Takes over what `file` says, and follows it while the engine lives.
+/// Applies the policy of `file`, and follows the file while the engine lives.
 pub(super) async fn follow(engine: &Engine, file: PolicyFile) -> Result<(), OpenError> {
     let text = file.read()?;
     engine.configure(text.parse()?).await?;
@@ -44,7 +44,7 @@ pub(super) async fn follow(engine: &Engine, file: PolicyFile) -> Result<(), Open
                 Next::Change(change) => match *change {
                     Change::Loaded(policy) => take_over(&engine, policy).await,
                     Change::Rejected(why) => {
-                        // Fails only if the engine is closed; then no file matters to it.
+                        // This fails only if the engine is closed. Then no file matters to it.
                         let _ = engine.reject_config(&why.to_string()).await;
                         unstored
                     }
@@ -60,14 +60,14 @@ pub(super) async fn follow(engine: &Engine, file: PolicyFile) -> Result<(), Open
     Ok(())
 }
 
-/// What a file that is followed needs now.
+/// The next task for a followed file.
 enum Next {
     Change(Box<PolicyChange>),
-    /// Its last change was not stored, and there may be room by now.
+    /// Tries the last change again. It was not stored, and there may be room by now.
     Again,
 }
 
-/// The next thing to do about the file, unless the engine ends first.
+/// Returns the next task for the file; `None` if the engine ends first.
 async fn next(
     changes: &mut tokio::sync::mpsc::Receiver<PolicyChange>,
     events: &mut Subscription,
@@ -86,7 +86,7 @@ async fn next(
     }
 }
 
-/// Takes a change over; gives it back if it could not be stored, but for what it takes away.
+/// Applies a change. Returns it if it could not be stored; its restrictions are in force nevertheless.
 async fn take_over(engine: &Engine, policy: Policy) -> Option<Policy> {
     let why = engine.configure(policy.clone()).await.err()?;
     let is_unstored = matches!(why, Error::Store(_));
@@ -96,7 +96,7 @@ async fn take_over(engine: &Engine, policy: Policy) -> Option<Policy> {
     is_unstored.then_some(policy)
 }
 
-/// The same for a change whose failure was told already.
+/// Applies a change again whose failure was reported already.
 async fn try_again(engine: &Engine, policy: Option<Policy>) -> Option<Policy> {
     let policy = policy?;
     matches!(engine.configure(policy.clone()).await, Err(Error::Store(_))).then_some(policy)

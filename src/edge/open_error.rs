@@ -1,4 +1,4 @@
-//! Why no engine was opened.
+//! The reasons why no engine was opened.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use super::config::ConfigError;
 #[cfg(feature = "journal")]
 use super::journal::JournalError;
 
-/// Why no engine was opened.
+/// The reason why no engine was opened.
 #[non_exhaustive]
 pub enum OpenError {
-    /// Everything that is wrong with the file.
+    /// The file has mistakes. All of them are listed.
     #[cfg(feature = "config")]
     Config(ConfigError),
     /// The state directory cannot be used.
     #[cfg(feature = "journal")]
     Journal(JournalError),
-    /// The engine does not take what the file says.
+    /// The engine rejects the policy of the file, or could not be started.
     Engine(Error),
 }
 
-/// As it is displayed: this is what a `main` that returns it prints.
+/// Formats the error as `Display` does, since this is the output of a `main` that returns it.
 impl fmt::Debug for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

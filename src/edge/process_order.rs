@@ -1,4 +1,4 @@
-//! What is ordered of processes that go on, on any wire, and what comes of it.
+//! The orders for long-running processes, for every protocol, and their results.
 #![cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox runs processes"))]
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -10,7 +10,7 @@ use crate::{
     model::{Action, OutputStream, Permission, Process, ProcessExit, ProcessId},
 };
 
-/// What is ordered.
+/// An order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessOrder {
     Start { command: Vec<String>, named: Vec<Permission> },
@@ -21,7 +21,7 @@ pub(crate) enum ProcessOrder {
     Restart { process: ProcessId },
 }
 
-/// What came of it.
+/// The result of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Processed {
     Started(ProcessId),
@@ -31,7 +31,7 @@ pub(crate) enum Processed {
     Stopping,
 }
 
-/// Why nothing came of it.
+/// The reason why an order had no result.
 #[derive(Debug)]
 pub(crate) enum Unprocessed {
     Engine(Error),
@@ -53,12 +53,12 @@ impl From<Error> for Unprocessed {
     }
 }
 
-/// Runs processes for whoever acts as an agent, if the host program lets it.
+/// Runs processes for an agent's bot, if the host program allows it.
 #[async_trait]
 pub(crate) trait Runner: Send + Sync {
-    /// The action that an order comes to, if it comes to one.
+    /// Returns the action of an order; `None` if the order is no action.
     async fn action(&self, agent: &Agent, order: &ProcessOrder) -> Result<Option<Action>, Unprocessed>;
 
-    /// Does it, as `agent`.
+    /// Carries out the order as `agent`.
     async fn carry_out(&self, agent: &Agent, order: ProcessOrder) -> Result<Processed, Unprocessed>;
 }

@@ -1,4 +1,4 @@
-//! Scheduled tasks, the watch on their files, and the sandbox for their gates, fitted together.
+//! The connection of scheduled tasks with the watcher for their files and with the sandbox for their gates.
 
 use std::sync::Arc;
 
@@ -10,22 +10,23 @@ use super::{
 };
 use crate::{engine::Engine, model::SanitizedPath};
 
-/// News that nobody has taken yet.
+/// The capacity of the channel for news.
 const UNTAKEN: usize = 4;
 
 impl Scheduler {
-    /// Reads the files and starts: what is due runs from now on, and what people change in the files takes effect, until
-    /// the handle is dropped or the engine ends.
+    /// Reads the task files and starts the scheduler. From now on, due tasks run, and changes by people in the files
+    /// take effect, until the handle is dropped or the engine ends.
     ///
     /// # Authority
     ///
-    /// Whoever can write the files says what agents do, within what those agents may do. Files that an agent can write are
-    /// not taken.
+    /// The authors of the files decide the work of agents, within the permissions of those agents. A file that an agent
+    /// can write is not accepted.
     ///
     /// # Errors
     ///
-    /// If nobody says where the tasks are, or the time zone does not exist. A file that is wrong is no error: it leaves a
-    /// fact (`task.rejected`), and the others run.
+    /// An error if the directory of tasks is not set, cannot be read or is in use by another program, or if the time
+    /// zone does not exist. A file with mistakes is no error: it is recorded (`task.rejected`), and the other tasks
+    /// run.
     pub async fn start(self, engine: &Engine) -> Result<Tasks, SchedulerError> {
         let keeper = self.keeper.clone().unwrap_or_else(usual_keeper);
         let watch: Watch = Box::new(watch_tasks);

@@ -1,4 +1,4 @@
-//! Acts as one agent and no other.
+//! The handle of one agent.
 
 use std::{fmt, sync::Arc};
 
@@ -19,12 +19,13 @@ use super::{
     shared::{Shared, granted},
 };
 
-/// Acts as one agent and no other: it can check, ask, pass on, use and give up. It cannot answer anything.
+/// The handle of one agent. It can check, request, grant, use and give up permissions. It cannot answer a request.
 ///
-/// A handle belongs to the agent it was made for. If that agent is retired, the handle holds nothing for ever, even
-/// if another agent gets the same id.
+/// A handle belongs to the agent that it was made for. If that agent is retired, the handle holds no permission ever
+/// again, even if another agent gets the same id.
 ///
-/// What binds it, it does not loosen: the operator and approvers begin and end its runs, and take back what people said.
+/// An agent cannot remove what restricts it. The operator and the approvers begin and end its runs, and revoke saved
+/// decisions.
 ///
 /// ```compile_fail,E0599
 /// async fn get_rid_of_a_no(agent: bestow::Agent, run: bestow::RunId) {
@@ -57,14 +58,15 @@ impl fmt::Debug for Agent {
 }
 
 impl Agent {
-    /// Who this is.
+    /// Returns the id of this agent.
     pub fn id(&self) -> &AgentId {
         &self.id
     }
 
-    /// Whether this agent holds `want` now: from a snapshot, without waiting, allocating or asking the disk.
+    /// Checks if this agent holds `want` now. The check reads a snapshot: it does not wait, allocate or ask the disk.
     ///
-    /// A path is taken as written. Who is about to open one uses [`Agent::resolve`], which asks the disk what it is.
+    /// The path is taken as written. A caller that is about to open a file uses [`Agent::resolve`], which asks the
+    /// disk.
     pub fn check<'w>(&self, want: impl Into<Want<'w>>) -> Check {
         if !self.shared.is_open() {
             return Check::NotHeld;
@@ -72,59 +74,62 @@ impl Agent {
         self.cell.check(want.into(), || self.shared.clock.now().ok())
     }
 
-    /// Asks for what this agent lacks (`request_permission`), and returns at once with a ticket.
+    /// Requests permissions that this agent lacks (`request_permission`), and returns at once with a ticket.
     ///
-    /// What it holds already is not asked; if that is everything, the ticket is granted. The same question as one
-    /// that waits joins it; what was refused a moment ago is refused again. Work that does not need the permission
-    /// should go on meanwhile. A background agent's question is carried by the foreground agent of the same owner
-    /// whose user was active last, under the asker's own name (`sources/004`, "Permission requests").
+    /// The engine does not ask for permissions that the agent already holds. If it holds all of them, the ticket is
+    /// granted at once. A request that equals a waiting request joins it. A request that was denied a moment ago is
+    /// denied again. Work that does not need the permission should go on meanwhile. A request of a background agent is
+    /// shown under its own name through the foreground agent of the same owner whose user was active last
+    /// (`sources/004`, "Permission requests").
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if something is protected, the scope is over, or too many questions wait. That nobody is
-    /// there to ask is no error: it is how the request ends. [`Error::Path`] if a path cannot be followed.
+    /// [`Error::Refused`] if a permission is protected, the scope is over, or too many requests wait. A missing user is
+    /// no error: the request ends with that outcome. [`Error::Path`] if a path cannot be followed.
     ///
     /// # Cancellation
     ///
-    /// Dropping the ticket leaves the question standing.
+    /// Dropping the ticket leaves the request open.
     pub async fn request(&self, ask: Ask) -> Result<Ticket, Error> {
         let rights = self.shared.pin_all(&ask.permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let (id, from) = (fresh_request(), self.id.clone());
         let command = Command::Request { id, from, rights, reason: ask.reason, scope: ask.scope, broken };
         let events = self.execute(command).await?;
-        // A request that was carried out was opened, or joined another one.
+        // The command opened a request or joined an existing one.
         let id = events.iter().find_map(crate::model::Event::opened).unwrap_or(id);
         self.ticket(id)
     }
 
-    /// The ticket of a request of this agent, however it was lost.
+    /// Returns the ticket of a request of this agent, for a caller that lost its ticket.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is none, it is forgotten, or another agent's.
+    /// [`Error::Refused`] if the request does not exist, is forgotten, or belongs to another agent.
     pub fn ticket(&self, id: RequestId) -> Result<Ticket, Error> {
         let ticket = self.shared.ticket(&self.id, &self.cell, id)?.ok_or(Refusal::UnknownRequest(id))?;
         if *ticket.asker() == self.id { Ok(ticket) } else { Err(Refusal::NotYours(id).into()) }
     }
 
-    /// Takes a question back.
+    /// Cancels a request.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if it is over, or another agent's.
+    /// [`Error::Refused`] if the request is over, or belongs to another agent.
     pub async fn cancel(&self, request: RequestId) -> Result<(), Error> {
         self.execute(Command::Cancel { request, by: self.id.clone() }).await.map(drop)
     }
 
-    /// Passes on what this agent holds now, until it no longer holds it (`grant_permission`).
+    /// Grants permissions that this agent holds now to another agent, until this agent no longer holds them
+    /// (`grant_permission`).
     ///
-    /// A list as a whole or not at all. The receiver is told, with the reason.
+    /// All of them are granted, or none. The receiver is notified, with the reason.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] with the facts: not held, held for one use, another owner's agent, itself, passed on too often.
-    /// [`Error::Replaced`] if something else stands where it held a right.
+    /// [`Error::Refused`] with the facts: a permission is not held, or held for one use only; the receiver belongs to
+    /// another owner, or is this agent; or the permission was passed on too often. [`Error::Replaced`] if another
+    /// object is now at the path of a permission that this agent holds.
     pub async fn grant(
         &self,
         to: &AgentId,
@@ -134,11 +139,11 @@ impl Agent {
         self.grant_for(to, permissions, Scope::Always, reason).await
     }
 
-    /// The same for a narrower scope.
+    /// Grants permissions like [`Agent::grant`], for a narrower scope.
     ///
     /// # Errors
     ///
-    /// As [`Agent::grant`]; and if the scope is over already.
+    /// The errors of [`Agent::grant`]; and [`Error::Refused`] if the scope is over already.
     pub async fn grant_for(
         &self,
         to: &AgentId,
@@ -153,24 +158,25 @@ impl Agent {
         done.map(|events| granted(&events)).map_err(|why| if replaced { or_replaced(why) } else { why })
     }
 
-    /// Takes back what this agent gave, or gives up what it holds.
+    /// Revokes a grant that this agent gave, or gives up one that it holds.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is no such grant, it is neither, or it stands in a file.
+    /// [`Error::Refused`] if the grant does not exist, if this agent neither gave nor holds it, or if it comes from a
+    /// policy file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
         let by = Actor::Agent(self.id.clone());
         self.execute(Command::Revoke { grant, by, owner: None, reason }).await.map(drop)
     }
 
-    /// Uses a right now. What is held for good costs nothing; a one-shot right is gone afterwards, and of two uses at
-    /// the same time one is refused. Every use is an action and judged as one: a path as reading or writing it,
-    /// `@network` as reaching any host, `@events` as the operation `events`. Rules, policies, the mode and hooks have their
-    /// say, and the record (`permission.evaluated`) is left.
+    /// Uses a permission now. A lasting permission stays. A one-time permission is consumed; of two uses at the same
+    /// time, one is refused. Every use is evaluated as an action: a path as a read or a write of it, `@network` as
+    /// reaching any host, `@events` as the operation `events`. Rules, policies, the mode and hooks apply, and the
+    /// evaluation is recorded (`permission.evaluated`).
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if it is not held, or may not happen without a question.
+    /// [`Error::Refused`] if the permission is not held, or if the use needs an approval.
     pub async fn spend(&self, permission: &Permission) -> Result<(), Error> {
         let using = match permission {
             Permission::Path(access, path) => {
@@ -182,29 +188,31 @@ impl Agent {
         using.acknowledged().await
     }
 
-    /// What `path` really names, if this agent may use it so: ready to be opened, and nothing else.
+    /// Resolves `path` to the object that it names, if this agent may use it so. The result is ready to be opened.
     ///
-    /// Hooks are heard. Links are followed, the right is looked up for where they lead, and the object that the right was given for
-    /// must still stand there. A one-shot right is used up. To write a sensitive file takes a right that names it.
+    /// Hooks are asked first. Links are followed, and the permission is looked up for the path they lead to. The object
+    /// that the permission was given for must still be there. A one-time permission is consumed. Writing a sensitive
+    /// file needs a permission that names it.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if it is not held there, [`Error::Replaced`] if something else stands there now,
-    /// [`Error::Path`] if it cannot be followed.
+    /// [`Error::Refused`] if the permission is not held there, [`Error::Replaced`] if another object is there now,
+    /// [`Error::Path`] if the path cannot be followed.
     pub async fn resolve(&self, access: Access, path: &str) -> Result<Resolved, Error> {
         let heard = self.heard_of_path(access, path).await?;
         let found = self.found_away(access, path, heard).await?;
         Ok(Resolved { access, contained: found.contained })
     }
 
-    /// Creates an agent that works for this one, with part of what this one holds and nothing else.
+    /// Creates an agent that works for this one, with only those of its permissions that are named here.
     ///
-    /// `profile` names the same owner; it becomes a child of this agent. All of `permissions` are checked before
-    /// anything is created.
+    /// `profile` names the same owner; the new agent becomes a child of this agent. All of `permissions` are checked
+    /// before the agent is created.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: not held, the id is taken, another owner, a foreground agent.
+    /// [`Error::Refused`] if a permission is not held, the id is taken, the profile names another owner, or it is a
+    /// foreground agent.
     pub async fn create(&self, profile: Profile, permissions: &[Permission], reason: Reason) -> Result<Agent, Error> {
         let rights = self.shared.pin_all(permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
@@ -214,7 +222,7 @@ impl Agent {
         Ok(Agent { shared: Arc::clone(&self.shared), id, cell })
     }
 
-    /// Says something to this agent's own user, if a connector is there. Words carry no right.
+    /// Sends a message to this agent's own user, if a connection is open. A message carries no permission.
     ///
     /// # Errors
     ///
@@ -223,7 +231,7 @@ impl Agent {
         self.shared.say(&self.id, &self.cell, text)
     }
 
-    /// Everything this agent holds now, with where it comes from.
+    /// Returns every grant that this agent holds now, with its origin.
     ///
     /// # Errors
     ///
@@ -232,7 +240,7 @@ impl Agent {
         self.look(|_, agent, now| agent.held.iter().filter(|grant| grant.is_live(now)).cloned().collect())
     }
 
-    /// What this agent may use now, as plain values; one-shot rights are not in it.
+    /// Returns the permissions that this agent may use now, as plain values. One-time permissions are not included.
     ///
     /// # Errors
     ///
@@ -241,8 +249,9 @@ impl Agent {
         self.look(|_, agent, now| set_of(agent, now))
     }
 
-    /// Why this agent holds `permission`: its own grant first, the root last. Empty if it does not hold it;
-    /// with a link that is [`Support::Replaced`], if only such a chain is left, which counts for nothing.
+    /// Returns the provenance of `permission`: this agent's own grant first, the root last. The result is empty if the
+    /// agent does not hold the permission. If only a chain with a replaced object is left, the result contains a
+    /// [`Support::Replaced`] link, and that chain gives no permission.
     ///
     /// # Errors
     ///
@@ -252,19 +261,20 @@ impl Agent {
         self.look(|state, _, now| state.why(&self.id, permission, &broken, now))
     }
 
-    /// What a command of this agent runs with when it needs `named` (`sources/004`, "Exec/process scoped permissions").
+    /// Returns the permissions of a command of this agent that needs `named` (`sources/004`, "Exec/process scoped
+    /// permissions").
     ///
-    /// Reads are not scoped: `@read` in `named` is passed over, held or not, and nothing about reading is in the result.
-    /// What is protected is hidden from commands, so `@read` of such a path must be held as any other right.
+    /// Reads are not scoped: `@read` in `named` is skipped, held or not, and the result says nothing about reading.
+    /// Protected paths are hidden from commands, so `@read` of such a path must be held like any other permission.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] for the first of `named` that is not held, other than `@read` of what is not protected.
+    /// [`Error::Refused`] for the first of `named` that is not held, except `@read` of an unprotected path.
     pub fn exec_scope(&self, named: &[Permission]) -> Result<ExecScope, Error> {
         let rights = self.shared.pin_all(named)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let scope = self.look(|state, agent, now| {
-            // Reads are not scoped, so they need not be held; what is protected is not read all the same.
+            // Reads are not scoped, so they need not be held. Protected paths are still not readable.
             let is_free = |named: &Permission| match named {
                 Permission::Path(Access::Read, _) => !state.is_protected(named),
                 Permission::Path(Access::Write, _) | Permission::Network | Permission::Events | Permission::Tool(_) => {
@@ -286,25 +296,25 @@ impl Agent {
         Ok(scope?)
     }
 
-    /// The engine it belongs to, for an edge that acts as this agent.
+    /// Returns the engine of this agent, for an adapter that acts as this agent.
     #[cfg(feature = "stdio")]
     pub(crate) fn engine(&self) -> super::Engine {
         super::Engine { shared: Arc::clone(&self.shared) }
     }
 
-    /// What this agent's commands are kept from, for whoever confines one.
+    /// Returns the paths that the commands of this agent must not use, for the sandbox.
     #[cfg(feature = "sandbox")]
     pub(crate) fn kept_from_commands(&self) -> Result<crate::kernel::KeptFrom, Error> {
         self.look(|state, agent, now| state.kept_from_commands(agent, now))
     }
 
-    /// The limits that the settings put on its commands.
+    /// Returns the limits that the settings put on the commands of this agent.
     #[cfg(feature = "sandbox")]
     pub(crate) fn limits_of_commands(&self) -> Result<crate::model::Limits, Error> {
         self.look(|state, _, _| state.settings.limits.clone())
     }
 
-    /// Leaves the fact that a command is confined, and how.
+    /// Records that a command runs in a sandbox, with the facts of that sandbox.
     #[cfg(feature = "sandbox")]
     pub(crate) fn tell_sandbox(
         &self,
@@ -315,7 +325,7 @@ impl Agent {
         self.carry_out(command).at_once().map(drop)
     }
 
-    /// Leaves the facts of what a command was kept from.
+    /// Records what a sandbox denied to a command.
     #[cfg(feature = "sandbox")]
     pub(crate) fn tell_violations(
         &self,
@@ -328,7 +338,7 @@ impl Agent {
         })
     }
 
-    /// Who this is, as it is known.
+    /// Returns the profile of this agent.
     ///
     /// # Errors
     ///
@@ -337,12 +347,12 @@ impl Agent {
         self.look(|_, agent, _| Arc::clone(&agent.profile))
     }
 
-    /// What reaches this agent by itself.
+    /// Returns the mailbox with the notifications and messages for this agent.
     pub fn mailbox(&self) -> Mailbox {
         Mailbox(Arc::clone(self.cell.mail()))
     }
 
-    /// Whether it is bound by somebody who created it and is gone.
+    /// Returns true if the agent that created this one is gone but still restricts it.
     #[cfg(feature = "schedule")]
     pub(crate) fn has_outlived_its_creator(&self) -> Result<bool, Error> {
         self.look(|_, agent, _| agent.has_outlived_its_creator())
@@ -361,14 +371,14 @@ impl Agent {
     }
 }
 
-/// What an agent may use at `now`; one-shot rights are not in it.
+/// Returns the permissions that an agent may use at `now`, without one-time permissions.
 fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
     let mut set = PermissionSet::empty(agent.profile.working_dir.clone());
     lasting(agent, now).for_each(|grant| set.insert(grant.right.permission.clone()));
     set
 }
 
-/// A right whose object is no longer there is told as such, and not as one that was never held.
+/// Turns the error for a missing permission into [`Error::Replaced`], for a permission whose object was replaced.
 pub(super) fn or_replaced(why: Error) -> Error {
     let lacked = if let Error::Refused(Refusal::NotHeld { permission, .. } | Refusal::Protected(permission)) = &why {
         Some(permission)

@@ -1,4 +1,4 @@
-//! The only thing that can answer.
+//! The handle of a person, the only handle that can answer requests.
 
 use std::{fmt, sync::Arc};
 
@@ -15,7 +15,7 @@ use super::{
     shared::{Shared, granted},
 };
 
-/// A person who stands for one owner, and through what they speak. It cannot ask for anything.
+/// The handle of a person who acts for one owner, with the means they use. It cannot request permissions.
 ///
 /// ```compile_fail,E0599
 /// async fn ask_as_a_person(person: bestow::Approver, question: bestow::Ask) {
@@ -37,19 +37,21 @@ impl fmt::Debug for Approver {
 }
 
 impl Approver {
-    /// Answers a request. The first valid answer wins; what it allows is in force when this returns.
+    /// Answers a request. The first valid answer wins. The permissions that it allows are in force when this returns.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::AlreadyResolved`] with how it ended, if somebody was faster or it is over
-    /// otherwise; [`Refusal::UnknownRequest`]; [`Refusal::OtherOwner`]; [`Refusal::ScopeTooWide`]; [`Refusal::NotAsked`].
+    /// [`Error::Refused`]: [`Refusal::AlreadyResolved`] with the outcome, if another answer came first or the request
+    /// ended otherwise; [`Refusal::UnknownRequest`]; [`Refusal::OtherOwner`]; [`Refusal::ScopeTooWide`];
+    /// [`Refusal::NotAsked`].
     pub async fn answer(&self, request: RequestId, answer: Answer) -> Result<(), Error> {
         let modified = answer.modified.as_deref().map(|action| self.instead(request, action)).transpose()?;
         let command = Command::Answer { request, answer, modified, by: self.person() };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
-    /// What takes the place of what was asked about, as the asker would mean it, by the same tool if none is named.
+    /// Understands the action that replaces the requested one, as the asker would mean it. It keeps the tool if none is
+    /// named.
     fn instead(&self, request: RequestId, action: &Action) -> Result<Arc<Considered>, Error> {
         let (profile, asked) = self.shared.look(|state, _| {
             let waiting = state.pending.get(&request).ok_or(Refusal::UnknownRequest(request))?;
@@ -62,13 +64,13 @@ impl Approver {
         self.shared.understood(&profile, &action).map(Arc::new)
     }
 
-    /// Lets exactly `action` of an agent happen once, even if it is destructive. Rules that deny it stay.
+    /// Approves exactly `action` of an agent once, even if it is destructive. Rules that deny it still apply.
     ///
     /// # Authority
     ///
-    /// A person stands behind it. It lets exactly this action use, once, what its own line names and what its program needs,
-    /// though the agent does not hold that. What is declared beside it ([`Action::needing`], the path of an
-    /// [`Action::write`]) still has to be held, and no grant comes of it.
+    /// A person authorizes this. The approval lets exactly this action use, once, what its own line names and what its
+    /// program needs, although the agent does not hold those permissions. Permissions that are declared beside the line
+    /// ([`Action::needing`], the path of an [`Action::write`]) must still be held. The approval creates no grant.
     ///
     /// # Errors
     ///
@@ -82,22 +84,23 @@ impl Approver {
         events.iter().find_map(made).ok_or(Error::Closed)
     }
 
-    /// Takes back what a person of this owner said about an action.
+    /// Revokes the saved decision of a person of this owner about an action.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is no such ruling, or it is about another owner's agent.
+    /// [`Error::Refused`] if the saved decision does not exist, or is about an agent of another owner.
     pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
         let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
         let command = Command::RevokeRuling { ruling, by, owner: Some(self.owner.clone()), reason };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
-    /// The request that people know by its short code.
+    /// Finds the waiting request with this short code, which people use to name it.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if none that waits here has it, with how it ended if it is remembered; or if two have it.
+    /// [`Error::Refused`] if no waiting request has the code, with its outcome if the request is remembered; or if two
+    /// have it.
     pub fn request_with_code(&self, code: &str) -> Result<RequestId, Error> {
         let wanted = code.trim().to_ascii_lowercase();
         let mut matching = self.pending()?.into_iter().filter(|pending| pending.request.code().to_string() == wanted);
@@ -111,15 +114,15 @@ impl Approver {
         }
     }
 
-    /// Gives without having been asked.
+    /// Grants permissions without a request.
     ///
     /// # Authority
     ///
-    /// This is where authority comes from: a person stands behind it.
+    /// A person authorizes this: it is a root of authority.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if the agent belongs to another owner, or something is protected.
+    /// [`Error::Refused`] if the agent belongs to another owner, or a permission is protected.
     pub async fn give(
         &self,
         to: &AgentId,
@@ -130,11 +133,11 @@ impl Approver {
         self.give_to_hold(to, permissions.into(), Hold::Use, scope, reason).await
     }
 
-    /// Gives for passing on and nothing else (`grant_only`).
+    /// Grants permissions that the agent may pass on but not use (`grant_only`).
     ///
     /// # Errors
     ///
-    /// As [`Approver::give`].
+    /// The errors of [`Approver::give`].
     pub async fn give_to_pass_on(
         &self,
         to: &AgentId,
@@ -159,29 +162,31 @@ impl Approver {
         self.shared.execute(command).acknowledged().await.map(|events| granted(&events))
     }
 
-    /// Takes a grant of this owner's agents away, with everything that rests on it only.
+    /// Revokes a grant of an agent of this owner, with every grant that depends on it alone.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is none, it is another owner's, or it stands in a file.
+    /// [`Error::Refused`] if the grant does not exist, belongs to another owner, or comes from a policy file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
         let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
         let command = Command::Revoke { grant, by, owner: Some(self.owner.clone()), reason };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
-    /// Agrees to change number `change` of the file, as [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack) told it.
+    /// Accepts change number `change` of the policy file, which [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack)
+    /// reported.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if nothing is held back, another change by now, or one that concerns another owner's agents.
+    /// [`Error::Refused`] if no change is held back, another change is by now, or the change concerns agents of another
+    /// owner.
     pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
         let (by, owner) = (self.person().actor(), Some(self.owner.clone()));
         let command = Command::AgreeToWidening { by, owner, change, run: fresh_run() };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
-    /// Every question of this owner's agents that waits.
+    /// Returns every waiting request of the agents of this owner.
     ///
     /// # Errors
     ///
@@ -190,7 +195,7 @@ impl Approver {
         self.shared.look(|state, _| state.all_pending(Some(&self.owner)))
     }
 
-    /// Is there, as a surface on which every question of this owner appears.
+    /// Attends as a person. Every request of this owner is shown to the returned [`Attendance`].
     ///
     /// # Errors
     ///
@@ -206,7 +211,7 @@ impl Approver {
 }
 
 impl Shared {
-    /// How the request with this code ended; the latest, if two that are remembered have it.
+    /// Returns how the request with this code ended. If two remembered requests have the code, the latest counts.
     pub(super) fn ended_with_code(&self, code: &str) -> Result<Option<Arc<Resolution>>, Error> {
         self.look(|state, _| {
             let ended = state.resolved.values().filter(|how| how.request.code().to_string() == code);

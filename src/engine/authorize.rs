@@ -1,4 +1,4 @@
-//! Actions of an agent: decided, explained, recorded.
+//! Authorizes, explains and records the actions of agents.
 
 use std::sync::Arc;
 
@@ -12,26 +12,26 @@ use crate::model::{Cause, Verdict};
 
 use super::{Agent, Engine, Error, Ticket, fresh_request};
 
-/// What came of [`Agent::authorize`].
+/// The result of [`Agent::authorize`].
 #[derive(Debug)]
 #[must_use = "an action that is not allowed must not happen"]
 #[allow(clippy::exhaustive_enums, reason = "a host program has to know all of them")]
 pub enum Authorization {
-    /// It may happen now, once. What was for one use is used up.
+    /// The action may happen now, once. One-time permissions and approvals for it are consumed.
     Allowed(Arc<Decision>),
-    /// It may happen inside a sandbox, and nowhere else. That is no yes: carry it out with `Agent::exec`, or confine it and
-    /// report how with [`Engine::confine`].
+    /// The action may happen only inside a sandbox. It is not allowed as it is: run it with `Agent::exec`, or confine
+    /// it and report the sandbox with [`Engine::confine`].
     Confined(Arc<Decision>, Confinement),
-    /// A person has to say. When the ticket is granted, authorize the same action again: then it is allowed.
+    /// A person must decide. When the ticket is granted, authorize the same action again: then it is allowed.
     Asked(Arc<Decision>, Ticket),
-    /// It may not happen.
+    /// The action may not happen.
     Denied(Arc<Decision>),
-    /// Not what was asked about, but this may happen now, once, in its place: a hook changed the input.
+    /// A hook changed the input. The contained action may happen now, once, instead of the requested one.
     Updated(Arc<Decision>, Box<Action>),
 }
 
 impl Authorization {
-    /// What was decided, with the facts.
+    /// Returns the decision, with its facts.
     pub fn decision(&self) -> &Arc<Decision> {
         match self {
             Authorization::Allowed(decision)
@@ -42,13 +42,14 @@ impl Authorization {
         }
     }
 
-    /// Whether it may happen now, as it was asked about. What may happen only inside a sandbox may not.
+    /// Returns true if the requested action may happen now. An action that may only happen inside a sandbox is not
+    /// allowed.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Authorization::Allowed(_))
     }
 }
 
-/// An action that may happen inside a sandbox only, until somebody reports that it is in one.
+/// An action that may happen only inside a sandbox, until the host program reports the sandbox.
 #[must_use = "an action that was not confined must not happen"]
 #[derive(Debug)]
 pub struct Confinement {
@@ -59,21 +60,21 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// The action that may happen in the place of the one that was asked about, if a hook changed the input.
+    /// Returns the action that may happen instead of the requested one, if a hook changed the input.
     pub fn instead(&self) -> Option<&Action> {
         self.updated.as_deref()
     }
 }
 
 impl Engine {
-    /// Reports the sandbox that a host program has put around an action which may happen inside one only; then it may.
+    /// Reports the sandbox that a host program set up for an action which is allowed only inside one. Then it may run.
     ///
-    /// The facts are recorded (`sandbox.applied`), with `stated` for how they are known, and the action is decided once
-    /// more. It uses up what was for one use. Call it when the sandbox stands and nothing has run in it.
+    /// The facts are recorded (`sandbox.applied`) as `stated`, and the action is evaluated again. One-time permissions
+    /// and approvals are consumed. Call this when the sandbox is set up and nothing has run in it yet.
     ///
     /// # Authority
     ///
-    /// The engine believes what it is told here. An agent cannot say it about itself.
+    /// The engine believes these facts. An agent cannot report them about itself.
     ///
     /// ```compile_fail,E0599
     /// async fn confine_oneself(agent: bestow::Agent, what: bestow::Confinement, facts: bestow::SandboxFacts) {
@@ -83,8 +84,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: it may not happen by now, the facts let it write or reach more than it uses
-    /// ([`Refusal::WiderThanDecided`]), or it was decided by another engine.
+    /// [`Error::Refused`] if the action is denied by now, if the facts let it write or reach more than it uses
+    /// ([`Refusal::WiderThanDecided`]), or if another engine decided it.
     pub async fn confine(&self, what: Confinement, mut facts: SandboxFacts) -> Result<Arc<Decision>, Error> {
         let Confinement { agent, action, opinions, .. } = what;
         if !Arc::ptr_eq(&self.shared, &agent.shared) {
@@ -103,17 +104,18 @@ impl Engine {
 }
 
 impl Agent {
-    /// Decides whether `action` may happen now, and leaves the record (`permission.evaluated`).
+    /// Decides if `action` may happen now, and records the evaluation (`permission.evaluated`).
     ///
-    /// A yes uses up what was for one use; so each yes is for one happening. Where a person has to say, the question is
-    /// asked as [`Agent::request`] asks, and the ticket tells how it ended. What the person allows is this very input:
-    /// whatever differs is another question (`sources/002`, "Permission decision").
+    /// An allowed action consumes one-time permissions and approvals, so each call allows it once. If a person must
+    /// decide, the engine opens a request like [`Agent::request`], and the ticket returns the outcome. The person
+    /// approves this exact input: any other input needs another request (`sources/002`, "Permission decision").
     ///
-    /// It looks at the disk on the task that calls: what an action uses with all below it may take a second.
+    /// This reads the disk on the calling task. An action that uses a whole directory may take a second.
     ///
     /// ```
     /// use bestow::{
-    ///     Action, Agent, Answer, Approver, Authorization, Engine, Error, Holding, Kind, Outcome, Profile, Settings, ToPerson,
+    ///     Action, Agent, Answer, Approver, Authorization, Engine, Error, Holding, Kind, Outcome, Profile, Settings,
+    ///     ToPerson,
     /// };
     ///
     /// # fn carry_out(_: &Action) -> String { "built".to_owned() }
@@ -121,15 +123,15 @@ impl Agent {
     ///     loop {
     ///         match agent.authorize(action.clone()).await? {
     ///             Authorization::Allowed(_) => return Ok(carry_out(&action)),
-    ///             // The hook's input, and not the one that was asked about.
+    ///             // The hook's input replaces the requested one.
     ///             Authorization::Updated(_, other) => return Ok(carry_out(&other)),
     ///             Authorization::Asked(_, ticket) => {
     ///                 let ended = ticket.resolution().await; // meanwhile, other tasks go on
     ///                 if ended.outcome != Outcome::Granted {
-    ///                     return Ok(format!("not now: {ended}")); // for the model, with what the person said
+    ///                     return Ok(format!("not now: {ended}")); // for the model, with the person's reason
     ///                 }
     ///             }
-    ///             // For the person who wonders why: each stage, and what would make it allowed.
+    ///             // For the person who asks for the reason: each stage, and the missing permission or approval.
     ///             Authorization::Denied(decision) | Authorization::Confined(decision, _) => {
     ///                 eprintln!("{}", agent.explain(&action)?);
     ///                 return Ok(format!("no: {}", decision.decision_reason));
@@ -139,10 +141,10 @@ impl Agent {
     /// }
     ///
     /// async fn person(you: Approver) -> Result<(), Error> {
-    ///     let mut there = you.attend()?; // while this lives, somebody is there
+    ///     let mut there = you.attend()?; // while this lives, the person is present
     ///     while let Some(shown) = there.next().await {
     ///         if let ToPerson::Ask(question) = shown {
-    ///             println!("[{}] {question}", question.code()); // everything foreign in it is quoted
+    ///             println!("[{}] {question}", question.code()); // untrusted text in it is quoted
     ///             you.answer(question.id, Answer::allow()).await?;
     ///         }
     ///     }
@@ -163,17 +165,18 @@ impl Agent {
     /// # }
     /// ```
     ///
-    /// Hooks are heard first, all at once, each for at most [`Settings::hook_timeout`](crate::Settings::hook_timeout).
+    /// Hooks are asked first, all at the same time, each for at most
+    /// [`Settings::hook_timeout`](crate::Settings::hook_timeout).
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] if the agent is gone, or asks too often. [`Error::NoRuntime`] if there are hooks and no Tokio
-    /// runtime. That the answer is no is no error.
+    /// runtime. A denial is no error.
     ///
     /// # Cancellation
     ///
-    /// Until the hooks are heard, dropping the future leaves nothing but the fact that they were asked in vain. What comes
-    /// then is one step: a decision with all its consequences, or none of it.
+    /// Dropping the future before the hooks have answered records only that they were asked in vain. The rest is one
+    /// step: the decision takes effect with all its consequences, or not at all.
     pub async fn authorize(&self, action: Action) -> Result<Authorization, Error> {
         let heard = self.heard(action).await?;
         let broken = self.shared.broken(&self.id, heard.action.permissions())?;
@@ -210,8 +213,8 @@ impl Agent {
         }
     }
 
-    /// Carries out a command about `action`; once more with all its rights bound to the disk, if the kernel did nothing for
-    /// lack of that.
+    /// Executes a command about `action`. If the kernel returned no events because the permissions were not yet bound
+    /// to the disk, this binds all of them and executes the command again.
     async fn execute_about(
         &self,
         action: Arc<Considered>,
@@ -226,23 +229,24 @@ impl Agent {
         Ok((self.execute(command(Arc::clone(&action))).await?, action))
     }
 
-    /// Lets `action` happen now inside the library's sandbox, once, and leaves the record; or says why not. A question is no here: it is asked with
-    /// [`Agent::authorize`].
+    /// Authorizes one run of `action` inside the library's sandbox and records the evaluation, or returns the reason
+    /// for the denial. An action that needs a person's approval is denied here; [`Agent::authorize`] opens the request.
     #[cfg(feature = "sandbox")]
     pub(crate) async fn go_ahead(&self, action: Action) -> Result<Option<Arc<Cause>>, Error> {
         let (action, opinions) = self.unchanged(action).await?;
         self.let_run(action, opinions).await
     }
 
-    /// The same for the host program, which runs it confined to what it names: then what nothing but its tier asks is no
-    /// question.
+    /// Authorizes like `go_ahead`, for the host program, which confines the action to what it names. An action that
+    /// needs an approval only because of its tier is then allowed.
     #[cfg(all(feature = "sandbox", feature = "schedule"))]
     pub(crate) async fn go_ahead_confined(&self, action: Action) -> Result<Option<Arc<Cause>>, Error> {
         let (action, opinions) = self.unchanged(action).await?;
         self.let_run(Considered { confined: true, ..action }, opinions).await
     }
 
-    /// What the hooks say about just `action`: whoever runs a command runs its words, and not what a hook put in their place.
+    /// Asks the hooks about `action`. A hook that changed the input counts as a denial, because the command runs as
+    /// written.
     #[cfg(feature = "sandbox")]
     async fn unchanged(&self, action: Action) -> Result<(Considered, Vec<Opinion>), Error> {
         let heard = self.heard(action.clone()).await?;
@@ -262,13 +266,13 @@ impl Agent {
             Command::ActConfined { agent, action, opinions, broken, applied: None }
         };
         let (events, _) = self.execute_about(Arc::new(action), run).await?;
-        // Without a decision nothing was let happen.
+        // A command without a decision did not run.
         let decision = events.iter().find_map(Event::decided).ok_or(Error::Closed)?;
         Ok(Cause::of(decision).map(Arc::new))
     }
 
-    /// What would be decided about `action` now. Nothing is asked, used up or recorded; hooks are not heard.
-    /// It looks at the disk on the thread that calls, as [`Agent::authorize`] does.
+    /// Returns the decision that `action` would get now. This opens no request, consumes no permission, records no
+    /// event and asks no hook. It reads the disk on the calling thread, like [`Agent::authorize`].
     ///
     /// # Errors
     ///
@@ -277,8 +281,8 @@ impl Agent {
         self.judged(action, |judgement, _| judgement.conclusion.ruled.verdict())
     }
 
-    /// The same with the whole way to it: what each stage says, where that is written, where the rights come from, and
-    /// what would make it allowed.
+    /// Explains the decision that `action` would get now: the result of each stage, the place of each rule, the
+    /// provenance of the permissions, and what would make the action allowed.
     ///
     /// # Errors
     ///
@@ -287,14 +291,15 @@ impl Agent {
         self.judged(action, |judgement, case| judgement.explanation(case))
     }
 
-    /// The same for what the host program would have run confined to what it names (`go_ahead_confined`).
+    /// Explains like [`Agent::explain`], for an action that the host program would confine to what it names
+    /// (`go_ahead_confined`).
     #[cfg(all(feature = "sandbox", feature = "schedule"))]
     pub(crate) fn explain_confined(&self, action: &Action) -> Result<Explanation, Error> {
         let action = Considered { confined: true, ..self.considered(action)? };
         self.judged_as(action, |judgement, case| judgement.explanation(case))
     }
 
-    /// What people said about this agent's actions and still counts.
+    /// Returns the saved decisions about actions of this agent that are still valid.
     ///
     /// # Errors
     ///
@@ -332,7 +337,7 @@ impl Agent {
         }
     }
 
-    /// `action`, understood as this agent means it.
+    /// Resolves `action` for this agent.
     pub(super) fn considered(&self, action: &Action) -> Result<Considered, Error> {
         self.shared.understood_so_far(&*self.profile()?, action)
     }

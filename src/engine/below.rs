@@ -1,4 +1,4 @@
-//! What lies below a directory that is used with all it holds, and what a pattern becomes, as far as somebody speaks about it.
+//! Finds the paths below a used directory, and the matches of a pattern, that a rule or a policy mentions.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -9,17 +9,17 @@ use crate::{
 
 use super::{Error, consider::invalid, shared::Shared};
 
-/// What an action uses besides the paths that it names.
+/// Paths that an action uses besides those that it names.
 #[derive(Debug, Default)]
 pub(super) struct Reached {
     trees: Vec<Tree>,
-    /// What patterns become, with the way in which it is used.
+    /// Matches of patterns, with the access to them.
     names: Vec<(Access, SanitizedPath)>,
-    /// Directories of which versions are shown, some of which may be kept nowhere.
+    /// Directories whose file versions the action shows. The engine does not know which versions are stored.
     versions: Vec<SanitizedPath>,
 }
 
-/// A directory that is used with what lies below it.
+/// A directory that is used with its content.
 #[derive(Debug)]
 struct Tree {
     access: Access,
@@ -27,11 +27,11 @@ struct Tree {
     only: Only,
 }
 
-/// What of it is used.
+/// The part of a directory that is used.
 #[derive(Debug)]
 enum Only {
     All,
-    /// What one of these means, from the root.
+    /// The paths that match one of these absolute globs.
     Globs(GlobSet),
 }
 
@@ -42,29 +42,29 @@ impl Tree {
                 Only::All => true,
                 Only::Globs(globs) => globs.is_match(path.as_path()),
             };
-        // What holds the root is used with it.
+        // A use of the root is also a use of its ancestor directories.
         within || path.contains(&self.root)
     }
 }
 
 impl Reached {
-    /// A directory with all that lies below it.
+    /// Adds a directory with its whole content.
     pub(super) fn all_below(&mut self, access: Access, root: SanitizedPath) {
         self.trees.push(Tree { access, root, only: Only::All });
     }
 
-    /// A directory with what one of `globs` means below it, as searching tools read globs: at any depth.
+    /// Adds the part of a directory that matches one of `globs`. They match at any depth, as in search tools.
     pub(super) fn found_below(&mut self, access: Access, root: SanitizedPath, globs: &[&str]) {
         let only = at_any_depth(&root, globs).map_or(Only::All, Only::Globs);
         self.trees.push(Tree { access, root, only });
     }
 
-    /// A directory of which a repository shows what it keeps.
+    /// Adds a directory whose stored file versions a repository shows.
     pub(super) fn versions_below(&mut self, root: SanitizedPath) {
         self.versions.push(root);
     }
 
-    /// What a pattern of a shell may become below `root`, where no disk says what it becomes.
+    /// Adds every path below `root` that matches a shell pattern, where no disk lists the matches.
     fn matched_below(&mut self, access: Access, root: SanitizedPath, pattern: &str) {
         let only = from(&root, pattern).map_or(Only::All, Only::Globs);
         self.trees.push(Tree { access, root, only });
@@ -76,7 +76,7 @@ impl Reached {
     }
 }
 
-/// The globs at any depth below `root`; none where one of them leaves out instead, or is none.
+/// Builds globs that match at any depth below `root`. Returns none if one of them excludes paths or is invalid.
 fn at_any_depth(root: &SanitizedPath, globs: &[&str]) -> Option<GlobSet> {
     if globs.is_empty() {
         return None;
@@ -104,11 +104,11 @@ fn from(root: &SanitizedPath, pattern: &str) -> Option<GlobSet> {
     set.build().ok()
 }
 
-/// Why a line that shows versions of files is none that happens by itself.
+/// The reason why a command line that shows file versions needs an approval.
 const MAY_SHOW: &str = "Dangerous command: it may show versions of a file that is denied or must be asked about";
 
 impl Shared {
-    /// Notes what `pattern` becomes in `start`, with all below it if `all` says so.
+    /// Adds the matches of `pattern` in `start`, with their content if `all` is set.
     pub(super) fn reach_pattern(
         &self,
         reached: &mut Reached,
@@ -124,7 +124,7 @@ impl Shared {
             return reached.all_below(access, start.clone());
         };
         for name in names {
-            // What cannot be followed cannot be used either.
+            // A path that cannot be followed cannot be used either.
             let Ok(real) = self.paths.real(&name) else { continue };
             if all {
                 reached.all_below(access, real.path.clone());
@@ -133,18 +133,18 @@ impl Shared {
         }
     }
 
-    /// Notes what links below `root` lead to.
+    /// Adds the targets of the links below `root`.
     pub(super) fn reach_links(&self, reached: &mut Reached, access: Access, root: &SanitizedPath) {
         match self.paths.linked_below(root) {
             Some(found) => found.into_iter().for_each(|found| reached.all_below(access, found)),
-            // Nobody can tell where they lead.
+            // These paths have no links. Otherwise the targets are unknown.
             None if self.paths.have_no_links() => {}
             None => reached.all_below(access, SanitizedPath::root()),
         }
     }
 
-    /// A line that shows versions of files does so by itself only where none of them is protected, denied or asked about: which
-    /// of them the repository keeps, nobody has looked.
+    /// Raises the tier of a command line that shows file versions, unless none of the versions can be protected, denied
+    /// or subject to approval. The engine does not know which versions the repository stores.
     pub(super) fn with_what_versions_show(
         &self,
         agent: &AgentId,
@@ -168,18 +168,18 @@ impl Shared {
         Ok(understood)
     }
 
-    /// Adds a use for whatever is protected, denied or asked about among what is reached.
+    /// Adds a use for each reached path that is protected, denied or subject to approval.
     pub(super) fn with_what_is_reached(
         &self,
         agent: &AgentId,
         mut understood: Considered,
         reached: &Reached,
     ) -> Result<Considered, Error> {
-        // A sandbox keeps what is inside from the command, and lets it have the rest.
+        // A sandbox hides such paths from the command and allows the rest.
         if understood.in_sandbox {
             return Ok(understood);
         }
-        // What destroys is denied for that; whoever enables it for once has seen the directory.
+        // A destructive action is denied anyway. A person who enables it once has seen the directory.
         let destroys = understood.tier == Some(Tier::Destructive);
         for access in [Access::Read, Access::Write] {
             let mut roots = reached.roots(access);
@@ -213,7 +213,7 @@ impl Shared {
         Ok(understood)
     }
 
-    /// The paths among what is reached that are spoken about.
+    /// Returns the reached paths that a rule or a policy mentions.
     fn spoken_of(
         &self,
         spoken: &Spoken,
@@ -243,7 +243,7 @@ impl Shared {
         }
         match self.paths.first_below(&spoken.globs, &roots, &is_used) {
             Ok(Some(below)) => found.extend(below),
-            // Nobody can look: what a glob may mean there counts as being there.
+            // The disk cannot be searched: every path that a glob may match counts as existing.
             Ok(None) => {
                 let below = |glob| roots.iter().filter_map(move |root| possible(glob, root, &is_used));
                 found.extend(spoken.globs.iter().flat_map(below));
@@ -254,11 +254,11 @@ impl Shared {
     }
 }
 
-/// A path below `root` that `glob` means, if there may be one. What is decided about that one is decided about all.
+/// Returns a path below `root` that `glob` may match, if there is one. The decision about it applies to all matches.
 fn possible(glob: &PathGlob, root: &SanitizedPath, is_used: &dyn Fn(&SanitizedPath) -> bool) -> Option<SanitizedPath> {
     let root_text = root.as_str().trim_end_matches('/');
     let text = glob.as_str();
-    // The directory up to its first sign holds all that it means.
+    // The directory before the first wildcard contains every match.
     let plain = text.find(['*', '?', '[', '{', '\\']).and_then(|sign| text.get(..sign)).unwrap_or(text);
     let above = plain.rfind('/').and_then(|end| plain.get(..end)).unwrap_or_default();
     if above.parse::<SanitizedPath>().is_ok_and(|above| !above.contains(root) && !root.contains(&above)) {
@@ -272,13 +272,13 @@ fn possible(glob: &PathGlob, root: &SanitizedPath, is_used: &dyn Fn(&SanitizedPa
         let path = text.parse::<SanitizedPath>().ok().filter(|path| root.contains(path) && is_used(path))?;
         match glob.denies(&path) {
             Ok(denies) => denies.then_some(path),
-            // Nobody knows what it means: it may mean all of it.
+            // The glob cannot be evaluated: it may match the whole root.
             Err(_) => Some(root.clone()),
         }
     })
 }
 
-/// One text that a glob means, with `star` for what a star stands for.
+/// Returns one text that a glob matches, with `star` in place of each `*`.
 fn sample(glob: &str, star: &str) -> String {
     let (mut text, mut chars) = (String::new(), glob.chars().peekable());
     while let Some(c) = chars.next() {

@@ -1,4 +1,4 @@
-//! What belongs to one agent and to no later one of the same name: its published rights, and its mail.
+//! The parts of one agent that no later agent of the same name inherits: its published permissions and its mail.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,11 +8,12 @@ use super::mail;
 use crate::kernel::{Check, Rights, check, extend};
 use crate::model::{Grant, Timestamp, Want};
 
-/// What everybody who asks about one agent reads, swapped whole and read without waiting. Only the writer swaps it.
+/// The published permissions and the mail of one agent. Readers take a snapshot without waiting; only the writer
+/// replaces it.
 #[derive(Debug)]
 pub(super) struct Cell {
     rights: ArcSwapAny<Rights>,
-    /// Made when somebody writes or reads; most agents of a large engine never do.
+    /// Created on first use, since most agents of a large engine never get mail.
     mail: OnceLock<Arc<mail::Box>>,
 }
 
@@ -25,7 +26,7 @@ impl Cell {
         self.rights.store(rights);
     }
 
-    /// Publishes one grant more, if what is there can simply be extended.
+    /// Publishes one more grant, if the published permissions can be extended. Returns false otherwise.
     pub(super) fn publish_more(&self, grant: &Grant, scratch: &mut Vec<u8>) -> bool {
         let more = extend(&self.rights.load(), grant, scratch);
         more.map(|rights| self.rights.store(rights)).is_some()
@@ -36,7 +37,7 @@ impl Cell {
         check(&self.rights.load(), want, now)
     }
 
-    /// Its agent is gone, or the engine: nothing more reaches it.
+    /// Closes the mailbox, because the agent or the engine is gone.
     pub(super) fn close_mail(&self) {
         self.mail().close();
     }

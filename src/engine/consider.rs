@@ -1,4 +1,4 @@
-//! From an action as it is described to one that can be decided: paths followed, commands parsed, all in one form.
+//! Resolves a described action into one that can be evaluated: paths are followed, commands parsed, all in one form.
 
 use std::{
     collections::HashMap,
@@ -23,9 +23,10 @@ use crate::{
 use super::{Error, below::Reached, input, lines::Line, pin::right_to, shared::Shared};
 
 impl Shared {
-    /// Understands `action`, as the agent of `profile` means it.
+    /// Resolves `action` as the agent of `profile` means it.
     ///
-    /// What cannot be understood is no error: it is an action that nobody may do, with the reason.
+    /// An action that cannot be understood is no error: it becomes an invalid action that is never allowed, with the
+    /// reason.
     pub(super) fn consider(&self, profile: &Profile, action: &Action) -> Result<Considered, Error> {
         let understood = match &action.what {
             What::Plain(operation, resource) => self.plain(profile, action, *operation, resource)?,
@@ -51,7 +52,7 @@ impl Shared {
         })
     }
 
-    /// With the permissions that whoever describes `action` says it uses.
+    /// Adds the permissions that `action` declares.
     fn using_besides(&self, action: &Action, mut understood: Considered) -> Result<Considered, Error> {
         for permission in &action.needs {
             match self.pin(permission) {
@@ -63,7 +64,8 @@ impl Shared {
         Ok(understood)
     }
 
-    /// Where only reads happen by themselves, what reaches the network or prints secrets is not taken for one.
+    /// Resolves a command line. If only reads are allowed without approval, a line that reaches the network or prints
+    /// secrets does not count as a read.
     pub(super) fn command(
         &self,
         agent: &AgentId,
@@ -90,7 +92,7 @@ impl Shared {
         self.trusting_nobody(self.with_real_dirs(understood))
     }
 
-    /// With what a command line names of what it uses, where that really is.
+    /// Adds the uses that a command line names, with paths resolved to their real location.
     fn naming(&self, mut understood: Considered, named: &NamedUses, start: Option<&str>) -> (Considered, Reached) {
         let mut reached = Reached::default();
         if named.is_cut() {
@@ -118,7 +120,7 @@ impl Shared {
                     understood.uses.add(used);
                     let as_text = absolute(start, text).filter(|path| path.split('/').any(|name| name == ".."));
                     if let Some(path) = as_text {
-                        // A shell takes `..` from the text, a program from the disk.
+                        // A shell resolves `..` in the text, a program on the disk.
                         let other = self.named_path(looked, start, *access, &without_up(&path), all, false);
                         other.into_iter().for_each(|used| understood.uses.add(used));
                     }
@@ -131,7 +133,7 @@ impl Shared {
         (understood, reached)
     }
 
-    /// Adds what a text names as a command line, if it is one.
+    /// Adds a use that a text names if it is read as a command line.
     pub(super) fn may_use(&self, understood: &mut Considered, reached: &mut Reached, start: &str, named: &Named) {
         let used = match named {
             Named::Network { host, .. } => Some(reaching(host.as_deref(), false)),
@@ -153,7 +155,7 @@ impl Shared {
         used.into_iter().for_each(|used| understood.uses.add(used));
     }
 
-    /// Notes what is used with `root`: what a pattern becomes below it, and what it holds.
+    /// Notes what is used with `root`: the matches of a pattern below it, and its content.
     fn reach(&self, reached: &mut Reached, access: Access, root: &SanitizedPath, pattern: Option<&str>, below: Below) {
         let everything = below.is_everything();
         if below == Below::Followed {
@@ -169,7 +171,7 @@ impl Shared {
         }
     }
 
-    /// The files that a line may run as a program: what is said about running them counts, and nothing is taken.
+    /// Returns the files that a line may run as a program. Rules about running them apply, and no permission is needed.
     fn run_by_name(&self, looked: &mut Looked<'_>, start: Option<&str>, text: &str, pattern: Option<&str>) -> Vec<Use> {
         let named = self.named_path(looked, start, Access::Read, text, false, false);
         let named = named.into_iter().filter(|used| matches!(used.target, Target::Path(_)));
@@ -184,8 +186,8 @@ impl Shared {
         real.map(used).collect()
     }
 
-    /// The use of a path that a command line names; one that nobody may have, if nobody can tell which path that is. A word
-    /// that is no path is no use.
+    /// Returns the use of a path that a command line names. If the path cannot be determined, the use is invalid and
+    /// never allowed. A word that is no path gives no use.
     fn named_path(
         &self,
         looked: &mut Looked<'_>,
@@ -208,37 +210,37 @@ impl Shared {
             return certain.then(|| unknown("nobody knows in which directory it lies"));
         };
         let absolute = if self.paths.have_no_links() { without_up(&absolute) } else { absolute };
-        // Only what certainly is a path takes a right.
+        // Only a word that is certainly a path needs a permission.
         let right = |real: Real| {
             let right = certain.then(|| right_to(access, &real));
             (real, right)
         };
         match looked.real(&absolute).map(right) {
             Ok((real, Some(right))) => Some(used(real.path, Some(right), UseOrigin::Named)),
-            // A word like `push` is no file that is written, unless there is one.
+            // A word like `push` is no file to write, unless such a file exists.
             Ok((real, None)) if access == Access::Write && !text.contains(['/', '.']) && real.identity.is_none() => {
                 None
             }
-            // A directory that a program may write in is spoken about by who speaks about all that lies in it.
+            // A program may write inside this directory, so rules and policies about any path in it apply.
             Ok((real, None)) if access == Access::Write && self.is_directory(&real) => {
                 Some(Use { operation, target: Target::Tree(real.path), takes: None, origin: UseOrigin::Word })
             }
             Ok((real, None)) => Some(used(real.path, None, UseOrigin::Word)),
             Err(why) => {
                 let written = without_up(&absolute).parse::<SanitizedPath>().ok();
-                // A process in a sandbox has a `/proc` of its own; elsewhere its name alone is a no.
+                // A process in a sandbox has a `/proc` of its own. Outside a sandbox, the name alone leads to a denial.
                 let is_proc = |path: &SanitizedPath| by_name(access, path.as_str()) == ByName::Proc;
                 match (certain, written) {
                     (true, Some(path)) if is_proc(&path) => Some(used(path, None, UseOrigin::Named)),
                     (true, _) => Some(unknown(&why.to_string())),
-                    // What may be no path takes no right, and what is said about the path counts as it is written.
+                    // A word that may be no path needs no permission. Rules and policies apply to the path as written.
                     (false, written) => written.map(|path| used(path, None, UseOrigin::Word)),
                 }
             }
         }
     }
 
-    /// The same, with the directories that the line changes to as they really are.
+    /// Resolves the directories that the line changes to to their real location.
     fn with_real_dirs(&self, mut understood: Considered) -> Considered {
         let Considered { uses, cwd, tier, .. } = &mut understood;
         let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return understood };
@@ -265,29 +267,30 @@ impl Shared {
         understood
     }
 
-    /// The directory that `cd` leads to, if there is one: else it fails, and nobody knows where the line goes on.
+    /// Returns the directory that `cd` leads to, if it exists. Otherwise `cd` fails, and the directory of the rest of
+    /// the line is unknown.
     fn real_dir(&self, cwd: Option<&SanitizedPath>, said: &str) -> Option<SanitizedPath> {
         let absolute = if said.starts_with('/') { said.to_owned() } else { format!("{}/{said}", cwd?) };
         let real = self.paths.real(&absolute).ok()?;
-        // A shell takes `..` from the text, a program from the disk.
+        // A shell resolves `..` in the text, a program on the disk.
         let goes_up = absolute.split('/').any(|name| name == "..");
         let as_text = || self.paths.real(&without_up(&absolute)).is_ok_and(|other| other == real);
         (self.is_directory(&real) && (!goes_up || as_text())).then_some(real.path)
     }
 
-    /// Returns true for a path that may be a directory with something in it.
+    /// Returns true if the path may be a directory with content.
     pub(super) fn holds_something(&self, path: &SanitizedPath) -> bool {
         self.paths.have_no_links() || self.paths.real_of(path).is_ok_and(|real| self.is_directory(&real))
     }
 
-    /// Returns true if a directory stands there, as far as the disk says.
+    /// Returns true if the disk has a directory at this path.
     fn is_directory(&self, real: &Real) -> bool {
-        // Below a file there is nothing, not even something missing.
+        // A file has no path below it, not even a missing one.
         real.identity.is_some() && self.paths.real(&[real.path.as_str(), "/-"].concat()).is_ok()
     }
 
     pub(super) fn path(&self, profile: &Profile, base: Considered, text: &str) -> Considered {
-        // Whose home that would be, and whether the tool would think so too, nobody knows.
+        // The owner of that home is unknown, and the tool may resolve it differently.
         if text.starts_with('~') {
             return invalid(
                 base,
@@ -303,7 +306,7 @@ impl Shared {
         }
     }
 
-    /// Reading or writing what a path really names.
+    /// Resolves a read or a write of a path that is already real.
     pub(super) fn using(&self, access: Access, real: Real) -> Considered {
         let action = match access {
             Access::Read => Action::read(""),
@@ -324,16 +327,17 @@ impl Shared {
         };
         let tier = (operation != Operation::Exec).then_some(tier);
         let takes = Some(right_to(access, &real));
-        // A path is a name, and a person has to be able to tell it from others.
+        // A person must be able to tell this path from others, so it is shown in full.
         let shown = real.path.as_str().into();
         Considered { shown, tier, tier_reason: why.into(), ..about(base, Target::Path(real.path), takes) }
     }
 }
 
-/// The most directories of one line that are looked for on the disk. In the others, nobody knows what its commands do.
+/// The maximum number of directories of one line that are looked up on the disk. In the others, the effect of the
+/// commands counts as unknown.
 const MAX_DIRS: usize = 64;
 
-/// Paths that one line names, each looked up once: many are named to be read and to be written, or by several words.
+/// The paths of one line, each looked up once. Many are both read and written, or named by several words.
 #[derive(Debug)]
 struct Looked<'p> {
     paths: &'p dyn Paths,
@@ -355,7 +359,7 @@ impl Looked<'_> {
     }
 }
 
-/// The use of the network that a command line names. What only may reach it takes nothing.
+/// Creates the use of the network that a command line names. A line that only may reach it needs no permission.
 pub(super) fn reaching(host: Option<&str>, certain: bool) -> Use {
     let target = host.map_or(Target::Network, |host| Target::Host(host.into()));
     let takes = certain.then(|| Right::from(Permission::Network));
@@ -363,12 +367,12 @@ pub(super) fn reaching(host: Option<&str>, certain: bool) -> Use {
     Use { operation: Operation::Network, target, takes, origin }
 }
 
-/// The content of an action, as far as it was said.
+/// Returns the declared content of an action, in canonical form, if there is any.
 pub(super) fn said_content(action: &Action) -> Option<Details> {
     action.details.as_ref().map(|content| Details::of(&input::canonical(content)))
 }
 
-/// The use of a permission by itself; of a path, as a whole.
+/// Creates the use of a permission itself; for a path, the use of everything at and below it.
 pub(super) fn using_right(right: Right) -> Considered {
     let operation = operation_for(&right.permission);
     let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
@@ -382,19 +386,19 @@ pub(super) fn using_right(right: Right) -> Considered {
     Considered { shown, tier: Some(Tier::Safe), tier_reason: why.into(), ..about(base, target, Some(right)) }
 }
 
-/// The same, which is the use of this permission.
+/// Turns `base` into the use of this permission.
 pub(super) fn by_itself(base: Considered, permission: Permission) -> Considered {
     let Considered { uses, shown, tier, tier_reason, .. } = using_right(Right::from(permission));
     Considered { uses, shown, tier, tier_reason, ..base }
 }
 
-/// The same, now that its own use is understood.
+/// Sets the target and the needed permission of `base`.
 pub(super) fn about(base: Considered, target: Target, takes: Option<Right>) -> Considered {
     let own = Use { target, takes, operation: base.operation(), origin: UseOrigin::Own };
     Considered { uses: own.into(), ..base }
 }
 
-/// Why a line that seems to read only is none that happens by itself.
+/// The reason why a line that seems to only read needs an approval.
 const NOBODY_CAN_TELL: &str = "Dangerous command: it reads a file, and nobody can tell which";
 
 /// The home directory of the user that the engine runs as.
@@ -403,7 +407,7 @@ static HOME: LazyLock<Option<String>> = LazyLock::new(|| {
     Some(home.trim_end_matches('/').to_owned()).filter(|_| home.starts_with('/'))
 });
 
-/// Nothing is understood of it yet.
+/// Creates an action of which only the description is known.
 pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -> Considered {
     Considered {
         tool,
@@ -431,7 +435,8 @@ pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input
     }
 }
 
-/// The path that a command names which starts in `start`; none if that is below a directory that nobody knows.
+/// Returns the absolute path of `text` for a command that starts in `start`. Returns none for a relative path if
+/// `start` is unknown.
 pub(super) fn absolute(start: Option<&str>, text: &str) -> Option<String> {
     match text.strip_prefix('~') {
         Some(rest) => Some(format!("{}{rest}", HOME.as_ref()?)),
@@ -440,7 +445,7 @@ pub(super) fn absolute(start: Option<&str>, text: &str) -> Option<String> {
     }
 }
 
-/// The path with every `..` taken from its text.
+/// Resolves every `..` in the text of the path.
 fn without_up(path: &str) -> String {
     let mut names = Vec::new();
     for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
@@ -452,7 +457,7 @@ fn without_up(path: &str) -> String {
     format!("/{}", names.join("/"))
 }
 
-/// What runs does other things elsewhere.
+/// Returns the directory in which a command or program starts. Its effect depends on that directory.
 pub(super) fn runs_in(profile: &Profile, operation: Operation) -> Option<SanitizedPath> {
     matches!(operation, Operation::Command | Operation::Exec).then(|| profile.working_dir.clone())
 }
@@ -463,7 +468,8 @@ pub(super) fn invalid(base: Considered, text: &str, why: &str) -> Considered {
     Considered { shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why, ..about(base, target, None) }
 }
 
-/// A command line, and what its tool is told `besides`, which may change what runs: it is shown, and bound.
+/// Resolves a command line with the other input of its tool. That input, `besides`, may change what runs, so it is
+/// shown and bound to the approval.
 fn command(base: Considered, line: &Line, besides: &Map<String, Value>, classifier: &Classifier) -> Considered {
     let target = Target::Command { text: Arc::clone(&line.text), parts: line.parts.clone() };
     let (tier, tier_reason) = (Some(line.tier), Arc::clone(&line.tier_reason));
@@ -483,7 +489,7 @@ fn command(base: Considered, line: &Line, besides: &Map<String, Value>, classifi
     Considered { shown, cut, besides, told, ..base }
 }
 
-/// Whoever may use the network may reach any host; what it may do there is for rules.
+/// Resolves a network access. The network permission covers every host; rules decide about single hosts.
 pub(super) fn host(base: Considered, text: &str) -> Considered {
     if text == Target::Network.resource() {
         return by_itself(base, Permission::Network);
@@ -495,9 +501,9 @@ pub(super) fn host(base: Considered, text: &str) -> Considered {
     if !is_host {
         return invalid(base, text, "a host is a name or an address, without spaces");
     }
-    // Names of hosts are the same in any case, and with the dot at the end that makes them whole.
+    // Host names are case-insensitive, and a trailing dot only marks them as complete.
     let host = text.to_ascii_lowercase();
-    // A port makes no other host.
+    // A port does not change the host.
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !name.contains(':') && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => &host,
@@ -509,12 +515,12 @@ pub(super) fn host(base: Considered, text: &str) -> Considered {
     }
     let (target, takes) = (Target::Host(text.into()), Some(Right::from(Permission::Network)));
     let tier_reason = "reaches what it may reach".into();
-    // As in a URL, somebody may have put a password before the host.
+    // The text may have a password before the host, as in a URL.
     let shown = redacted(&format!("//{text}")).trim_start_matches("//").into();
     Considered { shown, tier: Some(Tier::Safe), tier_reason, ..about(base, target, takes) }
 }
 
-/// The engine's own socket, which has one name.
+/// Resolves a use of the engine's own socket, which has one name.
 fn events(base: Considered, text: &str) -> Considered {
     if text.is_empty() || text == Target::Events.resource() {
         by_itself(base, Permission::Events)
@@ -523,7 +529,7 @@ fn events(base: Considered, text: &str) -> Considered {
     }
 }
 
-/// The host that a URL names, or what has the parts of one.
+/// Returns the host that a URL, or a text with parts of a URL, names.
 fn host_of_url(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("//").unwrap_or(("", text));
     let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
@@ -531,10 +537,10 @@ fn host_of_url(text: &str) -> Option<&str> {
     (host != text).then_some(host)
 }
 
-/// What tools call the directory in which a command is to start.
+/// The names that tools use for the start directory of a command.
 const DIRECTORIES: [&str; 6] = ["cwd", "workdir", "working_dir", "working_directory", "dir_path", "directory"];
 
-/// The directory in which a command starts; none if its tool is told two.
+/// Returns the directory in which a command starts. Returns none if the tool input names two.
 fn starts_in(cwd: Option<&SanitizedPath>, besides: &Map<String, Value>) -> Option<String> {
     let mut told = DIRECTORIES.iter().filter_map(|name| besides.get(*name)?.as_str());
     match (told.next(), told.next()) {
@@ -545,9 +551,9 @@ fn starts_in(cwd: Option<&SanitizedPath>, besides: &Map<String, Value>) -> Optio
     }
 }
 
-/// Every text that a tool is told besides its command line, but for the path of the directory in which it is to start.
+/// Collects every text of the tool input besides the command line, except the path of the start directory.
 fn texts_besides<'v>(besides: &'v Value, texts: &mut Vec<&'v str>) {
-    // A name that a shell would take for more than one is no directory for sure.
+    // A name that a shell may expand is not certainly a directory.
     let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     for (name, value) in besides.as_object().into_iter().flatten() {
         let is_directory = DIRECTORIES.contains(&name.as_str());
@@ -559,7 +565,7 @@ fn texts_besides<'v>(besides: &'v Value, texts: &mut Vec<&'v str>) {
     }
 }
 
-/// Every text in `value`, with the names of its fields.
+/// Collects every text in `value`, with the names of its fields.
 pub(super) fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => texts.push(text),

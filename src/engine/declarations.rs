@@ -10,16 +10,16 @@ use crate::{
 
 use super::{Approver, Error};
 
-/// Declarations: what tools do that neither the file, the host program nor the built-in table declares. They are stored with
-/// the rest, and hold until whoever declared them declares others.
+/// Tool declarations: the effects of tools that the policy file, the host program and the built-in table do not
+/// declare. They are stored with the state, and hold until the person who made them declares other tools.
 ///
 /// # Authority
 ///
-/// A declaration gives no right and hides nothing: every text of the call goes on being read as for a tool that nobody
-/// declared, and what is declared is used besides.
+/// A declaration grants no permission and hides nothing. Every text of the call is still read as for an undeclared
+/// tool, and the declared uses are added.
 impl Approver {
-    /// Declares tools for agents of this owner, in the place of those that this person declared before; none, to take
-    /// these back.
+    /// Declares tools for the agents of this owner. They replace the tools that this person declared before; an empty
+    /// set removes them.
     ///
     /// ```
     /// # use bestow::{Approver, Operation, Tool, Tools};
@@ -33,7 +33,7 @@ impl Approver {
     /// # Errors
     ///
     /// [`Error::Refused`]: [`Refusal::ToolIsDeclared`](crate::Refusal::ToolIsDeclared),
-    /// [`Refusal::TooManyDeclarations`](crate::Refusal::TooManyDeclarations). Then none of them is declared.
+    /// [`Refusal::TooManyDeclarations`](crate::Refusal::TooManyDeclarations). Then no tool is declared.
     pub async fn declare(&self, tools: Tools) -> Result<(), Error> {
         let classifier = self.shared.classifier.load_full();
         let is_taken = |name: &str| declaration(classifier.tools(), name).is_some();
@@ -42,7 +42,7 @@ impl Approver {
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
-    /// The tools that people declared for agents of this owner, by who declared them.
+    /// Returns the tools that people declared for the agents of this owner, by the person who declared them.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! No answer, or no.
+//! Errors and refusals of the engine.
 
 use std::{fmt, io::ErrorKind, sync::Arc};
 
@@ -9,37 +9,38 @@ use crate::{
     seam::{ClockUnreadable, PathFailure, StoreError},
 };
 
-/// Why a call did not do what it was asked. Nothing has changed, and callers treat every variant as no.
+/// The reason why a call failed. The state did not change unless the variant says otherwise. Callers treat every
+/// variant as a denial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The engine works, and says no.
+    /// The engine works and refuses the call.
     Refused(Refusal),
-    /// What is at the path is not what the right was given for; somebody put something else there.
+    /// The object at the path is not the one that the permission was given for: it was replaced.
     Replaced {
-        /// What the right names.
+        /// The permission that was to be used.
         permission: Permission,
-        /// Where it was to be used.
+        /// The path at which it was to be used.
         path: SanitizedPath,
     },
-    /// What a path names could not be found out.
+    /// The path could not be resolved.
     Path(PathFailure),
-    /// What a path names could not be opened as what was resolved.
+    /// The path could not be opened as the object that was resolved.
     Open(String),
-    /// The right is there; the file system says no.
+    /// The permission is held, but the file system refused the operation.
     File(FileFailure),
-    /// What was decided could not be stored. What would have given somebody something did not happen; what took something
-    /// away is in force in this engine, but a later one may not know of it: do it again there.
+    /// The decision could not be stored. Changes that give a permission did not happen. Changes that take one away are
+    /// in force in this engine, but may be lost after a restart: repeat them there.
     Store(StoreError),
-    /// There is a hook of this name already.
+    /// A hook with this name exists already.
     HookExists(HookName),
-    /// The settings hold rules about commands that say something else than their examples.
+    /// The settings contain rules about commands that contradict their examples.
     Commands(InvalidAddition),
-    /// The time cannot be told.
+    /// The time cannot be read.
     Clock(ClockUnreadable),
-    /// The engine was shut down, or failed inside and can no longer be trusted. Every check says no.
+    /// The engine was shut down, or failed inside and can no longer be trusted. Every check is denied.
     Closed,
-    /// The engine needs a Tokio runtime to be made in, since it waits for deadlines.
+    /// The engine must be created in a Tokio runtime, since it waits for deadlines.
     NoRuntime,
 }
 
@@ -104,7 +105,7 @@ impl From<PathFailure> for Error {
     }
 }
 
-/// The file system did not do what an agent may do.
+/// A failed file operation that the agent is allowed to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFailure {
     pub(super) kind: ErrorKind,
@@ -116,7 +117,7 @@ impl FileFailure {
         FileFailure { kind, what: format!("`{}`: {kind}", Shown(path)).into() }
     }
 
-    /// What kind of failure it is, as the standard library calls it.
+    /// Returns the kind of the failure, as in the standard library.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

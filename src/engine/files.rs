@@ -1,4 +1,4 @@
-//! What an agent does with files: checked, protected and opened in one step.
+//! File operations of an agent: permission check, protection and opening in one step.
 
 use std::{fs::File, io::ErrorKind, sync::Arc};
 
@@ -11,29 +11,29 @@ use crate::{
     model::{Access, Effect, Event, Grant, Permission, SanitizedPath},
 };
 
-/// How much [`Files::read`] reads, if nothing else is said.
+/// The maximum number of bytes that [`Files::read`] reads by default.
 const READ_LIMIT: usize = 64 << 20;
 
-/// How many entries [`Files::list`] lists.
+/// The maximum number of entries that [`Files::list`] lists.
 const LIST_LIMIT: usize = 100_000;
 
-/// Files, as one agent may use them.
+/// The files that one agent may use.
 ///
-/// Each call follows the path to what it really names, looks up the right for that, and opens what was found, held
-/// from the one to the other: nobody can put something else there in between. A one-shot right is used up by the call
-/// that needed it. When the answer is no, nothing was created, changed or removed.
+/// Each call resolves the path, looks up the permission for the real path, and opens the object that was found. The
+/// object is held open in between, so it cannot be replaced. A one-time permission is consumed by the call that needed
+/// it. A denied call creates, changes and removes no file.
 ///
-/// A path with links means what it leads to, for removing too. Sensitive files (`docs/security.md`) are read like others
-/// and written only by who has a right that names them.
+/// A path with links names the target of the links, also for removing. Sensitive files (`docs/security.md`) can be read
+/// like others, and written only with a permission that names them.
 ///
 /// # Errors
 ///
-/// Of every call: [`Error::Refused`] and [`Error::Replaced`] when the answer is no, [`Error::Path`] when the path
-/// cannot be followed, [`Error::File`] when the file system says no.
+/// Every call returns [`Error::Refused`] or [`Error::Replaced`] when it is denied, [`Error::Path`] when the path cannot
+/// be followed, [`Error::File`] when the file system refuses it.
 ///
 /// # Cancellation
 ///
-/// A call whose future is dropped may still be carried out; a write is done as a whole or not at all.
+/// A call whose future is dropped may still be carried out. A write happens completely or not at all.
 #[derive(Clone, Debug)]
 pub struct Files {
     agent: Agent,
@@ -41,24 +41,24 @@ pub struct Files {
 }
 
 impl Agent {
-    /// Files, as this agent may use them.
+    /// Returns the files that this agent may use.
     pub fn fs(&self) -> Files {
         Files { agent: self.clone(), read_limit: READ_LIMIT }
     }
 }
 
 impl Files {
-    /// The same, but a file with more than `bytes` bytes is not read; otherwise that is 64 MiB.
+    /// Limits reading to files of at most `bytes` bytes. The default is 64 MiB.
     #[must_use]
     pub fn reading_at_most(self, bytes: usize) -> Files {
         Files { read_limit: bytes, ..self }
     }
 
-    /// The content of a file.
+    /// Reads the content of a file.
     ///
     /// # Errors
     ///
-    /// As for every call, see [`Files`].
+    /// The errors of every call, see [`Files`].
     pub async fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
         let limit = self.read_limit;
         self.with(Access::Read, path, move |found| found.at(|place| place.read(limit))).await
@@ -68,44 +68,44 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// As for every call, see [`Files`].
+    /// The errors of every call, see [`Files`].
     pub async fn open_read(&self, path: &str) -> Result<File, Error> {
         self.with(Access::Read, path, |found| found.at(|place| place.open_read())).await
     }
 
-    /// The entries of a directory by name. Links are listed, not followed.
+    /// Lists the entries of a directory by name. Links are listed, not followed.
     ///
     /// # Errors
     ///
-    /// As for every call, see [`Files`].
+    /// The errors of every call, see [`Files`].
     pub async fn list(&self, path: &str) -> Result<Vec<Entry>, Error> {
         self.with(Access::Read, path, |found| found.at(|place| place.list(LIST_LIMIT))).await
     }
 
-    /// Gives a file this content, all at once; creates it if it is missing. See [`Place::write`].
+    /// Replaces the content of a file in one step, and creates the file if it is missing. See [`Place::write`].
     ///
     /// # Errors
     ///
-    /// As for every call, see [`Files`].
+    /// The errors of every call, see [`Files`].
     pub async fn write(&self, path: &str, content: impl Into<Vec<u8>>) -> Result<(), Error> {
         let content = content.into();
         self.with(Access::Write, path, move |found| found.at(|place| place.write(&content))).await
     }
 
-    /// Opens a file for writing, empty; creates it if it is missing. A file with several names is refused.
+    /// Opens a file for writing and empties it, or creates it if it is missing. A file with several names is refused.
     ///
     /// # Errors
     ///
-    /// As for every call, see [`Files`].
+    /// The errors of every call, see [`Files`].
     pub async fn open_write(&self, path: &str) -> Result<File, Error> {
         self.with(Access::Write, path, |found| found.at(|place| place.open_write())).await
     }
 
-    /// Makes this a directory, and every missing one above it that the right covers.
+    /// Creates a directory at this path, and every missing one above it that the permission covers.
     ///
     /// # Errors
     ///
-    /// As for every call, see [`Files`].
+    /// The errors of every call, see [`Files`].
     pub async fn create_dir_all(&self, path: &str) -> Result<(), Error> {
         self.with(Access::Write, path, Found::create_dir_all).await
     }
@@ -114,7 +114,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// As for every call, see [`Files`].
+    /// The errors of every call, see [`Files`].
     pub async fn remove_file(&self, path: &str) -> Result<(), Error> {
         self.with(Access::Write, path, |found| found.at(|place| place.remove_file())).await
     }
@@ -123,12 +123,12 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// As for every call, see [`Files`].
+    /// The errors of every call, see [`Files`].
     pub async fn remove_dir(&self, path: &str) -> Result<(), Error> {
         self.with(Access::Write, path, |found| found.at(|place| place.remove_dir())).await
     }
 
-    /// Away from the threads that must not wait, since a disk may be slow.
+    /// Runs a file operation on a blocking thread, since a disk may be slow.
     async fn with<T: Send + 'static>(
         &self,
         access: Access,
@@ -142,7 +142,7 @@ impl Files {
     }
 }
 
-/// On a thread that may wait.
+/// Runs a step on a blocking thread.
 async fn away<T: Send + 'static>(step: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
     match Handle::try_current() {
         Ok(runtime) => runtime.spawn_blocking(step).await.unwrap_or(Err(Error::Closed)),
@@ -150,12 +150,12 @@ async fn away<T: Send + 'static>(step: impl FnOnce() -> Result<T, Error> + Send 
     }
 }
 
-/// What an agent may use, held.
+/// A file that an agent may use, held open.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) contained: ContainedPath,
     pub(super) permission: Permission,
-    /// What the right covers: its root, or this path alone.
+    /// The path that the permission covers: its root, or this path alone.
     pub(super) root: SanitizedPath,
 }
 
@@ -168,7 +168,7 @@ impl Found {
         let path = self.contained.path();
         let (base, above) = (self.contained.base().path(), self.root.as_path().parent());
         if base.contains(&self.root) && base != &self.root && Some(base.as_path()) != above {
-            // The base is not the right's root but something above it, where nothing may be created.
+            // The base is above the root of the permission, and no directory may be created there.
             return self.create_below_root(path);
         }
         self.at(|place| place.create_dir_all())
@@ -184,7 +184,7 @@ impl Found {
         base.below(rest).and_then(|place| place.create_dir_all()).map_err(|why| self.failed(why))
     }
 
-    /// A link or another object on a path that was resolved a moment ago: somebody has put it there since.
+    /// Maps a file error. A link or another object on a path that was resolved a moment ago was put there since.
     fn failed(&self, why: FileError) -> Error {
         if matches!(why, FileError::Link(_) | FileError::BaseChanged(_)) {
             return self.replaced();
@@ -197,7 +197,7 @@ impl Found {
     }
 }
 
-/// A right that is being used up.
+/// A use of a permission that is being recorded.
 #[derive(Debug)]
 pub(super) struct Using {
     done: Done,
@@ -205,17 +205,18 @@ pub(super) struct Using {
 }
 
 impl Using {
-    /// It is used up, and that is stored.
+    /// Waits until the use is stored.
     pub(super) async fn acknowledged(self) -> Result<(), Error> {
         told(self.replaced, self.done.acknowledged().await)
     }
 
-    /// The fact is on its way to the disk; what is used up is stored as used up.
+    /// Returns when a recorded evaluation is on its way to the disk. A use that consumes a permission waits until it is
+    /// stored.
     fn noted(self) -> Result<(), Error> {
         told(self.replaced, self.done.noted())
     }
 
-    /// The same on a thread that may wait.
+    /// Waits like `acknowledged`, on a thread that may block.
     fn waited(self) -> Result<(), Error> {
         told(self.replaced, self.done.wait())
     }
@@ -225,7 +226,7 @@ fn told(replaced: bool, done: Result<Vec<Event>, Error>) -> Result<(), Error> {
     done.map(drop).map_err(|why| if replaced { or_replaced(why) } else { why })
 }
 
-/// What hooks said, if the path still leads where they saw it lead.
+/// Returns the hook results, if the path still leads to the place that the hooks saw.
 fn opinions_at(path: &SanitizedPath, access: Access, heard: Option<HeardOfPath>) -> Result<Vec<Opinion>, Error> {
     match heard {
         Some(heard) if heard.path == *path => Ok(heard.opinions),
@@ -234,9 +235,9 @@ fn opinions_at(path: &SanitizedPath, access: Access, heard: Option<HeardOfPath>)
     }
 }
 
-/// The way the answer is found, without waiting for anything but the disk.
+/// Finds the answer without waiting for anything but the disk.
 impl Agent {
-    /// The same, where a use has to be stored before it counts.
+    /// Finds the file like `find`, on a blocking thread if each use must be stored first.
     pub(super) async fn found_away(
         &self,
         access: Access,
@@ -263,10 +264,11 @@ impl Agent {
             let is_free = is_allowed && judged.missing.is_empty() && state.readable_by_all(&permission);
             (is_free, state.usable(agent, &permission, now).cloned().collect::<Vec<_>>())
         })?;
-        // What everybody reads is no use of a right; everything else is recorded, and uses up what is for one use.
+        // A read that every agent may do uses no permission. Every other use is recorded, and consumes one-time
+        // permissions.
         if !is_free {
             let used = self.act(action, opinions)?;
-            // Nothing is changed by what is only read, so the fact of it may reach the disk a moment later.
+            // A read changes no file, so its record may reach the disk a moment later.
             if access == Access::Read { used.noted() } else { used.waited() }?;
         }
         if is_free || roots.is_empty() {
@@ -279,7 +281,7 @@ impl Agent {
         };
         let root = grant.right.permission.path().unwrap_or(&real.path).clone();
         match grant.right.pinned() {
-            // Held open from here on, so that nobody can put another directory in its place.
+            // The base is held open from here on, so it cannot be replaced.
             Some((base, identity)) => {
                 let found = self.found(base.as_str(), permission, root.clone())?;
                 let Found { contained, permission, root } = found;
@@ -292,7 +294,8 @@ impl Agent {
         }
     }
 
-    /// The path of `permission` below `base`, held so that it can be opened; it must still be where it was found.
+    /// Opens the path of `permission` below `base` and holds it. The path must still lead to the place where it was
+    /// found.
     fn found(&self, base: &str, permission: Permission, root: SanitizedPath) -> Result<Found, Error> {
         let path = permission.path().unwrap_or(&root);
         let contained = fs::resolve(&[base], path.as_str()).map_err(|why| Error::Open(why.to_string()))?;
@@ -304,7 +307,7 @@ impl Agent {
         }
     }
 
-    /// What somebody said no to is no, while that is still being stored.
+    /// Refuses an action that a decision already denies, while that decision is still being stored.
     fn refuse_what_is_being_taken(&self, action: &Considered, opinions: &[Opinion]) -> Result<(), Error> {
         let judged = self.shared.look_ahead(&self.id, |state, agent, now| {
             let case = Case { state, agent, action, broken: &Broken::new(), opinions, now };
@@ -315,14 +318,14 @@ impl Agent {
         Ok(judged.unwrap_or(Ok(()))?)
     }
 
-    /// Does `action` now, using up what is for one use; judged again, since time went by.
+    /// Executes `action` now and consumes one-time permissions. The action is evaluated again, since time has passed.
     fn act(&self, action: Considered, opinions: Vec<Opinion>) -> Result<Using, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         let (agent, action, replaced) = (self.id.clone(), Arc::new(action), !broken.is_empty());
         Ok(Using { done: self.carry_out(Command::Act { agent, action, opinions, broken }), replaced })
     }
 
-    /// Uses `path` without opening it: judged as every use of a file is.
+    /// Uses `path` without opening it. The use is evaluated like every use of a file.
     pub(super) fn use_path(
         &self,
         access: Access,
@@ -336,7 +339,7 @@ impl Agent {
         self.act(action, opinions)
     }
 
-    /// Uses a permission that is about no path: judged as every action is, hooks included.
+    /// Uses a permission that is about no path. The use is evaluated like every action, with hooks.
     pub(super) async fn use_right(&self, permission: &Permission) -> Result<Using, Error> {
         let action = using_right(self.shared.pin(permission)?);
         let opinions = self.heard_of_right(&action).await?;

@@ -1,4 +1,4 @@
-//! Guards of a run's tools, as a person sets and reads them.
+//! Tool policies of a run, which a person sets and reads.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -9,8 +9,8 @@ use crate::{
 
 use super::{Approver, Error, shared::Shared};
 
-/// Guards: what the tools of one run may do besides rules (`sources/001`). They end with the run, when no agent of this
-/// owner is in it any more.
+/// Tool policies: limits for the tools of one run, in addition to rules (`sources/001`). They end with the run, when no
+/// agent of this owner is left in it.
 ///
 /// The host program, or a person, names the runs of agents ([`Engine::begin_run`](crate::Engine::begin_run),
 /// [`Approver::begin_run`]):
@@ -29,9 +29,9 @@ use super::{Approver, Error, shared::Shared};
 ///
 /// # Authority
 ///
-/// A person stands behind all of it; it gives no right.
+/// A person authorizes all of this. It grants no permission.
 impl Approver {
-    /// Says which tools a run has, so that policies can name them before they are used.
+    /// Declares the tools of a run, so that policies can name them before they are used.
     ///
     /// # Errors
     ///
@@ -41,15 +41,19 @@ impl Approver {
         self.shared.execute(Command::DeclareTools { by, run, tools }).acknowledged().await.map(drop)
     }
 
-    /// Puts `policies` in the place of those of one tool, or of all that the run has and will have. Questions that
-    /// policies answer by now end.
+    /// Replaces the policies of one tool, or of all current and future tools of the run. Requests that the policies now
+    /// answer end.
     ///
     /// ```
     /// # use bestow::{Approver, PathPolicy, Policies, RunId, Verdict};
     /// # async fn example(you: Approver, run: RunId) -> Result<(), Box<dyn std::error::Error>> {
     /// let policies = Policies {
     ///     forbidden: vec!["/**/.env*".parse()?],
-    ///     write: PathPolicy { allow: vec!["/work/site/**".parse()?], default: Some(Verdict::Ask), ..Default::default() },
+    ///     write: PathPolicy {
+    ///         allow: vec!["/work/site/**".parse()?],
+    ///         default: Some(Verdict::Ask),
+    ///         ..Default::default()
+    ///     },
     ///     deny_commands: vec!["git push **".parse()?],
     ///     ..Policies::default()
     /// };
@@ -66,21 +70,21 @@ impl Approver {
         self.change(Command::SetPolicies { by, run, tool, policies }).await
     }
 
-    /// Adds to the path policies of one tool, or of all that the run has and will have (`sources/001`, "Request:
-    /// update_policy"). Only the default takes the place of another. What changes nothing leaves no event. Questions
-    /// that policies answer by now end.
+    /// Adds to the path policies of one tool, or of all current and future tools of the run (`sources/001`, "Request:
+    /// update_policy"). Only the default replaces another. A patch that changes nothing leaves no event. Requests that
+    /// the policies now answer end.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`]: [`Refusal::UnknownRun`], [`Refusal::UnknownTool`], [`Refusal::InvalidGlob`],
-    /// [`Refusal::SeveralBases`], [`Refusal::TooManyPolicies`]; [`Error::Path`] if the base cannot be followed. Then
-    /// nothing was changed.
+    /// [`Refusal::SeveralBases`], [`Refusal::TooManyPolicies`]; [`Error::Path`] if the base cannot be followed. Then no
+    /// policy was changed.
     pub async fn update_policy(&self, run: &RunId, patch: PolicyPatch) -> Result<(), Error> {
         let base = self.base(run, &patch)?;
         self.change(Command::UpdatePolicy { by: self.person(), run: run.clone(), patch, base }).await
     }
 
-    /// The guard of a tool. A tool that was never declared nor used has what every tool begins with.
+    /// Returns the policies of a tool. A tool that was never declared or used has the initial policies of every tool.
     ///
     /// # Errors
     ///
@@ -89,7 +93,7 @@ impl Approver {
         self.look_at(run, |state| guard(state, self, run, tool))
     }
 
-    /// The guards of a run: of every tool that was declared or used, by name.
+    /// Returns the policies of every tool of a run that was declared or used, by name.
     ///
     /// # Errors
     ///
@@ -118,7 +122,7 @@ impl Approver {
         self.shared.execute(Command::Reconsider { by: self.person(), actions }).acknowledged().await.map(drop)
     }
 
-    /// Where the globs of `patch` count, as the disk has it.
+    /// Returns the directory to which the globs of `patch` are relative, as a real path.
     fn base(&self, run: &RunId, patch: &PolicyPatch) -> Result<SanitizedPath, Error> {
         if !patch.needs_base() {
             return Ok(SanitizedPath::root());
@@ -130,8 +134,8 @@ impl Approver {
         Ok(self.shared.paths.real(base.as_str())?.path)
     }
 
-    /// Where the agents of a run work: those that nobody in the run created, since who creates an agent chooses where it
-    /// works.
+    /// Returns the working directory of the agents of a run. Only agents that no other agent of the run created count,
+    /// since a creator chooses the working directory of its agents.
     fn working_dir(&self, run: &RunId) -> Result<SanitizedPath, Error> {
         let dirs = self.look_at(run, |state| {
             let here = |agent: &AgentId| {
@@ -150,8 +154,8 @@ impl Approver {
 }
 
 impl Shared {
-    /// What the questions of this owner's agents, or of everybody's, are about, understood again: what is kept of them is
-    /// only what may be shown. Where that is not the whole of it, the kernel sees that it is another action.
+    /// Resolves the actions of the waiting requests again, for one owner or for all. A request keeps only the facts
+    /// that may be shown. If those are incomplete, the kernel recognizes the result as another action.
     pub(super) fn asked_about(&self, owner: Option<&OwnerId>) -> Result<Vec<(RequestId, Arc<Considered>)>, Error> {
         let asked = self.look(|state, _| {
             let waiting = state.all_pending(owner).into_iter().map(|pending| pending.request);

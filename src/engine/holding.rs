@@ -1,25 +1,25 @@
-//! What somebody starts with.
+//! The initial permissions of an agent.
 
 use crate::model::{Hold, Permission, PermissionSet};
 
-/// What a new agent starts with.
+/// The initial permissions of a new agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holding {
     pub(super) permissions: Vec<(Permission, Hold)>,
 }
 
 impl Holding {
-    /// Nothing.
+    /// Creates an empty set.
     pub fn nothing() -> Holding {
         Holding::default()
     }
 
-    /// These, for using and for passing on.
+    /// Creates a set of permissions that the agent may use and pass on.
     pub fn of(permissions: impl IntoIterator<Item = Permission>) -> Holding {
         Holding::nothing().and(permissions, Hold::Use)
     }
 
-    /// These besides, for passing on and nothing else (`grant_only`).
+    /// Adds permissions that the agent may pass on but not use (`grant_only`).
     #[must_use]
     pub fn passing_on(self, permissions: impl IntoIterator<Item = Permission>) -> Holding {
         self.and(permissions, Hold::PassOn)

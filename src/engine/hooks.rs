@@ -1,5 +1,5 @@
-//! Hooks of the host program: asked before an action is decided, each in a task of its own. Whatever goes wrong with one
-//! counts as a question to a person.
+//! Hooks of the host program. They are asked before an action is decided, each in a task of its own. A hook that fails
+//! in any way counts as a request for a person's approval.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
 
 use super::{Agent, Error, shared::Shared};
 
-/// How much of what a hook says is kept.
+/// The maximum number of characters of a hook's text that are kept.
 const MOST_CHARS: usize = 1000;
 
 /// A hook and its name.
@@ -26,16 +26,16 @@ pub(super) struct Registered {
     hook: Arc<dyn Hook>,
 }
 
-/// An action that hooks had their say about.
+/// An action with the results of its hooks.
 #[derive(Debug)]
 pub(super) struct HeardOf {
     pub(super) action: Considered,
     pub(super) opinions: Vec<Opinion>,
-    /// What takes the place of the action, if a hook changed it.
+    /// The action that replaces the original one, if a hook changed it.
     pub(super) updated: Option<Box<Action>>,
 }
 
-/// What hooks said about a use of a path, where they saw it lead.
+/// The hook results for a use of a path, with the real path that the hooks saw.
 #[derive(Debug)]
 pub(super) struct HeardOfPath {
     pub(super) path: SanitizedPath,
@@ -55,7 +55,7 @@ impl Shared {
 }
 
 impl Agent {
-    /// `action` as it is to be decided, with what the hooks say about it.
+    /// Asks the hooks about `action`, and returns the action to decide with their results.
     pub(super) async fn heard(&self, action: Action) -> Result<HeardOf, Error> {
         let considered = self.considered(&action)?;
         let hooks = self.shared.hooks.load_full();
@@ -73,16 +73,16 @@ impl Agent {
             }
             None => (&action, considered, opinions),
         };
-        // While the hooks were asked, a link may have moved: then they spoke about something else. The mode may have changed:
-        // then it is judged as it is now.
+        // While the hooks ran, a link may have moved: then their results are about another action. The mode may have
+        // changed: then the action is evaluated in the current mode.
         let now = Considered { updated: updated.is_some(), ..self.considered(meant)? };
         let moved = now.facts().input != before.facts().input;
         let opinions = if moved { hooks.iter().map(failed).collect() } else { opinions };
         Ok(HeardOf { action: now, opinions, updated })
     }
 
-    /// What all hooks say about the input that one of them put in the place of another, with every no and every question
-    /// that was said `before`. A yes is for the input it was said to.
+    /// Asks all hooks about the changed input. Every denial and every request for approval `before` the change still
+    /// counts. An approval counts only for the input it was given for.
     async fn heard_again(
         &self,
         hooks: &[Registered],
@@ -93,12 +93,12 @@ impl Agent {
         let mut asked = self.ask_hooks(hooks, considered, Some(updated)).await?;
         asked.refuse_another_change(updated, considered.facts().input)?;
         let stricter = before.into_iter().filter(|opinion| opinion.verdict > Verdict::Allow);
-        // The uses it was said about may be others now: it is said about the whole.
+        // The uses may have changed, so an earlier result now applies to the whole action.
         let stricter = stricter.map(|opinion| Opinion { about: 0, ..opinion });
         Ok(stricter.chain(asked.opinions()?).collect())
     }
 
-    /// What hooks say about a file call; none if there are no hooks.
+    /// Asks the hooks about a file operation. Returns none if there are no hooks.
     pub(super) async fn heard_of_path(&self, access: Access, path: &str) -> Result<Option<HeardOfPath>, Error> {
         let hooks = self.shared.hooks.load_full();
         if hooks.is_empty() {
@@ -111,7 +111,7 @@ impl Agent {
         Ok(Some(HeardOfPath { path, opinions }))
     }
 
-    /// What hooks say about the use of a right that is about no path.
+    /// Asks the hooks about the use of a permission that is about no path.
     pub(super) async fn heard_of_right(&self, action: &Considered) -> Result<Vec<Opinion>, Error> {
         let hooks = self.shared.hooks.load_full();
         if hooks.is_empty() {
@@ -120,7 +120,7 @@ impl Agent {
         self.heard_unchanged(&hooks, action, "the use of a right cannot be changed").await
     }
 
-    /// What hooks say about what none of them can change.
+    /// Asks the hooks about an action that no hook can change.
     async fn heard_unchanged(
         &self,
         hooks: &[Registered],
@@ -132,7 +132,8 @@ impl Agent {
         asked.opinions()
     }
 
-    /// Asks all of them at once about the action and each part of it, and waits for each no longer than the settings say.
+    /// Asks all hooks at once about the action and each of its parts. It waits for each no longer than the hook timeout
+    /// of the settings.
     async fn ask_hooks(
         &self,
         hooks: &[Registered],
@@ -181,7 +182,7 @@ impl Agent {
         Ok(asked)
     }
 
-    /// The proposals that hooks are asked about: the action, and whatever it uses or may use.
+    /// Creates the proposals for the hooks: the action, and each use that it has or may have.
     fn proposals(&self, action: &Considered, run: &RunId, said: Option<&Action>) -> Proposals {
         let facts = action.facts();
         let whole = Proposal {
@@ -208,14 +209,14 @@ impl Agent {
             let UseFacts { operation, resource, origin, .. } = used.facts();
             let needs = used.takes.iter().map(|right| right.permission.clone()).collect();
             let part_of = Some(Arc::clone(&whole.resource));
-            // A word may be a secret.
+            // The word may be a secret.
             let resource = secrets.redacted_in(&resource);
             (about, Proposal { operation, resource, part_of, origin, needs, input: None, ..whole.clone() })
         };
         Proposals { parts: further.map(part).collect(), whole }
     }
 
-    /// Whether `new` may take the place of `old`; why not, if it may not.
+    /// Checks if `new` may replace `old`, and returns the reason if it may not.
     fn may_replace(
         &self,
         action: &Action,
@@ -242,7 +243,7 @@ impl Agent {
     }
 }
 
-/// What hooks are asked about: the action, and each further use of it by its place.
+/// The proposals for the hooks: the action, and each of its further uses by its index.
 struct Proposals {
     whole: Proposal,
     parts: Vec<(usize, Proposal)>,
@@ -254,23 +255,23 @@ impl Proposals {
     }
 }
 
-/// What hooks said about one action. Whatever they are not told to have said when this goes, they have not said.
+/// The results of all hooks for one action. On drop, each hook whose result is not yet recorded is recorded as failed.
 struct Asked {
     agent: Agent,
     said: Vec<Said>,
 }
 
-/// What one hook said.
+/// The results of one hook.
 struct Said {
     call: Arc<HookCall>,
-    /// About the action, and about each part of it.
+    /// The answers about the action, and about each of its parts.
     answers: Vec<Answered>,
-    /// Binds the input that it put in the place of the one it was asked about.
+    /// The digest of the input that the hook put in place of the original.
     updated: Option<Digest>,
     is_told: bool,
 }
 
-/// What one hook said about the use at this place.
+/// The answer of one hook about the use at this index.
 struct Answered {
     about: usize,
     answer: Result<HookAnswer, String>,
@@ -293,19 +294,19 @@ impl Answered {
 }
 
 impl Said {
-    /// What it said about the action as a whole.
+    /// Returns the hook's answer about the action as a whole.
     fn whole(&self) -> Option<&HookAnswer> {
         self.answers.first()?.answer.as_ref().ok()
     }
 
-    /// It has said nothing that counts, because of `why`.
+    /// Marks the hook's answer as failed, with the reason.
     fn fail(&mut self, why: String) {
         if let Some(whole) = self.answers.first_mut() {
             whole.answer = Err(why);
         }
     }
 
-    /// A part of an action is changed by changing the action.
+    /// Fails each answer that changes a part. A part of an action can be changed only by changing the action.
     fn refuse_changed_parts(&mut self) {
         for part in self.answers.iter_mut().skip(1) {
             if part.answer.as_ref().is_ok_and(|answer| answer.updated_input.is_some()) {
@@ -314,7 +315,7 @@ impl Said {
         }
     }
 
-    /// The one fact of all that it said: a no, or that it failed, or the strictest.
+    /// Combines all answers of the hook into one event: a denial, or a failure, or the strictest answer.
     fn news(&self) -> HookNews {
         let told = |answer: &HookAnswer| HookNews::Completed {
             verdict: answer.verdict,
@@ -322,7 +323,7 @@ impl Said {
             updated_input_ref: self.updated,
         };
         let parts = self.answers.iter().skip(1).filter_map(|part| part.answer.as_ref().ok());
-        // A yes to a part says nothing about the whole.
+        // An approval of a part says nothing about the whole action.
         let parts = parts.filter(|answer| answer.verdict > Some(Verdict::Allow));
         let strictest = parts.fold(self.whole(), |strictest, part| match strictest {
             Some(other) if other.verdict >= part.verdict => Some(other),
@@ -345,7 +346,7 @@ impl Asked {
         }
     }
 
-    /// The one input that takes the place of the one asked about. Hooks that do not agree on one have failed, and so has one
+    /// Returns the one input that replaces the original. Hooks that disagree about it have failed, and so has a hook
     /// whose input is worse.
     fn updated(&mut self, action: &Action, old: &Considered) -> Result<Option<Box<Action>>, Error> {
         let mut inputs = Vec::new();
@@ -374,8 +375,8 @@ impl Asked {
         Ok(new.filter(|_| changed.is_some()))
     }
 
-    /// An input is put in the place of another once: whoever wants another one than `current` now has failed. To say once
-    /// more what it is changed to changes nothing.
+    /// Fails each hook that wants another input than `current`, because an input is replaced only once. A hook that
+    /// repeats the current input changes nothing.
     fn refuse_another_change(&mut self, current: &Action, digest: Digest) -> Result<(), Error> {
         for said in &mut self.said {
             let Some(new) = said.whole().and_then(|answer| answer.updated_input.clone()) else { continue };
@@ -386,7 +387,7 @@ impl Asked {
         Ok(())
     }
 
-    /// Nobody can change what was asked about, because of `why`.
+    /// Fails each hook that changed the input, with the reason `why`.
     fn refuse_changes(&mut self, why: &str) {
         for said in &mut self.said {
             if said.whole().is_some_and(|answer| answer.updated_input.is_some()) {
@@ -395,7 +396,7 @@ impl Asked {
         }
     }
 
-    /// Leaves the facts, and says what counts.
+    /// Records the results and returns those that count.
     fn opinions(mut self) -> Result<Vec<Opinion>, Error> {
         let mut opinions = Vec::new();
         for said in &mut self.said {
@@ -415,7 +416,7 @@ impl Drop for Asked {
             let failed = said.answers.iter().find_map(|one| one.answer.as_ref().err());
             let why = failed.map_or("nobody waits for the decision any more", String::as_str);
             let news = HookNews::Failed { why: why.into() };
-            // If the agent or the engine is gone by now, nobody is left to be told.
+            // If the agent or the engine is gone by now, the result need not be recorded.
             drop(self.agent.carry_out(Command::Hook { call: Arc::clone(&said.call), news }));
         }
     }
@@ -426,7 +427,7 @@ fn failed(hook: &Registered) -> Opinion {
     Opinion { hook: hook.name.as_str().into(), verdict: Verdict::Ask, failed: true, about: 0, why }
 }
 
-/// What a hook put in the place of `old`, with everything it left out.
+/// Returns the hook's input, completed with the fields of `old` that the hook left out.
 fn in_place_of(old: &Action, new: Action) -> Action {
     Action {
         tool: new.tool.or_else(|| old.tool.clone()),
@@ -434,16 +435,16 @@ fn in_place_of(old: &Action, new: Action) -> Action {
         reason: new.reason.or_else(|| old.reason.clone()),
         call: old.call.clone(),
         overrides: old.overrides,
-        // What somebody puts in its place runs as it would have run.
+        // A replaced action runs in the circumstances of the original.
         circumstances: old.circumstances,
-        // What was said of the content before is not said of another input.
+        // Declared content of the original does not apply to another input.
         details: new.details,
         in_sandbox: old.in_sandbox,
         what: new.what,
     }
 }
 
-/// The input of a tool, without secrets, if `action` is a call of one.
+/// Returns the input of a tool call, without secrets. Returns none for other actions.
 fn input_of(action: &Action) -> Option<serde_json::Value> {
     match &action.what {
         What::Call(input) => Some(redacted_value(input)),

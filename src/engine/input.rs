@@ -1,4 +1,4 @@
-//! The input of a tool: in the one form that binds an approval, and as a person sees it.
+//! The input of a tool: its canonical form, to which an approval is bound, and its form for people.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::model::{cut_to, redacted_value};
 
-/// More of an input is not kept to be shown. With the name of its tool it is short enough not to be cut again.
+/// The maximum length of a shown input. With the name of its tool it is short enough not to be cut again.
 const LONGEST_INPUT: usize = 1_800;
 
-/// The input with the keys of each object in order: inputs that say the same are the same.
+/// Returns the input with the keys of each object sorted, so that equal inputs have one form.
 pub(super) fn canonical(input: &Value) -> Value {
     match input {
         Value::Array(list) => list.iter().map(canonical).collect(),
@@ -22,8 +22,8 @@ pub(super) fn canonical(input: &Value) -> Value {
     }
 }
 
-/// What a person sees of it, without secrets: its beginning and its end, if it is too long, with how much stands between
-/// them; and whether that is so.
+/// Returns the text of an input that a person sees, without secrets, and true if it was cut. A long input is cut to its
+/// beginning and its end, with the number of characters left out.
 pub(super) fn shown(input: &Value) -> (Arc<str>, bool) {
     let text = redacted_value(&canonical(input)).to_string();
     match cut_to(LONGEST_INPUT, &text) {

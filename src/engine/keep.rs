@@ -1,8 +1,9 @@
-//! Between deciding and seeing: what was decided, and is not stored yet.
+//! The queue between deciding and publishing: decisions that are not stored yet.
 //!
-//! Two states: the one that is decided on is ahead; the one that everybody sees follows when the store has stored it.
-//! What takes something away is seen at once. If the store fails, what was decided is forgotten but for what took
-//! something away, so that nothing is ever seen, told or acknowledged that a restart would not find.
+//! There are two states. Decisions are made on the state ahead. The published state follows when the store has stored
+//! each step. Changes that take permissions away are published at once. If the store fails, all unstored decisions are
+//! forgotten, except those that take permissions away. So the engine never publishes, reports or acknowledges a change
+//! that a restart would lose.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -24,12 +25,12 @@ use super::{
     surface::Surface,
 };
 
-/// What became of a command. It is decided; whoever acknowledges it waits until it is stored.
+/// The result of a command. The command is decided; a caller that needs the acknowledgement waits until it is stored.
 #[derive(Debug)]
 pub(super) struct Done {
     outcome: Result<Vec<Event>, Error>,
     stored: Option<oneshot::Receiver<Result<(), StoreError>>>,
-    /// What came before could not be stored.
+    /// Earlier steps could not be stored.
     in_doubt: bool,
 }
 
@@ -46,22 +47,22 @@ impl Done {
         Done { outcome: Err(Error::Refused(why)), stored: None, in_doubt: false }
     }
 
-    /// Without waiting: for what gives nobody anything, and is told to nobody as done.
+    /// Returns without waiting, for steps that give no permission and that are not reported as done.
     pub(super) fn at_once(self) -> Result<Vec<Event>, Error> {
         self.outcome
     }
 
-    /// What is decided, stored or not.
+    /// Returns the decided events, stored or not.
     #[cfg(feature = "sandbox")]
     pub(super) fn events(&self) -> &[Event] {
         self.outcome.as_deref().unwrap_or_default()
     }
 
-    /// As soon as it is stored, if events are.
+    /// Waits until the events are stored, if the engine stores events.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up hearing of it. It is decided, and will be stored.
+    /// Dropping the future only gives up waiting. The command is decided, and will be stored.
     pub(super) async fn acknowledged(self) -> Result<Vec<Event>, Error> {
         match self.stored {
             None => self.outcome,
@@ -69,7 +70,7 @@ impl Done {
         }
     }
 
-    /// The same on a thread that may wait.
+    /// Waits like `acknowledged`, on a thread that may block.
     pub(super) fn wait(self) -> Result<Vec<Event>, Error> {
         match self.stored {
             None => self.outcome,
@@ -79,8 +80,8 @@ impl Done {
 }
 
 impl Done {
-    /// What happened is a fact and nothing else: nobody got, lost or used up anything by it. Then it is enough that it is on
-    /// its way to the disk, unless the disk is known to fail; everything else waits.
+    /// Returns without waiting if the events only record evaluations: no permission was given, taken or consumed. Such
+    /// events may reach the disk later, unless the disk is known to fail. All other events are waited for.
     pub(super) fn noted(self) -> Result<Vec<Event>, Error> {
         let is_fact = |events: &Vec<Event>| events.iter().all(|event| matches!(event, Event::Evaluated { .. }));
         let only_facts = self.outcome.as_ref().is_ok_and(is_fact);
@@ -88,26 +89,26 @@ impl Done {
     }
 }
 
-/// A refusal is no less one for not having been stored.
+/// Combines the outcome with the result of storing. A refusal stays a refusal even if it was not stored.
 fn known(outcome: Result<Vec<Event>, Error>, stored: Result<(), StoreError>) -> Result<Vec<Event>, Error> {
     outcome.and_then(|events| stored.map(|()| events).map_err(Error::Store))
 }
 
-/// The engine ended before the store said anything.
+/// The store error for an engine that ended before the store answered.
 fn gone() -> StoreError {
     StoreError::new(StoreFault::Broken, "the engine ended before this was stored, so it may or may not be")
 }
 
-/// What is decided, and where it is stored.
+/// The decided state and the queue of steps for the store.
 #[derive(Debug)]
 pub(super) struct Keeping {
     pub(super) store: Arc<dyn Store>,
-    /// With everything that was decided.
+    /// The state with every decision.
     ahead: State,
     /// The number of the last event decided.
     sequence: u64,
     waiting: VecDeque<Decided>,
-    /// Agents that are gone for everybody but the disk.
+    /// Agents that are retired in the decided state, but not stored as retired yet.
     leaving: Vec<AgentId>,
     failures: u64,
     health: Health,
@@ -116,9 +117,9 @@ pub(super) struct Keeping {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Health {
     Good,
-    /// Something that gives was not stored, and nothing that gives was since.
+    /// A step that gives permissions was not stored, and none was stored since.
     Failing,
-    /// Nothing is stored any more.
+    /// The store accepts no more steps.
     Broken(StoreError),
 }
 
@@ -126,11 +127,11 @@ enum Health {
 #[derive(Debug)]
 struct Decided {
     batch: Arc<Batch>,
-    /// Whoever waits for it.
+    /// Callers that wait until the step is stored.
     told: Vec<oneshot::Sender<Result<(), StoreError>>>,
-    /// Surfaces that were opened by it.
+    /// Surfaces that were opened by this step.
     surfaces: Vec<Surface>,
-    /// What is left of steps that were not stored.
+    /// True for the remainder of steps that could not be stored.
     again: bool,
 }
 
@@ -146,17 +147,17 @@ impl Keeping {
         Keeping { store, ahead, sequence, waiting, leaving, failures: 0, health }
     }
 
-    /// The state with what is decided and not seen, if there is something.
+    /// Returns the state with the unpublished decisions, if there are any.
     pub(super) fn ahead(&self) -> Option<&State> {
         (!self.waiting.is_empty()).then_some(&self.ahead)
     }
 
-    /// Whether `agent` is gone for everybody but the disk.
+    /// Returns true if `agent` is retired in the decided state, but not stored as retired yet.
     pub(super) fn is_leaving(&self, agent: &AgentId) -> bool {
         self.leaving.contains(agent)
     }
 
-    /// A receiver that hears when the last step that was decided is stored; none if everything is.
+    /// Returns a receiver that resolves when the last decided step is stored. Returns none if every step is stored.
     pub(super) fn after_the_last(&mut self) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
         self.waiting.back_mut().map(|decided| {
             let (tell, stored) = oneshot::channel();
@@ -165,7 +166,7 @@ impl Keeping {
         })
     }
 
-    /// Gives a step to the store. It waits here until the store has it.
+    /// Passes a step to the store, and waits until the store accepts it.
     fn commit(&mut self, events: Vec<Event>, at: Timestamp, narrows: bool, again: bool) -> Taken {
         let first = self.sequence + 1;
         let only_takes = narrows || events.iter().all(only_takes);
@@ -178,12 +179,12 @@ impl Keeping {
 }
 
 impl Writer {
-    /// The state that commands are decided on.
+    /// Returns the state on which commands are decided.
     pub(super) fn decided(&self) -> &State {
         self.keeping.as_ref().map_or(&self.state, |keeping| &keeping.ahead)
     }
 
-    /// Shows what waits on a surface that was just opened, once the step that opened it is seen.
+    /// Fills a newly opened surface with its waiting requests, once the step that opened it is published.
     pub(super) fn fill_when_seen(&mut self, surface: Surface) {
         match self.keeping.as_mut().and_then(|keeping| keeping.waiting.back_mut()) {
             Some(decided) => decided.surfaces.push(surface),
@@ -210,7 +211,7 @@ impl Shared {
         let Carried { recorded: events, answer } = keeping.ahead.carry_out(command, meter, now);
         let outcome = answer.map(|answer| answer.unwrap_or_else(|| events.clone())).map_err(Error::Refused);
         if events.is_empty() {
-            // What was asked for is so already: as far as it is stored.
+            // The requested state is reached already, once the earlier steps are stored.
             let done = Done { outcome, stored: keeping.after_the_last(), in_doubt: keeping.health != Health::Good };
             self.set_alarm(writer);
             return done;
@@ -226,7 +227,7 @@ impl Shared {
         Done { outcome, stored, in_doubt }
     }
 
-    /// What the step decided last takes away is gone from now on, whatever becomes of the disk.
+    /// Publishes at once the permissions that the last decided step takes away, even if storing it fails.
     fn show_losses(&self, writer: &mut Writer) {
         let Writer { state, keeping: Some(keeping), .. } = writer else { return };
         let Some(batch) = keeping.waiting.back().map(|decided| Arc::clone(&decided.batch)) else { return };
@@ -234,17 +235,17 @@ impl Shared {
         self.publish_losses(writer, &batch.events);
     }
 
-    /// What is stored up to event number `sequence` is seen, told and acknowledged from now on.
+    /// Publishes, reports and acknowledges every step up to event number `sequence`, which the store has stored.
     fn catch_up(&self, writer: &mut Writer, sequence: u64, stuck: &mut Stuck) {
         while let Some(decided) = writer.keeping.as_mut().and_then(|keeping| keeping.stored(sequence)) {
             self.see(writer, &decided.batch, stuck);
             decided.surfaces.iter().for_each(|surface| writer.fill(surface));
-            // Whoever does not wait any more does not need to know.
+            // A caller that stopped waiting needs no result.
             decided.told.into_iter().for_each(|told| drop(told.send(Ok(()))));
         }
     }
 
-    /// A step is stored, or never will be and takes effect all the same.
+    /// Publishes a step that is stored, or that takes effect although it can never be stored.
     fn see(&self, writer: &mut Writer, batch: &Batch, stuck: &mut Stuck) {
         let Writer { state, keeping: Some(keeping), .. } = writer else { return };
         let mut lost_again = false;
@@ -263,7 +264,8 @@ impl Shared {
         self.set_alarm(writer);
     }
 
-    /// The store is not trusted any more: what takes something away takes effect here, and is reported as not stored.
+    /// Executes a command while the store is broken. Only changes that take permissions away take effect, and they are
+    /// reported as not stored.
     fn carry_out_unkept(
         &self,
         writer: &mut Writer,
@@ -301,14 +303,14 @@ impl Shared {
         if events.is_empty() { Done::carried_out(events) } else { not_stored(why) }
     }
 
-    /// Carries out a change of a file or of policies. If it cannot be stored, what of it only takes away takes effect all
-    /// the same, stored if anything can be, and whoever waits is told that the rest does not.
+    /// Executes a change of a policy file or of policies. If it cannot be stored, its restrictive part takes effect
+    /// anyway, stored if possible. The caller learns that the rest does not take effect.
     pub(super) async fn change(&self, change: Command) -> Result<Vec<Event>, Error> {
         let done = self.execute(change.clone()).acknowledged().await;
         if !matches!(done, Err(Error::Store(_))) {
             return done;
         }
-        // The first may fall with what it came together with; after the last, nothing is stored any more.
+        // The first attempt may fail together with earlier steps. After the last attempt, the store is broken.
         for last in [false, false, true, true] {
             let takes_effect = self.is_broken();
             let narrowly = Command::Narrowly { change: Box::new(change.clone()), last };
@@ -320,7 +322,7 @@ impl Shared {
         done
     }
 
-    /// Whether nothing is stored any more, so that what takes something away takes effect without.
+    /// Returns true if the store is broken. Then changes that take permissions away take effect without being stored.
     fn is_broken(&self) -> bool {
         let broken = |writer: &Writer| {
             writer.keeping.as_ref().is_some_and(|keeping| matches!(keeping.health, Health::Broken(_)))
@@ -328,7 +330,8 @@ impl Shared {
         self.lock().is_ok_and(|writer| broken(&writer))
     }
 
-    /// Forgets what was decided and not stored; what took something away is stored again, or takes effect without.
+    /// Forgets the steps that were decided but not stored. Changes that take permissions away are stored again, or take
+    /// effect without being stored.
     fn forget(&self, writer: &mut Writer, why: &StoreError, stuck: &mut Stuck) {
         let Writer { state, keeping: Some(keeping), .. } = writer else { return };
         let decided = mem::take(&mut keeping.waiting);
@@ -391,7 +394,7 @@ impl Shared {
 }
 
 impl Keeping {
-    /// The oldest step that waits, if it is stored by now.
+    /// Takes the oldest waiting step from the queue, if it is stored by now.
     fn stored(&mut self, sequence: u64) -> Option<Decided> {
         self.waiting.front().filter(|decided| decided.batch.last() <= sequence)?;
         let decided = self.waiting.pop_front()?;
@@ -409,7 +412,7 @@ impl Keeping {
 
 impl Progress for Shared {
     fn stored(&self, sequence: u64) {
-        // Fails only if the engine is closed; then nobody waits.
+        // This fails only if the engine is closed; then no caller waits.
         let _ = self.locked(|shared, writer, stuck| shared.catch_up(writer, sequence, stuck));
     }
 
@@ -426,7 +429,7 @@ fn is_settings(event: &Event) -> bool {
     matches!(event, Event::SettingsChanged { .. })
 }
 
-/// What `events` took away from what is stored. What they gave first and took then never was.
+/// Returns the `events` that take stored permissions away. Objects that the same events first created are left out.
 fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
     let (mut grants, mut requests, mut agents) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut processes = BTreeSet::new();

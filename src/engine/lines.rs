@@ -1,5 +1,5 @@
-//! Command lines that were read. What a line means depends on its text and the rules about commands alone, and most lines
-//! are read more than once: to be explained, decided and carried out.
+//! Cache of parsed command lines. The meaning of a line depends only on its text and the rules about commands. Most
+//! lines are read more than once: to be explained, decided and executed.
 
 use std::{
     collections::HashMap,
@@ -15,17 +15,17 @@ use crate::{
     model::{CommandShape, Destructive, Secrets, SpokenPart, Tier},
 };
 
-/// The most lines that are kept; twice as many at times.
+/// The maximum number of recent lines. The cache may hold up to twice as many.
 const MOST: usize = 128;
 
-/// Longer lines are not kept.
+/// The length of a line above which it is not cached.
 const LONGEST: usize = 4096;
 
-/// A command line, read: nothing in it comes from the disk or from the agent that runs it.
+/// A parsed command line. It contains no facts from the disk or from the agent that runs it.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) text: Arc<str>,
-    /// Its parts; none if it was not understood.
+    /// The parts of the line; none if it was not understood.
     pub(super) parts: Option<Vec<SpokenPart>>,
     pub(super) named: NamedUses,
     /// The text without secrets.
@@ -60,7 +60,7 @@ impl Line {
     }
 }
 
-/// A classifier, with the lines that it read lately. Other rules are another classifier, with none.
+/// A classifier with a cache of the lines it read. Other rules get a new classifier with an empty cache.
 #[derive(Debug)]
 pub(super) struct Reader {
     classifier: Classifier,
@@ -73,7 +73,7 @@ impl Reader {
         Reader { classifier, plainly: Lines::default(), strictly: Lines::default() }
     }
 
-    /// What a line means, where only reads happen by themselves if `strictly` says so.
+    /// Returns the meaning of a line. With `strictly`, only reads are allowed without approval.
     pub(super) fn line(&self, text: &str, strictly: bool) -> Arc<Line> {
         if strictly {
             self.strictly.get_or(text, || Line::of(text, self.classifier.strictly().classify(text)))
@@ -91,11 +91,11 @@ impl Deref for Reader {
     }
 }
 
-/// The lines that were asked for lately, and those before them.
+/// The recently used lines, and the generation of lines before them.
 #[derive(Default)]
 struct Lines(Mutex<Kept>);
 
-/// Lines have secrets in them.
+/// Lines may contain secrets, so their text is not printed.
 impl fmt::Debug for Lines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lines").finish_non_exhaustive()
@@ -107,7 +107,7 @@ impl Lines {
         if text.len() > LONGEST {
             return Arc::new(read());
         }
-        // Where somebody panicked nothing is known, and everything is read again.
+        // After a panic in another thread the cache is not used, and every line is read again.
         let known = self.0.lock().ok().and_then(|mut kept| kept.get(text));
         known.unwrap_or_else(|| {
             let line = Arc::new(read());
@@ -157,7 +157,7 @@ mod tests {
         assert!(!Arc::ptr_eq(&first, &reader.line("git status", true)), "another line between safe and dangerous");
         for number in 0..3 * MOST {
             let _ = reader.line(&format!("cat f{number}"), false);
-            // What is asked for again and again stays.
+            // A line that is used repeatedly stays in the cache.
             assert!(Arc::ptr_eq(&first, &reader.line("git status", false)));
             let kept = reader.plainly.0.lock().unwrap();
             assert!(kept.lately.len() + kept.before.len() <= 2 * MOST);

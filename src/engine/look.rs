@@ -1,4 +1,4 @@
-//! What can be seen of an engine: reading changes nothing.
+//! Read access to the state of an engine.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Engine {
-    /// The change of the file that waits until a person agrees to it, if one does.
+    /// Returns the change of the policy file that is held back until a person accepts it, if there is one.
     ///
     /// # Errors
     ///
@@ -20,7 +20,7 @@ impl Engine {
         Ok(self.shared.look(|state, now| state.held_change(&fresh_run(), now))??)
     }
 
-    /// What time it is for this engine.
+    /// Returns the current time of this engine.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl Engine {
         Ok(self.shared.clock.now()?)
     }
 
-    /// The settings in force.
+    /// Returns the settings in force.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Engine {
         self.shared.look(|state, _| Arc::clone(&state.settings))
     }
 
-    /// Every question that waits.
+    /// Returns every waiting request.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl Engine {
         self.shared.look(|state, _| state.all_pending(None))
     }
 
-    /// How a request ended, if it did and is still remembered.
+    /// Returns the outcome of a request, if it ended and is still remembered.
     ///
     /// # Errors
     ///
@@ -56,7 +56,8 @@ impl Engine {
         self.shared.look(|state, _| state.resolved.get(&request).cloned())
     }
 
-    /// How the request with this short code ended; the latest, if two that are remembered have it.
+    /// Returns the outcome of the request with this short code. If two remembered requests have the code, the latest
+    /// counts.
     ///
     /// # Errors
     ///
@@ -65,7 +66,7 @@ impl Engine {
         self.shared.ended_with_code(&code.trim().to_ascii_lowercase())
     }
 
-    /// Every grant that counts now.
+    /// Returns every grant that is valid now.
     ///
     /// # Errors
     ///
@@ -74,8 +75,9 @@ impl Engine {
         self.shared.look(|state, now| state.grants.values().filter(|grant| grant.is_live(now)).cloned().collect())
     }
 
-    /// Why `agent` holds `permission`: its own grant first, the root last. Empty if it does not hold it;
-    /// with a link that is [`Support::Replaced`], if only such a chain is left, which counts for nothing.
+    /// Returns the provenance of `permission` for `agent`: its own grant first, the root last. The result is empty if
+    /// the agent does not hold the permission. If only a chain with a replaced object is left, the result contains a
+    /// [`Support::Replaced`] link, and that chain gives no permission.
     ///
     /// # Errors
     ///
@@ -85,7 +87,7 @@ impl Engine {
         self.shared.look(|state, now| state.why(agent, permission, &broken, now))
     }
 
-    /// What people said about actions and still counts.
+    /// Returns the saved decisions about actions that are still valid.
     ///
     /// # Errors
     ///
@@ -94,7 +96,7 @@ impl Engine {
         self.shared.look(|state, now| state.rulings.values().filter(|ruling| ruling.is_live(now)).cloned().collect())
     }
 
-    /// Every agent.
+    /// Returns the profile of every agent, sorted by id.
     ///
     /// # Errors
     ///

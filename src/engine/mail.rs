@@ -1,4 +1,4 @@
-//! What reaches an agent by itself.
+//! Notifications and messages for an agent.
 
 use std::{
     collections::VecDeque,
@@ -10,46 +10,48 @@ use tokio::sync::Notify;
 
 use crate::model::{AgentId, Ended, Event, Grant, Origin, Request, Resolution, Route, Shown, TaskEvent};
 
-/// How much waits for an agent that does not read its mail; then the oldest goes.
+/// The maximum number of unread entries of an agent. If there are more, the oldest message is dropped, or the oldest
+/// entry if there is no message.
 const CAPACITY: usize = 256;
 
-/// How much of that may be messages.
+/// The maximum number of messages among them.
 const TALK_CAPACITY: usize = 64;
 
-/// Something that reaches an agent by itself.
+/// A notification or message that an agent receives without asking for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mail {
-    /// A question of this agent ended.
+    /// A request of this agent ended.
     Resolved(Arc<Resolution>),
-    /// Somebody gave this agent something without having been asked.
+    /// The agent received a grant that it did not request.
     Granted(Arc<Grant>),
-    /// This agent lost something.
+    /// The agent lost a grant.
     Lost {
-        /// What.
+        /// The lost grant.
         grant: Arc<Grant>,
-        /// Why; none if its time was over.
+        /// The cause; none if the grant expired.
         ended: Option<Ended>,
     },
-    /// Silent: a background agent's question was shown to this agent's user.
+    /// Silent: a request of a background agent was shown to this agent's user.
     Carried(Arc<Request>),
-    /// Silent: the question that this agent carried ended, and the asker knows.
+    /// Silent: a request that this agent carried to its user ended, and the asker was notified.
     CarriedResolved(Arc<Resolution>),
-    /// Silent: something about a scheduled task of this agent, such as that its gate lacks a permission.
+    /// Silent: an event of a scheduled task of this agent, for example that its gate lacks a permission.
     Task(TaskEvent),
-    /// Somebody says something.
+    /// A message from another agent or from the user.
     Message {
-        /// Who; none is the user.
+        /// The sender; none is the user.
         from: Option<AgentId>,
-        /// What.
+        /// The text of the message.
         text: Arc<str>,
     },
-    /// This many were dropped, oldest first, since nobody read them.
+    /// The number of entries that were dropped unread.
     Missed(u64),
 }
 
 impl Mail {
-    /// Whether it is for the record only: it should not make the agent act (`sources/004`, "Permission requests").
+    /// Returns true if the entry is for the record only and should not make the agent act (`sources/004`, "Permission
+    /// requests").
     pub fn is_silent(&self) -> bool {
         matches!(self, Mail::Carried(_) | Mail::CarriedResolved(_) | Mail::Task(_))
     }
@@ -84,7 +86,7 @@ impl fmt::Display for Mail {
     }
 }
 
-/// What waits for one agent. Any number may read; each piece goes to one of them.
+/// The inbox of one agent. Any number of readers may read; each entry goes to one of them.
 #[derive(Debug, Default)]
 pub(super) struct Box {
     waiting: Mutex<Waiting>,
@@ -95,14 +97,15 @@ pub(super) struct Box {
 struct Waiting {
     mail: VecDeque<Mail>,
     missed: u64,
-    /// How much of it is talk.
+    /// The number of messages in `mail`.
     talk: usize,
-    /// Nothing can come any more.
+    /// True if no more entries can arrive.
     over: bool,
 }
 
 impl Waiting {
-    /// What has to go before `mail` fits. Talk goes before facts, so that nobody can push facts out by talking.
+    /// Returns the index of the entry to drop so that `mail` fits. Messages are dropped first, so that a sender of
+    /// messages cannot push out notifications.
     fn one_too_many(&self, mail: &Mail) -> Option<usize> {
         let too_much_talk = is_talk(mail) && self.talk >= TALK_CAPACITY;
         if !too_much_talk && self.mail.len() < CAPACITY {
@@ -140,7 +143,7 @@ impl Box {
         self.bell.notify_one();
     }
 
-    /// Nothing comes after what is there: the agent is gone, or the engine.
+    /// Closes the inbox, because the agent or the engine is gone. Entries that are already in it can still be read.
     pub(super) fn close(&self) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).over = true;
         self.bell.notify_waiters();
@@ -169,20 +172,20 @@ enum Next {
     Never,
 }
 
-/// Reads what reaches one agent by itself.
+/// Reads the notifications and messages of one agent.
 #[derive(Clone, Debug)]
 pub struct Mailbox(pub(super) Arc<Box>);
 
 impl Mailbox {
-    /// The next piece, as soon as there is one. `None` once nothing can come any more, since the agent is gone, or the
-    /// engine.
+    /// Waits for the next entry. Returns `None` once the inbox is empty and closed, because the agent or the engine is
+    /// gone.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future loses nothing: a piece is taken only when it is returned.
+    /// Dropping the future loses no entry: an entry is taken only when it is returned.
     pub async fn next(&self) -> Option<Mail> {
         loop {
-            // Listening before looking, so that nothing rings in between.
+            // The listener is registered before the check, so that no notification is missed in between.
             let mut bell = std::pin::pin!(self.0.bell.notified());
             bell.as_mut().enable();
             match self.0.take() {
@@ -193,13 +196,13 @@ impl Mailbox {
         }
     }
 
-    /// The next piece, if there is one now.
+    /// Returns the next entry, if there is one now.
     pub fn try_next(&self) -> Option<Mail> {
         if let Next::Is(mail) = self.0.take() { Some(mail) } else { None }
     }
 }
 
-/// Who hears what of an event. `events` is the batch it happened in.
+/// Returns the recipients of an event, each with its inbox entry. `events` is the batch of the event.
 pub(super) fn addressed(event: &Event, events: &[Event]) -> Vec<(AgentId, Mail)> {
     if let Event::Resolved { resolution, carrier } = event {
         let asker = (resolution.from.clone(), Mail::Resolved(Arc::clone(resolution)));
@@ -231,7 +234,8 @@ fn about_one(event: &Event, events: &[Event]) -> Option<(AgentId, Mail)> {
     Some((grant.to.clone(), mail))
 }
 
-/// What answers a request is told by its resolution; what an agent starts with is no news to it.
+/// Returns true if the agent must be notified of a grant. The resolution of a request already reports its grants, and a
+/// new agent knows its initial permissions.
 fn is_news(grant: &Grant, events: &[Event]) -> bool {
     let answers = matches!(&grant.origin, Origin::Person { request: Some(_), .. });
     let begins =

@@ -1,7 +1,7 @@
-//! The handle: what a host program holds, and what it hands to agents and approvers.
+//! The handles: the host program holds them, and passes them to agents and approvers.
 //!
-//! [`Engine`] is the operator's handle. An [`Agent`] acts as one agent and no other; an [`Approver`] is the only
-//! thing that can answer. Whoever holds none of them can do nothing.
+//! [`Engine`] is the operator's handle. An [`Agent`] acts as one agent; only an [`Approver`] can answer requests. A
+//! caller without a handle can do nothing.
 
 mod agent;
 mod approver;
@@ -78,12 +78,13 @@ pub(crate) use processes::{Standing, WeakAgent};
 #[cfg(feature = "config")]
 pub(crate) use rehearse::Examples;
 
-/// The operator's handle to one running engine. Clones share it; when the last handle of any kind is gone, every
-/// waiting question is over.
+/// The operator's handle of a running engine. Clones share the engine. When the last handle of any kind is dropped,
+/// every waiting request ends.
 ///
 /// # Authority
 ///
-/// Whoever holds this can do everything: add agents with any rights, act as any of them, answer for any owner.
+/// The holder of this handle can do everything: add agents with any permissions, act as any agent, answer for any
+/// owner.
 #[derive(Clone)]
 pub struct Engine {
     shared: Arc<Shared>,
@@ -96,7 +97,7 @@ impl fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// An engine that knows nobody, on this machine's clock and disk, in the Tokio runtime it is made in.
+    /// Creates an engine without agents, with the clock and the disk of this machine, in the current Tokio runtime.
     ///
     /// # Errors
     ///
@@ -105,7 +106,7 @@ impl Engine {
         Engine::on(settings, Arc::new(SystemClock::new()), Arc::new(DiskPaths))
     }
 
-    /// The same on another clock and other paths.
+    /// Creates an engine with the given clock and path resolver.
     ///
     /// # Errors
     ///
@@ -118,15 +119,16 @@ impl Engine {
         Ok(Engine { shared })
     }
 
-    /// Adds an agent with what it starts with. Paths are followed to where they really lead.
+    /// Adds an agent with its initial permissions. Paths are resolved to their real location.
     ///
     /// # Authority
     ///
-    /// This is where authority comes from: nobody has to hold what is given here.
+    /// This is a root of authority: no agent has to hold the permissions that are given here.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if the id is taken, or something is protected; [`Error::Path`] if a path cannot be followed.
+    /// [`Error::Refused`] if the id is taken, or a permission is protected; [`Error::Path`] if a path cannot be
+    /// followed.
     pub async fn register(&self, profile: Profile, holding: Holding) -> Result<Agent, Error> {
         let start =
             |(permission, hold): &(Permission, Hold)| Ok(Start { right: self.shared.pin(permission)?, hold: *hold });
@@ -137,40 +139,42 @@ impl Engine {
         self.agent(&id)
     }
 
-    /// Removes an agent. What it held, gave, asked and waited for ends with it.
+    /// Retires an agent. The grants that it held or gave and its waiting requests end with it.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is none.
+    /// [`Error::Refused`] if there is no such agent.
     pub async fn retire(&self, agent: &AgentId) -> Result<(), Error> {
         self.shared.execute(Command::Retire { agent: agent.clone() }).acknowledged().await.map(drop)
     }
 
-    /// Acts as one agent.
+    /// Returns the handle of one agent.
     ///
     /// # Authority
     ///
-    /// Whoever gets the result can act as `id`.
+    /// The holder of the result can act as `id`.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is none.
+    /// [`Error::Refused`] if there is no such agent.
     pub fn agent(&self, id: &AgentId) -> Result<Agent, Error> {
         let unknown = || Error::Refused(Refusal::UnknownAgent(id.clone()));
         let cell = self.shared.cell(id).ok_or_else(unknown)?;
         Ok(Agent { shared: Arc::clone(&self.shared), id: id.clone(), cell })
     }
 
-    /// Answers for one owner, as `by`, through `means` (`terminal`, `dashboard`, …); both stay with every decision.
+    /// Creates a handle that answers for one owner, as `by`, through `means` (`terminal`, `dashboard`, …). Both are
+    /// recorded with every decision.
     ///
     /// # Authority
     ///
-    /// Whoever gets the result can give agents of `owner` anything that is not protected.
+    /// The holder of the result can grant agents of `owner` any permission that is not protected.
     pub fn approver(&self, owner: &OwnerId, by: ApproverId, means: impl Into<Means>) -> Approver {
         Approver { shared: Arc::clone(&self.shared), owner: owner.clone(), by, means: means.into() }
     }
 
-    /// Whether `agent` holds `want` now. An agent nobody registered holds nothing. Who asks often keeps an [`Agent`].
+    /// Checks if `agent` holds `want` now. An unregistered agent holds no permission. A caller that checks often should
+    /// keep an [`Agent`].
     pub fn check<'w>(&self, agent: &AgentId, want: impl Into<Want<'w>>) -> Check {
         if !self.shared.is_open() {
             return Check::NotHeld;
@@ -179,8 +183,9 @@ impl Engine {
         cell.map_or(Check::NotHeld, |cell| cell.check(want.into(), || self.shared.clock.now().ok()))
     }
 
-    /// Every path that is protected: what no engine gives up, and what the settings in force add. Nothing reaches one but a
-    /// line of a file that names exactly it; below `/proc` and on disks below `/dev` the name alone says no.
+    /// Returns every protected path: the built-in ones and those that the settings in force add. A protected path is
+    /// accessible only by a line of a policy file that names exactly it. Below `/proc`, and for disks below `/dev`, the
+    /// name alone leads to a denial.
     ///
     /// # Errors
     ///
@@ -189,7 +194,7 @@ impl Engine {
         self.shared.look(|state, _| state.protected_paths())
     }
 
-    /// Opens the way to the user of a foreground agent. An earlier one of the same agent closes.
+    /// Opens the connection to the user of a foreground agent. An earlier connection of the same agent closes.
     ///
     /// # Errors
     ///
@@ -199,7 +204,8 @@ impl Engine {
         Ok(Connection { shared: Arc::downgrade(&self.shared), agent: agent.clone(), generation, receiver })
     }
 
-    /// Notes that a user did something through a foreground agent: the next question of a background agent goes there.
+    /// Records that a user was active through a foreground agent. The next request of a background agent is shown
+    /// there.
     ///
     /// # Errors
     ///
@@ -208,24 +214,25 @@ impl Engine {
         self.shared.execute(Command::UserActive { agent: agent.clone() }).acknowledged().await.map(drop)
     }
 
-    /// Puts a message into an agent's mailbox; from its user, if `from` is none. No message carries a right.
+    /// Puts a message into an agent's mailbox; from its user, if `from` is none. No message carries a permission.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] if there is no such agent.
     pub async fn message(&self, to: &AgentId, from: Option<&AgentId>, text: &str) -> Result<(), Error> {
         let cell = self.shared.cell(to).ok_or_else(|| Refusal::UnknownAgent(to.clone()))?;
-        // Under the lock, so that it cannot reach the next agent of that name.
+        // The message is posted under the lock, so that it cannot reach a later agent of the same name.
         self.shared.look_as(to, &cell, |_, _, _| {
             cell.mail().post(Mail::Message { from: from.cloned(), text: text.into() });
         })
     }
 
-    /// Takes a grant away, with everything that rests on it only. After this no check that starts later sees it.
+    /// Revokes a grant, with every grant that depends on it alone. A check that starts after this returns does not see
+    /// them.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is none, or if it stands in a file.
+    /// [`Error::Refused`] if the grant does not exist, or comes from a policy file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
         self.shared
             .execute(Command::Revoke { grant, by: Actor::Operator, owner: None, reason })
@@ -234,24 +241,25 @@ impl Engine {
             .map(drop)
     }
 
-    /// Takes over a policy that was read from a file.
+    /// Applies a policy that was read from a file.
     ///
     /// # Authority
     ///
-    /// What the policy says is given. If the settings in force ask for it, what gives more than now is held back.
+    /// The grants of the policy take effect. If the settings in force require it, changes that give more than now are
+    /// held back.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if the whole of it cannot be taken over, [`Error::Commands`] if rules about commands contradict
-    /// their examples; then nothing of it is. [`Error::Store`] if it cannot be stored; then what of it gives nobody more than
-    /// before is in force all the same, and the rest is not.
+    /// [`Error::Refused`] if the policy cannot be applied as a whole, [`Error::Commands`] if rules about commands
+    /// contradict their examples; then no part of it is applied. [`Error::Store`] if it cannot be stored; then its
+    /// restrictive part is in force, and the rest is not.
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
         Classifier::for_settings(&policy.settings)?;
         let run = fresh_run();
         self.shared.change(Command::Configure { policy: Arc::new(policy), run }).await.map(drop)
     }
 
-    /// Leaves the fact that a file was not taken, and that the last good one stays.
+    /// Records that a policy file was rejected, and that the last valid one stays in force.
     ///
     /// # Errors
     ///
@@ -260,7 +268,7 @@ impl Engine {
         self.shared.execute(Command::RejectConfig { why: why.into() }).acknowledged().await.map(drop)
     }
 
-    /// Leaves the fact that a file cannot be watched, and is looked at every now and then.
+    /// Records that a policy file cannot be watched, and is polled instead.
     ///
     /// # Errors
     ///
@@ -269,40 +277,41 @@ impl Engine {
         self.shared.execute(Command::PollConfig { why: why.into() }).acknowledged().await.map(drop)
     }
 
-    /// Agrees to change number `change` of the file, as [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack) told it.
+    /// Accepts change number `change` of the policy file, which [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack)
+    /// reported.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if nothing is held back, or another change by now.
+    /// [`Error::Refused`] if no change is held back, or another change is by now.
     pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
         self.agree_as(Actor::Operator, change).await
     }
 
-    /// The same as somebody who stands for every owner.
+    /// Accepts a held-back change as `by`, who acts for every owner.
     pub(crate) async fn agree_as(&self, by: Actor, change: u64) -> Result<(), Error> {
         let command = Command::AgreeToWidening { by, owner: None, change, run: fresh_run() };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
-    /// For whoever waits on this engine's time.
+    /// Returns the clock of this engine, for tasks that wait on its time.
     #[cfg(feature = "schedule")]
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.shared.clock)
     }
 
-    /// Leaves the fact that something happened to a scheduled task.
+    /// Records an event of a scheduled task.
     #[cfg(feature = "schedule")]
     pub(crate) fn tell_task(&self, event: crate::model::TaskEvent) -> Result<(), Error> {
         self.shared.execute(Command::Task(event)).at_once().map(drop)
     }
 
-    /// The rights to write that have ended so far.
+    /// Returns the write permissions that have ended so far.
     #[cfg(feature = "schedule")]
     pub(crate) fn write_ends(&self) -> Result<crate::kernel::WriteEnds, Error> {
         self.shared.look(|state, _| state.write_ends())
     }
 
-    /// Returns true if the file of `task`, one of whose `paths` it is, may be an agent's, which could write it once.
+    /// Returns true if the file of `task`, with these `paths`, may come from an agent that could write it before.
     #[cfg(feature = "schedule")]
     pub(crate) fn may_be_an_agents(
         &self,
@@ -313,7 +322,7 @@ impl Engine {
         self.shared.look(|state, _| state.may_be_an_agents(task, paths, version))
     }
 
-    /// Remembers whether the file of a task is taken for a person's, where an agent could write it once.
+    /// Records if the file of a task counts as a person's file, although an agent could write it before.
     #[cfg(feature = "schedule")]
     pub(crate) fn judge_task_file(
         &self,
@@ -328,7 +337,7 @@ impl Engine {
         if is_new { self.tell_task(event) } else { Ok(()) }
     }
 
-    /// Leaves the fact that a process which spoke at the control socket was not heard.
+    /// Records that a process at the control socket was refused.
     #[cfg(feature = "journal")]
     pub(crate) fn peer_refused(
         &self,
@@ -340,31 +349,33 @@ impl Engine {
         self.shared.execute(Command::RefusePeer { peer, order, claims, why }).at_once().map(drop)
     }
 
-    /// Hears everything that happens from now on.
+    /// Subscribes to every event from now on.
     pub fn subscribe(&self) -> Subscription {
         Subscription(self.shared.subscribe())
     }
 
-    /// What `recorded` says, in the form in which other programs take it.
+    /// Converts `recorded` to the form that other programs read.
     pub fn envelope(&self, recorded: &Recorded) -> Envelope {
         Envelope::of(recorded, &self.shared.runtime)
     }
 
-    /// Asks `hook` about every action from now on, before it is decided. The name stays with what it says.
+    /// Registers `hook` to be asked about every action from now on, before the action is decided. The name is recorded
+    /// with its answers.
     ///
     /// # Authority
     ///
-    /// A hook can keep any agent from anything, and sees what all agents do. It gives nothing.
+    /// A hook can deny any action of any agent, and sees the actions of all agents. It cannot grant a permission.
     ///
     /// # Errors
     ///
-    /// [`Error::HookExists`] if there is one of that name: nothing takes the place of a hook.
+    /// [`Error::HookExists`] if there is a hook of that name: a hook cannot be replaced.
     pub fn add_hook(&self, name: HookName, hook: Arc<dyn Hook>) -> Result<(), Error> {
         self.shared.add_hook(name, hook)
     }
 
-    /// Declares the tools of the host program, in the place of those that it declared before. A tool of the settings goes
-    /// before one of this name, and this one before a built-in one. They hold for this engine and are not stored.
+    /// Declares the tools of the host program. They replace those that it declared before. A tool of the settings takes
+    /// precedence over one of the same name declared here, and this one over a built-in one. The declarations hold for
+    /// this engine and are not stored.
     ///
     /// ```
     /// # use bestow::{Engine, Operation, Tool, Tools};
@@ -377,7 +388,8 @@ impl Engine {
     ///
     /// # Authority
     ///
-    /// A declaration gives no right. It says what a call does, so a wrong one lets more happen than a right one.
+    /// A declaration grants no permission. It states the effects of a call, so a wrong declaration may allow more than
+    /// a correct one.
     ///
     /// # Errors
     ///
@@ -386,49 +398,49 @@ impl Engine {
         self.shared.declare_tools(tools)
     }
 
-    /// The tools that are declared, by settings and by the host program.
+    /// Returns the tools that the settings and the host program declare.
     pub fn tools(&self) -> Tools {
         self.shared.classifier.load().tools().clone()
     }
 
-    /// Takes back what a person said about an action.
+    /// Revokes the saved decision of a person about an action.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is no such ruling.
+    /// [`Error::Refused`] if there is no such saved decision.
     pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
         let command = Command::RevokeRuling { ruling, by: Actor::Operator, owner: None, reason };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
-    /// Ends the engine: every waiting question is cancelled, and from then on everything is refused.
+    /// Ends the engine: every waiting request is cancelled, and from then on every call is refused.
     ///
-    /// If events are stored, what was decided is stored first, questions stand for the next engine, and when this returns
-    /// another one can be opened on the same directory.
+    /// If events are stored, all decisions are stored first, and waiting requests stay open for the next engine. When
+    /// this returns, another engine can be opened on the same directory.
     pub async fn shutdown(&self) {
         self.shared.finish().await;
     }
 
-    /// Whether it has not ended.
+    /// Returns true until the engine has ended.
     #[cfg(feature = "journal")]
     pub(crate) fn is_open(&self) -> bool {
         self.shared.is_open()
     }
 
-    /// Processes of the host program at which a person sits: number, and when each began.
+    /// Returns the host program's processes that a person uses: the process number and its start time.
     #[cfg(feature = "journal")]
     pub(crate) fn surface_processes(&self) -> Arc<std::sync::Mutex<Vec<(u32, u64)>>> {
         Arc::clone(&self.shared.surfaces)
     }
 
-    /// A handle that does not keep the engine alive.
+    /// Creates a handle that does not keep the engine alive.
     #[cfg(any(feature = "config", feature = "journal"))]
     pub(crate) fn downgrade(&self) -> WeakEngine {
         WeakEngine { shared: Arc::downgrade(&self.shared) }
     }
 }
 
-/// For tasks that serve an engine and must not keep it alive.
+/// A handle for tasks that serve an engine and must not keep it alive.
 #[cfg(any(feature = "config", feature = "journal"))]
 #[derive(Debug)]
 pub(crate) struct WeakEngine {
@@ -437,25 +449,25 @@ pub(crate) struct WeakEngine {
 
 #[cfg(any(feature = "config", feature = "journal"))]
 impl WeakEngine {
-    /// The engine, unless its last handle is gone.
+    /// Returns the engine, unless its last handle is gone.
     pub(crate) fn upgrade(&self) -> Option<Engine> {
         self.shared.upgrade().map(|shared| Engine { shared })
     }
 }
 
-/// Makes fingerprints differ from engine to engine.
+/// Creates a random seed, so that fingerprints differ between engines.
 fn seed() -> u64 {
     RandomState::new().hash_one("fingerprints")
 }
 
-/// A run nobody had before.
+/// Creates a run id that was never used before.
 fn fresh_run() -> RunId {
     let text = format!("run-{}", uuid::Uuid::now_v7().simple());
     // Letters, digits and a dash: always an id.
     text.parse().unwrap_or_else(|_| fresh_run())
 }
 
-/// An engine nobody had before.
+/// Creates an engine id that was never used before.
 fn fresh_runtime() -> RuntimeId {
     let text = format!("engine-{}", uuid::Uuid::now_v7().simple());
     text.parse().unwrap_or_else(|_| fresh_runtime())
@@ -465,7 +477,7 @@ fn fresh_request() -> RequestId {
     RequestId::new(uuid::Uuid::now_v7())
 }
 
-/// Only for what the types above share.
+/// Returns the permissions of these rights.
 fn permissions_of(rights: &[Right]) -> impl Iterator<Item = &Permission> + Clone {
     rights.iter().map(|right| &right.permission)
 }

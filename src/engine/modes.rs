@@ -1,4 +1,4 @@
-//! The mode of an agent, changed while the engine runs.
+//! Modes of agents, which can change while the engine runs.
 
 use crate::{
     kernel::{Command, PermissionState},
@@ -8,7 +8,7 @@ use crate::{
 use super::{Agent, Approver, Engine, Error, shared::Shared};
 
 impl Engine {
-    /// The mode, rules, policies, interaction and rights of one agent, as they are now.
+    /// Returns the current mode, rules, policies, interaction and permissions of one agent.
     ///
     /// # Errors
     ///
@@ -17,14 +17,15 @@ impl Engine {
         self.agent(agent)?.permission_state()
     }
 
-    /// Judges `agent` in `mode` from now on, and leaves the fact (`mode.changed`).
+    /// Sets the mode in which `agent` is evaluated from now on, and records it (`mode.changed`).
     ///
-    /// It stays until somebody sets another mode, over restarts too, or until the file changes its own line for this agent:
-    /// then the file says it. Questions that the mode answers with a no end. Agents below are bound at once.
+    /// The mode stays until another one is set, also after a restart. If the policy file changes its own line for this
+    /// agent, the file takes precedence again. Requests that the mode now denies end. The mode restricts child agents
+    /// at once.
     ///
     /// # Authority
     ///
-    /// A looser mode lets more happen without a person. An agent cannot set one.
+    /// A less strict mode allows more actions without a person. An agent cannot set one.
     ///
     /// ```compile_fail,E0599
     /// async fn loosen_oneself(agent: bestow::Agent) {
@@ -34,15 +35,15 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is no such agent. [`Error::Store`] if it cannot be stored; then a mode that lets nothing
-    /// more happen is in force all the same, and another one is not.
+    /// [`Error::Refused`] if there is no such agent. [`Error::Store`] if the mode cannot be stored; then a mode that
+    /// allows no more than before is in force, and any other is not.
     pub async fn set_mode(&self, agent: &AgentId, mode: Mode) -> Result<(), Error> {
         self.shared.set_mode(agent, mode, Actor::Operator, None).await
     }
 }
 
 impl Agent {
-    /// The mode, rules, policies, interaction and rights of this agent, as they are now.
+    /// Returns the current mode, rules, policies, interaction and permissions of this agent.
     ///
     /// # Errors
     ///
@@ -53,15 +54,15 @@ impl Agent {
 }
 
 impl Approver {
-    /// Judges an agent of this owner in `mode` from now on, as [`Engine::set_mode`] does.
+    /// Sets the mode of an agent of this owner, like [`Engine::set_mode`].
     ///
     /// # Authority
     ///
-    /// A person stands behind it.
+    /// A person authorizes this.
     ///
     /// # Errors
     ///
-    /// As [`Engine::set_mode`]; [`Error::Refused`] if the agent belongs to another owner.
+    /// The errors of [`Engine::set_mode`]; [`Error::Refused`] if the agent belongs to another owner.
     pub async fn set_mode(&self, agent: &AgentId, mode: Mode) -> Result<(), Error> {
         self.shared.set_mode(agent, mode, self.person().actor(), Some(self.owner.clone())).await
     }

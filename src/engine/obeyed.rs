@@ -1,4 +1,4 @@
-//! Programs that obey what lies where they run, and who of this engine may write that.
+//! Programs that execute configuration files of their directory, and the agents that may write those files.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use crate::{
 
 use super::{Error, shared::Shared};
 
-/// What makes git run something, in a repository.
+/// The entries of a repository that can make git run a program.
 const OBEYED_BY_GIT: [&str; 4] = ["config", "config.worktree", "commondir", "hooks"];
 
-/// The most directories above one that are looked at; a path has few.
+/// The maximum number of ancestor directories that are examined; a path has few.
 const MAX_ABOVE: usize = 64;
 
-/// A file that says where a repository is has one short line.
+/// The maximum size of a file that names the location of a repository. Such a file has one short line.
 const MAX_POINTER: u64 = 4096;
 
 impl Shared {
-    /// The same, but with the tier that each part has where agents may write what it obeys.
+    /// Raises the tier of each part that obeys files which agents may write.
     pub(super) fn trusting_nobody(&self, mut understood: Considered) -> Result<Considered, Error> {
         let Considered { uses, cwd, tier, tier_reason, .. } = &mut understood;
         let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return Ok(understood) };
-        // The parts of a line mostly obey the same.
+        // The parts of a line mostly obey the same files.
         let mut looked: Vec<(Obeys, Option<Arc<str>>)> = Vec::new();
         for part in parts.iter_mut().filter(|part| part.tier == Tier::Safe) {
             for obeys in std::mem::take(&mut part.obeys) {
@@ -47,7 +47,7 @@ impl Shared {
         Ok(understood)
     }
 
-    /// Why the files that a program obeys are not to be trusted, if they are not.
+    /// Returns the reason why the files that a program obeys cannot be trusted, or none if they can.
     fn distrusted(&self, obeys: &Obeys, cwd: Option<&SanitizedPath>) -> Result<Option<Arc<str>>, Error> {
         let program = Shown(&obeys.program);
         let mut paths = Vec::new();
@@ -75,15 +75,15 @@ impl Shared {
         self.paths.real(path).ok().filter(|real| real.identity.is_some()).map(|real| real.path)
     }
 
-    /// A directory, or what is not there yet, with links followed.
+    /// Returns the real path of a directory, which need not exist yet.
     fn directory(&self, dir: &str) -> Option<SanitizedPath> {
         self.paths.real(&at(dir, ".")).ok().map(|real| real.path)
     }
 
-    /// What git obeys in `dir`. It takes the first directory on the way up that holds a repository, or is one. None if
-    /// nobody can tell which directory that is.
+    /// Collects the paths that git obeys in `dir`. Git uses the first directory on the way up that contains a
+    /// repository, or is one. Returns none if the directory cannot be determined.
     fn of_repository(&self, dir: &str, paths: &mut Vec<SanitizedPath>) -> Option<()> {
-        // Mostly it is the directory `.git` right there.
+        // Usually the repository is the directory `.git` in `dir`.
         if let Some(git) = self.exists(&[dir, "/.git/"].concat()) {
             OBEYED_BY_GIT.iter().for_each(|name| add(paths, git.as_str(), name));
             return Some(());
@@ -102,11 +102,11 @@ impl Shared {
                 return Some(());
             }
             if self.exists(&at(dir, "HEAD")).is_some() {
-                // A repository without a working tree: what is in it is the repository.
+                // This is a bare repository: it has no working tree, and its content is the repository.
                 OBEYED_BY_GIT.iter().for_each(|name| add(paths, dir, name));
                 return Some(());
             }
-            // Whoever may write these makes it one.
+            // A process that may write these makes this directory a repository.
             add(paths, dir, "HEAD");
             add(paths, dir, ".git");
         }
@@ -116,7 +116,7 @@ impl Shared {
     fn of_files(&self, dir: &str, names: &[&str], paths: &mut Vec<SanitizedPath>) -> Option<()> {
         let dir = self.directory(dir)?;
         for name in names {
-            // Where a link leads, somebody may write.
+            // An agent may be able to write the target of a link.
             paths.extend(self.exists(&at(dir.as_str(), name)));
         }
         for dir in upwards(&dir) {
@@ -126,7 +126,7 @@ impl Shared {
     }
 }
 
-/// The directory from which the program looks for what it obeys, as it is said.
+/// Returns the directory from which the program searches its configuration files, as written.
 fn runs_in(dir: &StartDir, obeys: &Obeys, cwd: Option<&SanitizedPath>) -> Option<String> {
     let start = match dir {
         StartDir::Own => cwd?.as_str(),
@@ -141,7 +141,7 @@ fn runs_in(dir: &StartDir, obeys: &Obeys, cwd: Option<&SanitizedPath>) -> Option
     })
 }
 
-/// The path of `name` in `dir`.
+/// Joins `dir` and `name`.
 fn at(dir: &str, name: &str) -> String {
     [dir.trim_end_matches('/'), "/", name].concat()
 }
@@ -150,7 +150,7 @@ fn add(paths: &mut Vec<SanitizedPath>, dir: &str, name: &str) {
     paths.extend(at(dir, name).parse::<SanitizedPath>());
 }
 
-/// The directory, and those above it.
+/// Returns the directory and its ancestors.
 fn upwards(dir: &SanitizedPath) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(dir.as_str()), |dir| above(dir)).take(MAX_ABOVE)
 }
@@ -160,7 +160,7 @@ fn above(dir: &str) -> Option<&str> {
     dir.rfind('/').and_then(|at| dir.get(..at.max(1)))
 }
 
-/// The directory that a `.git` names which is a file.
+/// Returns the directory that a `.git` file points to.
 fn pointed_to(git: &SanitizedPath) -> Option<String> {
     let is_small = std::fs::metadata(git.as_path()).is_ok_and(|found| found.is_file() && found.len() <= MAX_POINTER);
     let text = is_small.then(|| std::fs::read_to_string(git.as_path()).ok()).flatten()?;

@@ -1,4 +1,4 @@
-//! What goes on outside the engine, and ends with what it rests on.
+//! Work outside the engine that ends when its permissions end.
 
 use std::{any::Any, fmt::Debug, sync::Arc};
 
@@ -9,35 +9,35 @@ use crate::{
 
 use super::shared::Shared;
 
-/// Something outside the engine that acts for agents, and is told at once what ends that.
+/// A component outside the engine that acts for agents and is notified at once of events that end its work.
 ///
-/// Both calls come under the engine's lock: they neither wait nor call the engine.
+/// `hear` and `end` are called under the engine's lock: they must neither block nor call the engine.
 pub(crate) trait Outside: Any + Debug + Send + Sync {
-    /// Hears what happened, as soon as it counts; what takes something away, before it is stored.
+    /// Receives events as soon as they take effect. Events that take permissions away arrive before they are stored.
     fn hear(&self, events: &[Event]);
 
-    /// The engine is closed, or its last handle is gone.
+    /// Ends all work, because the engine is closed or its last handle is gone.
     fn end(&self);
 
-    /// Waits until what was ended is gone. Not under the lock, and on a thread that may wait.
+    /// Waits until the ended work is gone. It is not called under the lock, and runs on a thread that may block.
     fn wait(&self);
 
-    /// As what it is.
+    /// Returns the component as its concrete type.
     #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
 impl Shared {
-    /// Ends everything outside, and leaves the facts of how it ended.
+    /// Ends all work outside the engine, and records how it ended.
     pub(super) async fn end_outside(&self) {
         let Some(outside) = self.outside.get().cloned() else { return };
-        // Fails only if the engine is closed, and then nothing goes on.
+        // This fails only if the engine is closed, and then no work is left.
         let _ = self.execute(Command::EndProcesses).at_once();
-        // Fails only if the runtime ends, and the process with it.
+        // This fails only if the runtime ends, and the process with it.
         let _ = tokio::task::spawn_blocking(move || outside.wait()).await;
     }
 
-    /// The one thing outside, made when it is first needed.
+    /// Returns the one outside component, created on first use.
     #[cfg(feature = "sandbox")]
     pub(super) fn outside<T: Outside + Default>(&self) -> Option<Arc<T>> {
         let outside = self.outside.get_or_init(|| Arc::new(T::default()));
@@ -50,7 +50,7 @@ impl Shared {
         }
     }
 
-    /// Tells at once what is to end, whatever becomes of the disk.
+    /// Reports at once the work that must end, even if storing the events fails.
     pub(super) fn tell_outside_losses(&self, events: &[Event]) {
         let takes =
             |event: &&Event| matches!(event, Event::AgentRetired { .. } | Event::Process(ProcessEvent::Stopped { .. }));

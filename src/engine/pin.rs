@@ -1,4 +1,5 @@
-//! Rights and the disk: what a path really names when a right is given, and whether it still does.
+//! The link between permissions and the disk: the object of a path when a permission is given, and if it is still
+//! there.
 
 use crate::{
     kernel::{Broken, Considered},
@@ -8,13 +9,14 @@ use crate::{
 
 use super::{Error, consider::invalid, shared::Shared};
 
-/// The right to use what a path really names, bound to the object there. Where there is none, [`Shared::placed`] binds it.
+/// Creates a right to the real path, bound to the object there. If the path does not exist, [`Shared::placed`] binds
+/// the right.
 pub(super) fn right_to(access: Access, real: &Real) -> Right {
     Right::to(Permission::Path(access, real.path.clone()), real.identity)
 }
 
 impl Shared {
-    /// Binds a permission to what its path really names.
+    /// Binds a permission to the real path and its object.
     pub(super) fn pin(&self, permission: &Permission) -> Result<Right, Error> {
         match permission {
             Permission::Events | Permission::Network | Permission::Tool(_) => Ok(Right::from(permission.clone())),
@@ -22,15 +24,15 @@ impl Shared {
         }
     }
 
-    /// The right, bound to the deepest directory on the way to its path if nothing stands there.
+    /// Binds a right whose path does not exist to the deepest existing directory above it.
     fn right_in_place(&self, right: Right) -> Result<Right, PathFailure> {
         let Some(path) = right.permission.path().filter(|_| right.is_unplaced()) else { return Ok(right) };
         let anchor = self.paths.anchor(path)?;
         Ok(right.anchored(anchor))
     }
 
-    /// The action, with all rights that it takes bound to the disk. Who holds a right already needs none of that, so it is
-    /// not looked up before somebody does not.
+    /// Binds all permissions that the action needs to the disk. An agent that holds a permission does not need this, so
+    /// the disk is read only when one is missing.
     pub(super) fn placed(&self, mut understood: Considered) -> Considered {
         let mut failed = None;
         for right in understood.uses.iter_mut().filter_map(|used| used.takes.as_mut()) {
@@ -53,7 +55,7 @@ impl Shared {
         let mut rights = Vec::new();
         for permission in permissions {
             let right = self.pin(permission)?;
-            // Two names may lead to one thing.
+            // Two names may lead to the same object.
             if !rights.contains(&right) {
                 rights.push(right);
             }
@@ -61,11 +63,12 @@ impl Shared {
         Ok(rights)
     }
 
-    /// Those grants by which `agent` may have `permissions`, or on which such a grant may rest, whose path leads to
-    /// something else by now. What rests on one of them only does not count: the kernel follows the chains.
+    /// Returns the stale grants: those whose path leads to another object by now, among the grants that give `agent`
+    /// one of `permissions` and the grants they depend on. The kernel ignores a grant that depends on stale grants
+    /// alone.
     ///
-    /// Asked before the lock is taken, since the disk may be slow. The permissions are pinned, so there is no link on the
-    /// way to any of their paths, nor to the roots above them; what is left to compare is the object.
+    /// This runs before the lock is taken, since the disk may be slow. The permissions are pinned, so the way to their
+    /// paths and to the roots above has no link. Only the object must be compared.
     pub(super) fn broken<'p>(
         &self,
         agent: &AgentId,
@@ -75,7 +78,7 @@ impl Shared {
             return Ok(Broken::new());
         }
         let pinned = self.look(|state, _| state.pinned_chains(agent, permissions))?;
-        // Most links of a chain hang on one object.
+        // Most grants of a chain refer to the same object.
         let mut looked: Vec<(&SanitizedPath, FileIdentity, bool)> = Vec::new();
         let mut broken = Broken::new();
         for grant in &pinned {
@@ -92,7 +95,7 @@ impl Shared {
         Ok(broken)
     }
 
-    /// True if a path still names this object.
+    /// Returns true if a path still names this object.
     fn still_stands(&self, path: &SanitizedPath, identity: FileIdentity) -> bool {
         let real = self.paths.real_of(path);
         real.is_ok_and(|real| real.path == *path && real.identity.is_some_and(|now| identity.is_met_by(now)))

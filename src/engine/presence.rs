@@ -1,4 +1,4 @@
-//! Who is there: the users of foreground agents, and whoever approves for an owner.
+//! Presence of people: the users of foreground agents, and the approvers of each owner.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use super::{
 };
 
 impl Shared {
-    /// Opens a way to the user of a foreground agent; an earlier one for the same agent closes.
+    /// Opens the connection to the user of a foreground agent. An earlier connection of the same agent closes.
     pub(super) fn connect(&self, agent: &AgentId) -> Result<(u64, mpsc::Receiver<ToPerson>), Error> {
         self.under_lock(None, |shared, writer, now, stuck| {
-            // Whoever was there before hears nothing of what follows.
+            // The earlier connection receives no further prompts.
             let before = writer.carriers.remove(agent);
             let done = shared.carry_out(writer, Command::Connected { agent: agent.clone() }, now, stuck);
             if let Err(why) = done.at_once() {
@@ -35,8 +35,8 @@ impl Shared {
         })
     }
 
-    /// Shows words to an agent's own user. Nobody hears them if nobody is there, or is far behind: talk must not cost
-    /// a user the questions that wait.
+    /// Shows a message to an agent's own user. It is dropped if no user is connected, or if the user reads too slowly,
+    /// because messages must not crowd out waiting requests.
     pub(super) fn say(&self, agent: &AgentId, cell: &Arc<Cell>, text: &str) -> Result<Heard, Error> {
         self.under_lock(Some((agent, cell)), |_, writer, _, _| {
             let open = writer.carriers.get(agent).filter(|open| open.sender.capacity() > surface::CAPACITY / 2);
@@ -46,7 +46,7 @@ impl Shared {
     }
 
     pub(super) fn disconnect(&self, agent: &AgentId, generation: u64) {
-        // Fails only if the engine is closed; then nobody is connected anyway.
+        // This fails only if the engine is closed; then no user is connected anyway.
         let _ = self.under_lock(None, |shared, writer, now, stuck| {
             if writer.carriers.get(agent).is_some_and(|open| open.generation == generation) {
                 writer.carriers.remove(agent);
@@ -56,7 +56,7 @@ impl Shared {
         });
     }
 
-    /// Opens a surface that shows everything that waits for an owner's approval.
+    /// Opens a surface that shows every request that waits for an approval of this owner.
     pub(super) fn attend(&self, owner: &OwnerId) -> Result<(u64, mpsc::Receiver<ToPerson>), Error> {
         self.under_lock(None, |shared, writer, now, stuck| {
             shared.carry_out(writer, Command::ApproverArrived { owner: owner.clone() }, now, stuck).at_once()?;
@@ -82,7 +82,7 @@ impl Shared {
 }
 
 impl Writer {
-    /// A new surface, with room for everything that should be on it already.
+    /// Creates a surface, with capacity for all requests that it must show at first.
     fn open_surface(&mut self, belongs: impl Fn(&Waiting) -> bool) -> (Open, mpsc::Receiver<ToPerson>) {
         self.generation += 1;
         let waiting = self.decided().pending.values().filter(|waiting| belongs(waiting)).count();
@@ -90,7 +90,7 @@ impl Writer {
         (Open { generation: self.generation, sender, filled: false }, receiver)
     }
 
-    /// Shows on a surface that was just opened what waits there already.
+    /// Shows the waiting requests on a surface that was just opened.
     pub(super) fn fill(&mut self, surface: &Surface) {
         let waiting = self.state.pending.values();
         let (open, belongs): (_, Vec<_>) = match surface {
@@ -104,11 +104,11 @@ impl Writer {
                 (open, waiting.filter(|waiting| waiting.request.owner == *owner).collect())
             }
         };
-        // It may be gone again.
+        // The surface may be closed again.
         let Some(open) = open else { return };
         open.filled = true;
         for waiting in belongs {
-            // There is room: the channel was made for them.
+            // There is room: the channel was sized for these requests.
             let _ = show(open, ToPerson::Ask(Arc::clone(&waiting.request)));
         }
     }

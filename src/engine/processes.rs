@@ -1,4 +1,5 @@
-//! Processes that go on, as their operator, their people and their agents order them. Children and pipes are the edge's.
+//! Running processes, and how operators, people and agents stop them. The sandbox adapter handles child processes and
+//! pipes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +22,7 @@ use crate::{
 #[cfg(feature = "sandbox")]
 use super::{cell::Cell, keep::Done, outside::Outside, shared::Shared};
 
-/// A grace as it is written down.
+/// Converts a grace period to the milliseconds that are recorded.
 fn millis(grace: Duration) -> u64 {
     u64::try_from(grace.as_millis()).unwrap_or(u64::MAX)
 }
@@ -32,13 +33,13 @@ fn going(state: &State, owner: Option<&OwnerId>) -> Vec<Arc<Process>> {
 }
 
 impl Engine {
-    /// The one thing outside the engine, made when it is first needed.
+    /// Returns the one component outside the engine, created on first use.
     #[cfg(all(feature = "sandbox", feature = "journal"))]
     pub(crate) fn outside<T: Outside + Default>(&self) -> Option<Arc<T>> {
         self.shared.outside()
     }
 
-    /// Every process that goes on, of every agent.
+    /// Returns every running process of every agent.
     ///
     /// # Errors
     ///
@@ -47,16 +48,17 @@ impl Engine {
         self.shared.look(|state, _| going(state, None))
     }
 
-    /// Says that a process is to end: by itself within `grace`, and then it is killed. `process.exited` tells its end.
+    /// Orders a process to stop: it may end by itself within `grace`, then it is killed. The event `process.exited`
+    /// reports its end.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is none.
+    /// [`Error::Refused`] if there is no such process.
     pub async fn stop_process(&self, process: ProcessId, grace: Duration, reason: Option<Reason>) -> Result<(), Error> {
         self.stop_process_as(Actor::Operator, process, grace, reason).await
     }
 
-    /// The same as somebody who stands for every owner.
+    /// Orders a process to stop, as `by`, who acts for every owner.
     pub(crate) async fn stop_process_as(
         &self,
         by: Actor,
@@ -70,7 +72,7 @@ impl Engine {
 }
 
 impl Approver {
-    /// Every process that goes on of this owner's agents.
+    /// Returns every running process of this owner's agents.
     ///
     /// # Errors
     ///
@@ -79,11 +81,11 @@ impl Approver {
         self.shared.look(|state, _| going(state, Some(&self.owner)))
     }
 
-    /// Says that a process of this owner's agents is to end: by itself within `grace`, and then it is killed.
+    /// Orders a process of this owner's agents to stop: it may end by itself within `grace`, then it is killed.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if this owner has none of that name.
+    /// [`Error::Refused`] if this owner has no such process.
     pub async fn stop_process(&self, process: ProcessId, grace: Duration, reason: Option<Reason>) -> Result<(), Error> {
         let by = Actor::Person { by: self.by.clone(), means: self.means.clone() };
         let order = StopOrder { by, owner: Some(self.owner.clone()), reason, grace_ms: millis(grace) };
@@ -92,7 +94,7 @@ impl Approver {
 }
 
 impl Agent {
-    /// The processes that go on of this agent, and of those that it created.
+    /// Returns the running processes of this agent, and of the agents that it created.
     ///
     /// # Errors
     ///
@@ -105,7 +107,8 @@ impl Agent {
         })
     }
 
-    /// Says that a process of this agent, or of one that it created, is to end, as `by` wants who may act as this agent.
+    /// Orders a process of this agent, or of an agent that it created, to stop, on behalf of `by`, who may act as this
+    /// agent.
     #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
     pub(crate) async fn order_stop(
         &self,
@@ -119,7 +122,7 @@ impl Agent {
     }
 }
 
-/// What was decided about an action, for whoever compares it with a later answer.
+/// The decision about a running action, kept to compare it with a later one.
 #[cfg(feature = "sandbox")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
@@ -128,7 +131,7 @@ pub(crate) struct Standing {
 
 #[cfg(feature = "sandbox")]
 impl Standing {
-    /// Why it is denied now, if it was not denied for the same reason before.
+    /// Returns the reason why the action is denied now, unless it was denied for the same reason before.
     pub(crate) fn newly_denied(self, before: &Standing) -> Option<Arc<str>> {
         if self == *before { None } else { self.denied }
     }
@@ -136,7 +139,8 @@ impl Standing {
 
 #[cfg(feature = "sandbox")]
 impl Agent {
-    /// Begins a process, and hands its name to `register` before anybody can hear of it. On a thread that may wait.
+    /// Starts a process, and passes it to `register` before any event about it is published. It needs a thread that may
+    /// block.
     pub(crate) fn begin_process(
         &self,
         starting: Starting,
@@ -156,19 +160,19 @@ impl Agent {
         begun.ok_or(Error::Closed)
     }
 
-    /// Leaves the fact of how a process ended.
+    /// Records how a process ended.
     pub(crate) fn tell_exit(&self, process: ProcessId, exit: ProcessExit) -> Result<(), Error> {
-        // By the engine and not by the agent: the agent may be gone, and its process ended with it.
+        // The engine records this, not the agent: the agent may be gone, and its process ended with it.
         let command = Command::ProcessExited { agent: self.id.clone(), process, exit };
         self.shared.execute(command).at_once().map(drop)
     }
 
-    /// Says that a process is to end, since it is denied by now.
+    /// Orders a process to stop, since its action is denied by now.
     pub(crate) fn deny_process(&self, process: ProcessId, why: Arc<str>) -> Result<(), Error> {
         self.carry_out(Command::DenyProcess { agent: self.id.clone(), process, why }).at_once().map(drop)
     }
 
-    /// How `action` stands now. Nothing is asked, used up or recorded.
+    /// Evaluates `action` as it stands now. This opens no request, consumes no permission and records no event.
     pub(crate) fn standing(&self, action: &Action) -> Result<Standing, Error> {
         self.judged(action, |judgement: &Judgement<'_>, case| {
             let is_denied = judgement.conclusion.ruled == Ruled::Deny;
@@ -176,19 +180,19 @@ impl Agent {
         })
     }
 
-    /// The one thing outside the engine, made when it is first needed.
+    /// Returns the one component outside the engine, created on first use.
     pub(crate) fn outside<T: Outside + Default>(&self) -> Result<Arc<T>, Error> {
-        // Whoever has a handle of an agent that is gone has nothing outside either.
+        // The handle of a retired agent has no access to it.
         self.look(|_, _, _| ())?;
         self.shared.outside().ok_or(Error::Closed)
     }
 
-    /// A handle that keeps nothing alive.
+    /// Creates a handle that does not keep the engine alive.
     pub(crate) fn downgrade(&self) -> WeakAgent {
         WeakAgent { shared: Arc::downgrade(&self.shared), id: self.id.clone(), cell: Arc::clone(&self.cell) }
     }
 
-    /// The refusal of a process that is not there for this agent.
+    /// Creates the refusal for a process that this agent cannot access.
     pub(crate) fn no_process(process: ProcessId) -> Error {
         Refusal::UnknownProcess(process).into()
     }
@@ -199,7 +203,7 @@ fn process_of(event: &Event) -> Option<Arc<Process>> {
     if let Event::Process(event) = event { Some(Arc::clone(event.process())) } else { None }
 }
 
-/// A handle of an agent for what must not keep its engine alive.
+/// A handle of an agent that does not keep its engine alive.
 #[cfg(feature = "sandbox")]
 #[derive(Clone, Debug)]
 pub(crate) struct WeakAgent {
@@ -210,7 +214,7 @@ pub(crate) struct WeakAgent {
 
 #[cfg(feature = "sandbox")]
 impl WeakAgent {
-    /// The agent's handle, unless the engine's last one is gone.
+    /// Returns the agent's handle, unless the engine's last handle is gone.
     pub(crate) fn upgrade(&self) -> Option<Agent> {
         let shared = self.shared.upgrade()?;
         Some(Agent { shared, id: self.id.clone(), cell: Arc::clone(&self.cell) })

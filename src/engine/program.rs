@@ -1,4 +1,4 @@
-//! A program file that is run is a command, too: whoever speaks about commands speaks about it.
+//! Program files that are run as commands: rules about commands apply to them too.
 
 use crate::{
     command::Classification,
@@ -9,19 +9,21 @@ use crate::{
 use super::{Error, consider::reaching, shared::Shared};
 
 impl Shared {
-    /// Understands `action`, as the agent of `profile` means it, with all that it uses.
+    /// Resolves `action` as the agent of `profile` means it, with all its uses.
     ///
-    /// What cannot be understood is no error: it is an action that nobody may do, with the reason.
+    /// An action that cannot be understood is no error: it becomes an invalid action that is never allowed, with the
+    /// reason.
     pub(super) fn understood(&self, profile: &Profile, action: &Action) -> Result<Considered, Error> {
         Ok(self.placed(self.understood_so_far(profile, action)?))
     }
 
-    /// Understands it so far as it takes to decide for somebody who holds what it takes ([`Considered::placed`]).
+    /// Resolves `action` as far as needed to decide for an agent that holds every needed permission
+    /// ([`Considered::placed`]).
     pub(super) fn understood_so_far(&self, profile: &Profile, action: &Action) -> Result<Considered, Error> {
         let mut understood = self.consider(profile, action)?;
         let mut programs = program_files(&understood);
         if let (Operation::Exec, What::Plain(_, written)) = (understood.operation(), &action.what) {
-            // A link may have the name that a rule is about, and so may what it leads to.
+            // A rule may name the link or its target.
             let is_linked = programs.first().is_some_and(|real| name(real) != name(written));
             programs.extend(is_linked.then(|| written.to_string()));
         }
@@ -33,10 +35,10 @@ impl Shared {
     }
 }
 
-/// The program files that an action runs, where they really are.
+/// Returns the real paths of the program files that an action runs.
 fn program_files(understood: &Considered) -> Vec<String> {
     let runs = |used: &Use| match (&used.target, used.operation) {
-        // A word of a line is a part of that line, which says what it is.
+        // A word of a line belongs to that line, which the rules already cover.
         (Target::Path(path), Operation::Exec) if used.origin != UseOrigin::Word => Some(path.to_string()),
         _ => None,
     };
@@ -47,12 +49,12 @@ fn name(path: &str) -> Option<&str> {
     path.rsplit('/').next()
 }
 
-/// Adds the command that running the program at `path` is, and what that program needs.
+/// Adds the command of running the program at `path`, and the uses of that program.
 fn add(understood: &mut Considered, path: &str, judged: &Classification) {
     let target = Target::Command { text: path.into(), parts: judged.spoken() };
     understood.uses.add(Use { operation: Operation::Command, target, takes: None, origin: UseOrigin::Named });
     for named in judged.named.iter() {
-        // The file itself is what the action is about.
+        // The action already uses the file itself.
         if let Named::Network { host, certain } = named {
             understood.uses.add(reaching(host.as_deref(), *certain));
         }

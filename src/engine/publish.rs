@@ -1,4 +1,4 @@
-//! What agents hold, from the state to where checks read it.
+//! Publishes the permissions of agents from the state to the snapshots that checks read.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -15,7 +15,7 @@ use super::{
 };
 
 impl Shared {
-    /// Publishes what `events` changed, whole for each agent they concern.
+    /// Publishes the changes of `events`, as a complete snapshot for each affected agent.
     pub(super) fn publish(&self, writer: &mut Writer, events: &[Event]) {
         self.tell_outside(events);
         if let [Event::GrantIssued { grant }] = events
@@ -32,10 +32,10 @@ impl Shared {
         }
     }
 
-    /// Publishes what is the same for all agents, and them with it.
+    /// Publishes the settings that all agents share, and a new snapshot of each agent.
     pub(super) fn publish_settings(&self, writer: &mut Writer) {
         let settings = Arc::clone(&writer.state.settings);
-        // Checked when they came in; if they are not what they were, nothing of theirs is safe.
+        // The settings were checked when they came in. If they do not build now, the strict profile applies.
         let strict = || {
             let strict = Classifier::new(Profile::Strict).with_tools(settings.tools.clone());
             strict.guarding(&settings.sensitive)
@@ -46,7 +46,7 @@ impl Shared {
         self.publish_ground(writer, ground);
     }
 
-    /// Publishes how actions are read: what the settings declare goes before what the host program declared.
+    /// Publishes the classifier. Tools that the settings declare take precedence over those of the host program.
     pub(super) fn publish_classifier(&self, classifier: Classifier) {
         let tools = self.host_tools.load().and(classifier.tools());
         self.classifier.store(Arc::new(Reader::new(classifier.with_tools(tools))));
@@ -58,18 +58,18 @@ impl Shared {
         all.iter().for_each(|agent| self.publish_agent(writer, agent));
     }
 
-    /// First who is gone: an agent that takes the id in the same step gets a cell of its own.
+    /// Closes retired agents first, because a new agent with the same id in the same step needs a cell of its own.
     fn publish_departures(&self, events: &[Event]) {
         for agent in events.iter().filter_map(Event::retired) {
             if let Some((_, cell)) = self.cells.remove(agent) {
-                // Not even what everybody has.
+                // The retired agent also loses the permissions that every agent has.
                 cell.publish(compile(&[], &Arc::new(Ground::new(Reads::Granted, &Protected::default(), self.seed))));
                 cell.close_mail();
             }
         }
     }
 
-    /// Publishes what `events` take away, before they are stored; `writer.state` has lost it already.
+    /// Publishes the permissions that `events` take away before they are stored. `writer.state` has lost them already.
     pub(super) fn publish_losses(&self, writer: &mut Writer, events: &[Event]) {
         self.tell_outside_losses(events);
         for event in events {
@@ -89,7 +89,7 @@ impl Shared {
         }
     }
 
-    /// Publishes everything, when an engine goes on from what is stored.
+    /// Publishes the permissions of every agent when an engine is restored.
     pub(super) fn publish_all(&self, writer: &Writer) {
         writer.state.agents.keys().for_each(|agent| self.publish_agent(writer, agent));
     }
@@ -110,7 +110,7 @@ impl Shared {
     }
 }
 
-/// The agents whose rights may read differently after `events`.
+/// Returns the agents whose published permissions may change by `events`.
 fn touched(events: &[Event]) -> BTreeSet<&AgentId> {
     let touched = events.iter().filter_map(|event| {
         if let Event::AgentRegistered { profile, .. } = event {

@@ -1,4 +1,4 @@
-//! What would be decided if a file were in force: asked of the function that decides, in an engine of its own.
+//! A dry run: evaluates actions as if a policy were in force, in an engine of its own.
 
 use std::{
     fmt,
@@ -15,9 +15,9 @@ use crate::{
 
 use super::{Agent, Error, fresh_run, shared::Shared};
 
-/// A policy on trial: nothing else is in force, no other engine notices, and somebody is there to ask.
+/// A dry run of a policy. No other policy is in force, no other engine is affected, and a person counts as present.
 ///
-/// The answers are those of [`Agent::explain`], by the same function; paths are followed on the disk as in real use.
+/// The answers are those of [`Agent::explain`], by the same function. Paths are followed on the disk as in real use.
 ///
 /// ```no_run
 /// use bestow::{Action, PolicyFile, Rehearsal, Verdict};
@@ -37,16 +37,16 @@ impl fmt::Debug for Rehearsal {
 }
 
 impl Rehearsal {
-    /// Takes `policy` over as an engine does that starts with it.
+    /// Applies `policy` like an engine that starts with it.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] and [`Error::Commands`] if an engine would not take it.
+    /// [`Error::Refused`] and [`Error::Commands`] if an engine would reject the policy.
     pub fn of(policy: Policy) -> Result<Rehearsal, Error> {
         Rehearsal::on(policy, Arc::new(DiskPaths))
     }
 
-    /// The same on other paths.
+    /// Applies `policy` with the given path resolver.
     pub(crate) fn on(policy: Policy, paths: Arc<dyn Paths>) -> Result<Rehearsal, Error> {
         Classifier::for_settings(&policy.settings)?;
         let seed = RandomState::new().hash_one("fingerprints");
@@ -57,14 +57,14 @@ impl Rehearsal {
             paths,
             seed,
         );
-        // A question that waits is as good as somebody who hears it.
+        // A queued request is treated like one that a person sees.
         let settings = Settings { on_no_user: OnNoUser::Queue, ..policy.settings };
         let policy = Arc::new(Policy { settings, ..policy });
         shared.execute(Command::Configure { policy, run: fresh_run() }).at_once()?;
         Ok(Rehearsal { shared: Arc::new(shared) })
     }
 
-    /// Every path that would be protected, as [`Engine::protected`](super::Engine::protected) tells it.
+    /// Returns every path that would be protected, like [`Engine::protected`](super::Engine::protected).
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Rehearsal {
         self.shared.look(|state, _| state.protected_paths())
     }
 
-    /// What would be decided about `action` of `agent`, with the whole way to it.
+    /// Explains the decision that `action` of `agent` would get.
     ///
     /// # Errors
     ///
@@ -97,21 +97,22 @@ mod example {
         seam::AsWritten,
     };
 
-    /// Actions that a rule is tried with, understood without the disk: an example is about the words of the rule.
+    /// Example actions of rules, understood without the disk, because an example is about the text of the rule.
     #[derive(Debug)]
     pub(crate) struct Examples(Rehearsal);
 
     impl Examples {
-        /// Commands are understood as `settings` say.
+        /// Creates a checker that understands commands as `settings` define.
         pub(crate) fn under(settings: &Settings) -> Result<Examples, Error> {
             let settings = settings.clone();
             let policy = Policy { settings, agents: Default::default(), left_out: Vec::new() };
             Rehearsal::on(policy, Arc::new(AsWritten)).map(Examples)
         }
 
-        /// The first of `rules` that speaks about `action`, if one does: what decides asks the same.
+        /// Returns the first of `rules` that matches `action`, if there is one. The engine uses this same function to
+        /// decide.
         pub(crate) fn spoken_of_by(&self, rules: &Rules, action: &Action) -> Result<Option<Rule>, Error> {
-            // Its paths are absolute, so it is the same whoever does it.
+            // The paths of the action are absolute, so the result does not depend on the agent.
             let anybody = || {
                 let stand = "/".parse().ok()?;
                 Some(Profile::new("a".parse().ok()?, "a".parse().ok()?, Kind::System, stand))

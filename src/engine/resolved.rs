@@ -1,4 +1,4 @@
-//! What an agent may open, held until it does.
+//! A file that an agent may open, held until it is opened.
 
 use std::fs::File;
 
@@ -9,11 +9,11 @@ use crate::{
 
 use super::Error;
 
-/// A path that an agent may use in one way, held so that it can be opened once and in that way.
+/// A path that an agent may use in one way. It is held so that it can be opened once, in that way.
 ///
-/// It is neither cloned nor opened otherwise: what was found for reading cannot be written, and what a one-shot right
-/// found can be opened once. It does not look again: a right that is revoked after this was found is not missed by it.
-/// So open it at once, and do not keep it.
+/// A value cannot be cloned or opened differently: a path resolved for reading cannot be written, and a one-time
+/// permission opens the file once. A revocation after the resolution has no effect on the value. So open it at once,
+/// and do not keep it.
 #[derive(Debug)]
 #[must_use = "a one-shot right is used up by finding this"]
 pub struct Resolved {
@@ -22,16 +22,17 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// What the path really names.
+    /// Returns the real path.
     pub fn path(&self) -> &SanitizedPath {
         self.contained.path()
     }
 
-    /// Opens the file: for reading, or for writing if it was found for that (then it is empty, and made if missing).
+    /// Opens the file for reading or for writing, as it was resolved. A file that is opened for writing is emptied, and
+    /// created if it is missing.
     ///
     /// # Errors
     ///
-    /// [`Error::Open`] if it is not a file, cannot be opened, or something else stands there by now.
+    /// [`Error::Open`] if it is not a file, cannot be opened, or another object is at the path by now.
     pub fn open(self) -> Result<File, Error> {
         let file = match self.access {
             Access::Read => self.contained.open_read(),

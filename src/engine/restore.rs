@@ -1,4 +1,4 @@
-//! An engine that goes on from what is stored.
+//! Recovery of an engine from its store.
 
 use std::{
     sync::{Arc, Weak},
@@ -17,20 +17,20 @@ use crate::{
 use super::{Engine, Error, fresh_run, keep::Keeping, seed, shared::Shared, timer};
 
 impl Engine {
-    /// An engine that goes on from what `store` holds, and stores everything from then on: agents, grants, denials that are
-    /// fresh, and questions that wait are there again under their names. Rights of a session ended with their run.
+    /// Creates an engine from the content of `store`, and stores everything from then on. Agents, grants, recent
+    /// denials and waiting requests are restored with their ids. Grants of scope `session` ended with their run.
     ///
-    /// Nothing is acknowledged, shown or told before it is stored, but for what takes something away: that is in force at
-    /// once. `settings` take effect over what is stored; without them the stored ones stay.
+    /// The engine stores each change before it acknowledges, shows or reports it. Changes that take permissions away
+    /// take effect at once. `settings` replace the stored ones; without them the stored ones stay.
     ///
     /// # Authority
     ///
-    /// Whoever can write the store can give every agent anything.
+    /// A process that can write the store can give every agent any permission.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`] if it cannot be read back whole; [`Error::NoRuntime`] outside a runtime; [`Error::Commands`] if rules
-    /// about commands contradict their examples.
+    /// [`Error::Store`] if the store cannot be read completely; [`Error::NoRuntime`] outside a runtime;
+    /// [`Error::Commands`] if rules about commands contradict their examples.
     pub async fn restore(
         settings: Option<Settings>,
         clock: Arc<dyn Clock>,
@@ -40,7 +40,7 @@ impl Engine {
         Engine::restore_keeping_out(settings, clock, paths, store, None).await
     }
 
-    /// As [`Engine::restore`]; nothing reaches `own`, whatever the settings come to say.
+    /// Restores like [`Engine::restore`]. No agent may access `own`, whatever the settings say later.
     pub(crate) async fn restore_keeping_out(
         settings: Option<Settings>,
         clock: Arc<dyn Clock>,
@@ -68,7 +68,7 @@ impl Engine {
     }
 }
 
-/// What was stored.
+/// The stored history of an engine.
 #[derive(Debug)]
 struct History {
     state: State,
@@ -106,12 +106,12 @@ impl History {
 }
 
 impl Shared {
-    /// Whether events are stored.
+    /// Returns true if events are stored.
     pub(super) fn keeps(&self) -> bool {
         self.lock().is_ok_and(|writer| writer.keeping.is_some())
     }
 
-    /// Looks at what was decided on behalf of an agent, where that is ahead of what is seen.
+    /// Reads the decided state on behalf of an agent, if it is ahead of the published one.
     pub(super) fn look_ahead<T>(
         &self,
         agent: &AgentId,
@@ -123,13 +123,13 @@ impl Shared {
         Ok(Some(look(ahead, ahead.agent(agent)?, now)))
     }
 
-    /// Ends, once what was decided is stored.
+    /// Ends the engine, once every decision is stored.
     pub(super) async fn finish(&self) {
         self.end_outside().await;
         let now = self.clock.now().ok();
         let keeping = self.locked(|shared, writer, stuck| {
             if let Some(now) = now {
-                // Whether it is stored, the last step says.
+                // The last step reports if this is stored.
                 shared.tell_numbers(writer, now, stuck);
             }
             let keeping = writer.keeping.as_mut()?;
@@ -137,17 +137,17 @@ impl Shared {
         });
         let (store, last) = keeping.ok().flatten().unzip();
         if let Some(last) = last.flatten() {
-            // Whatever became of it, whoever waits for it knows.
+            // Each waiting caller gets the result itself.
             let _ = last.await;
         }
         self.shut_down();
         if let Some(store) = store {
-            // Fails only if the runtime ends, and the process with it.
+            // This fails only if the runtime ends, and the process with it.
             let _ = tokio::task::spawn_blocking(move || store.close()).await;
         }
     }
 
-    /// Stores everything from now on.
+    /// Stores every event from now on.
     fn keep_in(&self, store: Arc<dyn Store>, sequence: u64) -> Result<(), Error> {
         self.locked(|shared, writer, _| {
             writer.sequence = sequence;
@@ -158,8 +158,8 @@ impl Shared {
     }
 }
 
-/// The clock of an engine that goes on: if the machine's was set back meanwhile, time goes on from the last event, so
-/// that nothing lasts longer for it.
+/// Returns a clock that never goes back behind the last event. If the machine's clock was set back meanwhile, time
+/// continues from the last event, so that no permission lasts longer.
 fn not_before(clock: Arc<dyn Clock>, last: Timestamp) -> Arc<dyn Clock> {
     let behind = clock.now().map_or(Duration::ZERO, |now| now.until(last));
     if behind.is_zero() { clock } else { Arc::new(Resumed { clock, behind }) }

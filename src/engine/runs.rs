@@ -1,4 +1,4 @@
-//! Runs of agents: begun, joined and ended by the host program and by people, never by an agent.
+//! Runs of agents. The host program and people begin, join and end them; an agent never does.
 
 use crate::{
     kernel::{Command, Entering},
@@ -7,8 +7,8 @@ use crate::{
 
 use super::{Approver, Engine, Error, fresh_run, shared::Shared};
 
-/// Runs. Every agent is in one of its own from when it comes, however it came; what a person says for the run, and the
-/// policies set for it, are for who is in it.
+/// Runs. Every agent is in a run of its own from its creation on. Saved decisions and policies for a run apply to the
+/// agents in it.
 ///
 /// ```compile_fail,E0599
 /// async fn begin_a_run_of_ones_own(agent: bestow::Agent, run: bestow::RunId) {
@@ -16,41 +16,42 @@ use super::{Approver, Engine, Error, fresh_run, shared::Shared};
 /// }
 /// ```
 impl Engine {
-    /// Begins a new run of an agent: rights of scope `session`, questions, and what a person said for the run before end
-    /// with that.
+    /// Begins a new run of an agent. Grants of scope `session`, requests, and saved decisions of the previous run end.
     ///
     /// # Authority
     ///
-    /// What was denied for the run before is no longer denied to this agent. Agents that it created in that run stay bound.
+    /// Denials of the previous run no longer apply to this agent. They still apply to agents that it created in that
+    /// run.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::Refusal::RunGoesOn) if others are in that run; there is no such
-    /// agent.
+    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::Refusal::RunGoesOn) if other agents are in that run; or there
+    /// is no such agent.
     pub async fn begin_run(&self, agent: &AgentId, run: RunId) -> Result<(), Error> {
         self.shared.begin_run(agent, run, Entering::Own, Actor::Operator, None).await
     }
 
-    /// Puts an agent into a run that goes on for others of its owner.
+    /// Puts an agent into a run in which other agents of its owner are.
     ///
     /// # Authority
     ///
-    /// The policies of that run hold for this agent, those that allow too, and so do the noes; and it has left its own run
-    /// as with [`Engine::begin_run`].
+    /// The policies of that run apply to this agent, including those that allow, and so do its denials. The agent
+    /// leaves its own run as with [`Engine::begin_run`].
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::Refusal::UnknownRun) if nobody of its owner is in it; there is no
-    /// such agent.
+    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::Refusal::UnknownRun) if no agent of its owner is in that run;
+    /// or there is no such agent.
     pub async fn join_run(&self, agent: &AgentId, run: &RunId) -> Result<(), Error> {
         self.shared.begin_run(agent, run.clone(), Entering::Shared, Actor::Operator, None).await
     }
 
-    /// Ends the run of an agent: what was for it ends, and what the agent does next is in a run of no name.
+    /// Ends the run of an agent, with everything that was valid for that run. The next actions of the agent are in an
+    /// unnamed run.
     ///
     /// # Authority
     ///
-    /// As [`Engine::begin_run`].
+    /// The authority of [`Engine::begin_run`].
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl Engine {
         self.shared.begin_run(agent, fresh_run(), Entering::Own, Actor::Operator, None).await
     }
 
-    /// The run that an agent is in.
+    /// Returns the run of an agent.
     ///
     /// # Errors
     ///
@@ -71,45 +72,45 @@ impl Engine {
 
 /// Runs of this owner's agents.
 impl Approver {
-    /// Begins a new run of an agent, as [`Engine::begin_run`] does.
+    /// Begins a new run of an agent, like [`Engine::begin_run`].
     ///
     /// # Authority
     ///
-    /// A person stands behind it: what was denied for the run before is no longer denied to this agent.
+    /// A person authorizes this. Denials of the previous run no longer apply to this agent.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::Refusal::RunGoesOn) if others are in that run; another owner's
-    /// agent; no such agent.
+    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::Refusal::RunGoesOn) if other agents are in that run; the agent
+    /// belongs to another owner; or there is no such agent.
     pub async fn begin_run(&self, agent: &AgentId, run: RunId) -> Result<(), Error> {
         let (by, owner) = (self.person().actor(), Some(self.owner.clone()));
         self.shared.begin_run(agent, run, Entering::Own, by, owner).await
     }
 
-    /// Puts an agent into a run that goes on for others, as [`Engine::join_run`] does.
+    /// Puts an agent into a run of other agents, like [`Engine::join_run`].
     ///
     /// # Authority
     ///
-    /// A person stands behind it: the policies of that run hold for this agent, those that allow too.
+    /// A person authorizes this. The policies of that run apply to this agent, including those that allow.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::Refusal::UnknownRun) if nobody of this owner is in it; another
-    /// owner's agent; no such agent.
+    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::Refusal::UnknownRun) if no agent of this owner is in that
+    /// run; the agent belongs to another owner; or there is no such agent.
     pub async fn join_run(&self, agent: &AgentId, run: &RunId) -> Result<(), Error> {
         let (by, owner) = (self.person().actor(), Some(self.owner.clone()));
         self.shared.begin_run(agent, run.clone(), Entering::Shared, by, owner).await
     }
 
-    /// Ends the run of an agent, as [`Engine::end_run`] does.
+    /// Ends the run of an agent, like [`Engine::end_run`].
     ///
     /// # Authority
     ///
-    /// As [`Approver::begin_run`].
+    /// The authority of [`Approver::begin_run`].
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: another owner's agent, or no such agent.
+    /// [`Error::Refused`]: the agent belongs to another owner, or there is no such agent.
     pub async fn end_run(&self, agent: &AgentId) -> Result<(), Error> {
         self.begin_run(agent, fresh_run()).await
     }

@@ -1,4 +1,4 @@
-//! What all handles share: the one lock, and everything that is published from under it.
+//! The state that all handles share: the one lock, and everything that is published under it.
 
 use std::{
     collections::HashMap,
@@ -36,60 +36,61 @@ use super::{
 pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) paths: Arc<dyn Paths>,
-    /// What the host program has to say about actions. Changed as a whole.
+    /// The hooks of the host program. The list is replaced as a whole.
     pub(super) hooks: ArcSwap<Vec<Registered>>,
-    /// Which engine this is, for those who hear from several.
+    /// The id of this engine, for subscribers of several engines.
     pub(super) runtime: RuntimeId,
-    /// Sorts commands into tiers, as the settings in force say.
+    /// Classifies commands into tiers, by the settings in force.
     pub(super) classifier: ArcSwap<Reader>,
     /// The tools that the host program declared, besides those of the settings.
     pub(super) host_tools: ArcSwap<Tools>,
     /// The only lock. Only short, pure, non-async calls run under it.
     pub(super) writer: Mutex<Writer>,
-    /// Where each agent's rights are published. The map is for finding a cell; nobody searches rights under its guard.
+    /// The published permissions of each agent. The map is locked only to find a cell, not while permissions are
+    /// searched.
     pub(super) cells: DashMap<AgentId, Arc<Cell>, RandomState>,
     pub(super) answers: DashMap<RequestId, watch::Sender<Option<Arc<Resolution>>>>,
-    /// Rung when the next deadline changes.
+    /// Notified when the next deadline changes.
     pub(super) wake: Arc<Notify>,
-    /// What goes on outside, and ends with what it rests on.
+    /// The work outside the engine that ends when its permissions end.
     pub(super) outside: OnceLock<Arc<dyn Outside>>,
-    /// Once this is false, nothing is held and nothing is carried out.
+    /// Once this is false, every check fails and no command is executed.
     pub(super) open: AtomicBool,
-    /// Makes fingerprints differ from engine to engine.
+    /// The random seed that makes fingerprints differ between engines.
     pub(super) seed: u64,
-    /// Processes of the host program at which a person sits: number, and when each began.
+    /// The host program's processes that a person uses: the process number and its start time.
     #[cfg(feature = "journal")]
     pub(super) surfaces: Arc<Mutex<Vec<(u32, u64)>>>,
 }
 
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// What everybody sees. If events are stored, what is decided may be ahead of it.
+    /// The published state. If events are stored, the decided state may be ahead of it.
     pub(super) state: State,
-    /// Where events are stored, if they are.
+    /// The queue to the store, if events are stored.
     pub(super) keeping: Option<Keeping>,
     pub(super) sequence: u64,
-    /// None once the engine ended, so that subscribers hear that too.
+    /// The sender to subscribers; none once the engine ended, so that subscribers learn about that.
     pub(super) events: Option<broadcast::Sender<Recorded>>,
-    /// The facts that each family caused lately.
+    /// The recent events that each family of agents caused.
     pub(super) meter: Meter,
     pub(super) ground: Arc<Ground>,
     pub(super) due: Option<Timestamp>,
     pub(super) generation: u64,
     pub(super) carriers: HashMap<AgentId, Open>,
     pub(super) approvers: HashMap<OwnerId, Vec<Open>>,
-    /// To write on while publishing.
+    /// A buffer for publishing.
     pub(super) scratch: Vec<u8>,
 }
 
-/// Surfaces that could not be shown something, and are therefore gone.
+/// Surfaces that could not be shown a prompt, and are therefore closed.
 #[derive(Debug, Default)]
 pub(super) struct Stuck {
     pub(super) carriers: Vec<(AgentId, u64)>,
     pub(super) approvers: Vec<(OwnerId, u64)>,
 }
 
-/// The lock, held. If what happens under it does not come to its end, the engine says no for ever.
+/// The held lock. If the work under it does not finish, for example by a panic, the engine ends and denies everything.
 struct Locked<'s> {
     shared: &'s Shared,
     writer: MutexGuard<'s, Writer>,
@@ -150,8 +151,8 @@ impl Shared {
         self.open.load(Ordering::Acquire)
     }
 
-    /// Takes back every question, then says no to everything, in one step: nothing comes in between. Questions that are
-    /// stored stand: the next engine asks them.
+    /// Cancels every request and then closes the engine, in one step without other commands in between. Stored requests
+    /// stay open for the next engine.
     pub(super) fn shut_down(&self) {
         let shut_down = |shared: &Shared, writer: &mut Writer, now, stuck: &mut Stuck| {
             let kept = writer.keeping.is_some();
@@ -165,12 +166,12 @@ impl Shared {
             done
         };
         if self.under_lock(None, shut_down).is_err() {
-            // The time cannot be told, or it ended before; who waits must hear it all the same.
+            // The clock cannot be read, or the engine ended before. Waiting callers must be released anyway.
             self.end(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
 
-    /// Says no to everything from now on, and lets go of everybody who waits.
+    /// Closes the engine and releases all waiting callers.
     fn end(&self, writer: &mut Writer) {
         self.open.store(false, Ordering::Release);
         self.outside.get().into_iter().for_each(|outside| outside.end());
@@ -183,12 +184,12 @@ impl Shared {
         self.wake.notify_one();
     }
 
-    /// Carries out a command of the host program or of a person.
+    /// Executes a command of the host program or of a person.
     pub(super) fn execute(&self, command: Command) -> Done {
         Done::of(self.under_lock(None, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))))
     }
 
-    /// Carries out a command of an agent, if `cell` still is that agent's: another one may have taken its id.
+    /// Executes a command of an agent, if `cell` still belongs to that agent: another agent may have taken its id.
     pub(super) fn execute_as(&self, agent: &AgentId, cell: &Arc<Cell>, command: Command) -> Done {
         let caller = Some((agent, cell));
         Done::of(
@@ -196,13 +197,13 @@ impl Shared {
         )
     }
 
-    /// Looks at the state, for things that a snapshot does not tell.
+    /// Reads the published state, for facts that a snapshot does not contain.
     pub(super) fn look<T>(&self, look: impl FnOnce(&State, Timestamp) -> T) -> Result<T, Error> {
         let now = self.clock.now()?;
         Ok(look(&self.lock()?.state, now))
     }
 
-    /// The same on behalf of an agent, if `cell` still is that agent's.
+    /// Reads the state on behalf of an agent, if `cell` still belongs to that agent.
     pub(super) fn look_as<T>(
         &self,
         agent: &AgentId,
@@ -220,10 +221,10 @@ impl Shared {
         if same { Ok(()) } else { Err(Refusal::Gone(agent.clone())) }
     }
 
-    /// The only place that takes the lock, but for ending.
+    /// Takes the lock. This is the only place that does so, except for ending the engine.
     pub(super) fn lock(&self) -> Result<MutexGuard<'_, Writer>, Error> {
         let writer = self.writer.lock().map_err(|_| Error::Closed)?;
-        // Asked under the lock, so that nothing is carried out after the end.
+        // The flag is read under the lock, so that no command is executed after the end.
         if self.is_open() { Ok(writer) } else { Err(Error::Closed) }
     }
 
@@ -235,7 +236,7 @@ impl Shared {
         self.locked(|shared, writer, stuck| shared.at_this_moment(caller, writer, stuck, work))?
     }
 
-    /// The same without looking at the clock, for what was decided before.
+    /// Works under the lock without reading the clock, for steps that were decided before.
     pub(super) fn locked<T>(&self, work: impl FnOnce(&Shared, &mut Writer, &mut Stuck) -> T) -> Result<T, Error> {
         let mut stuck = Stuck::default();
         let mut locked = Locked { shared: self, writer: self.lock()?, came_to_its_end: false };
@@ -254,9 +255,9 @@ impl Shared {
         stuck: &mut Stuck,
         work: impl FnOnce(&Shared, &mut Writer, Timestamp, &mut Stuck) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        // Read under the lock, so that no event is older than the one before it.
+        // The clock is read under the lock, so that no event is older than the one before it.
         let now = self.clock.now()?;
-        // What is over by now is over before anything is decided, whether or not the timer came to it.
+        // Deadlines that have passed take effect before the next decision, even if the timer has not handled them yet.
         if writer.due.is_some_and(|due| due <= now) {
             self.carry_out(writer, Command::Tick, now, stuck);
         }
@@ -264,8 +265,9 @@ impl Shared {
         work(self, writer, now, stuck)
     }
 
-    /// Decides, changes the state, publishes, tells: in this order, so that whoever is told finds it in force. If events
-    /// are stored, that comes before what gives anybody anything is published, and before anything is told.
+    /// Decides, changes the state, publishes and notifies, in this order, so that a recipient finds the change in
+    /// force. If events are stored, storing comes before publishing a change that gives a permission, and before any
+    /// notification.
     pub(super) fn carry_out(&self, writer: &mut Writer, command: Command, now: Timestamp, stuck: &mut Stuck) -> Done {
         if writer.keeping.is_some() {
             return self.carry_out_and_keep(writer, command, now, stuck);
@@ -280,7 +282,7 @@ impl Shared {
         }
     }
 
-    /// Tells what was only counted until now, since nothing comes after it.
+    /// Reports the events that were only counted until now, since no later event will report them.
     pub(super) fn tell_numbers(&self, writer: &mut Writer, now: Timestamp, stuck: &mut Stuck) -> Done {
         writer.meter.tell_all(now);
         self.carry_out(writer, Command::Tick, now, stuck)
@@ -299,17 +301,17 @@ impl Shared {
     }
 
     pub(super) fn cell(&self, agent: &AgentId) -> Option<Arc<Cell>> {
-        // The guard goes with this line: a search under it would make writers of the shard wait.
+        // The map guard is dropped on this line: a search under it would block writers of the shard.
         self.cells.get(agent).map(|cell| Arc::clone(cell.value()))
     }
 
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Recorded> {
         let open = self.lock().ok().and_then(|writer| writer.events.as_ref().map(broadcast::Sender::subscribe));
-        // Without a sender: it ended.
+        // Without a sender, the engine has ended.
         open.unwrap_or_else(|| broadcast::channel(1).1)
     }
 
-    /// The ticket of a request that waits or is remembered, for the agent that `cell` still is.
+    /// Returns the ticket of a waiting or remembered request, if `cell` still belongs to the agent.
     pub(super) fn ticket(&self, agent: &AgentId, cell: &Arc<Cell>, id: RequestId) -> Result<Option<Ticket>, Error> {
         let writer = self.lock()?;
         self.refuse_stranger(agent, cell)?;
@@ -320,13 +322,13 @@ impl Shared {
             let state = Waiting::Open { request, resolution: answer.subscribe(), is_stored };
             return Ok(Some(Ticket { id, state }));
         }
-        // One that had this name before may have belonged to somebody else.
+        // An earlier agent with this name may have belonged to another owner.
         let over = writer.state.resolved.get(&id).filter(|resolution| resolution.owner == *owner);
         Ok(over.map(|resolution| Ticket { id, state: Waiting::Over(Arc::clone(resolution)) }))
     }
 }
 
-/// The grants that a command issued, or found issued.
+/// Returns the grants that a command issued, or that existed already.
 pub(super) fn granted(events: &[Event]) -> Vec<GrantId> {
     events.iter().filter_map(Event::granted).collect()
 }

@@ -1,4 +1,4 @@
-//! Hearing what happens.
+//! Subscriptions to events.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::model::Recorded;
 
-/// How many events a subscriber may be behind.
+/// The number of events by which a subscriber may lag.
 pub(super) const CAPACITY: usize = 4096;
 
-/// Everything that happens from now on, in order.
+/// A stream of every event from the subscription on, in order.
 #[derive(Debug)]
 pub struct Subscription(pub(super) broadcast::Receiver<Recorded>);
 
-/// Why there is no next event.
+/// The reason why there is no next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a subscriber missed something, or there will be nothing more")]
 pub enum NoEvent {
     /// The engine ended.
     Ended,
-    /// This many were missed, since the subscriber was too slow. The next call goes on after them.
+    /// The number of events that were missed, because the subscriber was too slow. The next call continues after them.
     Missed(u64),
 }
 
@@ -35,15 +35,15 @@ impl fmt::Display for NoEvent {
 impl std::error::Error for NoEvent {}
 
 impl Subscription {
-    /// The next event.
+    /// Waits for the next event.
     ///
     /// # Errors
     ///
-    /// [`NoEvent::Missed`] if events were lost, [`NoEvent::Ended`] if there will be none.
+    /// [`NoEvent::Missed`] if events were lost, [`NoEvent::Ended`] if no more events will come.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future loses nothing.
+    /// Dropping the future loses no event.
     pub async fn next(&mut self) -> Result<Recorded, NoEvent> {
         self.0.recv().await.map_err(|why| match why {
             RecvError::Closed => NoEvent::Ended,
@@ -51,11 +51,11 @@ impl Subscription {
         })
     }
 
-    /// The next event, if there is one now.
+    /// Returns the next event, if there is one now.
     ///
     /// # Errors
     ///
-    /// As [`Subscription::next`].
+    /// The errors of [`Subscription::next`].
     pub fn try_next(&mut self) -> Result<Option<Recorded>, NoEvent> {
         match self.0.try_recv() {
             Ok(event) => Ok(Some(event)),

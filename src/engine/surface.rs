@@ -1,4 +1,4 @@
-//! The way to a person: what is shown there, and that somebody is there at all.
+//! The channels to people: the prompts that they see, and their presence.
 
 use std::sync::{Arc, Weak};
 
@@ -8,55 +8,55 @@ use crate::model::{AgentId, OwnerId, Request, Resolution};
 
 use super::{Error, shared::Shared};
 
-/// How much a surface may be behind; one that is further behind counts as gone.
+/// The number of entries by which a surface may lag. A surface that lags further counts as gone.
 pub(super) const CAPACITY: usize = 1024;
 
-/// Something to show to a person.
+/// An entry to show to a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToPerson {
-    /// A question to answer.
+    /// A request to answer.
     Ask(Arc<Request>),
-    /// A question that was shown, and is over.
+    /// A request that was shown, and has ended.
     Settled(Arc<Resolution>),
-    /// What a foreground agent says to its user. Foreign text: show it through [`crate::Shown`].
+    /// A message of a foreground agent to its user. The text is untrusted: show it through [`crate::Shown`].
     Said {
         /// The agent.
         from: AgentId,
-        /// The words.
+        /// The text of the message.
         text: Arc<str>,
     },
 }
 
-/// Whether words reached a surface.
+/// The result of showing a message on a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "yes and no")]
 pub enum Heard {
-    /// They are shown.
+    /// The message is shown.
     Shown,
-    /// No user is there, or the one who is reads too slowly.
+    /// The user is not connected, or reads too slowly.
     ByNobody,
 }
 
-/// One open surface, as the writer knows it.
+/// One open surface, as the writer stores it.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) generation: u64,
     pub(super) sender: mpsc::Sender<ToPerson>,
-    /// Whether what waited when it was opened is on it; nothing is shown before.
+    /// True once the requests that waited when it was opened are on it. No other entry is shown before.
     pub(super) filled: bool,
 }
 
-/// One open surface, by name.
+/// The identifier of one open surface.
 #[derive(Clone, Debug)]
 pub(super) enum Surface {
     Carrier(AgentId, u64),
     Approver(OwnerId, u64),
 }
 
-/// A foreground agent's user is there while this lives (a terminal, a chat, a bot over stdio).
+/// The presence of a foreground agent's user, as long as this value lives (a terminal, a chat, a bot over stdio).
 ///
-/// Dropping it, or not reading it, means that the user is gone: what was waiting here goes to the next way.
+/// Dropping it, or not reading it, means that the user is gone: waiting requests go to the next route.
 #[derive(Debug)]
 pub struct Connection {
     pub(super) shared: Weak<Shared>,
@@ -66,18 +66,18 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// What to show next. `None` when another connection took this one's place, or the engine ended.
+    /// Waits for the next entry to show. Returns `None` when another connection replaced this one, or the engine ended.
     ///
-    /// Every question that waits for this user comes first, with the id it had before, however often one reconnects.
+    /// Every request that waits for this user comes first. It keeps its id across reconnections.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future loses nothing.
+    /// Dropping the future loses no entry.
     pub async fn next(&mut self) -> Option<ToPerson> {
         self.receiver.recv().await
     }
 
-    /// The agent whose user this is.
+    /// Returns the agent of this user.
     pub fn agent(&self) -> &AgentId {
         &self.agent
     }
@@ -91,7 +91,7 @@ impl Drop for Connection {
     }
 }
 
-/// Somebody who approves for an owner is there while this lives (a dashboard).
+/// The presence of an approver for an owner, as long as this value lives (a dashboard).
 #[derive(Debug)]
 pub struct Attendance {
     pub(super) shared: Weak<Shared>,
@@ -101,11 +101,12 @@ pub struct Attendance {
 }
 
 impl Attendance {
-    /// What to show next: every pending question of the owner, wherever else it is shown, and how each ends.
+    /// Waits for the next entry to show: every pending request of the owner, even if it is also shown elsewhere, and
+    /// how each ends.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future loses nothing.
+    /// Dropping the future loses no entry.
     pub async fn next(&mut self) -> Option<ToPerson> {
         self.receiver.recv().await
     }
@@ -119,7 +120,7 @@ impl Drop for Attendance {
     }
 }
 
-/// Whether showing worked; a surface that is full is as good as gone.
+/// Shows an entry on a surface. A full surface is an error and counts as gone.
 pub(super) fn show(open: &Open, what: ToPerson) -> Result<(), Error> {
     open.sender.try_send(what).map_err(|_| Error::Closed)
 }

@@ -1,4 +1,4 @@
-//! Who hears of an event: agents, whoever waits for an answer, people, subscribers.
+//! Delivery of events to agents, waiting callers, people and subscribers.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,13 +13,13 @@ use super::{
 };
 
 impl Shared {
-    /// Sent from under the lock, so that everybody hears events in their order; no send here can wait.
+    /// Delivers events under the lock, so that each recipient gets them in order. No send here can block.
     pub(super) fn tell(&self, writer: &mut Writer, events: &[Event], now: Timestamp, stuck: &mut Stuck) {
         let went: HashMap<_, _> =
             events.iter().enumerate().filter_map(|(place, event)| Some((event.retired()?, place))).collect();
         for (place, event) in events.iter().enumerate() {
             for (agent, mail) in mail::addressed(event, events) {
-                // What concerned one that went is no news for the next one of that name.
+                // An event about a retired agent is no news for a later agent of that name.
                 let is_for_another = went.get(&agent).is_some_and(|went| place <= *went);
                 if let Some(cell) = self.cell(&agent).filter(|_| !is_for_another) {
                     cell.mail().post(mail);
@@ -36,7 +36,7 @@ impl Shared {
             writer.show(event, events, stuck);
             writer.sequence += 1;
             if let Some(subscribers) = &writer.events {
-                // No subscriber is no problem.
+                // It is no error if there is no subscriber.
                 let _ = subscribers.send(Recorded { sequence: writer.sequence, at: now, event: event.clone() });
             }
         }
@@ -44,7 +44,7 @@ impl Shared {
 }
 
 impl Writer {
-    /// Shows an event to the people it concerns. `events` is the batch it happened in.
+    /// Shows an event to the people it concerns. `events` is the batch of the event.
     fn show(&mut self, event: &Event, events: &[Event], stuck: &mut Stuck) {
         if let Event::CarrierDisconnected { agent } = event {
             self.carriers.remove(agent);
@@ -85,7 +85,7 @@ impl Writer {
     }
 }
 
-/// Whether this is a request that no person was shown, since nothing was missing.
+/// Returns true for a request that no person was shown, because no permission was missing.
 fn never_asked(event: &Event, id: RequestId) -> bool {
     matches!(event, Event::Requested { request } if request.id == id && !request.is_open())
 }

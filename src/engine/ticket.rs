@@ -6,9 +6,9 @@ use tokio::sync::watch;
 
 use crate::model::{AgentId, Code, Decider, Outcome, Request, RequestId, Resolution};
 
-/// A question that was asked. It returns at once; the answer comes when it comes.
+/// A ticket of a request. It exists at once; the resolution comes later.
 ///
-/// Dropping a ticket leaves the question standing: the answer reaches the mailbox all the same.
+/// Dropping a ticket leaves the request open: the resolution still reaches the mailbox.
 #[derive(Clone, Debug)]
 pub struct Ticket {
     pub(super) id: RequestId,
@@ -21,18 +21,18 @@ pub(super) enum Waiting {
     Open {
         request: Arc<Request>,
         resolution: watch::Receiver<Option<Arc<Resolution>>>,
-        /// The question outlives the engine.
+        /// True if the request outlives the engine.
         is_stored: bool,
     },
 }
 
 impl Ticket {
-    /// The request.
+    /// Returns the id of the request.
     pub fn id(&self) -> RequestId {
         self.id
     }
 
-    /// The short form of the request, which people can type.
+    /// Returns the short code of the request, which people can type.
     pub fn code(&self) -> Code {
         self.id.code()
     }
@@ -44,7 +44,7 @@ impl Ticket {
         }
     }
 
-    /// How it ended, if it did.
+    /// Returns the resolution, if the request has ended.
     pub fn poll(&self) -> Option<Arc<Resolution>> {
         match &self.state {
             Waiting::Over(resolution) => Some(Arc::clone(resolution)),
@@ -55,12 +55,12 @@ impl Ticket {
         }
     }
 
-    /// How it ended, as soon as it does. If the engine ends first, that is the answer: cancelled, or, where questions are stored,
+    /// Waits for the resolution. If the engine ends first, the request counts as cancelled; if requests are stored, as
     /// unavailable until the next engine ([`Decider::NextEngine`]).
     ///
     /// # Cancellation
     ///
-    /// Dropping the future withdraws interest, not the question.
+    /// Dropping the future only stops waiting. The request stays open.
     pub async fn resolution(&self) -> Arc<Resolution> {
         match &self.state {
             Waiting::Over(resolution) => Arc::clone(resolution),
@@ -72,13 +72,14 @@ impl Ticket {
         }
     }
 
-    /// The same, but no longer than `patience`; `None` means that the question still stands.
+    /// Waits at most `patience` for the resolution. `None` means that the request is still open.
     pub async fn wait(&self, patience: Duration) -> Option<Arc<Resolution>> {
         tokio::time::timeout(patience, self.resolution()).await.ok()
     }
 }
 
-/// Nobody is left here who could answer, so it is no for now.
+/// Creates the resolution of a request whose engine has ended. No answer is possible any more, so it is a denial for
+/// now.
 fn engine_gone(request: &Request, is_stored: bool) -> Arc<Resolution> {
     let (outcome, decider) = match is_stored {
         true => (Outcome::Unavailable, Decider::NextEngine),

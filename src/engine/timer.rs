@@ -1,4 +1,4 @@
-//! The one background task: leaves the facts that time brings. No right outlives its end without it.
+//! The one background task: it records the events that time causes. Permissions expire on time even without it.
 
 use std::sync::{Arc, Weak};
 
@@ -6,12 +6,12 @@ use crate::kernel::Command;
 
 use super::shared::Shared;
 
-/// Ends when the last handle is gone, or the engine is closed.
+/// Records expirations until the last handle is gone, or the engine is closed.
 pub(super) async fn run(shared: Weak<Shared>) {
     loop {
         let Some(engine) = shared.upgrade().filter(|shared| shared.is_open()) else { return };
         let (wake, clock, due) = (Arc::clone(&engine.wake), Arc::clone(&engine.clock), engine.due());
-        // Waiting must not keep the engine alive.
+        // The engine must not be kept alive while the task waits.
         drop(engine);
         let reached = match due {
             None => {
@@ -24,7 +24,7 @@ pub(super) async fn run(shared: Weak<Shared>) {
             },
         };
         if reached && let Some(engine) = shared.upgrade() {
-            // Fails only if the engine is closed, which ends the loop above.
+            // This fails only if the engine is closed, which ends the loop above.
             let _ = engine.execute(Command::Tick).at_once();
         }
     }

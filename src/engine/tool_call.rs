@@ -1,4 +1,5 @@
-//! From a call of a tool to what it uses: as the tool is declared, or, where nobody has declared it, every text of it.
+//! Resolution of a tool call to its uses: those that the tool declares, or every text of the input of an undeclared
+//! tool.
 
 use std::sync::Arc;
 
@@ -24,10 +25,10 @@ use super::{
     shared::Shared,
 };
 
-/// The reason why a call is not understood of which more is written than anybody reads.
+/// The reason why an input of an undeclared tool is rejected: it holds more text than the engine reads.
 const BEYOND: &str = "the input holds more than anybody reads of a tool that is not declared: declare the tool";
 
-/// The way out of an input that does not say what its tool is to do: the fields in which it may.
+/// Returns the hint for an input that does not state what its tool is to do: the fields that may state it.
 fn fields_of(tool: &Tool) -> String {
     let fields = tool.fields().filter(|(kind, _)| *kind != "content").flat_map(|(_, fields)| fields);
     let fields: Vec<_> = fields.map(|field| format!("`{field}`")).collect();
@@ -35,7 +36,7 @@ fn fields_of(tool: &Tool) -> String {
 }
 
 impl Shared {
-    /// Takes over the tools of the host program.
+    /// Sets the tools of the host program.
     pub(super) fn declare_tools(&self, tools: Tools) -> Result<(), Error> {
         self.look(|state, _| {
             let classifier = Classifier::for_settings(&state.settings)?;
@@ -45,7 +46,7 @@ impl Shared {
         })?
     }
 
-    /// Understands the call of a tool with `input`.
+    /// Resolves the call of a tool with `input`.
     pub(super) fn consider_call(&self, profile: &Profile, action: &Action, input: &Value) -> Result<Considered, Error> {
         let classifier = self.classifier.load();
         let name = action.tool.as_ref().map_or("", ToolName::as_str);
@@ -101,15 +102,15 @@ impl Shared {
             understood = self.using_too(profile, understood, used, UseOrigin::Named);
         }
         if std::iter::once(&call.own).chain(&call.further).any(|used| used.operation() == Operation::Network) {
-            // Whoever fetches may do so for each address that it reads.
+            // A tool that uses the network may fetch every address in its input.
             understood = with_hosts_told(understood, input, true);
         }
         understood = self.with_what_lies_below(profile, understood, call)?;
         self.as_declared(understood, &call.tool)
     }
 
-    /// With what a person's declaration says that the call uses. All that is seen of a call that nobody declared stays: such
-    /// a declaration can add a use, and take none away.
+    /// Adds the uses that a person's declaration states. All uses that were found in the undeclared call stay: such a
+    /// declaration can add a use, and remove none.
     fn declared_besides(
         &self,
         profile: &Profile,
@@ -133,7 +134,7 @@ impl Shared {
         self.as_declared(understood, tool)
     }
 
-    /// With a command line that the call runs besides, and all that it uses.
+    /// Adds a command line that the call runs, and all its uses.
     fn running_too(
         &self,
         profile: &Profile,
@@ -147,14 +148,14 @@ impl Shared {
         let run = self.command(&profile.id, base, line, &call.besides)?;
         let mut understood = with_worse_tier(understood, &run);
         for used in run.uses.into_all() {
-            // Nothing of it goes without its right because the line names it: the line stands in the input.
+            // A use that the line names still needs its permission, because the line is part of the input.
             let origin = if used.origin == UseOrigin::Word { UseOrigin::Word } else { UseOrigin::Input };
             understood.uses.add(Use { origin, ..used });
         }
         Ok(understood)
     }
 
-    /// With one more thing that the call uses, as its declaration says; a command line is none of these.
+    /// Adds one more use that the declaration states. Command lines are handled elsewhere.
     fn using_too(
         &self,
         profile: &Profile,
@@ -181,8 +182,8 @@ impl Shared {
         understood
     }
 
-    /// With what a tool with several fields for paths does to them: it may move each to the place of another. Then it is read
-    /// there, and a directory goes with all that it holds.
+    /// Adds the uses of a tool with several path fields. The tool may move each path to the place of another: then each
+    /// path is also read, and a directory moves with its content.
     fn with_what_is_moved(
         &self,
         mut understood: Considered,
@@ -205,7 +206,7 @@ impl Shared {
         understood
     }
 
-    /// With what is protected, denied or asked about below the directories that the call uses as a whole.
+    /// Adds the protected, denied and approval-requiring paths below the directories that the call uses as a whole.
     fn with_what_lies_below(
         &self,
         profile: &Profile,
@@ -224,7 +225,7 @@ impl Shared {
         self.with_what_is_reached(&profile.id, understood, &reached)
     }
 
-    /// With the permissions that the declaration demands.
+    /// Adds the permissions that the declaration requires.
     fn as_declared(&self, mut understood: Considered, tool: &Tool) -> Result<Considered, Error> {
         for permission in tool.needs() {
             match self.pin(permission) {
@@ -236,7 +237,7 @@ impl Shared {
         Ok(understood)
     }
 
-    /// A tool of which nothing is known may do anything with everything that it is told.
+    /// Resolves the call of an undeclared tool. It may do anything with every text of its input.
     fn undeclared(
         &self,
         profile: &Profile,
@@ -299,7 +300,7 @@ impl Shared {
         Ok(self.with_what_lies_in(profile, understood, &read))
     }
 
-    /// With what two of its texts may name together: a directory, and something in it.
+    /// Adds the uses of two texts that may name a path together: a directory, and a name in it.
     fn with_what_lies_in(&self, profile: &Profile, mut understood: Considered, read: &Undeclared<'_>) -> Considered {
         let (directories, names) = read.places();
         let leads = |text: &&str| text.starts_with(['/', '.', '~']) || text.contains('/') || self.holds(profile, text);
@@ -318,14 +319,14 @@ impl Shared {
         understood
     }
 
-    /// Returns true if a directory of this name stands in the working directory.
+    /// Returns true if the working directory contains a directory of this name.
     fn holds(&self, profile: &Profile, name: &str) -> bool {
         let here = self.paths.real(&format!("{}/{name}", profile.working_dir));
         here.is_ok_and(|real| real.identity.is_some() && self.holds_something(&real.path))
     }
 
-    /// With what its texts use as command lines: what is said about that counts, and it need not be held, since a text may be
-    /// no command line at all.
+    /// Adds the uses of the texts, read as command lines. Rules and policies apply to them, but their permissions need
+    /// not be held, since a text may be no command line.
     fn with_what_lines_use(
         &self,
         profile: &Profile,
@@ -338,7 +339,7 @@ impl Shared {
                 return Ok(invalid(understood, "", BEYOND));
             }
             for named in line.certain() {
-                // Nobody judges more than it uses by now.
+                // An action with too many uses is invalid already.
                 if understood.is_invalid() {
                     return Ok(understood);
                 }
@@ -348,13 +349,14 @@ impl Shared {
         self.with_what_is_reached(&profile.id, understood, &reached)
     }
 
-    /// Whether something of this name stands in the working directory.
+    /// Returns true if the working directory contains an entry of this name.
     fn stands_here(&self, profile: &Profile, name: &str) -> bool {
         let here = self.paths.real(&format!("{}/{name}", profile.working_dir));
         here.is_ok_and(|real| real.identity.is_some())
     }
 
-    /// With a text that is written as a path, or names what is there: it may be read and written, so it must be held.
+    /// Adds a text that is written as a path, or names an existing file. It may be read and written, so the permission
+    /// must be held.
     fn told_of(&self, profile: &Profile, mut understood: Considered, text: &str) -> Considered {
         if !is_certainly_a_path(text) && text.contains('/') && !self.stands_here(profile, text) {
             return self.may_mean(profile, understood, text);
@@ -373,7 +375,7 @@ impl Shared {
         understood
     }
 
-    /// With a word that may be a path: what is said about the path counts, and it need not be held.
+    /// Adds a word that may be a path. Rules and policies apply to the path, but its permission need not be held.
     fn may_mean(&self, profile: &Profile, mut understood: Considered, word: &str) -> Considered {
         let read = blank(Operation::Read, Operation::Read.own_tool(), &Action::read(""), String::new());
         let from_home = word.starts_with("~/").then(|| absolute(None, word)).flatten();
@@ -387,11 +389,11 @@ impl Shared {
     }
 }
 
-/// The most pairs of texts that are looked at as one path.
+/// The maximum number of pairs of texts that are checked as one path.
 const MOST_TOGETHER: usize = 4096;
 
-/// With the hosts of the addresses in its texts: what is said about reaching them counts. A tool that fetches may take a bare
-/// name for an address.
+/// Adds the hosts of the addresses in the texts, so that rules about them apply. A tool that uses the network may take
+/// a bare name as an address.
 fn with_hosts_told(mut understood: Considered, input: &Value, bare: bool) -> Considered {
     let mut texts = Vec::new();
     texts_in(input, &mut texts);
@@ -410,7 +412,7 @@ fn with_hosts_told(mut understood: Considered, input: &Value, bare: bool) -> Con
     understood
 }
 
-/// The same, about everything below its path.
+/// Extends the use of a path to everything below it.
 fn as_tree(mut at: Considered) -> Considered {
     if let Target::Path(path) = &at.uses.own.target {
         at.uses.own.target = Target::Tree(path.clone());
@@ -418,7 +420,7 @@ fn as_tree(mut at: Considered) -> Considered {
     at
 }
 
-/// A declared tool that is neither file, command nor network: nobody has classified its effect.
+/// Resolves a declared tool that is neither file, command nor network. Its effect is not classified.
 fn declared_tool(base: Considered, input: &Value) -> Considered {
     let name: Arc<str> = base.tool.as_str().into();
     let (input, cut) = input::shown(input);
@@ -429,7 +431,7 @@ fn declared_tool(base: Considered, input: &Value) -> Considered {
     Considered { shown, cut, tier: Some(Tier::Dangerous), tier_reason, ..base }
 }
 
-/// The stricter of both tiers; one that is not known stays so, but for what destroys.
+/// Combines two tiers to the stricter one. An unknown tier stays unknown, unless the other is destructive.
 fn with_worse_tier(understood: Considered, other: &Considered) -> Considered {
     let tier_reason = Arc::clone(&other.tier_reason);
     match (understood.tier, other.tier) {
@@ -444,8 +446,8 @@ fn with_worse_tier(understood: Considered, other: &Considered) -> Considered {
     }
 }
 
-/// The content of a call: what was said; else the fields of its input, or an input that is no object, of which
-/// `is_content` says so.
+/// Returns the content of a call: the declared content, or otherwise the fields of its input, or a non-object input,
+/// for which `is_content` returns true.
 fn content(action: &Action, input: &Value, is_content: impl Fn(Option<&str>, &Value) -> bool) -> Option<Details> {
     let found = || match input {
         Value::Object(fields) => {

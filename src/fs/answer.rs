@@ -1,54 +1,55 @@
-//! One question about a path, one answer: what the command line and the case tables ask.
+//! Answers about a single path, for the command line and the case tables.
 
 use serde::{Deserialize, Serialize};
 
 use super::backend::Backend;
 use crate::model::sanitize;
 
-/// What is asked of a path.
+/// An operation that is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Op {
-    /// Whether the text may be a path at all. The disk is not looked at.
+    /// Checks if the text is a valid path. The disk is not read.
     Sanitize,
-    /// Where it really leads, if that is below an allowed base.
+    /// Resolves the path to its real location, if that is below an allowed base.
     Resolve,
-    /// Whether the file there can be opened for reading.
+    /// Checks if the file at the path can be opened for reading.
     OpenRead,
-    /// Whether the file there can be opened for writing. **It is**: created if missing, emptied if not.
+    /// Checks if the file at the path can be opened for writing. **This opens it**: a missing file is created, an
+    /// existing one emptied.
     OpenWrite,
 }
 
-/// Yes or no.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "there is no third")]
 pub enum Verdict {
-    /// It can be done; where it opens something, it has been.
+    /// The operation is possible. If it opens a file, the file was opened.
     Ok,
-    /// It cannot, and nothing has been done.
+    /// The operation is not possible, and no file was changed.
     Deny,
 }
 
-/// The answer to one question.
+/// The answer about one operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Answer {
-    /// Whether it can be done.
+    /// The result of the operation.
     pub verdict: Verdict,
-    /// The path without links, where it was resolved and allowed.
+    /// The path without links, if it was resolved and allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real: Option<String>,
-    /// Why not, in one line for people.
+    /// The reason for a denial, in one line for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Answers one question: `op` on `path` with these `allowed` bases, which are taken as they are written.
+/// Answers if `op` is possible on `path` with these `allowed` bases, which are taken as written.
 ///
-/// An `open` op really opens the file, and closes it again: there is no other way to know. Resolving and opening are
-/// one step here; nothing is opened by name after it was checked.
+/// An `open` operation really opens the file and closes it again, because there is no other way to know. Resolving and
+/// opening are one step: a path is never checked and then opened by name.
 ///
 /// ```
 /// use bestow::fs::{Op, Verdict, answer};
@@ -62,7 +63,7 @@ pub fn answer<P: AsRef<str>>(op: Op, allowed: &[P], path: &str) -> Answer {
 }
 
 impl Backend {
-    /// [`answer`](answer()), this way.
+    /// Answers like [`answer`](answer()), with this backend.
     pub fn answer<P: AsRef<str>>(self, op: Op, allowed: &[P], path: &str) -> Answer {
         match self.try_to(op, allowed, path) {
             Ok(real) => Answer { verdict: Verdict::Ok, real, reason: None },

@@ -1,6 +1,6 @@
-//! Two ways to open a canonical path without following a link: one system call, or one per component.
+//! Two ways to open a canonical path without following a link: one system call, or one call per component.
 //!
-//! Deliberately absent: a third way. When both refuse, the answer is no.
+//! Deliberately absent: a third way. When both fail, the path is not opened.
 
 use std::{
     ffi::OsStr,
@@ -16,15 +16,15 @@ use rustix::{
     io::Errno,
 };
 
-/// How often an `openat2` that the kernel could not prove safe is tried again. A canonical path holds no `..`,
-/// so the kernel never has reason to ask for it; the bound is for kernels that ask anyway.
+/// The number of attempts of an `openat2` call that the kernel could not prove safe. A canonical path has no `..`, so
+/// the kernel should never ask for another attempt. The limit is for kernels that ask anyway.
 const RETRIES: usize = 16;
 
-/// Which of the two ways to use. Only tests choose; everybody else has [`Backend::Auto`].
+/// The way to open a path. Only tests choose one; all other callers use [`Backend::Auto`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Backend {
-    /// `openat2`, and the walk where a kernel or a filter does not let us call it.
+    /// `openat2`, or the walk if the kernel or a seccomp filter does not permit that call.
     #[default]
     Auto,
     /// `openat2` only.
@@ -33,27 +33,27 @@ pub enum Backend {
     Walk,
 }
 
-/// Where a canonical path begins.
+/// The start of a canonical path.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Start<'a> {
     /// At the root: the path is absolute.
     Root,
-    /// At a directory held open: the path is relative to it and cannot leave it.
+    /// A directory that is held open: the path is relative to it and cannot leave it.
     Held(BorrowedFd<'a>),
 }
 
 impl Backend {
-    /// Opens `path`, in which no component may be a link (`ELOOP` otherwise).
+    /// Opens `path`. No component may be a link; a link gives `ELOOP`.
     ///
-    /// INVARIANT: `path` has no `..`. Both ways would refuse to leave a held directory, but only one of them
-    /// would notice.
+    /// INVARIANT: `path` has no `..`. Both ways refuse to leave a held directory, but only one of them detects the
+    /// attempt.
     pub(super) fn open(self, start: Start<'_>, path: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC;
         match self {
             Backend::Openat2 => scoped(start, path, flags, mode),
             Backend::Walk => walked(start, path, flags, mode),
             Backend::Auto => match scoped(start, path, flags, mode) {
-                // EPERM may also be an honest answer (an immutable file); then the walk hears it too.
+                // EPERM may also be the real result, for example for an immutable file. Then the walk returns it too.
                 Err(Errno::NOSYS | Errno::PERM) => walked(start, path, flags, mode),
                 answer => answer,
             },
@@ -94,8 +94,8 @@ fn walked(start: Start<'_>, path: &Path, flags: OFlags, mode: Mode) -> Result<Ow
     openat(here, c".", flags, mode)
 }
 
-/// Opens the last component. What is to be held, or to be a directory, is looked at first: with these flags the
-/// kernel would open a link itself, or call it no directory.
+/// Opens the last component. A component that is to be held, or to be a directory, is examined first: with these flags
+/// the kernel would open a link itself, or report it as no directory.
 fn last(dir: BorrowedFd<'_>, name: &OsStr, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
     if !flags.intersects(OFlags::PATH | OFlags::DIRECTORY) {
         return openat(dir, name, flags | OFlags::NOFOLLOW, mode);
@@ -107,20 +107,20 @@ fn last(dir: BorrowedFd<'_>, name: &OsStr, flags: OFlags, mode: Mode) -> Result<
     if flags.contains(OFlags::PATH) { Ok(fd) } else { openat(fd, c".", flags, mode) }
 }
 
-/// One component further, refusing a link with `ELOOP`. Not a directory is for the next step to find out.
+/// Enters one component, and refuses a link with `ELOOP`. A non-directory is detected by the next step.
 fn step(dir: BorrowedFd<'_>, name: &OsStr) -> Result<(OwnedFd, FileType), Errno> {
     let (fd, kind) = look(dir, name)?;
     if kind == FileType::Symlink { Err(Errno::LOOP) } else { Ok((fd, kind)) }
 }
 
-/// Takes hold of what `name` is, a link itself included, without reading or following it.
+/// Opens the entry `name` as a path handle, without reading or following it. A link itself is opened too.
 pub(super) fn look(dir: BorrowedFd<'_>, name: &OsStr) -> Result<(OwnedFd, FileType), Errno> {
     let fd = openat(dir, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     let kind = FileType::from_raw_mode(fstat(&fd)?.st_mode);
     Ok((fd, kind))
 }
 
-/// The root directory, held.
+/// Opens the root directory as a path handle.
 pub(super) fn root() -> Result<OwnedFd, Errno> {
     openat(CWD, c"/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }

@@ -1,4 +1,4 @@
-//! An allowed directory, held open, so that it is the same one for as long as it is held.
+//! An allowed directory. It is held open, so it stays the same object as long as it is held.
 
 use std::{os::unix::ffi::OsStrExt, path::Path};
 
@@ -9,10 +9,11 @@ use super::{
 };
 use crate::model::{FileIdentity, SanitizedPath};
 
-/// A directory below which things may be opened, or a single file that may be.
+/// A directory below which entries may be opened, or a single file that may be opened.
 ///
-/// Holds one descriptor. What is opened through it lies below *this object*, even if its name has come to mean
-/// another one since. Who holds a `Base` may do below it whatever the process may: hand out [`Place`]s instead.
+/// A base holds one descriptor. Entries that are opened through it lie below *this object*, even if its name now
+/// belongs to another one. The holder of a `Base` may do below it everything that the process may: hand out [`Place`]s
+/// instead.
 #[derive(Debug)]
 pub struct Base {
     path: SanitizedPath,
@@ -21,20 +22,20 @@ pub struct Base {
 }
 
 impl Base {
-    /// Resolves `path` as [`real`](super::real) does and holds what is there.
+    /// Resolves `path` like [`real`](super::real) and holds the object there.
     ///
     /// # Errors
     ///
-    /// As [`real`](super::real), and [`ResolveError::Missing`] when there is nothing.
+    /// The errors of [`real`](super::real), and [`ResolveError::Missing`] when the path does not exist.
     pub fn hold(path: &str) -> Result<Base, ResolveError> {
         Backend::Auto.hold(path)
     }
 
-    /// The base, if it is the object with this identity: the one that was there when the path was granted.
+    /// Returns the base, if it is the object with this identity: the one that was there when the path was granted.
     ///
     /// # Errors
     ///
-    /// [`FileError::BaseChanged`] when another object has taken its place.
+    /// [`FileError::BaseChanged`] when another object is in its place.
     pub fn expecting(self, identity: FileIdentity) -> Result<Base, FileError> {
         self.expect_identity(identity).map(|()| self)
     }
@@ -47,24 +48,25 @@ impl Base {
         }
     }
 
-    /// Where the base was when it was held, without links.
+    /// Returns the path of the base when it was held, without links.
     pub fn path(&self) -> &SanitizedPath {
         &self.path
     }
 
-    /// The object that is held.
+    /// Returns the identity of the held object.
     pub fn identity(&self) -> FileIdentity {
         self.held.identity
     }
 
-    /// The place with this path below the base. The empty path is the base itself.
+    /// Returns the place with this path below the base. The empty path is the base itself.
     ///
-    /// Takes names as the file system does, as bytes: a name that is not UTF-8 is a name. It looks at nothing on
-    /// disk, and follows nothing later: the path is taken to have no links.
+    /// Names are bytes, as in the file system: a name need not be UTF-8. This call does not read the disk, and later
+    /// operations follow no link: the path must be free of links.
     ///
     /// # Errors
     ///
-    /// [`FileError::NotCanonical`] for an absolute path and one with an empty component, `.`, `..` or a null byte.
+    /// [`FileError::NotCanonical`] for an absolute path, and for a path with an empty component, `.`, `..` or a null
+    /// byte.
     pub fn below<'a>(&'a self, rest: &'a (impl AsRef<Path> + ?Sized)) -> Result<Place<'a>, FileError> {
         let rest = rest.as_ref();
         let is_plain = |name: &[u8]| !matches!(name, b"" | b"." | b"..") && !name.contains(&0);
@@ -77,11 +79,11 @@ impl Base {
 }
 
 impl Backend {
-    /// [`Base::hold`], this way.
+    /// Holds a base like [`Base::hold`], with this backend.
     ///
     /// # Errors
     ///
-    /// As [`Base::hold`].
+    /// The errors of [`Base::hold`].
     pub fn hold(self, path: &str) -> Result<Base, ResolveError> {
         let Found { path, held, .. } = self.find(path)?;
         match held {

@@ -1,4 +1,4 @@
-//! What lies below directories: which paths globs mean there, and what a shell makes of a pattern.
+//! Searches below directories: for paths that match globs, and for links.
 
 use std::{cell::LazyCell, fs, io, ops::ControlFlow, path::PathBuf};
 
@@ -9,20 +9,20 @@ use super::ResolveError;
 use super::for_shell;
 use crate::model::{PathGlob, SanitizedPath};
 
-/// The most entries that are looked at. Where there are more, nobody can say what a glob means there.
+/// The maximum number of entries that are examined. If there are more, the matches of a glob cannot be determined.
 const MOST_ENTRIES: usize = 200_000;
 
-/// The most paths that are found.
+/// The maximum number of paths that are found.
 const MOST_FOUND: usize = 4096;
 
-/// Returns everything below `roots` that one of `globs` means, as a no means it; links are not followed. What lies in a
-/// directory that is found is not looked for. A directory that this user may not look into counts as found: what runs as
-/// its owner could open it.
+/// Returns every path below `roots` that one of `globs` matches, as a denial matches; links are not followed. The
+/// content of a matching directory is not searched. A directory that this user may not read counts as a match, because
+/// a process that runs as its owner could open it.
 ///
 /// # Errors
 ///
-/// A root that this user may not look into, a directory that cannot be read for another reason, more than can be looked at,
-/// and a name that is no path.
+/// A root that this user may not read, a directory that cannot be read for another reason, more entries than the limit,
+/// and a name that is no valid path.
 #[cfg(feature = "sandbox")]
 pub(crate) fn all_found(globs: &[PathGlob], roots: &[SanitizedPath]) -> io::Result<Vec<SanitizedPath>> {
     let mut found = Vec::new();
@@ -44,11 +44,11 @@ pub(crate) fn all_found(globs: &[PathGlob], roots: &[SanitizedPath]) -> io::Resu
     Ok(found)
 }
 
-/// Returns the first path below `roots` that each of `globs` means, of those that `counts` says yes to.
+/// Returns for each of `globs` the first path below `roots` that it matches and that `counts` accepts.
 ///
 /// # Errors
 ///
-/// As [`all_found`].
+/// The errors of [`all_found`], except for a root that this user may not read: it is skipped here.
 pub(crate) fn first_found(
     globs: &[PathGlob],
     roots: &[SanitizedPath],
@@ -69,11 +69,11 @@ pub(crate) fn first_found(
     Ok(first.into_iter().flatten().collect())
 }
 
-/// Returns what the links below `root` lead to, and the links there; none where nobody can tell all of that, or there is
-/// more than can be looked at.
+/// Returns the targets of the links below `root`, and of the links below those targets. Returns none if they cannot all
+/// be determined, or if there are more entries than the limit.
 pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
     let mut found: Vec<SanitizedPath> = Vec::new();
-    // What cannot be looked into has no link that anybody follows.
+    // A directory that cannot be read has no link that can be followed.
     let _closed = each_below(vec![PathBuf::from(root.as_str())], |entry, open| {
         let kind = entry.file_type()?;
         if kind.is_dir() {
@@ -86,7 +86,7 @@ pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
                 Err(why @ (ResolveError::Io(..) | ResolveError::Unsteady(_) | ResolveError::NotText(_))) => {
                     return Err(io::Error::other(why.to_string()));
                 }
-                // Nobody can follow it.
+                // This link cannot be followed.
                 Err(_) => return Ok(ControlFlow::Continue(())),
             };
             let path = real.path();
@@ -108,8 +108,8 @@ fn too_much() -> io::Error {
     ))
 }
 
-/// Hands every path that is found to `take`, with the places of the globs that mean it, until that has enough. Returns the
-/// directories that this user may not look into.
+/// Passes every matching path to `take`, with the indexes of its globs, until `take` stops. Returns the directories
+/// that this user may not read.
 fn look(
     globs: &[PathGlob],
     roots: &[SanitizedPath],
@@ -118,7 +118,7 @@ fn look(
     if globs.is_empty() {
         return Ok(Vec::new());
     }
-    // Worked out where there is something to look at.
+    // The globs are compiled only if there is an entry to compare.
     let forms = LazyCell::new(|| compiled(globs));
     let open = outermost(roots).map(|root| PathBuf::from(root.as_str())).collect();
     each_below(open, |entry, open| {
@@ -128,7 +128,7 @@ fn look(
         if denied.is_match_candidate(&candidate) {
             let of = denied.matches_candidate(&candidate);
             let of = of.into_iter().filter_map(|form| places.get(form).copied()).collect();
-            // A name that is no path of ours, no command line can be told to leave alone either.
+            // A name that is no valid path cannot be hidden from a command line either.
             let text = path.to_str().and_then(|text| text.parse().ok());
             let nameless = || io::Error::other("a glob is denied, and what it means has no valid name");
             return take(text.ok_or_else(nameless)?, of);
@@ -140,8 +140,8 @@ fn look(
     })
 }
 
-/// Hands every entry of the directories in `open` to `visit`, until that has enough; it adds the directories that are looked
-/// into as well. Returns the directories that this user may not look into.
+/// Passes every entry of the directories in `open` to `visit`, until `visit` stops. `visit` may add directories to
+/// search. Returns the directories that this user may not read.
 fn each_below(
     mut open: Vec<PathBuf>,
     mut visit: impl FnMut(&fs::DirEntry, &mut Vec<PathBuf>) -> io::Result<ControlFlow<()>>,
@@ -170,8 +170,8 @@ fn each_below(
     Ok(closed)
 }
 
-/// The globs as noes, and of which glob each form is: a no to a directory is one to all in it, and one to all in it is one to
-/// the directory.
+/// Compiles the globs as denials, with the index of the glob of each form. A denial of a directory covers its content,
+/// and a denial of its whole content covers the directory.
 fn compiled(globs: &[PathGlob]) -> Result<(GlobSet, Vec<usize>), globset::Error> {
     let (mut builder, mut places) = (GlobSetBuilder::new(), Vec::new());
     for (place, glob) in globs.iter().enumerate() {
@@ -183,7 +183,7 @@ fn compiled(globs: &[PathGlob]) -> Result<(GlobSet, Vec<usize>), globset::Error>
     Ok((builder.build()?, places))
 }
 
-/// Those of `roots` that lie below no other.
+/// Returns those of `roots` that lie below no other.
 fn outermost(roots: &[SanitizedPath]) -> impl Iterator<Item = &SanitizedPath> {
     roots
         .iter()

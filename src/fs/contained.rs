@@ -7,27 +7,27 @@ use crate::model::{FileIdentity, SanitizedPath};
 
 /// A path without links, and the allowed base that contains it by components, held open.
 ///
-/// Contained when it was resolved, and stale at once: whatever is done with it is done from the held base and
-/// without following a link, so that a change since then is an error and never an escape. Holds one descriptor.
+/// The path was contained when it was resolved, and may be stale at once. Every operation starts at the held base and
+/// follows no link, so a later change causes an error and never an escape. The value holds one descriptor.
 #[derive(Clone, Debug)]
 pub struct ContainedPath {
     path: SanitizedPath,
     base: Arc<Base>,
-    /// Where in `path` the way from the base begins.
+    /// The index in `path` at which the part below the base begins.
     rest: usize,
     names_a_directory: bool,
     is_off_proc: bool,
 }
 
-/// Where `path` really leads, and the first of the `allowed` bases that really contains it.
+/// Resolves `path` to its real location, and finds the first of the `allowed` bases that contains it.
 ///
-/// Both are resolved as [`real`](super::real) does. A base that is empty, relative, missing or not resolvable contains
-/// nothing; it never stands for the current directory. Without a base nothing is allowed. Containment is by
-/// components: `/work` does not contain `/work-evil`.
+/// The path and the bases are resolved like [`real`](super::real). A base that is empty, relative, missing or not
+/// resolvable contains no path; it never means the current directory. Without a base, no path is allowed. Containment
+/// is by components: `/work` does not contain `/work-evil`.
 ///
 /// # Errors
 ///
-/// [`ResolveError::Outside`] when no base contains the real path; otherwise as [`real`](super::real).
+/// [`ResolveError::Outside`] when no base contains the real path; otherwise the errors of [`real`](super::real).
 ///
 /// ```
 /// use bestow::fs;
@@ -47,14 +47,14 @@ pub fn resolve<P: AsRef<str>>(allowed: &[P], path: &str) -> Result<ContainedPath
 }
 
 impl Backend {
-    /// [`resolve`], this way.
+    /// Resolves like [`resolve`], with this backend.
     ///
     /// # Errors
     ///
-    /// As [`resolve`].
+    /// The errors of [`resolve`].
     pub fn resolve<P: AsRef<str>>(self, allowed: &[P], path: &str) -> Result<ContainedPath, ResolveError> {
         let found = self.find(path)?;
-        // A base that cannot be resolved allows nothing, and must not take away what the others allow.
+        // A base that cannot be resolved allows no path, but must not affect the other bases.
         allowed
             .iter()
             .filter_map(|base| self.hold(base.as_ref()).ok())
@@ -64,11 +64,11 @@ impl Backend {
 }
 
 impl Base {
-    /// [`resolve`] for a base that is already held: since it was granted, say.
+    /// Resolves like [`resolve`], below a base that is already held, for example since it was granted.
     ///
     /// # Errors
     ///
-    /// As [`resolve`].
+    /// The errors of [`resolve`].
     pub fn contain(self: &Arc<Self>, path: &str) -> Result<ContainedPath, ResolveError> {
         let found = self.backend.find(path)?;
         ContainedPath::below(Arc::clone(self), &found).ok_or(ResolveError::Outside(found.path))
@@ -91,36 +91,37 @@ impl ContainedPath {
         })
     }
 
-    /// The path without links.
+    /// Returns the path without links.
     pub fn path(&self) -> &SanitizedPath {
         &self.path
     }
 
-    /// The allowed base that contains it, without links.
+    /// Returns the allowed base that contains the path, without links.
     pub fn base(&self) -> &Base {
         &self.base
     }
 
-    /// The same, if the base is the object with this identity: the one that was there when it was granted.
+    /// Returns the path, if its base is the object with this identity: the one that was there when the base was
+    /// granted.
     ///
-    /// The base is held, so what is true now stays true for every later opening.
+    /// The base is held, so the result stays true for every later opening.
     ///
     /// # Errors
     ///
-    /// [`FileError::BaseChanged`] when another object has taken the base's place.
+    /// [`FileError::BaseChanged`] when another object is in the base's place.
     pub fn expecting_base(self, identity: FileIdentity) -> Result<ContainedPath, FileError> {
         self.base.expect_identity(identity).map(|()| self)
     }
 
-    /// The same as a place below the base: what a tool reads, writes, lists or removes.
+    /// Returns the path as a place below the base, which a tool can read, write, list or remove.
     pub fn place(&self) -> Place<'_> {
-        // INVARIANT: the way from the base is a part of the path, as `below` has seen to.
+        // INVARIANT: the part below the base is a suffix of the path, which `below` ensures.
         let rest = self.path.as_str().get(self.rest..).unwrap_or_default();
         let place = Place::new(&self.base, Path::new(rest), self.names_a_directory);
         if self.is_off_proc { place.off_proc() } else { place }
     }
 
-    /// Refuses to open an object of a proc file system, whatever was mounted there since.
+    /// Refuses to open an object of a proc file system, even if one was mounted there since.
     #[must_use]
     pub fn off_proc(self) -> ContainedPath {
         ContainedPath { is_off_proc: true, ..self }
@@ -130,16 +131,16 @@ impl ContainedPath {
     ///
     /// # Errors
     ///
-    /// As [`Place::open_read`].
+    /// The errors of [`Place::open_read`].
     pub fn open_read(&self) -> Result<File, FileError> {
         self.place().open_read()
     }
 
-    /// Opens the file for writing from its start, creating it if it is missing; see [`Place::open_write`].
+    /// Opens the file for writing and empties it, or creates it if it is missing; see [`Place::open_write`].
     ///
     /// # Errors
     ///
-    /// As [`Place::open_write`].
+    /// The errors of [`Place::open_write`].
     pub fn open_write(&self) -> Result<File, FileError> {
         self.place().open_write()
     }

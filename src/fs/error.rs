@@ -1,4 +1,4 @@
-//! Why a path was not resolved, and why what it names was not touched. Nothing happened when one of these is returned.
+//! Errors of resolving a path and of file operations. An operation that returns one of them has changed no file.
 
 use std::{
     fmt, io,
@@ -9,29 +9,29 @@ use rustix::io::Errno;
 
 use crate::model::{InvalidPath, SanitizedPath, Shown};
 
-/// Why a path does not name something below an allowed base, or nothing that can be known.
+/// The reason why a path could not be resolved to a known object below an allowed base.
 ///
-/// Each names the path at which it happened, which need not be the one that was asked for: links lead elsewhere.
+/// Each error names the path at which it happened. Because of links, this need not be the requested path.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ResolveError {
-    /// The text is not a path that the engine takes, or a link leads to such a text.
+    /// The text is not a valid path, or a link leads to such a text.
     Invalid(InvalidPath),
     /// The real path lies below none of the allowed bases.
     Outside(SanitizedPath),
-    /// More than 40 links.
+    /// The path leads through more than 40 links.
     Loop(String),
-    /// Something that is not a directory is used as one.
+    /// A path that is not a directory is used as one.
     NotADirectory(String),
-    /// The operating system does not let this process look.
+    /// The operating system does not permit this process to look.
     Denied(String),
     /// A component, or the path after following links, is longer than the file system takes.
     TooLong(String),
-    /// A link of procfs that leads to whatever a process has open.
+    /// The path leads through a link of procfs to a file that a process has open.
     MagicLink(String),
-    /// A `..` behind something that does not exist: nobody knows where it would lead.
+    /// The path has a `..` after a component that does not exist, so its target is unknown.
     MissingParent(String),
-    /// There is nothing at this path, where something must be held.
+    /// The path does not exist, but an object must be held.
     Missing(String),
     /// A link leads to a name that is not UTF-8.
     NotText(String),
@@ -100,35 +100,35 @@ impl std::error::Error for ResolveError {
     }
 }
 
-/// Why something below a base was not opened, read, written, listed or removed.
+/// The reason why a path below a base was not opened, read, written, listed or removed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The text is not a path that the engine takes.
+    /// The text is not a valid path.
     Invalid(InvalidPath),
-    /// Not a canonical path below a base: it is absolute, or has an empty component, a `.`, a `..` or a null byte.
+    /// The path is not canonical below a base: it is absolute, or has an empty component, a `.`, a `..` or a null byte.
     NotCanonical(PathBuf),
-    /// A component is a link. On a resolved path, somebody has put it there since.
+    /// A component is a link. On a resolved path, the link was put there after the resolution.
     Link(PathBuf),
-    /// A directory, a pipe, a socket or a device, where only a regular file will do.
+    /// The path names a directory, a pipe, a socket or a device, where a regular file is required.
     NotAFile(PathBuf),
     /// The file has more than one name, so a write could reach a file elsewhere.
     HardLinked(PathBuf),
-    /// The base is another object than the one it was when it was granted.
+    /// The base is not the object that it was when it was granted.
     BaseChanged(PathBuf),
-    /// This is the base itself, which is not to be replaced or removed through a grant on it.
+    /// The path is the base itself, which must not be replaced or removed through a grant on it.
     IsBase(PathBuf),
-    /// There is nothing here.
+    /// The path does not exist.
     NotFound(PathBuf),
-    /// Something that is not a directory is used as one.
+    /// A path that is not a directory is used as one.
     NotADirectory(PathBuf),
     /// The directory is not empty.
     NotEmpty(PathBuf),
-    /// The operating system does not let this process do it.
+    /// The operating system does not permit this process to do it.
     Denied(PathBuf),
-    /// A component, or all of it, is longer than the file system takes.
+    /// A component, or the whole path, is longer than the file system takes.
     TooLong(PathBuf),
-    /// More bytes, or more entries, than the caller wanted.
+    /// The content has more bytes, or more entries, than the caller wanted.
     TooLarge(PathBuf, usize),
     /// The file kept changing while it was checked.
     Unsteady(PathBuf),
@@ -140,7 +140,7 @@ impl FileError {
     pub(super) fn at(path: PathBuf, errno: Errno) -> FileError {
         match errno {
             Errno::LOOP => FileError::Link(path),
-            // ENXIO: a socket, or a pipe that nobody reads.
+            // ENXIO means a socket, or a pipe without a reader.
             Errno::ISDIR | Errno::NXIO => FileError::NotAFile(path),
             Errno::NOENT => FileError::NotFound(path),
             Errno::NOTDIR => FileError::NotADirectory(path),
@@ -203,7 +203,7 @@ impl std::error::Error for FileError {
     }
 }
 
-/// A path in a message: bytes that are not UTF-8 become U+FFFD, which names nothing and is only read by people.
+/// A path in a message. Bytes that are not UTF-8 become U+FFFD, which is only for people to read.
 struct Escaped<'a>(&'a Path);
 
 impl fmt::Display for Escaped<'_> {

@@ -1,14 +1,14 @@
-//! Paths on disk: what a path really names, and opening that and nothing else.
+//! Paths on disk: resolving a path to its real object, and opening exactly that object.
 //!
-//! Three grades of knowing, each good for one thing. [`RealPath`] is where a path leads now; a grant pins it.
-//! [`ContainedPath`] lies below an allowed base that is held open, and is good for opening. A
-//! [`File`](std::fs::File) is the kernel's own promise. Whoever needs the next grade goes through this module,
-//! so that no name is ever checked and then opened again.
+//! There are three grades of knowledge, each for one purpose. [`RealPath`] is the current real location of a path; a
+//! grant pins it. [`ContainedPath`] lies below an allowed base that is held open, and can be opened. A
+//! [`File`](std::fs::File) is guaranteed by the kernel. This module is the only way from one grade to the next, so a
+//! name is never checked and then opened again.
 //!
-//! Deliberately absent: who may open what (the kernel of the engine decides), lists of protected paths,
-//! expansion of `~` or variables, paths relative to the current directory, folding of case or Unicode, and any
-//! way to turn the checks off. Nothing is asynchronous: a disk may be slow, so whoever must not block calls this
-//! from a thread that may.
+//! Deliberately absent: decisions about access (the kernel of the engine makes them), lists of protected paths,
+//! expansion of `~` or variables, paths relative to the current directory, folding of case or Unicode, and any way to
+//! turn the checks off. All calls are blocking. A disk may be slow, so a caller that must not block uses another
+//! thread.
 
 mod answer;
 mod backend;

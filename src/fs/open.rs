@@ -1,4 +1,4 @@
-//! Opens a regular file and nothing else (`sources/004`, openSecure).
+//! Opening of regular files only (`sources/004`, openSecure).
 
 use std::{ffi::OsStr, fs::File, os::fd::OwnedFd, path::PathBuf};
 
@@ -14,40 +14,43 @@ use super::{
 };
 use crate::model::SanitizedPath;
 
-/// Not to wait for the other end of a pipe, and not to be given a terminal, before we know what was opened.
+/// Flags that do not wait for the other end of a pipe and do not acquire a terminal, before the type of the file is
+/// known.
 const CAUTIOUS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 const FOR_READING: OFlags = OFlags::RDONLY.union(CAUTIOUS);
-/// Without `O_TRUNC`: a file that is refused keeps its content.
+/// The flags for writing, without `O_TRUNC`: a file that is refused keeps its content.
 const FOR_WRITING: OFlags = OFlags::WRONLY.union(OFlags::CREATE).union(CAUTIOUS);
 
-/// What a file that we create may be used for: by its owner, less the umask.
+/// The mode of a created file: read and write for its owner, less the umask.
 pub(super) const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// How often a file that somebody else is just changing is looked at again.
+/// The number of attempts on a file that another process is changing.
 const ATTEMPTS: usize = 64;
 
 impl Place<'_> {
     /// Opens the regular file here for reading.
     ///
-    /// A file with several names may be read: that is what hard links are for.
+    /// A file with several hard links may be read.
     ///
     /// # Errors
     ///
-    /// [`FileError::NotAFile`] for anything that is not a regular file, without waiting for it;
-    /// [`FileError::Link`] when a component has become a link; [`FileError::BaseChanged`] when the base is a single
-    /// file and another one has taken its name; or what the operating system says.
+    /// [`FileError::NotAFile`] for anything that is not a regular file, without waiting for it; [`FileError::Link`]
+    /// when a component has become a link; [`FileError::BaseChanged`] when the base is a single file and another file
+    /// has its name now; or the error of the operating system.
     pub fn open_read(&self) -> Result<File, FileError> {
         let fd = self.open_file(FOR_READING, Mode::empty())?;
         ready(fd).map_err(|errno| self.error(errno))
     }
 
-    /// Opens the regular file here for writing, empty. Creates it if it is missing, with mode 0600 less the umask.
+    /// Opens the regular file here for writing and empties it. A missing file is created, with mode 0600 less the
+    /// umask.
     ///
-    /// The content goes only after every check, through the descriptor that was checked.
+    /// The content is removed only after every check, through the descriptor that was checked.
     ///
     /// # Errors
     ///
-    /// As [`Place::open_read`], and [`FileError::HardLinked`] for a file with several names: one may be elsewhere.
+    /// The errors of [`Place::open_read`], and [`FileError::HardLinked`] for a file with several names, because one of
+    /// them may be outside the base.
     pub fn open_write(&self) -> Result<File, FileError> {
         let slot = if self.is_base() { self.base().slot()? } else { self.parent(OFlags::PATH)? };
         let fd = self.open_file(FOR_WRITING, PRIVATE)?;
@@ -73,43 +76,44 @@ impl Place<'_> {
 
 /// Opens a regular file for reading by its real path: no component may be a link.
 ///
-/// For a path that nobody confines. Whoever has a base wants [`resolve`](super::resolve).
+/// This is for a path that is not confined to a base. A caller with a base uses [`resolve`](super::resolve).
 ///
 /// # Errors
 ///
-/// [`FileError::Invalid`] for a path that is relative or has a `..`; otherwise as [`Place::open_read`].
+/// [`FileError::Invalid`] for a path that is relative or has a `..`; otherwise the errors of [`Place::open_read`].
 pub fn open_read(path: &str) -> Result<File, FileError> {
     Backend::Auto.open_read(path)
 }
 
-/// Opens a regular file for writing, empty, by its real path: no component may be a link. Creates it if it is missing.
+/// Opens a regular file for writing by its real path and empties it: no component may be a link. A missing file is
+/// created.
 ///
-/// For a path that nobody confines. Whoever has a base wants [`resolve`](super::resolve).
+/// This is for a path that is not confined to a base. A caller with a base uses [`resolve`](super::resolve).
 ///
 /// # Errors
 ///
-/// [`FileError::Invalid`] for a path that is relative or has a `..`; otherwise as [`Place::open_write`].
+/// [`FileError::Invalid`] for a path that is relative or has a `..`; otherwise the errors of [`Place::open_write`].
 pub fn open_write(path: &str) -> Result<File, FileError> {
     Backend::Auto.open_write(path)
 }
 
 impl Backend {
-    /// [`open_read`](open_read()), this way.
+    /// Opens like [`open_read`](open_read()), with this backend.
     ///
     /// # Errors
     ///
-    /// As [`open_read`](open_read()).
+    /// The errors of [`open_read`](open_read()).
     pub fn open_read(self, path: &str) -> Result<File, FileError> {
         let path = file_path(path)?;
         let fd = self.open_real(&path, FOR_READING, Mode::empty())?;
         ready(fd).map_err(|errno| at(&path, errno))
     }
 
-    /// [`open_write`](open_write()), this way.
+    /// Opens like [`open_write`](open_write()), with this backend.
     ///
     /// # Errors
     ///
-    /// As [`open_write`](open_write()).
+    /// The errors of [`open_write`](open_write()).
     pub fn open_write(self, path: &str) -> Result<File, FileError> {
         let path = file_path(path)?;
         let slot = self.slot(&path)?;
@@ -141,7 +145,7 @@ impl Base {
     }
 }
 
-/// A directory, held, and a name in it.
+/// A held directory, and a name in it.
 type Slot<'a> = (OwnedFd, &'a OsStr);
 
 fn file_path(text: &str) -> Result<SanitizedPath, FileError> {
@@ -157,12 +161,13 @@ pub(super) fn is_file(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
 }
 
-/// Empties a file that has one name only, which is the one in `slot`.
+/// Empties a file that has only one name, which is the one in `slot`.
 ///
-/// To count names is not enough: who links a foreign file here, lets us open it, and takes the link away again has
-/// left it with one name, elsewhere. So the name is looked up once more. If the file has one name before and after,
-/// and its change time says that nothing was linked or unlinked in between, then the one name is ours. (Before Linux
-/// 6.13, change times tell apart only what happens in different ticks of the kernel's clock.)
+/// A count of the names is not enough. An attacker may link a foreign file here, let the engine open it, and remove the
+/// link again: then the file has one name, which lies elsewhere. So the name is looked up once more. If the file has
+/// one name before and after, and its change time shows that no name was added or removed in between, then its one name
+/// is the one in `slot`. (Before Linux 6.13, change times distinguish only events in different ticks of the kernel's
+/// clock.)
 fn emptied(fd: OwnedFd, (dir, name): Slot<'_>, path: impl Fn() -> PathBuf) -> Result<File, FileError> {
     let failed = |errno| FileError::at(path(), errno);
     for _ in 0..ATTEMPTS {
@@ -175,18 +180,18 @@ fn emptied(fd: OwnedFd, (dir, name): Slot<'_>, path: impl Fn() -> PathBuf) -> Re
         if (after.st_ctime, after.st_ctime_nsec) == (before.st_ctime, before.st_ctime_nsec) {
             return ftruncate(&fd, 0).and_then(|()| ready(fd)).map_err(failed);
         }
-        // Most likely somebody only writes to it: look again.
+        // Most likely another process only writes to the file, so the check is repeated.
     }
     Err(FileError::Unsteady(path()))
 }
 
-/// Waits for whoever is just unlinking something in `dir`: the kernel lowers the count of names a moment before the
-/// name can no longer be found. Renaming a name to itself does nothing, after taking the lock that they hold.
+/// Waits for another process that is unlinking a name in `dir`: the kernel lowers the count of names a moment before
+/// the name disappears. Renaming a name to itself has no effect, but takes the lock that the other process holds.
 fn settle(dir: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
     renameat(dir, name, dir, name)
 }
 
-/// The file as its user expects it: one that waits.
+/// Returns the file in blocking mode, as its user expects it.
 fn ready(fd: OwnedFd) -> Result<File, Errno> {
     fcntl_setfl(&fd, OFlags::empty())?;
     Ok(File::from(fd))

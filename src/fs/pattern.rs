@@ -1,18 +1,18 @@
-//! The names that a pattern of a shell becomes.
+//! Expansion of shell patterns to names.
 
 use std::fs;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-/// The most names that one pattern may become, and the most entries that are looked at for it.
+/// The maximum number of names of one pattern, and the maximum number of entries that are examined for it.
 const MOST_NAMES: usize = 1_000;
 const MOST_ENTRIES: usize = 50_000;
 
-/// Returns the paths that `pattern` becomes in the directory `start`, links followed as a shell follows them; none if nobody
-/// can tell, or if they are too many.
+/// Returns the paths that match `pattern` in the directory `start`, and follows links as a shell does. Returns none if
+/// the matches cannot be determined, or if there are too many.
 ///
-/// More may be returned than a shell would make of it, and never less: what is beyond plain `*`, `?` and `[…]` counts as
-/// any name.
+/// The result may contain more paths than a shell would find, but never fewer: a pattern with more than plain `*`, `?`
+/// and `[…]` matches any name.
 pub(crate) fn matching(start: &str, pattern: &str) -> Option<Vec<String>> {
     let (mut paths, mut looked_at) = (vec![start.trim_end_matches('/').to_owned()], 0);
     let parts: Vec<_> = pattern.split('/').filter(|part| !part.is_empty()).collect();
@@ -30,7 +30,7 @@ pub(crate) fn matching(start: &str, pattern: &str) -> Option<Vec<String>> {
             for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
                 looked_at += 1;
                 let name = entry.file_name();
-                // A name that is no text is no word of a line either.
+                // A name that is not UTF-8 cannot be a word of a command line.
                 let Some(name) = name.to_str() else { continue };
                 if names.has(name) {
                     next.push(format!("{path}/{name}"));
@@ -46,9 +46,9 @@ pub(crate) fn matching(start: &str, pattern: &str) -> Option<Vec<String>> {
     Some(paths)
 }
 
-/// What one part of a pattern says about names.
+/// The names that one part of a pattern matches.
 struct Names {
-    /// None says nothing.
+    /// The matcher of the names; none matches every name.
     matcher: Option<GlobMatcher>,
     dotted: bool,
 }
@@ -61,7 +61,7 @@ impl Names {
     }
 
     fn has(&self, name: &str) -> bool {
-        // A name that begins with a dot is named by a dot.
+        // A hidden name is matched only by a pattern that starts with a dot.
         let is_shown = self.dotted || !name.starts_with('.');
         is_shown && self.matcher.as_ref().is_none_or(|matcher| matcher.is_match(name))
     }

@@ -1,4 +1,4 @@
-//! A name below a held base, and how it is reached: through descriptors, and never through a link.
+//! A path below a held base. It is reached through descriptors, and never through a link.
 
 use std::{
     ffi::OsStr,
@@ -16,10 +16,10 @@ use rustix::{
 
 use super::{Base, FileError, backend::Start, real::is_on_proc};
 
-/// A canonical path below a [`Base`], the base itself included. It may or may not exist.
+/// A canonical path below a [`Base`], or the base itself. It may or may not exist.
 ///
-/// Everything done here starts at the held base and ends at the place without following a link, so it happens below
-/// the base or not at all. A refusal changes nothing.
+/// Every operation starts at the held base and reaches the place without following a link. So it happens below the base
+/// or not at all. A refused operation changes no file.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     base: &'a Base,
@@ -29,12 +29,12 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// INVARIANT: `rest` is relative and each of its components is a plain name.
+    /// Creates a place. INVARIANT: `rest` is relative and each of its components is a plain name.
     pub(super) fn new(base: &'a Base, rest: &'a Path, names_a_directory: bool) -> Place<'a> {
         Place { base, rest, names_a_directory, is_off_proc: false }
     }
 
-    /// Refuses to open an object of a proc file system, whatever was mounted here since.
+    /// Refuses to open an object of a proc file system, even if one was mounted here since.
     #[must_use]
     pub fn off_proc(self) -> Place<'a> {
         Place { is_off_proc: true, ..self }
@@ -52,7 +52,7 @@ impl<'a> Place<'a> {
         self.names_a_directory
     }
 
-    /// The names from the base to here.
+    /// Returns the names from the base to this place.
     pub(super) fn names(&self) -> impl Iterator<Item = &'a OsStr> + use<'a> {
         self.rest
             .as_os_str()
@@ -62,7 +62,7 @@ impl<'a> Place<'a> {
             .map(OsStr::from_bytes)
     }
 
-    /// For messages.
+    /// Returns the full path, for messages.
     pub(super) fn path(&self) -> PathBuf {
         if self.is_base() { self.base.path().as_path().into() } else { self.base.path().as_path().join(self.rest) }
     }
@@ -71,8 +71,8 @@ impl<'a> Place<'a> {
         FileError::at(self.path(), errno)
     }
 
-    /// Opens what is here. A single file that is itself the base has no directory to be opened from: it is opened by
-    /// its real path, and the caller compares what that gave with what is held.
+    /// Opens the object at this place. A base that is a single file has no held directory to open it from: it is opened
+    /// by its real path, and the caller compares the opened object with the held one.
     pub(super) fn open(&self, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let Base { held, backend, .. } = self.base;
         let opened = match (self.is_base(), held.is_directory) {
@@ -88,7 +88,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The directory that holds this place, and the name in it.
+    /// Returns the directory that holds this place, and the name in it.
     pub(super) fn parent(&self, flags: OFlags) -> Result<(OwnedFd, &'a OsStr), FileError> {
         let name = self.rest.file_name().ok_or_else(|| FileError::IsBase(self.path()))?;
         let above = Place { rest: self.rest.parent().unwrap_or(Path::new("")), ..*self };

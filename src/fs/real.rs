@@ -1,4 +1,4 @@
-//! What a path really names, and which object that is. This is what a grant of a path pins.
+//! Real paths and the objects they name. A grant of a path pins both.
 
 use std::os::fd::OwnedFd;
 
@@ -17,13 +17,13 @@ use super::{
 };
 use crate::model::{FileIdentity, InvalidPath, SanitizedPath, sanitize};
 
-/// How often a path is followed again because somebody changed it meanwhile.
+/// The number of attempts to follow a path that another process changes meanwhile.
 const ATTEMPTS: usize = 8;
 
 /// A path without links, and the object that was there when it was resolved.
 ///
-/// Stale at once: good for showing to a person, for storing with a grant, and for comparing later. It is no
-/// permission to open the path by name; see [`ContainedPath`](super::ContainedPath).
+/// The value may be stale at once. It can be shown to a person, stored with a grant, and compared later. To open the
+/// path, use [`ContainedPath`](super::ContainedPath): a check followed by opening by name is not safe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RealPath {
     path: SanitizedPath,
@@ -32,37 +32,37 @@ pub struct RealPath {
 }
 
 impl RealPath {
-    /// The path without links.
+    /// Returns the path without links.
     pub fn path(&self) -> &SanitizedPath {
         &self.path
     }
 
-    /// The object at the path; `None` when there was nothing.
+    /// Returns the identity of the object at the path; `None` when the path did not exist.
     pub fn identity(&self) -> Option<FileIdentity> {
         self.identity
     }
 
-    /// True if the object is one of a proc file system, wherever that is mounted.
+    /// Returns true if the object belongs to a proc file system, wherever that is mounted.
     pub fn is_on_proc(&self) -> bool {
         self.is_on_proc
     }
 }
 
-/// Follows an absolute path as the kernel would: links expanded (40 at most), `..` to the parent of the real directory.
+/// Resolves an absolute path like the kernel: links are expanded (40 at most), and `..` leads to the parent of the real
+/// directory.
 ///
-/// A link to something that does not exist is followed like any other. From the first component that does not exist,
-/// the rest is kept as written and may hold no `..`. Links of procfs are refused, but for `/proc/self` and
-/// `/proc/thread-self`.
+/// A link to a missing path is followed like any other. From the first missing component on, the rest is kept as
+/// written and must have no `..`. Links of procfs are refused, except `/proc/self` and `/proc/thread-self`.
 ///
 /// # Errors
 ///
-/// Any [`ResolveError`] but `Outside` and `Missing`. A permission that is lacking, a file used as a directory and a
-/// name that is too long are errors and never "does not exist".
+/// Any [`ResolveError`] but `Outside` and `Missing`. A missing permission, a file used as a directory and a name that
+/// is too long are errors; they never count as a missing path.
 pub fn real(path: &str) -> Result<RealPath, ResolveError> {
     Backend::Auto.real(path)
 }
 
-/// The same for a path that was parsed already.
+/// Resolves a path that was parsed already, like [`real`].
 pub(crate) fn real_of(path: &SanitizedPath) -> Result<RealPath, ResolveError> {
     match Backend::Auto.pin(path.clone(), false) {
         Ok(found) => RealPath::of(found),
@@ -80,19 +80,19 @@ impl RealPath {
 }
 
 impl Backend {
-    /// [`real`], this way.
+    /// Resolves like [`real`], with this backend.
     ///
     /// # Errors
     ///
-    /// As [`real`].
+    /// The errors of [`real`].
     pub fn real(self, path: &str) -> Result<RealPath, ResolveError> {
         RealPath::of(self.find(path)?)
     }
 
-    /// Follows `path` and takes hold of what is there.
+    /// Resolves `path` and opens the object there as a path handle.
     pub(super) fn find(self, path: &str) -> Result<Found, ResolveError> {
         sanitize(path)?;
-        // Most paths have neither links nor `..`. Opening one so that a link is an error answers in one call.
+        // Most paths have neither links nor `..`. For them, one call that opens the path and fails on a link is enough.
         match path.parse() {
             Ok(plain) => {
                 if let Ok(found) = self.pin(plain, names_a_directory(path)) {
@@ -107,7 +107,7 @@ impl Backend {
             let text = walk(path)?;
             match self.pin(text.parse()?, names_a_directory(&text)) {
                 Ok(found) => return Ok(found),
-                // The walk met no such thing a moment ago, so somebody is changing the path.
+                // The walk found no such obstacle a moment ago, so another process is changing the path.
                 Err(Errno::LOOP | Errno::NOTDIR | Errno::ACCESS) => unsteady = Some(text),
                 Err(errno) => return Err(ResolveError::at(&text, errno)),
             }
@@ -115,8 +115,8 @@ impl Backend {
         Err(ResolveError::Unsteady(unsteady.unwrap_or_default()))
     }
 
-    /// Takes hold of what a canonical path names. Nothing there is an answer: on a path without links, `ENOENT`
-    /// says that every component before the missing one was looked at and was a directory.
+    /// Opens the object of a canonical path as a path handle. A missing object is a valid result: on a path without
+    /// links, `ENOENT` means that every component before the missing one was checked and was a directory.
     fn pin(self, path: SanitizedPath, is_directory: bool) -> Result<Found, Errno> {
         let flags = if is_directory { OFlags::PATH | OFlags::DIRECTORY } else { OFlags::PATH };
         let held = match self.open(Start::Root, path.as_path(), flags, Mode::empty()) {
@@ -128,16 +128,16 @@ impl Backend {
     }
 }
 
-/// A resolved path and what was at it, held.
+/// A resolved path and the held object there.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) path: SanitizedPath,
     pub(super) held: Option<Held>,
-    /// The text ended in `/` or `/.`, so whatever is opened there must be a directory.
+    /// True if the text ended in `/` or `/.`, so the opened object must be a directory.
     pub(super) names_a_directory: bool,
 }
 
-/// An object that cannot be exchanged any more, because it is held and not named.
+/// An object that cannot be replaced, because it is held by descriptor and not by name.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) fd: OwnedFd,
@@ -152,17 +152,17 @@ impl Held {
     }
 
     fn is_on_proc(&self) -> Result<bool, Errno> {
-        // File systems without a disk, as procfs, have devices of major number 0.
+        // File systems without a disk, such as procfs, have devices with major number 0.
         if major(self.identity.dev) == 0 { is_on_proc(&self.fd) } else { Ok(false) }
     }
 }
 
-/// True if the descriptor is an object of a proc file system.
+/// Returns true if the descriptor is an object of a proc file system.
 pub(super) fn is_on_proc(fd: &OwnedFd) -> Result<bool, Errno> {
     Ok(fstatfs(fd)?.f_type == PROC_SUPER_MAGIC)
 }
 
-/// The result of one look at a descriptor.
+/// The result of a status call on a descriptor.
 #[derive(Debug)]
 pub(super) struct Looked {
     pub(super) identity: FileIdentity,
@@ -174,7 +174,7 @@ impl Looked {
         let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::BTIME;
         let stat = match statx(fd, c"", AtFlags::EMPTY_PATH, wanted) {
             Ok(stat) => stat,
-            // A kernel or a filter that does not know the call: then nobody tells when it was made.
+            // The kernel or a seccomp filter does not permit the call: then the creation time is unknown.
             Err(Errno::NOSYS | Errno::PERM) => return Looked::without_birth(fd),
             Err(errno) => return Err(errno),
         };
@@ -195,12 +195,12 @@ fn is_directory(mode: RawMode) -> bool {
     FileType::from_raw_mode(mode) == FileType::Directory
 }
 
-/// The inode that `stat` describes.
+/// Returns the identity of the inode in `stat`, without the creation time.
 pub(super) fn identity(stat: &Stat) -> FileIdentity {
     FileIdentity::new(stat.st_dev, stat.st_ino)
 }
 
-/// The object that `metadata` describes, as [`RealPath::identity`] tells it.
+/// Returns the identity of the object in `metadata`, in the form of [`RealPath::identity`].
 #[cfg(any(feature = "config", feature = "edit", feature = "journal", feature = "sandbox"))]
 pub(crate) fn identity_of(metadata: &std::fs::Metadata) -> FileIdentity {
     use std::{os::unix::fs::MetadataExt, time::UNIX_EPOCH};
@@ -209,7 +209,7 @@ pub(crate) fn identity_of(metadata: &std::fs::Metadata) -> FileIdentity {
     born.map_or(identity, |born| identity.born(born.as_secs(), born.subsec_nanos()))
 }
 
-/// Whether a text says of itself that it names a directory; folding would forget it.
+/// Returns true if the text itself names a directory. Canonicalization would remove this mark.
 pub(super) fn names_a_directory(text: &str) -> bool {
     text.ends_with('/') || text.ends_with("/.")
 }

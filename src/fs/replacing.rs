@@ -1,6 +1,6 @@
-//! Who may put something else where a path leads: whoever may rename or replace one of the names on the way.
+//! Users who can replace the object at a path, because they may rename or replace one of the names on the way.
 //!
-//! Access lists beyond the mode count through the mode: on Linux, the bits of the group are the widest that such a list gives.
+//! Access lists beyond the mode are included in the mode: on Linux, the group bits are the upper bound of such a list.
 
 use std::{fs, io, os::unix::fs::MetadataExt, path::PathBuf};
 
@@ -10,26 +10,26 @@ const STICKY: u32 = 0o1000;
 const GROUP: u32 = 0o020;
 const EVERYBODY: u32 = 0o002;
 
-/// One reason why somebody may put something else where a path leads.
+/// A reason why another user can replace the object at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Replacer {
-    /// A user who owns a directory of the way.
+    /// A user who owns a directory on the way.
     OwnerOf {
         /// The directory.
         directory: PathBuf,
         /// The user.
         user: u32,
     },
-    /// Whoever may write a directory of the way besides its owner.
+    /// Users other than the owner who may write a directory on the way.
     WriterOf {
         /// The directory.
         directory: PathBuf,
-        /// Its group may.
+        /// True if its group may write it.
         group: bool,
-        /// Everybody may.
+        /// True if every user may write it.
         everybody: bool,
     },
-    /// A user who owns a name of the way, in a sticky directory that others may write.
+    /// A user who owns a name on the way, in a sticky directory that other users may write.
     OwnerOfName {
         /// The path of the name.
         name: PathBuf,
@@ -39,11 +39,11 @@ pub(crate) enum Replacer {
 }
 
 impl Trail {
-    /// Everybody who may put something else where this way leads, but for users who are trusted.
+    /// Returns every way in which an untrusted user can replace the object at the end of this trail.
     ///
     /// # Errors
     ///
-    /// When a directory cannot be looked at, or is gone by now.
+    /// An I/O error when a directory cannot be read, or is gone by now.
     pub(crate) fn replacers(&self, is_trusted: impl Fn(u32) -> bool) -> io::Result<Vec<Replacer>> {
         let mut found = Vec::new();
         for directory in &self.directories {
@@ -59,7 +59,7 @@ impl Trail {
                 found.push(Replacer::WriterOf { directory: directory.clone(), group, everybody });
                 continue;
             }
-            // There, who owns a name may replace it.
+            // In a sticky directory, the owner of a name may replace it.
             for name in self.names.iter().filter(|name| name.parent() == Some(directory)) {
                 let user = fs::symlink_metadata(name)?.uid();
                 if !is_trusted(user) {
@@ -71,7 +71,7 @@ impl Trail {
     }
 }
 
-/// Returns true for a mode by which others than the owner may write.
+/// Returns true for a mode with which users other than the owner may write.
 pub(crate) fn others_write(mode: u32) -> bool {
     mode & (GROUP | EVERYBODY) != 0
 }
@@ -81,7 +81,7 @@ pub(crate) fn is_us_or_root(user: u32) -> bool {
     user == us() || user == 0
 }
 
-/// The user of this process.
+/// Returns the effective user of this process.
 pub(crate) fn us() -> u32 {
     rustix::process::geteuid().as_raw()
 }

@@ -1,8 +1,8 @@
-//! Paths in what a person is told to type.
+//! Paths in commands that a person is asked to type.
 
 use std::path::Path;
 
-/// A path as a shell takes it.
+/// Quotes a path for a shell.
 pub(crate) fn for_shell(path: &Path) -> String {
     let text = path.to_string_lossy();
     if text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%,:=".contains(c)) {

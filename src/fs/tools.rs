@@ -1,7 +1,7 @@
-//! What a file tool does at a place: read, write, list, create and remove, each through descriptors alone.
+//! File operations at a place: read, write, list, create and remove, each through descriptors alone.
 //!
-//! Deliberately absent: anything recursive, renaming from one place to another, links, and changing modes, owners or
-//! times.
+//! Deliberately absent: recursive operations, renaming from one place to another, links, and changes of modes, owners
+//! or times.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -23,7 +23,8 @@ use super::{
     open::{PRIVATE, is_file},
 };
 
-/// Permission bits that a replaced file hands on. Set-user-id and its kind are for the owner to set again.
+/// The permission bits that a new file takes over from the replaced one. Set-user-id and similar bits are for the owner
+/// to set again.
 const PERMISSION_BITS: RawMode = 0o777;
 
 const HOLD_DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -32,13 +33,13 @@ const HOLD_DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlag
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Entry {
-    /// The name as the file system has it: any bytes but `/` and null.
+    /// The name as in the file system: any bytes but `/` and null.
     pub name: OsString,
-    /// What it was when the directory was read.
+    /// The kind of the entry when the directory was read.
     pub kind: EntryKind,
 }
 
-/// What an entry of a directory is.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EntryKind {
@@ -46,18 +47,18 @@ pub enum EntryKind {
     File,
     /// A directory.
     Directory,
-    /// A symbolic link, wherever it leads.
+    /// A symbolic link, with any target.
     Link,
     /// A pipe, a socket or a device.
     Other,
 }
 
 impl Place<'_> {
-    /// The content of the regular file here, if it has no more than `limit` bytes.
+    /// Reads the content of the regular file here, if it has at most `limit` bytes.
     ///
     /// # Errors
     ///
-    /// [`FileError::TooLarge`] without a part of the content; otherwise as [`Place::open_read`].
+    /// [`FileError::TooLarge`], without a part of the content; otherwise the errors of [`Place::open_read`].
     pub fn read(&self, limit: usize) -> Result<Vec<u8>, FileError> {
         let mut content = Vec::new();
         let one_more = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
@@ -69,16 +70,16 @@ impl Place<'_> {
         Ok(content)
     }
 
-    /// Gives the file here this content, all at once: who opens it sees the old content or the new, also after a crash.
+    /// Replaces the content of the file in one step: a reader sees the old content or the new, also after a crash.
     ///
-    /// A new file takes the old one's name and permission bits, so another name of the old file keeps the old content;
-    /// owner, times and attributes are the new file's. A missing file is created with mode 0600 less the umask. A base
-    /// that is a single file is written in place instead, because the grant is on that object.
+    /// A new file takes the name and the permission bits of the old one, so another name of the old file keeps the old
+    /// content. Owner, times and attributes are those of the new file. A missing file is created with mode 0600 less
+    /// the umask. A base that is a single file is written in place instead, because the grant is on that object.
     ///
     /// # Errors
     ///
-    /// [`FileError::NotAFile`] when something else has the name; [`FileError::NotFound`] when the directory is
-    /// missing (see [`Place::create_dir_all`]); otherwise as [`Place::open_write`].
+    /// [`FileError::NotAFile`] when the name belongs to an entry that is no regular file; [`FileError::NotFound`] when
+    /// the directory is missing (see [`Place::create_dir_all`]); otherwise the errors of [`Place::open_write`].
     pub fn write(&self, content: &[u8]) -> Result<(), FileError> {
         if self.names_a_directory() {
             return Err(FileError::NotAFile(self.path()));
@@ -94,8 +95,8 @@ impl Place<'_> {
         new.take_name(name).and_then(|()| fsync(&parent)).map_err(|errno| self.error(errno))
     }
 
-    /// The permission bits of the file whose name is about to be taken. What is found here decides about bits and
-    /// about a message; the name is taken without being followed, whatever it has become.
+    /// Returns the permission bits of the file that will be replaced. The result is used only for these bits and for an
+    /// error message. The rename does not follow the name, even if another process replaces it meanwhile.
     fn replaced_mode(&self, parent: BorrowedFd<'_>, name: &OsStr) -> Result<Option<Mode>, FileError> {
         match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if is_file(&stat) => Ok(Some(Mode::from_raw_mode(stat.st_mode & PERMISSION_BITS))),
@@ -105,11 +106,11 @@ impl Place<'_> {
         }
     }
 
-    /// Makes this a directory, and every missing one between the base and here, with mode 0700 less the umask.
+    /// Creates the directory here, and every missing one between the base and here, with mode 0700 less the umask.
     ///
     /// # Errors
     ///
-    /// [`FileError::NotADirectory`] when something else, a link too, stands in the way.
+    /// [`FileError::NotADirectory`] when another object, for example a link, is in the way.
     pub fn create_dir_all(&self) -> Result<(), FileError> {
         let mut here: Option<OwnedFd> = None;
         for name in self.names() {
@@ -122,11 +123,11 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// The entries of the directory here by name, if there are no more than `limit`. Links are listed, not followed.
+    /// Returns the entries of the directory here by name, if there are at most `limit`. Links are listed, not followed.
     ///
     /// # Errors
     ///
-    /// [`FileError::NotADirectory`], [`FileError::TooLarge`], or what the operating system says.
+    /// [`FileError::NotADirectory`], [`FileError::TooLarge`], or the error of the operating system.
     pub fn list(&self, limit: usize) -> Result<Vec<Entry>, FileError> {
         let fd = self.open(OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).map_err(|errno| self.error(errno))?;
         let mut entries = entries(fd, limit).map_err(|errno| self.error(errno))?;
@@ -137,7 +138,7 @@ impl Place<'_> {
         Ok(entries)
     }
 
-    /// Removes the name of the file here. A link that has come to stand here is removed, not followed.
+    /// Removes the name of the file here. If a link is here by now, the link is removed, not followed.
     ///
     /// # Errors
     ///
@@ -168,7 +169,8 @@ impl Place<'_> {
     }
 }
 
-/// The directory `name`, made if it is missing. What is held afterwards is a directory and was not reached by a link.
+/// Opens the directory `name`, and creates it if it is missing. The result is a directory and was not reached through a
+/// link.
 fn enter_or_create(above: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
     let enter = || openat(above, name, HOLD_DIRECTORY, Mode::empty());
     match enter() {
@@ -180,7 +182,7 @@ fn enter_or_create(above: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno
     }
 }
 
-/// At most one entry more than `limit`.
+/// Returns at most one entry more than `limit`.
 fn entries(fd: OwnedFd, limit: usize) -> Result<Vec<Entry>, Errno> {
     let mut found = Vec::new();
     let mut dir = Dir::new(fd)?;
@@ -192,7 +194,7 @@ fn entries(fd: OwnedFd, limit: usize) -> Result<Vec<Entry>, Errno> {
         }
         let mut kind = entry.file_type();
         if kind == FileType::Unknown {
-            // Some file systems do not say; the open directory does, about the entry itself.
+            // Some file systems do not report the type. The open directory reports it for the entry itself.
             kind = FileType::from_raw_mode(statat(dir.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode);
         }
         found.push(Entry { name: OsStr::from_bytes(name.to_bytes()).to_owned(), kind: entry_kind(kind) });
@@ -214,7 +216,7 @@ fn entry_kind(kind: FileType) -> EntryKind {
     }
 }
 
-/// A file under a name of its own, which goes away again unless it takes the name it was made for.
+/// A file with a temporary name. It is removed on drop, unless it took its final name.
 struct NewFile<'a> {
     parent: BorrowedFd<'a>,
     name: OsString,
@@ -224,7 +226,7 @@ struct NewFile<'a> {
 
 impl<'a> NewFile<'a> {
     fn create(parent: BorrowedFd<'a>) -> Result<NewFile<'a>, Errno> {
-        // A name that nobody can have put there before; if somebody has, that is an error and not an invitation.
+        // The random name should not exist. If it exists, that is an error, and the entry is not used.
         let name = OsString::from(format!(".{}.bestow-tmp", uuid::Uuid::now_v7()));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(openat(parent, &name, flags, PRIVATE)?);
@@ -249,7 +251,7 @@ impl<'a> NewFile<'a> {
 impl Drop for NewFile<'_> {
     fn drop(&mut self) {
         if !self.is_named {
-            // Nothing better can be done about a directory that does not let go of our file.
+            // If the directory does not permit the removal, the file stays: there is no other remedy.
             let _ = unlinkat(self.parent, &self.name, AtFlags::empty());
         }
     }

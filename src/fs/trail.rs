@@ -1,6 +1,6 @@
-//! What a path passes through on its way to an object: every directory looked into, every link followed.
+//! The trail of a path to its object: every directory that was searched, every link that was followed.
 //!
-//! A `Trail` is an observation, true when it was made. It opens nothing and says nothing about what may be opened.
+//! A `Trail` is an observation, true when it was made. It opens no file and grants no access.
 
 use std::{
     collections::BTreeSet,
@@ -12,52 +12,52 @@ use std::{
 use super::identity_of;
 use crate::model::FileIdentity;
 
-/// The most links one path may pass through, as in the Linux kernel.
+/// The maximum number of links of one path, as in the Linux kernel.
 const MAX_LINKS: usize = 40;
 
-/// The way from the root of the file system to where a path leads.
+/// The way from the root of the file system to the end of a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(not(feature = "config"), allow(dead_code, reason = "only a policy file is asked about all of its way"))]
 pub(crate) struct Trail {
-    /// Where the path leads, without links. Past the first missing part this is text.
+    /// The end of the path, without links. After the first missing part this is only text.
     pub(crate) real: PathBuf,
     /// The object there, if there is one.
     pub(crate) identity: Option<FileIdentity>,
     /// The directories in which a name was looked up; each is a real path.
     pub(crate) directories: BTreeSet<PathBuf>,
-    /// The names that were looked up, each below its real directory: whoever replaces one of them moves the path.
+    /// The names that were looked up, each below its real directory. A user who replaces one of them moves the path.
     pub(crate) names: BTreeSet<PathBuf>,
     /// Those of the names that are links.
     pub(crate) links: Vec<PathBuf>,
 }
 
 impl Trail {
-    /// Walks `path`, which is absolute, as the kernel does. A missing end is fine.
+    /// Walks the absolute path `path` like the kernel. A missing end is no error.
     ///
     /// # Errors
     ///
-    /// When what a path leads to cannot be told: no permission to look, a link that goes in circles, a file where
-    /// a directory should be, or `..` after something that is missing.
+    /// An error when the target of the path cannot be determined: no permission to look, a link that goes in circles, a
+    /// file where a directory should be, or `..` after a missing component.
     pub(crate) fn of(path: &Path) -> io::Result<Trail> {
         let mut trail = Trail::default();
         trail.walk(path)?;
         Ok(trail)
     }
 
-    /// The part of the way that can be walked: enough to know where to look for a change.
+    /// Walks the part of the path that can be walked: enough to know which directories to watch for a change.
     #[cfg(feature = "config")]
     pub(crate) fn as_far_as_possible(path: &Path) -> Trail {
         let mut trail = Trail::default();
-        // What stops the walk is for whoever reads the file to report.
+        // The reader of the file reports the error that stopped the walk.
         let _stopped = trail.walk(path);
         trail
     }
 
-    /// Each directory of the way, and what stands at its end, as an object.
+    /// Returns the identity of each directory on the way, and of the object at its end.
     ///
     /// # Errors
     ///
-    /// When one cannot be looked at, or is gone by now.
+    /// An I/O error when one of them cannot be read, or is gone by now.
     #[cfg(feature = "config")]
     pub(crate) fn objects(&self) -> io::Result<Vec<(FileIdentity, PathBuf)>> {
         let mut objects = Vec::with_capacity(self.directories.len() + 1);
@@ -116,7 +116,7 @@ impl Trail {
     }
 }
 
-/// The names of `path` from the last to the first, so that the next one is popped.
+/// Returns the names of `path` from the last to the first, so that `pop` returns the next one.
 fn parts(path: &Path) -> Vec<OsString> {
     let named = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_owned()),

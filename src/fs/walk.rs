@@ -1,7 +1,7 @@
-//! Follows a path as the kernel does, and says where it leads: links expanded, `..` taken from the real directory.
+//! Resolves a path like the kernel: links are expanded, and `..` leads to the parent of the real directory.
 //!
-//! The answer is a text without links, true while nobody changes a directory on the way: whoever uses it opens it so
-//! that a link is an error. Nothing is opened for reading or writing here, and nothing decides whether the place is
+//! The result is a text without links. It is true until a directory on the way changes, so its user must open it with a
+//! call that fails on a link. This module opens no file for reading or writing, and does not decide if the path is
 //! allowed.
 
 use std::{mem::MaybeUninit, os::fd::OwnedFd};
@@ -13,14 +13,14 @@ use rustix::{
 
 use super::{ResolveError, backend::root};
 
-/// As many as Linux follows in one walk.
+/// The maximum number of links, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// No link on Linux holds more.
+/// The maximum length of a link target on Linux.
 const MAX_TARGET: usize = 4096;
 
-/// How many names are looked up from one held directory before one further down is held. Holding each would cost
-/// three calls for one; holding none would make a deep path cost its square.
+/// The number of names that are looked up from one held directory before a deeper one is held. Holding each directory
+/// would need three calls instead of one; holding none would make a deep path cost its square.
 const STRIDE: usize = 32;
 
 /// The inode of the root of every procfs.
@@ -28,14 +28,14 @@ const PROC_ROOT_INODE: u64 = 1;
 
 const HOLD_DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Where the absolute `path` leads, as a text without links and without `..`.
+/// Returns the real location of the absolute `path`, as a text without links and without `..`.
 ///
-/// It ends in `/` when the path says that it names a directory. From the first component that does not exist the
-/// rest is taken as it is written.
+/// The result ends in `/` when the path states that it names a directory. From the first missing component on, the rest
+/// is kept as written.
 ///
 /// # Errors
 ///
-/// Every [`ResolveError`] but `Outside`, `Missing` and `Unsteady`. Only `ENOENT` means "does not exist".
+/// Every [`ResolveError`] but `Outside`, `Missing` and `Unsteady`. Only `ENOENT` counts as a missing path.
 pub(super) fn walk(path: &str) -> Result<String, ResolveError> {
     let mut walk = Walk::of(path)?;
     let mut names_a_directory = false;
@@ -52,20 +52,20 @@ pub(super) fn walk(path: &str) -> Result<String, ResolveError> {
     Ok(walk.real + if names_a_directory { "/" } else { "" })
 }
 
-/// `a//b`, `a/./b` and the end of `a/` all say no more than that `a` is a directory.
+/// Returns true for an empty name or `.`: `a//b`, `a/./b` and the end of `a/` only state that `a` is a directory.
 fn is_here(name: &str) -> bool {
     matches!(name, "" | ".")
 }
 
 struct Walk {
-    /// The way to here, without links; empty for the root.
+    /// The current position, without links; empty for the root.
     real: String,
-    /// A directory on that way, held, from which names are looked up.
+    /// A held directory on the way to the current position. Names are looked up from it.
     anchor: OwnedFd,
-    /// How much of `real` leads to the anchor, and how many names lead on from it.
+    /// The length of the part of `real` that leads to the anchor, and the number of names after it.
     anchored: usize,
     ahead: usize,
-    /// What is to be walked, and from where on it is still to be. Behind a trailing slash is an empty name.
+    /// The path to walk, and the index of the part that is left. A trailing slash is followed by an empty name.
     path: String,
     next: Option<usize>,
     links: usize,
@@ -79,7 +79,7 @@ impl Walk {
             anchored: 0,
             ahead: 0,
             path: path.to_owned(),
-            // Behind the slash that made it absolute: at the root we are.
+            // The walk starts at the root, after the leading slash.
             next: Some(1),
             links: 0,
         })
@@ -99,7 +99,7 @@ impl Walk {
         Some(name)
     }
 
-    /// The way from the anchor to here.
+    /// Returns the path from the anchor to the current position.
     fn tail(&self) -> &str {
         let tail = self.real.get(self.anchored..).unwrap_or_default();
         if tail.is_empty() { "." } else { tail.trim_start_matches('/') }
@@ -107,13 +107,13 @@ impl Walk {
 
     fn failed(&self, errno: Errno) -> ResolveError {
         match errno {
-            // We came through here, so it was there.
+            // The walk came through this directory, so it existed before.
             Errno::NOENT => ResolveError::Unsteady(self.real.clone()),
             errno => ResolveError::at(if self.real.is_empty() { "/" } else { &self.real }, errno),
         }
     }
 
-    /// What the kernel asks of `a` in `a/.`: that it is a directory, and that we may search it.
+    /// Checks what the kernel requires of `a` in `a/.`: it must be a directory, and this process may search it.
     fn stay(&self) -> Result<(), ResolveError> {
         let here = format!("{}/.", self.tail());
         statat(&self.anchor, here, AtFlags::empty()).map(drop).map_err(|errno| self.failed(errno))
@@ -130,7 +130,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Goes to `name`, through it if it is a link. False if there is no such name.
+    /// Goes to `name`, and through it if it is a link. Returns false if the name does not exist.
     fn enter(&mut self, name: &str) -> Result<bool, ResolveError> {
         if self.ahead == STRIDE {
             self.hold_here()?;
@@ -141,7 +141,7 @@ impl Walk {
         let mut target = [MaybeUninit::uninit(); MAX_TARGET];
         match readlinkat_raw(&self.anchor, self.tail(), &mut target) {
             Ok((target, _)) => self.follow(name, target).map(|()| true),
-            // Something that is not a link.
+            // The name is not a link.
             Err(Errno::INVAL) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
             Err(Errno::NOTDIR) => {
@@ -152,7 +152,7 @@ impl Walk {
         }
     }
 
-    /// Goes on from the directory of the link that was just read.
+    /// Continues with the target, from the directory of the link that was read.
     fn follow(&mut self, name: &str, target: &[u8]) -> Result<(), ResolveError> {
         let link = self.real.clone();
         let failed = |errno| ResolveError::at(&link, errno);
@@ -192,8 +192,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Whether a link in the held directory does not lead to the text it shows. All of procfs is distrusted, but for
-    /// the two links at its top that are ordinary ones and that programs do use.
+    /// Returns true if a link in the held directory may not lead to the text it shows. All links of procfs count as
+    /// such, except two ordinary links at its top that programs use.
     fn is_magic(&self, name: &str) -> Result<bool, Errno> {
         if fstatfs(&self.anchor)?.f_type != PROC_SUPER_MAGIC {
             return Ok(false);
@@ -202,7 +202,8 @@ impl Walk {
         Ok(!(at_top && matches!(name, "self" | "thread-self")))
     }
 
-    /// From here on nothing exists, so the rest is a text; but a `..` in it would have to be looked up.
+    /// Appends the rest as text, since the path does not exist from here on. A `..` in the rest is an error, because it
+    /// would have to be looked up.
     fn missing(mut self) -> Result<String, ResolveError> {
         let mut names_a_directory = false;
         while let Some(name) = self.next_name() {

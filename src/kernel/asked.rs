@@ -1,4 +1,5 @@
-//! The questions of one family to people, and what people said last: each no in a row makes the family ask less, for longer.
+//! The prompts of one family to people, and the latest answers. Each denial in a row lets the family ask less, for
+//! longer.
 
 use std::time::Duration;
 
@@ -6,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Timestamp;
 
-/// The window in which questions are counted.
+/// The time window in which questions are counted.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// The longest that one no is fresh, unless the setting says more for the first.
+/// The maximum time for which a denial is recent, unless the setting for the first denial is longer.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
-/// The questions of a family lately, and the noes to them in a row.
+/// The recent questions of a family, and its denials in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Asked {
     since: Timestamp,
@@ -23,12 +24,12 @@ pub(super) struct Asked {
     pause: Option<Pause>,
 }
 
-/// The time after a no in which the family asks less.
+/// The time after a denial in which the family may ask less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Pause {
     since: Timestamp,
     until: Timestamp,
-    /// When noes before are forgotten.
+    /// The time at which earlier denials no longer count.
     forgotten: Timestamp,
 }
 
@@ -37,24 +38,24 @@ impl Asked {
         Asked { since: Timestamp::from_millis(0), count: 0, noes: 0, pause: None }
     }
 
-    /// How many questions were asked lately: within a minute, or since the last no if that is still fresh.
+    /// Returns the number of recent questions: within a minute, or since the last denial if that is still recent.
     pub(super) fn lately(self, now: Timestamp) -> u32 {
         let minute = now < self.since.after(WINDOW);
         if minute || self.paused_until(now).is_some() { self.count } else { 0 }
     }
 
-    /// The most that may be asked now: each no in a row halves `max` while it is fresh.
+    /// Returns the maximum number of questions now. Each denial in a row halves `max` while the last one is recent.
     pub(super) fn limit(self, max: u32, now: Timestamp) -> u32 {
         let noes = self.paused_until(now).map_or(0, |_| self.noes);
         max.checked_shr(noes).unwrap_or(0)
     }
 
-    /// Until when the last no is fresh, if it is.
+    /// Returns the time until which the last denial is recent, if it still is.
     pub(super) fn paused_until(self, now: Timestamp) -> Option<Timestamp> {
         self.pause.map(|pause| pause.until).filter(|until| now < *until)
     }
 
-    /// How many noes in a row there were.
+    /// Returns the number of denials in a row.
     pub(super) fn noes(self) -> u32 {
         self.noes
     }
@@ -66,7 +67,8 @@ impl Asked {
         }
     }
 
-    /// A person said no; until when that is fresh. What one answer settles is one no.
+    /// Records a denial by a person and returns the time until which it is recent. Denials at one moment come from one
+    /// answer and count once.
     pub(super) fn said_no(&mut self, now: Timestamp, memory: Duration) -> Timestamp {
         if let Some(pause) = self.pause.filter(|pause| pause.since == now) {
             return pause.until;
@@ -81,7 +83,7 @@ impl Asked {
         until
     }
 
-    /// A person said yes, or talks with the family: noes before do not count any more.
+    /// Resets the denials, because a person approved something or talks with the family.
     pub(super) fn said_yes(&mut self) {
         (self.noes, self.pause) = (0, None);
     }

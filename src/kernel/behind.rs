@@ -1,7 +1,7 @@
-//! A state that is behind another one: what everybody sees while the disk still writes down what was decided.
+//! The published state. It lags the decided state until the store confirms each batch.
 //!
-//! What ends something is seen at once, what gives something only once it is stored. So the one behind never holds a
-//! right that the one ahead has lost, and when nothing is on its way the two are equal.
+//! A loss of rights is published at once. A gain is published only after it is stored. The published state therefore
+//! never holds a right that the decided state has lost. When no batch is waiting, the two states are equal.
 
 use std::sync::Arc;
 
@@ -10,14 +10,15 @@ use crate::model::{Event, Grant, Outcome, ProcessEvent, Verdict};
 use super::State;
 
 impl State {
-    /// Takes over, before it is stored, what `event` ends. The whole of it follows with [`State::catch_up`].
+    /// Removes or reduces the grant that `event` ends or changes, before the event is stored. [`State::catch_up`]
+    /// applies the complete event later.
     pub(crate) fn lose(&mut self, event: &Event, ahead: &State) {
         if let Some(grant) = event.grant().filter(|_| ends_or_shortens(event)) {
             self.agree_on(grant, ahead);
         }
     }
 
-    /// Takes over `event`, which is stored by now. What was lost since stays lost.
+    /// Applies `event` after it was stored. A grant that was lost in the meantime stays lost.
     pub(crate) fn catch_up(&mut self, event: &Event, ahead: &State) {
         self.apply(event);
         if let Some(grant) = event.grant() {
@@ -25,7 +26,7 @@ impl State {
         }
     }
 
-    /// A grant that is here is as it is ahead; one that is not there is gone here too.
+    /// Makes a grant here equal to the grant in `ahead`. A grant that is missing there is removed here.
     fn agree_on(&mut self, grant: &Grant, ahead: &State) {
         let Some(here) = self.grants.get(&grant.id).cloned() else { return };
         match ahead.grants.get(&grant.id) {
@@ -40,7 +41,8 @@ fn ends_or_shortens(event: &Event) -> bool {
     only_takes(event) || matches!(event, Event::GrantChanged { .. })
 }
 
-/// Whether an event gives nobody anything: it takes away, or says no. Whatever is not named here may give something.
+/// Returns true if an event gives no rights: it only removes something, denies something or records a fact. An event
+/// that is not listed here may give something.
 pub(crate) fn only_takes(event: &Event) -> bool {
     if let Event::Resolved { resolution, .. } = event {
         return resolution.outcome != Outcome::Granted && resolution.granted.is_empty();

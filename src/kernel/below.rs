@@ -1,4 +1,5 @@
-//! What somebody has said a no about, or a question, that may lie below a directory which is used with all that it holds.
+//! The restricted paths below a directory that an action uses as a whole: those with a denial, a deny rule or an ask
+//! rule.
 
 use std::iter;
 
@@ -6,12 +7,12 @@ use crate::model::{Access, PathGlob, SanitizedPath, ToolName, Verdict};
 
 use super::{State, state::Agent, uses::operation_of};
 
-/// What is spoken about below some directories.
+/// The restricted paths below some directories.
 #[derive(Debug, Default)]
 pub(crate) struct Spoken {
-    /// Paths by name.
+    /// Single paths.
     pub(crate) paths: Vec<SanitizedPath>,
-    /// Globs: which paths those are, the disk says.
+    /// Globs. The disk determines which paths they match.
     pub(crate) globs: Vec<PathGlob>,
 }
 
@@ -24,8 +25,8 @@ impl Spoken {
 }
 
 impl State {
-    /// Returns what is protected below `roots`, and what rules, policies and people speak about there that may bind `agent`
-    /// when it uses paths in this way by `tool`. Who is bound, and by what, is decided about each path that is found.
+    /// Returns the protected paths below `roots`, and the paths there that rules, policies and denials may restrict for
+    /// `agent`, for this access and `tool`. A separate decision is made about each path that is found.
     pub(crate) fn spoken_below(
         &self,
         agent: &Agent,

@@ -1,4 +1,4 @@
-//! What somebody wants to happen. Times, ids and what the disk said come in as values.
+//! The commands of the kernel. Times, ids and results from the disk are part of a command as values.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -21,7 +21,7 @@ pub(crate) struct Start {
     pub(crate) hold: Hold,
 }
 
-/// Who answers.
+/// The person who gives an answer or an order.
 #[derive(Clone, Debug)]
 pub(crate) struct Person {
     pub(crate) owner: OwnerId,
@@ -35,34 +35,34 @@ impl Person {
     }
 }
 
-/// Grants whose path no longer leads to the object it did: they support nothing now.
+/// The grants whose path now leads to a different object. They support nothing.
 pub(crate) type Broken = BTreeSet<GrantId>;
 
-/// A process that is about to begin.
+/// A process that is about to start.
 #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
 #[derive(Clone, Debug)]
 pub(crate) struct Starting {
     pub(crate) agent: AgentId,
-    /// Without secrets.
+    /// The command line with secrets redacted.
     pub(crate) command: Arc<str>,
     pub(crate) permissions: Vec<Permission>,
     pub(crate) cause: Option<Arc<Cause>>,
-    /// The one that has ended and begins again.
+    /// The ended process that starts again.
     pub(crate) again: Option<Arc<Process>>,
-    /// Who wants that.
+    /// The actor who requested the restart.
     pub(crate) by: Actor,
 }
 
 /// The kind of run that an agent enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entering {
-    /// One that nobody is in.
+    /// A run without other agents.
     Own,
-    /// One that goes on for others: what is said in it holds for this agent, too.
+    /// A run that other agents are in. Decisions in this run also bind the entering agent.
     Shared,
 }
 
-/// What is new about a hook that is asked.
+/// A new fact about a hook that is asked.
 #[derive(Clone, Debug)]
 pub(crate) enum HookNews {
     Started,
@@ -70,7 +70,7 @@ pub(crate) enum HookNews {
     Failed { why: Arc<str> },
 }
 
-/// What somebody wants to happen.
+/// A command to the kernel.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
     /// The host program adds an agent.
@@ -79,7 +79,7 @@ pub(crate) enum Command {
         run: RunId,
         rights: Vec<Start>,
     },
-    /// An agent creates another one, giving it part of what it holds.
+    /// An agent creates another agent and gives it a part of its own rights.
     Create {
         creator: AgentId,
         profile: Profile,
@@ -88,11 +88,12 @@ pub(crate) enum Command {
         reason: Reason,
         broken: Broken,
     },
-    /// An agent goes.
+    /// An agent is retired.
     Retire {
         agent: AgentId,
     },
-    /// The run of an agent ends, and another one begins; `owner` is whose agents they may touch, if not everybody's.
+    /// The run of an agent ends and another one begins. If `owner` is set, the caller may only touch agents of that
+    /// owner.
     BeginRun {
         agent: AgentId,
         run: RunId,
@@ -100,7 +101,7 @@ pub(crate) enum Command {
         by: Actor,
         owner: Option<OwnerId>,
     },
-    /// `request_permission`.
+    /// An agent requests permissions (`request_permission`).
     Request {
         id: RequestId,
         from: AgentId,
@@ -109,102 +110,102 @@ pub(crate) enum Command {
         scope: Option<Scope>,
         broken: Broken,
     },
-    /// A person answers.
+    /// A person answers a request.
     Answer {
         request: RequestId,
         answer: Answer,
-        /// What the answer puts in the place of what was asked about.
+        /// The action that the answer puts in place of the requested one.
         modified: Option<Arc<Considered>>,
         by: Person,
     },
-    /// An agent is about to do something.
+    /// An agent asks whether it may carry out an action.
     Authorize {
         agent: AgentId,
         action: Arc<Considered>,
         opinions: Vec<Opinion>,
-        /// The name of the question, if it comes to one.
+        /// The id of the request, if the decision needs a person.
         request: RequestId,
         broken: Broken,
     },
-    /// An agent does something at once, or not at all.
+    /// An agent carries out an action now. If a person would have to be asked, the kernel refuses.
     Act {
         agent: AgentId,
         action: Arc<Considered>,
         opinions: Vec<Opinion>,
         broken: Broken,
     },
-    /// An agent does something at once inside a sandbox, or not at all.
+    /// An agent carries out an action now inside a sandbox. If a person would have to be asked, the kernel refuses.
     ActConfined {
         agent: AgentId,
         action: Arc<Considered>,
         opinions: Vec<Opinion>,
         broken: Broken,
-        /// The facts about a sandbox of the host program; the library's own reports them by itself.
+        /// The facts about a sandbox of the host program. The library's own sandbox reports its facts separately.
         applied: Option<Arc<SandboxFacts>>,
     },
-    /// A person lets exactly one thing happen once.
+    /// A person approves one exact action for one use.
     Enable {
         by: Person,
         agent: AgentId,
         action: Arc<Considered>,
         reason: Reason,
     },
-    /// Somebody takes a ruling away; `owner` is whose they may touch, if not everybody's.
+    /// An actor revokes a saved decision. If `owner` is set, the actor may only touch decisions of that owner.
     RevokeRuling {
         ruling: RulingId,
         by: Actor,
         owner: Option<OwnerId>,
         reason: Option<Reason>,
     },
-    /// A person says what tools do.
+    /// A person declares the behaviour of tools.
     Declare {
         by: Person,
         tools: Arc<Tools>,
-        /// The first of them that is declared otherwise already.
+        /// The first of these tools that another source already declares.
         taken: Option<ToolName>,
     },
-    /// A person says which tools a run has.
+    /// A person declares the tools of a run.
     DeclareTools {
         by: Person,
         run: RunId,
         tools: BTreeSet<ToolName>,
     },
-    /// A person sets the policies of one tool of a run, or of all that it has and will have.
+    /// A person sets the policies of one tool of a run, or of all current and future tools of the run.
     SetPolicies {
         by: Person,
         run: RunId,
         tool: Option<ToolName>,
         policies: Arc<Policies>,
     },
-    /// `update_policy`; globs count below `base`, which is a real path.
+    /// A person changes policies (`update_policy`). Globs are relative to `base`, which is a canonical path.
     UpdatePolicy {
         by: Person,
         run: RunId,
         patch: PolicyPatch,
         base: SanitizedPath,
     },
-    /// A person changed policies, which may answer these questions.
+    /// A person changed policies. The new policies may answer these pending requests.
     Reconsider {
         by: Person,
         actions: Vec<(RequestId, Arc<Considered>)>,
     },
-    /// An agent is judged in another mode from now on; `owner` is whose agents they may touch, if not everybody's.
+    /// The mode of an agent is set. If `owner` is set, the caller may only touch agents of that owner.
     SetMode {
         agent: AgentId,
         mode: Mode,
         by: Actor,
         owner: Option<OwnerId>,
     },
-    /// A mode changed, which may answer these questions.
+    /// A mode changed. The new mode may deny these pending requests.
     JudgeAgain {
         actions: Vec<(RequestId, Arc<Considered>)>,
     },
-    /// The asker takes its question back.
+    /// An agent cancels its own request.
     Cancel {
         request: RequestId,
         by: AgentId,
     },
-    /// `grant_permission`.
+    /// An agent grants permissions to another agent (`grant_permission`).
     Grant {
         from: AgentId,
         to: AgentId,
@@ -213,7 +214,7 @@ pub(crate) enum Command {
         scope: Scope,
         broken: Broken,
     },
-    /// A person gives without having been asked.
+    /// A person gives rights without a request.
     Give {
         by: Person,
         to: AgentId,
@@ -221,59 +222,59 @@ pub(crate) enum Command {
         reason: Reason,
         scope: Scope,
     },
-    /// Somebody takes a grant away; `owner` is whose grants they may touch, if not everybody's.
+    /// An actor revokes a grant. If `owner` is set, the actor may only touch grants of that owner.
     Revoke {
         grant: GrantId,
         by: Actor,
         owner: Option<OwnerId>,
         reason: Option<Reason>,
     },
-    /// A foreground agent's connector came or went.
+    /// The user of a foreground agent connected or disconnected.
     Connected {
         agent: AgentId,
     },
     Disconnected {
         agent: AgentId,
     },
-    /// A user did something through a foreground agent.
+    /// A user was active through a foreground agent.
     UserActive {
         agent: AgentId,
     },
-    /// Somebody who can answer for an owner came or went.
+    /// An approver of an owner connected or disconnected.
     ApproverArrived {
         owner: OwnerId,
     },
     ApproverLeft {
         owner: OwnerId,
     },
-    /// A file takes effect, as the settings before it say.
+    /// A policy file takes effect. The settings in force decide whether its widening part waits for approval.
     Configure {
         policy: Arc<Policy>,
         run: RunId,
     },
-    /// A change of a file or of policies could not be stored: what of it only takes away is taken all the same.
+    /// A change of a policy file or of tool policies could not be stored. Its restrictive part takes effect anyway.
     Narrowly {
         change: Box<Command>,
-        /// If that cannot be stored either, nothing is any more.
+        /// True for the last attempt to store the restriction. If storing fails again, the engine stops storing.
         last: bool,
     },
-    /// A person agrees to what was held back.
+    /// A person approves a policy change that was held back.
     AgreeToWidening {
         by: Actor,
-        /// Whose agents alone it may concern.
+        /// The only owner whose agents the approval may affect, if set.
         owner: Option<OwnerId>,
         change: u64,
         run: RunId,
     },
-    /// A file was not taken.
+    /// A policy file was rejected.
     RejectConfig {
         why: Arc<str>,
     },
-    /// A file cannot be watched, and is looked at every now and then.
+    /// A policy file cannot be watched and is polled instead.
     PollConfig {
         why: Arc<str>,
     },
-    /// A process that spoke at the control socket was not heard.
+    /// The control socket refused a process.
     #[cfg(feature = "journal")]
     RefusePeer {
         peer: Arc<str>,
@@ -281,29 +282,29 @@ pub(crate) enum Command {
         claims: Option<ApproverId>,
         why: Arc<str>,
     },
-    /// A command of an agent is about to start.
+    /// A command of an agent is about to start in the sandbox.
     #[cfg(feature = "sandbox")]
     Sandboxed {
         agent: AgentId,
         facts: Arc<SandboxFacts>,
         cause: Option<Arc<Cause>>,
     },
-    /// A command of an agent reached for what its profile forbids.
+    /// The sandbox denied a command of an agent a path that its profile forbids.
     #[cfg(feature = "sandbox")]
     Violated {
         agent: AgentId,
         violation: Arc<SandboxViolation>,
         cause: Option<Arc<Cause>>,
     },
-    /// A process of an agent begins, or begins again.
+    /// A process of an agent starts or restarts.
     #[cfg(feature = "sandbox")]
     StartProcess(Starting),
-    /// Somebody says that a process is to end.
+    /// An actor orders a process to stop.
     StopProcess {
         process: ProcessId,
         order: StopOrder,
     },
-    /// What came after its start denies a process.
+    /// A change after the start of a process denies it.
     #[cfg(feature = "sandbox")]
     DenyProcess {
         agent: AgentId,
@@ -317,36 +318,36 @@ pub(crate) enum Command {
         process: ProcessId,
         exit: ProcessExit,
     },
-    /// Every process is to end.
+    /// All processes have to stop.
     EndProcesses,
-    /// The engine goes on from what is stored, in another process or another run of this one.
+    /// The engine resumes from the stored state, in another process or in another engine of this process.
     Resume {
-        /// If the host has some.
+        /// The settings of the host program, if it has any.
         settings: Option<Arc<Settings>>,
         run: RunId,
         cut: Option<Arc<str>>,
     },
-    /// Something about a hook of the host program.
+    /// A hook of the host program started, completed or failed.
     Hook {
         call: Arc<HookCall>,
         news: HookNews,
     },
-    /// Something happened to a scheduled task.
+    /// A scheduled task changed or ran.
     #[cfg(feature = "schedule")]
     Task(TaskEvent),
-    /// Time went by.
+    /// Time passed.
     Tick,
-    /// Every question is taken back.
+    /// All pending requests are cancelled.
     Shutdown,
 }
 
 impl Command {
-    /// Whether what it does gives nobody more than before, whatever its events are.
+    /// Returns true if the command only restricts, whatever events it produces.
     pub(crate) fn only_narrows(&self) -> bool {
         matches!(self, Command::Narrowly { .. })
     }
 
-    /// Who causes facts by it, and may do so in a loop; `by` is who tries it.
+    /// Returns the caller, if it can produce facts in a loop. `by` is the actor of the attempt.
     pub(crate) fn caller(&self, by: &Actor) -> Option<Caller> {
         #[cfg(feature = "journal")]
         if let Command::RefusePeer { .. } = self {
@@ -355,7 +356,7 @@ impl Command {
         if let Actor::Agent(agent) = by { Some(Caller::Agent(agent.clone())) } else { None }
     }
 
-    /// Who tries what, for the fact that a refusal leaves.
+    /// Returns the actor, the verb and the object of the command. A refusal is recorded with them.
     pub(crate) fn attempt(&self) -> Attempt {
         let by = |by: Actor, verb, about| Attempt { by, verb, about };
         let operator = |verb, about| by(Actor::Operator, verb, about);
@@ -426,16 +427,16 @@ impl Command {
     }
 }
 
-/// Whoever may cause facts in a loop.
+/// A caller that may produce facts in a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
     Agent(AgentId),
-    /// A process that is not heard.
+    /// A process that the control socket refused.
     #[cfg(feature = "journal")]
     Peer,
 }
 
-/// Who tries what.
+/// An attempted command: its actor, verb and object.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub(crate) by: Actor,
@@ -455,13 +456,13 @@ enum About {
 }
 
 impl Attempt {
-    /// The fact that it was refused.
+    /// Returns the event that records the refusal of the attempt.
     pub(crate) fn refused(self, why: &Refusal) -> Event {
         Event::Refused { attempt: self.to_string().into(), by: self.by, why: why.to_string().into() }
     }
 }
 
-/// What was tried, as in "answer request k3x9wq".
+/// Formats the attempt for people, for example "answer request k3x9wq".
 impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.verb)?;

@@ -1,4 +1,4 @@
-//! An action as it was understood: a real path, a parsed command, a tier. What was judged is what runs.
+//! An action after resolution: a canonical path, a parsed command, a tier. The judged action is the action that runs.
 
 use std::sync::Arc;
 
@@ -12,77 +12,78 @@ use super::{
     uses::{Use, Uses},
 };
 
-/// How many uses a record lists. What binds an approval is about all of them.
+/// The maximum number of uses in a record. The digest that binds an approval covers all uses.
 const MAX_LISTED: usize = 64;
 
-/// The uses for a record: not all of very many, and no words that may mean anything.
+/// Returns the uses for a record: a limited number, without words of unknown meaning.
 fn listed(mut uses: Vec<UseFacts>) -> Vec<UseFacts> {
     uses.retain(|used| used.origin != UseOrigin::Word);
     uses.truncate(MAX_LISTED);
     uses
 }
 
-/// An action, understood. Everything that needs the disk or a parser has been asked.
+/// A resolved action. All lookups on the disk and all parsing are done.
 #[derive(Debug)]
 pub(crate) struct Considered {
     pub(crate) tool: ToolName,
-    /// Everything that it uses, pinned to the disk; its own use says what it is about.
+    /// All uses of the action, pinned to the disk. Its own use names the object.
     pub(crate) uses: Uses,
-    /// What people and records see.
+    /// The text that people and records see.
     pub(crate) shown: Arc<str>,
-    /// Whether what a person sees is not all of it.
+    /// True if people see only a part of the action.
     pub(crate) cut: bool,
-    /// None if nobody could classify it.
+    /// The tier, or `None` if the action could not be classified.
     pub(crate) tier: Option<Tier>,
     pub(crate) tier_reason: Arc<str>,
-    /// The line between safe and dangerous was drawn for an agent by which nothing but reads happens by itself.
+    /// True if the classifier used the strict limit between safe and dangerous. It does so for an agent that may only
+    /// read without approval.
     pub(crate) strictly: bool,
     pub(crate) shape: Option<CommandShape>,
     pub(crate) destructive: Option<Destructive>,
-    /// The input of the tool, in its one form.
+    /// The canonical form of the tool input.
     pub(crate) input: String,
-    /// What a command runs with besides its line, if its tool is told so.
+    /// Further input of the tool besides the command line.
     pub(crate) besides: Option<String>,
-    /// What of that its tool may run too: nobody knows what a tool does with what it is told besides.
+    /// The text of that further input, searched for commands. The tool may run them, because its behaviour is unknown.
     pub(crate) told: Option<Mentions>,
     pub(crate) reason: Option<Reason>,
     pub(crate) call: Option<CallId>,
-    /// Whether a hook put it in the place of what was asked about.
+    /// True if a hook replaced the original input.
     pub(crate) updated: bool,
-    /// Whether a person may be asked although a no for the session stands.
+    /// True if a person may be asked despite a denial for the session.
     pub(crate) overrides: bool,
-    /// Where it runs, if it runs.
+    /// The working directory, if the action runs something.
     pub(crate) cwd: Option<SanitizedPath>,
-    /// The content that it writes or sends.
+    /// The content that the action writes or sends.
     pub(crate) details: Option<Details>,
-    /// Binds what decides besides what would run.
+    /// A digest of further facts that the decision depends on.
     pub(crate) circumstances: Option<Digest>,
-    /// A sandbox keeps it from everything that it is not given, whatever its line names.
+    /// True if a sandbox denies the action everything that it was not given, whatever its command line names.
     pub(crate) in_sandbox: bool,
-    /// Whether it runs in a sandbox with nothing but what is named, because the host program says so and no agent.
+    /// True if the host program, and not an agent, chose a sandbox that contains only the named resources.
     pub(crate) confined: bool,
-    /// Every right that it takes is bound to a directory of the disk where nothing stands at its path yet. Nothing is asked
-    /// or given before.
+    /// True if every right to a missing path is bound to an existing directory on the disk. Before that, the kernel
+    /// neither asks for the right nor grants it.
     pub(crate) placed: bool,
 }
 
 impl Considered {
-    /// Returns true if one of these rights is to a path at which nothing stands yet, and not bound to a directory.
+    /// Returns true if one of these rights is for a missing path and not bound to a directory yet.
     pub(crate) fn lacks_place_of<'r>(&self, mut rights: impl Iterator<Item = &'r Right>) -> bool {
         !self.placed && rights.any(Right::is_unplaced)
     }
 }
 
-/// What an action, or one of its uses, is about.
+/// The object of an action, or of one of its uses.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// A file or directory, where it really is.
+    /// A file or directory, by its canonical path.
     Path(SanitizedPath),
     /// A directory with everything below it.
     Tree(SanitizedPath),
-    /// A command line, in its parts; none of them if it was not understood.
+    /// A command line and its parts. The parts are `None` if the line could not be parsed.
     Command { text: Arc<str>, parts: Option<Vec<SpokenPart>> },
-    /// A tool that is on no list, by its name. It may run any of what it mentions.
+    /// An unknown tool, by its name. It may run any command in its input.
     Tool { name: Arc<str>, mentions: Mentions },
     /// A host.
     Host(Arc<str>),
@@ -92,12 +93,12 @@ pub(crate) enum Target {
     Events,
     /// A capability of the host program.
     Capability(ToolPath),
-    /// Nothing that could happen, and why.
+    /// An object that cannot be used, and the reason.
     Invalid { text: Arc<str>, why: Arc<str> },
 }
 
 impl Target {
-    /// The text of it. No host is called like a permission.
+    /// Returns the text of the object. No host name looks like a permission.
     pub(crate) fn resource(&self) -> &str {
         match self {
             Target::Path(path) | Target::Tree(path) => path.as_str(),
@@ -110,11 +111,11 @@ impl Target {
         }
     }
 
-    /// What running it does, if it is something that runs.
+    /// Returns the fingerprint of the command, if the object is something that runs.
     pub(crate) fn doing(&self) -> Option<Doing> {
         match self {
             Target::Command { text, parts } => Some(Doing::of(text, parts.as_deref())),
-            // A no to a tool of which nobody knows what it does is one to the tool.
+            // A denial of an unknown tool is a denial of the tool itself.
             Target::Tool { name, .. } => Some(Doing::of(name, None)),
             Target::Path(_)
             | Target::Tree(_)
@@ -128,23 +129,23 @@ impl Target {
 }
 
 impl Considered {
-    /// The operation of its own use.
+    /// Returns the operation of its own use.
     pub(crate) fn operation(&self) -> Operation {
         self.uses.own.operation
     }
 
-    /// The object of its own use.
+    /// Returns the object of its own use.
     pub(crate) fn target(&self) -> &Target {
         &self.uses.own.target
     }
 
-    /// Whether it is nothing that could happen, and nothing that is found out about it besides matters.
+    /// Returns true if the action is impossible. Further facts about it do not matter then.
     pub(crate) fn is_invalid(&self) -> bool {
         matches!(self.target(), Target::Invalid { .. })
     }
 
-    /// What it is, for records and for binding an approval to it. Made only where somebody wants to know, since it costs
-    /// more than judging.
+    /// Returns the facts for records and for binding an approval to the action. They cost more than the decision, so
+    /// they are computed only on demand.
     pub(crate) fn facts(&self) -> Arc<ActionFacts> {
         let operation = self.operation().as_str();
         let (tool, resource) = (self.tool.as_str(), self.target().resource());
@@ -179,32 +180,32 @@ impl Considered {
         Digest::of_texts([operation, tool, resource].into_iter().chain(besides))
     }
 
-    /// What a yes for good is about, if there may be one: the shape of the command, in the same directory and under the
-    /// same circumstances.
+    /// Returns the shape that a permanent approval covers, if one is possible. It includes the working directory and
+    /// the circumstances.
     pub(crate) fn remembered_shape(&self) -> Option<CommandShape> {
         let shape = self.shape.as_ref()?.in_directory(self.cwd.as_ref());
         Some(self.circumstances.map_or_else(|| shape.clone(), |digest| shape.under(digest)))
     }
 
-    /// The permissions that must be held for it.
+    /// Returns the permissions that the agent must hold.
     pub(crate) fn permissions(&self) -> impl Iterator<Item = &Permission> + Clone {
         self.uses.permissions()
     }
 
-    /// Whether what its tool was told besides a command line may run a command like `pattern`.
+    /// Returns true if the further input of the tool may run a command that matches `pattern`.
     pub(super) fn is_told(&self, pattern: &CommandPattern) -> bool {
         self.told.as_ref().is_some_and(|told| told.may_run(pattern))
     }
 
-    /// What a tool was told besides the resource; one that is on no list, everything: of such a tool nobody knows what of
-    /// that is the resource.
+    /// Returns the tool input besides the resource. For an unknown tool this is the whole input, because it is not
+    /// known which part is the resource.
     fn said(&self) -> Option<&str> {
         let all = matches!(self.target(), Target::Tool { .. }).then_some(self.input.as_str());
         all.or(self.besides.as_deref())
     }
 
-    /// What an approval binds besides what is shown: everything that it uses, for a program the very file, and its
-    /// circumstances.
+    /// Returns the parts of the action that bind an approval besides the shown text: all uses, the identity of a
+    /// program file, and the circumstances.
     fn bound(&self, further: &[UseFacts]) -> Vec<String> {
         let needs = self.permissions().map(ToString::to_string);
         let files = self.uses.rights().filter(|_| self.operation() == Operation::Exec);
@@ -215,7 +216,8 @@ impl Considered {
         needs.chain(files).chain(further).chain(digests).collect()
     }
 
-    /// What a command line does, however it is written; of a program file, what the command does that it is.
+    /// Returns the fingerprint of a command line, however it is written. For a program file it is the fingerprint of
+    /// the command that the file is.
     pub(crate) fn doing(&self) -> Option<Doing> {
         let is_program = |used: &&Use| self.operation() == Operation::Exec && used.operation == Operation::Command;
         let runs = self.uses.further().iter().find(is_program).unwrap_or(&self.uses.own);

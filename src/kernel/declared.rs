@@ -1,4 +1,4 @@
-//! The tools that people declared for the agents of an owner. Such a declaration adds to what is seen of any call.
+//! The tools that people declared for the agents of an owner. Such a declaration adds uses to every call of the tool.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,28 +8,29 @@ use crate::model::{ApproverId, OwnerId, Tool, Tools};
 
 use super::State;
 
-/// The most tools that people declare for the agents of one owner.
+/// The maximum number of tools that people may declare for the agents of one owner.
 pub(super) const MAX_DECLARED: usize = 256;
 
-/// The most bytes that their declarations have together, written as JSON.
+/// The maximum total size of these declarations in bytes, written as JSON.
 pub(super) const MAX_BYTES: usize = 64 * 1024;
 
-/// The declarations for each owner, by who declared them.
+/// The declarations for each owner, by the person who declared them.
 pub(super) type Declared = BTreeMap<OwnerId, BTreeMap<ApproverId, Arc<Tools>>>;
 
 impl State {
-    /// The declarations of the tool `name` for agents of `owner`: at most one of each person.
+    /// Returns the declarations of the tool `name` for agents of `owner`, at most one per person.
     pub(crate) fn declared_by_people(&self, owner: &OwnerId, name: &str) -> Vec<Arc<Tool>> {
         let all = self.declared.get(owner).into_iter().flat_map(BTreeMap::values);
         all.filter_map(|tools| tools.shared(name).cloned()).collect()
     }
 
-    /// Every declaration for agents of `owner`.
+    /// Returns all declarations for agents of `owner`.
     pub(crate) fn declared_for(&self, owner: &OwnerId) -> BTreeMap<ApproverId, Arc<Tools>> {
         self.declared.get(owner).cloned().unwrap_or_default()
     }
 
-    /// What `declarer` had declared at the end, with what is declared now and was not then: each adds to what is seen.
+    /// Returns the event that adds the earlier declarations `tools` of `declarer` to the current ones, if this changes
+    /// them. Declarations only add uses to calls.
     #[cfg(feature = "journal")]
     pub(super) fn declared_again(&self, owner: &OwnerId, declarer: &ApproverId, tools: &Tools) -> Option<Event> {
         let now = self.declared.get(owner).and_then(|of_owner| of_owner.get(declarer)).cloned().unwrap_or_default();
@@ -42,7 +43,7 @@ impl State {
         })
     }
 
-    /// These take the place of what `declarer` declared before.
+    /// Replaces the declarations of `declarer`.
     pub(super) fn redeclare(&mut self, owner: &OwnerId, declarer: &ApproverId, tools: &Arc<Tools>) {
         let of_owner = self.declared.entry(owner.clone()).or_default();
         if tools.is_empty() {

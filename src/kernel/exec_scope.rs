@@ -1,13 +1,14 @@
-//! What a command runs with: less than its caller, always (`sources/004`, "Exec/process scoped permissions").
+//! The permissions of a command, always a subset of its caller's (`sources/004`, "Exec/process scoped permissions").
 
 use std::collections::BTreeSet;
 
 use crate::model::{Access, Permission, PermissionSet, Reads, SanitizedPath, ToolPath};
 
-/// What a command or process runs with.
+/// The permissions of a command or process.
 ///
-/// It stands in its caller's working directory and has nothing else but what was named for it, each checked
-/// against the caller. There is no field for reading: reads are not scoped, so `@read` tags are passed over.
+/// A command starts in its caller's working directory. It holds only the permissions that were named for it, and each
+/// of them is checked against the caller. There is no field for reading, because reads are not scoped. `@read` tags are
+/// ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecScope {
     working_dir: SanitizedPath,
@@ -18,11 +19,11 @@ pub struct ExecScope {
 }
 
 impl ExecScope {
-    /// The scope for a command of `caller` that needs `named`. The caller is borrowed, and stays as it is.
+    /// Creates the scope for a command of `caller` that needs the permissions `named`. The caller is not changed.
     ///
     /// # Errors
     ///
-    /// The first of `named`, other than `@read`, that the caller does not hold.
+    /// Returns the first permission in `named`, other than `@read`, that the caller does not hold.
     pub fn of<'n>(
         caller: &PermissionSet,
         named: impl IntoIterator<Item = &'n Permission>,
@@ -55,12 +56,12 @@ impl ExecScope {
         }
     }
 
-    /// Where the command starts.
+    /// Returns the directory in which the command starts.
     pub fn working_dir(&self) -> &SanitizedPath {
         &self.working_dir
     }
 
-    /// Everything it holds, as permissions.
+    /// Returns all permissions in the scope, without reads.
     pub fn iter(&self) -> impl Iterator<Item = Permission> + '_ {
         let flags = [(self.events, Permission::Events), (self.network, Permission::Network)];
         let flags = flags.into_iter().filter_map(|(held, permission)| held.then_some(permission));

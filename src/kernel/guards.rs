@@ -1,4 +1,5 @@
-//! The guards of runs, compiled: asked at each action, changed when a person changes a policy.
+//! The compiled tool policies of runs. Every action is checked against them. They change when a person changes a
+//! policy.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,29 +22,29 @@ use super::{
     uses::Use,
 };
 
-/// How many tools of one run are kept apart, and how many globs and patterns one guard has.
+/// The maximum number of tools per run, and of globs and patterns per tool policy.
 pub(crate) const MAX_POLICIES: u32 = 1024;
 
-/// How many tools of a run are known because they were used: agents name tools, so that is bounded closer.
+/// The maximum number of tools of a run that are known by use alone. Agents choose tool names, so this limit is lower.
 const MAX_USED: usize = 256;
 
-/// A name that no glob means, since none holds control characters: what matches it matches anything.
+/// A name that no glob can spell, because globs contain no control characters. A glob that matches it matches any name.
 const ANYTHING: &str = "\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}";
 
-/// What guards the tools of each run: policies for all, and where a tool has its own, those.
+/// The tool policies of each run: common policies, and separate ones for some tools.
 pub(super) type Guards = BTreeMap<OwnerId, BTreeMap<RunId, RunGuards>>;
 
-/// What guards the tools of one run.
+/// The tool policies of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "WrittenGuards", into = "WrittenGuards")]
 pub(crate) struct RunGuards {
-    /// What a tool begins with.
+    /// The initial policies of every tool.
     common: Compiled,
-    /// Tools that were declared, or used, or have policies of their own.
+    /// The tools that were declared, were used or have their own policies.
     tools: BTreeMap<ToolName, Compiled>,
 }
 
-/// The same, written down: policies that several tools have stand there once.
+/// The serialized form of [`RunGuards`]. Equal policies of several tools are written once.
 #[derive(Debug, Serialize, Deserialize)]
 struct WrittenGuards {
     common: Arc<Policies>,
@@ -75,7 +76,7 @@ impl From<WrittenGuards> for RunGuards {
     }
 }
 
-/// Policies, ready to be asked. Two are equal if the same is written.
+/// Compiled policies. Two values are equal if their sources are equal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Compiled(Arc<Parts>);
 
@@ -85,9 +86,9 @@ struct Parts {
     forbidden: GlobSet,
     read: Paths,
     write: Paths,
-    /// Anything is written.
+    /// True if the policies contain any entry.
     speaks: bool,
-    /// Valid globs that do not compile together: nobody knows what they say, so nothing may happen.
+    /// True if the globs are valid but do not compile together. Their meaning is unknown, so everything is denied.
     unusable: bool,
 }
 
@@ -134,8 +135,8 @@ impl Compiled {
         !self.0.unusable
     }
 
-    /// What they say about `used`, one of the uses of `action`, and which of them says so. A yes is for what the action is
-    /// about only.
+    /// Returns the verdicts on `used`, which is one of the uses of `action`, with the name of each deciding policy. An
+    /// allow verdict counts only for the action's own use.
     pub(crate) fn about(&self, action: &Considered, used: &Use) -> Vec<(Verdict, &'static str)> {
         let mut said = Vec::new();
         if !self.0.speaks {
@@ -172,8 +173,8 @@ impl Compiled {
         said
     }
 
-    /// A no for the path goes before a yes for it, and both go before what is said of the rest. What may be no path is none of
-    /// the rest.
+    /// Returns the verdicts on a path. A matching deny glob wins over a matching allow glob, and both win over the
+    /// default. The default does not apply to a word that may not be a path.
     fn about_path(&self, used: &Use, path: &SanitizedPath) -> impl Iterator<Item = (Verdict, &'static str)> {
         let access = used.access();
         let (policy, path) = (self.paths(access), Candidate::new(path.as_str()));
@@ -185,14 +186,14 @@ impl Compiled {
         } else {
             policy.default.filter(|_| used.origin != UseOrigin::Word)
         };
-        // That it may be read does not say that it may be run.
+        // Permission to read a file does not imply permission to run it.
         let runs = used.operation == Operation::Exec;
         let verdict = verdict.filter(|verdict| !runs || *verdict > Verdict::Allow);
         forbidden.into_iter().chain(verdict.map(|verdict| (verdict, Policies::name_of(access))))
     }
 
-    /// What is said of a directory that is used as a whole: a no speaks about it if it speaks about the directory or all in
-    /// it, and what is said of the rest does, unless a yes speaks about all in it.
+    /// Returns the verdicts on a directory that is used as a whole. A deny glob applies if it matches the directory or
+    /// everything in it. The default applies unless an allow glob matches everything in the directory.
     fn about_tree(&self, access: Access, path: &SanitizedPath) -> impl Iterator<Item = (Verdict, &'static str)> {
         let (policy, inside) = (self.paths(access), all_inside(path));
         let is_denied =
@@ -208,7 +209,7 @@ impl Compiled {
         forbidden.into_iter().chain(verdict.map(|verdict| (verdict, Policies::name_of(access))))
     }
 
-    /// The globs that are denied for this way of using paths.
+    /// Returns the globs that are denied for `access`.
     pub(crate) fn denied_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
         let Policies { forbidden, read, write, .. } = &*self.0.written;
         let policy = if access == Access::Write { write } else { read };
@@ -223,7 +224,7 @@ impl Compiled {
     }
 }
 
-/// What is met by whatever is about all that lies in `path`.
+/// Returns a name inside `path`. A glob that covers everything in `path` matches it.
 pub(super) fn all_inside(path: &SanitizedPath) -> String {
     format!("{}/{ANYTHING}", path.as_str().trim_end_matches('/'))
 }
@@ -236,7 +237,7 @@ fn yeses(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {
     builder.build()
 }
 
-/// What is denied is denied with all that is in it.
+/// Compiles deny globs. A denied path is denied together with everything in it.
 fn noes(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {
     let mut builder = GlobSetBuilder::new();
     for glob in globs {
@@ -256,7 +257,7 @@ impl RunGuards {
         &self.tools
     }
 
-    /// The guard of `tool`; a tool that nobody knows yet has what every tool begins with.
+    /// Returns the policies of `tool`. An unknown tool has the common policies.
     pub(crate) fn of(&self, tool: &ToolName) -> &Compiled {
         self.tools.get(tool).unwrap_or(&self.common)
     }
@@ -267,9 +268,10 @@ impl State {
         self.guards.get(owner)?.get(run)
     }
 
-    /// What speaks in the guard of `tool`, by name: policies, then what people said for this run, oldest first.
+    /// Returns the names of the entries that apply to `tool`: policies first, then saved decisions of this run, oldest
+    /// first. `and` contains further saved decisions that are about to be recorded.
     ///
-    /// Two that would have the same name are told apart: the later one gets a piece of a hash.
+    /// Duplicate names are made distinct: the later entry gets a part of a hash appended.
     pub(crate) fn names_in_guard(
         &self,
         owner: &OwnerId,
@@ -281,7 +283,7 @@ impl State {
         own.into_iter().map(Arc::from).chain(self.rulings_in_guard(owner, run, tool, and)).collect()
     }
 
-    /// The names of what people said for this run about `tool`, and of what they say now.
+    /// Returns the names of the saved decisions about `tool` in this run, and of those in `and`.
     pub(super) fn rulings_in_guard(
         &self,
         owner: &OwnerId,
@@ -314,7 +316,7 @@ impl State {
     pub(super) fn guard(&mut self, owner: &OwnerId, run: &RunId, tool: Option<&ToolName>, policies: &Arc<Policies>) {
         let guards = self.guards_mut(owner, run);
         let known = std::iter::once(&guards.common).chain(guards.tools.values());
-        // Most tools have what all have; that is kept once.
+        // Most tools share the common policies, so equal policies are stored once.
         let same = known.into_iter().find(|other| other.written() == policies).cloned();
         let guard = same.unwrap_or_else(|| Compiled::of(policies));
         match tool {
@@ -325,7 +327,7 @@ impl State {
         }
     }
 
-    /// A tool that was used has a guard from then on.
+    /// Records a tool at its first use. From then on it has its own entry.
     pub(super) fn used_tool(&mut self, decision: &Decision) {
         let Some(agent) = self.agents.get(&decision.agent) else { return };
         let (owner, tool) = (agent.profile.owner.clone(), &decision.action.tool);
@@ -338,8 +340,8 @@ impl State {
         }
     }
 
-    /// Whether `owner` has an agent in `run`, not counting `but`, one that was created in `run`, or one that an agent
-    /// created which was in `run` when it went.
+    /// Returns true if the run is still in use: `owner` has an agent other than `but` in `run`, an agent that was
+    /// created in `run`, or a retired agent that was in `run` or created in it and still binds others.
     pub(crate) fn goes_on(&self, owner: &OwnerId, run: &RunId, but: Option<&AgentId>) -> bool {
         let is_in = |agent: &Agent| agent.run == *run && Some(&agent.profile.id) != but;
         let there = self.agents.values().filter(|agent| is_in(agent) || agent.made_in.as_ref() == Some(run));
@@ -347,7 +349,7 @@ impl State {
         there.chain(gone).any(|agent| agent.profile.owner == *owner)
     }
 
-    /// Guards end with their run, which somebody has left.
+    /// Removes the tool policies of a run that ended after an agent left it.
     pub(super) fn leave_guards(&mut self, owner: &OwnerId, run: &RunId) {
         if self.guards_of(owner, run).is_none() || self.goes_on(owner, run, None) {
             return;
@@ -361,7 +363,7 @@ impl State {
     }
 }
 
-/// Whether `ruling` is told as part of a guard: what was said for one use or for good is not.
+/// Returns true if `ruling` is listed with the tool policies. One-time and permanent decisions are not listed.
 fn is_in_guard(ruling: &Ruling, owner: &OwnerId, run: &RunId, tool: &ToolName) -> bool {
     ruling.scope == Scope::Session && ruling.tool == *tool && ruling.run.as_ref() == Some(run) && ruling.owner == *owner
 }

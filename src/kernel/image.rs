@@ -1,31 +1,31 @@
-//! A state written down whole, and read back. What can be worked out from the rest is not written.
+//! Serialization of a complete state. Values that can be derived from other values are not written.
 
 use std::sync::Arc;
 
 use super::{State, state::giver};
 
 impl State {
-    /// All of it, as JSON.
+    /// Returns the complete state as JSON.
     #[cfg(any(feature = "journal", all(test, feature = "property-tests")))]
     pub(crate) fn to_image(&self) -> Result<Vec<u8>, serde_json::Error> {
         serde_json::to_vec(self)
     }
 
-    /// What [`State::to_image`] wrote, equal to the state it was written from.
+    /// Reads the output of [`State::to_image`]. The result is equal to the original state.
     pub(crate) fn from_image(image: &[u8]) -> Result<State, serde_json::Error> {
         let mut state: State = serde_json::from_slice(image)?;
         state.link();
         Ok(state)
     }
 
-    /// Puts back what is kept for finding things, from the things themselves.
+    /// Rebuilds the indexes from the stored values.
     fn link(&mut self) {
         self.protect();
         for grant in self.grants.values() {
             self.ending.extend(grant.until.map(|until| (until, grant.id)));
             self.write_roots.insert(grant);
             if let Some(holder) = self.agents.get_mut(&grant.to) {
-                // In the order of their names, which is how they are kept.
+                // Grants arrive in id order, which is the order of this list.
                 holder.held.push(Arc::clone(grant));
             }
             if let Some(giver) = giver(grant).and_then(|giver| self.agents.get_mut(giver)) {
@@ -43,7 +43,7 @@ impl State {
     }
 }
 
-/// A map whose keys are no texts, as a list of pairs.
+/// Serializes a map with keys that are not strings as a list of pairs.
 pub(super) mod pairs {
     use std::collections::BTreeMap;
 

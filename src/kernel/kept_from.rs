@@ -1,5 +1,5 @@
-//! What the commands of an agent are kept from, wherever a sandbox can do so: what is protected or sensitive, what rules
-//! and policies deny, by name or by a glob, and what a person refused.
+//! The restrictions that a sandbox enforces on an agent's commands, if it can: protected and sensitive paths, paths
+//! that rules and policies deny by name or glob, and paths that a person denied.
 
 use std::iter;
 
@@ -7,19 +7,19 @@ use crate::model::{Access, Operation, PathGlob, SandboxFacts, SanitizedPath, Sen
 
 use super::{State, state::Agent};
 
-/// What the commands of an agent are kept from.
+/// The restrictions on an agent's commands.
 #[derive(Debug, Default)]
 #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "a sandbox of the library looks at all of it"))]
 pub(crate) struct KeptFrom {
-    /// Paths that they do not even read.
+    /// Paths that the commands can neither read nor write.
     pub(crate) hidden: Vec<SanitizedPath>,
-    /// Paths that they do not write, whatever they are granted above them.
+    /// Paths that the commands cannot write, whatever is granted above them.
     pub(crate) unwritten: Vec<SanitizedPath>,
-    /// Globs of what they do not even read: which paths those are, the disk says.
+    /// Globs of paths that the commands can neither read nor write. The disk determines which paths they match.
     pub(crate) hidden_globs: Vec<PathGlob>,
-    /// Globs of what they do not write.
+    /// Globs of paths that the commands cannot write.
     pub(crate) unwritten_globs: Vec<PathGlob>,
-    /// Names that are sensitive besides the built-in ones.
+    /// Sensitive names in addition to the built-in ones.
     pub(crate) sensitive: Vec<SensitiveName>,
 }
 
@@ -45,7 +45,8 @@ impl KeptFrom {
         }
     }
 
-    /// Whether something is kept by this from a command that writes below `roots`, and was not by `before`.
+    /// Returns true if these restrictions contain one that `before` lacks and that matters to a command with write
+    /// access below `roots`.
     #[cfg(feature = "sandbox")]
     pub(crate) fn is_more_than(&self, before: &KeptFrom, roots: &[SanitizedPath]) -> bool {
         fn is_within<T: PartialEq>(now: &[T], before: &[T]) -> bool {
@@ -59,7 +60,7 @@ impl KeptFrom {
         !(paths && globs && is_within(&self.sensitive, &before.sensitive))
     }
 
-    /// The first path that these facts let a command write and that is kept from it by name.
+    /// Returns the first path that `facts` let a command write although these restrictions name it.
     pub(crate) fn written_by(&self, facts: &SandboxFacts) -> Option<&SanitizedPath> {
         let kept = self.unwritten.iter().chain(&self.hidden);
         kept.into_iter().find(|path| {
@@ -70,10 +71,10 @@ impl KeptFrom {
 }
 
 impl State {
-    /// What is denied to those above an agent is denied to its commands too.
+    /// Returns the restrictions on the commands of `agent`. Restrictions on its ancestors are included.
     pub(crate) fn kept_from_commands(&self, agent: &Agent, now: Timestamp) -> KeptFrom {
         let mut kept = KeptFrom {
-            // Processes and devices a command has of its own.
+            // Processes and devices are not listed, because a sandboxed command has its own.
             hidden: self.settings.protected.iter().chain(self.floor.protected()).cloned().collect(),
             sensitive: self.settings.sensitive.to_vec(),
             ..KeptFrom::default()

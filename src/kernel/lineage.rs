@@ -1,5 +1,5 @@
-//! Who stands above an agent: who created it, who created that one, and so on. What is denied there is denied below, also
-//! once whoever it was denied to is gone.
+//! The ancestors of an agent: its creator, the creator's creator, and so on. A denial for an ancestor also binds its
+//! descendants, even after the ancestor is retired.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use crate::model::{AgentId, Ended, Event, Mode, OwnerId, Ruling, RunId, Timestam
 
 use super::{State, state::Agent};
 
-/// Agents that are gone and still bind those they created. Each has a number, since another agent may have its name by now.
+/// The retired agents that still bind their descendants. Each has a number, because a new agent may have its id by now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Gone {
     next: u64,
@@ -29,7 +29,7 @@ impl Gone {
         self.agents.values_mut()
     }
 
-    /// The number of `agent`, which is new unless one that binds in the same way is there.
+    /// Stores `agent` and returns its number. An equal stored agent is reused.
     fn keep(&mut self, agent: Agent) -> u64 {
         if let Some((number, _)) = self.agents.iter().find(|(_, other)| **other == agent) {
             return *number;
@@ -42,7 +42,7 @@ impl Gone {
 }
 
 impl State {
-    /// Everybody above `agent`, whether there or gone, the nearest first.
+    /// Returns all ancestors of `agent`, registered or retired, the nearest first.
     pub(super) fn above<'s>(&'s self, agent: &'s Agent) -> Vec<&'s Agent> {
         let (mut all, mut done, mut of) = (Vec::<&Agent>::new(), 0, agent);
         loop {
@@ -56,8 +56,9 @@ impl State {
         }
     }
 
-    /// The runs whose noes and policies bind `agent` besides those that it and everybody `above` it are in now: the ones in
-    /// which it, or one above it, was created. Each with whoever was in it then.
+    /// Returns the further runs whose denials and policies bind `agent`: the runs in which `agent` or one of its
+    /// ancestors was created, except the current runs of the ancestors in `above`. Each run comes with the creator that
+    /// was in it.
     pub(super) fn runs_of_creation<'s>(agent: &'s Agent, above: &[&'s Agent]) -> Vec<(&'s AgentId, &'s RunId)> {
         let mut all: Vec<(&AgentId, &RunId)> = Vec::new();
         for made in iter::once(agent).chain(above.iter().copied()) {
@@ -70,28 +71,29 @@ impl State {
         all
     }
 
-    /// Whether `agent`, or anybody above it, is in a mode in which only reads happen by themselves.
+    /// Returns true if `agent` or one of its ancestors is in a mode that allows only reads without approval.
     pub(crate) fn only_reads_by_itself(&self, agent: &AgentId) -> bool {
         let is_strict = |agent: &Agent| matches!(agent.profile.mode, Mode::Plan | Mode::Untrusted);
         let agent = self.agents.get(agent);
         agent.is_some_and(|agent| is_strict(agent) || self.above(agent).into_iter().any(is_strict))
     }
 
-    /// Who bears the name of the one that created `agent`, and those of that name who are gone.
+    /// Returns the registered creator of `agent` and the retired ancestors that bind it directly.
     fn directly_above<'s>(&'s self, agent: &'s Agent) -> impl Iterator<Item = &'s Agent> {
         let there = agent.profile.parent.as_ref().and_then(|parent| self.agents.get(parent));
         let there = there.filter(|parent| is_child(agent, parent));
         there.into_iter().chain(agent.bound_by.iter().filter_map(|number| self.gone.agents.get(number)))
     }
 
-    /// Whether anybody was created by `agent`, and is there or binds others in turn.
+    /// Returns true if `agent` created an agent that is registered or still binds others.
     pub(super) fn binds(&self, agent: &Agent) -> bool {
         self.agents.values().chain(self.gone.agents()).any(|other| is_child(other, agent))
     }
 
-    /// `agent`, which is known no longer, goes on binding those it created; those that bind nobody any more are let go.
+    /// Keeps the binding part of `agent`, which is no longer registered, for its descendants. Retired agents that bind
+    /// no other agent any more are dropped.
     ///
-    /// The runs that somebody has left by that.
+    /// Returns the runs that lost an agent through this.
     pub(super) fn bury(&mut self, agent: Agent) -> BTreeSet<(OwnerId, RunId)> {
         let mut left: BTreeSet<_> = runs_of(&agent).collect();
         if self.binds(&agent) {
@@ -117,7 +119,7 @@ impl State {
         left
     }
 
-    /// Noes that bind nobody, now that agents are gone.
+    /// Ends the denials that bind no agent any more after agents were retired.
     pub(super) fn noes_follow(&self, events: &[Event], _now: Timestamp) -> Vec<Event> {
         if self.rulings.is_empty() || !events.iter().any(|event| event.retired().is_some()) {
             return Vec::new();
@@ -140,7 +142,7 @@ fn is_child(agent: &Agent, of: &Agent) -> bool {
     agent.profile.parent.as_ref() == Some(&of.profile.id) && agent.profile.owner == of.profile.owner
 }
 
-/// The run that it is in, and the one in which it was created.
+/// Returns the current run of an agent and the run in which it was created.
 fn runs_of(agent: &Agent) -> impl Iterator<Item = (OwnerId, RunId)> + '_ {
     iter::once(&agent.run).chain(&agent.made_in).map(|run| (agent.profile.owner.clone(), run.clone()))
 }

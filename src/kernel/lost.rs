@@ -1,4 +1,4 @@
-//! Records are set aside, and what they took away stays away.
+//! Recovery after records were set aside. The revocations in those records remain in effect.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,16 +12,16 @@ use crate::model::{
 
 use super::State;
 
-/// What is known of records that no longer count.
+/// The restrictive facts of records that no longer count.
 #[derive(Debug, Default)]
 pub(crate) struct Lost {
     grants: BTreeSet<GrantId>,
     rulings: BTreeSet<RulingId>,
-    /// Noes for good and agents that went, in their order: a no is said to whoever has the name then.
+    /// Permanent denials and retired agents in recorded order. A denial binds the agent that has the id at that point.
     in_order: Vec<Taken>,
-    /// What was in force at the end.
+    /// The settings that were in force at the end of the records.
     settings: Option<Arc<Settings>>,
-    /// A change was held back under them, whatever can be read of them.
+    /// True if a change was held back under these settings, even if the settings themselves could not be read.
     confirms: bool,
     profiles: BTreeMap<AgentId, Arc<Profile>>,
     rules: BTreeMap<AgentId, Arc<[Rule]>>,
@@ -36,7 +36,7 @@ enum Taken {
 }
 
 impl Lost {
-    /// Takes in one of them, in their order.
+    /// Adds one event of the records. Events must be added in recorded order.
     pub(crate) fn hear(&mut self, event: &Event) {
         if let Event::GrantRevoked { grant, .. } | Event::GrantExpired { grant } | Event::GrantUsed { grant, .. } =
             event
@@ -55,7 +55,8 @@ impl Lost {
         if let Event::RulingUsed { ruling } | Event::RulingEnded { ruling, .. } = event {
             match ruling.verdict {
                 Verdict::Allow => drop(self.rulings.insert(ruling.id)),
-                // After a cut that was killed, one number may mean two of them.
+                // After an interrupted truncation, two decisions may have one number. Denials are therefore compared as
+                // a whole.
                 Verdict::Deny => self.in_order.retain(|taken| !matches!(taken, Taken::No(no) if no == ruling)),
                 Verdict::Ask => {}
             }
@@ -82,15 +83,16 @@ impl Lost {
 }
 
 impl State {
-    /// Takes away again what `lost` had taken away from what is there, and nothing else: rights that ended or were used up,
-    /// agents that went, what people no longer allow, what they denied for good, what they declared of tools, and what a file
-    /// narrowed of settings, modes and rules: it may be wide again by now, and wait for a person. What was given is not given.
+    /// Repeats the restrictions in `lost`, and nothing else. These are grants that ended or were consumed, retired
+    /// agents, withdrawn approvals, permanent denials, tool declarations, and restrictions that a policy file put on
+    /// settings, modes and rules. If the policy file is wider by now, its widening part may have to wait for a person.
+    /// Grants in the records are not issued again.
     ///
-    /// Each event is a step of its own with what follows from it.
+    /// Each event is a separate step with its own consequences.
     pub(crate) fn take_away_again(&mut self, lost: &Lost, reason: Option<&Reason>, now: Timestamp) -> Vec<Vec<Event>> {
         let ended = || Ended::Revoked { by: Actor::Operator, reason: reason.cloned() };
         let mut steps = Vec::new();
-        // Each is looked for when its turn comes: it may have gone with the one before.
+        // Each entry is looked up when it is processed, because an earlier step may have removed it.
         for id in &lost.grants {
             let grant = self.grants.get(id).cloned();
             let event = grant.map(|grant| Event::GrantRevoked { grant, ended: ended() });
@@ -104,7 +106,8 @@ impl State {
         for taken in &lost.in_order {
             let events = match taken {
                 Taken::Agent(agent) => self.agents.get(agent).map(|agent| self.retire(agent, now)),
-                // If nobody has the name, it waits for whoever does: a file may bring the agent back.
+                // If no agent has the id, the denial is stored for a later one, because a policy file may bring the
+                // agent back.
                 Taken::No(ruling) => ruling.is_live(now).then(|| {
                     let id = RulingId::new(self.next_ruling);
                     vec![Event::RulingMade { ruling: Arc::new(Ruling { id, ..Ruling::clone(ruling) }) }]

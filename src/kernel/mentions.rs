@@ -1,33 +1,34 @@
-//! What a tool that nobody has classified might run, as far as its input tells.
+//! The input text of an unknown tool, searched for commands that the tool might run.
 
 use crate::model::{CommandPattern, Doing, SpokenPart};
 
 use super::rules::meets;
 
-/// The most bytes that are read as command lines.
+/// The maximum number of bytes that are read as command lines.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// A longer text is read line by line.
+/// The maximum length of a text that is read as one command line. A longer text is read line by line.
 const MAX_LINE: usize = 8 * 1024;
 
-/// The words that were given to a tool of which nobody knows what it does with them.
+/// The input text of a tool with unknown behaviour.
 ///
-/// Such a tool may run a command, and then the command is somewhere in its input: a rule about `git` has nothing to say about
-/// a tool that never hears of `git`.
+/// Such a tool may run a command, and the command is then part of its input. A rule about `git` therefore does not
+/// apply to a tool whose input never contains `git`.
 #[derive(Debug)]
 pub(crate) struct Mentions {
-    /// The name of the tool and every text of its input, without what a shell does not mind.
+    /// The tool name and all texts of its input, without quotes and backslashes.
     words: String,
-    /// Texts in which something stands for another text, read as command lines; none if not understood.
+    /// The texts with a shell expansion, read as command lines. `None` stands for a text that could not be parsed.
     lines: Vec<Option<Vec<SpokenPart>>>,
-    /// What each text does, read as a command line.
+    /// The fingerprint of each text, read as a command line.
     doings: Vec<Doing>,
-    /// There is more than anybody reads.
+    /// True if the input exceeds the size limit. Then the tool may do anything.
     is_beyond: bool,
 }
 
 impl Mentions {
-    /// What `texts` mention, and what they do as `lines`; `line` reads one of them as a command line.
+    /// Collects the words of `texts` and the fingerprints of `lines`. The closure `line` parses one text as a command
+    /// line.
     pub(crate) fn of<'t>(
         texts: impl IntoIterator<Item = &'t str>,
         lines: impl IntoIterator<Item = &'t str>,
@@ -59,26 +60,26 @@ impl Mentions {
         mentions
     }
 
-    /// Whether it may do what a no to `doing` is about.
+    /// Returns true if the tool may do an action that a denial of `doing` covers.
     pub(crate) fn may_do(&self, doing: &Doing) -> bool {
         self.is_beyond || self.doings.iter().any(|other| doing.is_in(other))
     }
 
-    /// Returns true if a shell would put something in the place of a part of `text`.
+    /// Returns true if a shell would expand a part of `text`.
     fn looks_into(text: &str) -> bool {
         let starts = |c: char| c.is_ascii_alphabetic() || "_({@*?".contains(c);
         text.contains('`')
             || text.match_indices('$').any(|(at, _)| text.get(at + 1..).is_some_and(|rest| rest.starts_with(starts)))
     }
 
-    /// Whether it may run a command like `pattern`: the name of the program is among the words, or may be what a word stands
-    /// for.
+    /// Returns true if the tool may run a command that matches `pattern`. This is the case if the program name is among
+    /// the words, or if an expansion may produce it.
     pub(crate) fn may_run(&self, pattern: &CommandPattern) -> bool {
         let is_named = pattern.program().is_none_or(|program| self.names(program));
         is_named || self.lines.iter().any(|parts| meets(pattern, parts.as_deref()))
     }
 
-    /// Every text in one, without what a shell does not mind.
+    /// Returns all texts as one string, without quotes and backslashes.
     pub(crate) fn words(&self) -> &str {
         &self.words
     }

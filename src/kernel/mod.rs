@@ -1,8 +1,8 @@
-//! What may happen: pure functions from a state, a command and a moment to events or a refusal.
+//! The decision kernel: pure functions that map a state, a command and a moment to events or a refusal.
 //!
-//! Nothing here waits, locks, reads a clock, the disk or the environment, or makes an id. `State::execute` is
-//! the one way in: it decides, applies, and lets the consequences follow, all under one `&mut`, so that there
-//! is no moment between checking and doing.
+//! The kernel never waits, never locks, creates no ids, and reads neither the clock nor the disk nor the environment.
+//! [`State::execute`] is the only entry point. It decides, applies the events and applies their consequences under one
+//! `&mut`, so nothing can change between the check and the action.
 
 mod asked;
 mod behind;
@@ -69,21 +69,21 @@ pub use why::Support;
 use crate::model::{Event, Timestamp};
 
 impl State {
-    /// What `command` would do by itself, without what follows from it.
+    /// Returns the events that `command` causes directly, without their consequences.
     pub(crate) fn would(&self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         self.decide(command, now)
     }
 
-    /// Carries out `command`, or says why not and changes nothing.
+    /// Carries out `command`. A refused command changes nothing.
     pub(crate) fn execute(&mut self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         let events = self.decide(command, now)?;
         Ok(self.carry_on(events, now))
     }
 
-    /// Applies what is decided, with what follows from it.
+    /// Applies decided events and then their consequences.
     fn carry_on(&mut self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
         events.iter().for_each(|event| self.apply(event));
-        // What rested on what ended falls first; then requests look at what is left.
+        // Grants without support are revoked first. Pending requests are then compared with the grants that remain.
         let all = [
             State::falls,
             State::gifts_follow,

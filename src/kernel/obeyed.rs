@@ -1,4 +1,5 @@
-//! Who may write what a program obeys: a program that only reads is safe only where nobody may.
+//! An index of the agents that may write the implicit configuration files of a program. A read-only program is safe
+//! only if no agent may write these files.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,13 +11,13 @@ use crate::model::{Access, AgentId, Grant, GrantId, Hold, Permission, SanitizedP
 
 use super::State;
 
-/// Every grant of a write, by the path that it is for. Worked out from the grants; changed with them.
+/// All write grants, indexed by path. The index is derived from the grants and changes with them.
 ///
-/// Finding who may write a path takes time with its depth, and not with the number of agents.
+/// A lookup takes time proportional to the depth of the path, and not to the number of agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WriteRoots(BTreeMap<Arc<str>, Writers>);
 
-/// The grants for one path. Most paths have one.
+/// The grants for one path. Most paths have one grant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Writers {
     One(GrantId),
@@ -66,14 +67,14 @@ impl WriteRoots {
         }
     }
 
-    /// The roots at `path` and above it, with the grants for each.
+    /// Returns the roots at `path` and above it, with the grants for each.
     fn at_and_above<'r>(&'r self, path: &'r SanitizedPath) -> impl Iterator<Item = (&'r str, &'r Writers)> {
         path.way().filter_map(|root| Some((root, self.0.get(root)?)))
     }
 
-    /// The grants for what lies below `path`.
+    /// Returns the grants for paths below `path`.
     fn below(&self, path: &SanitizedPath) -> impl Iterator<Item = &GrantId> {
-        // All that begins so stands together.
+        // All paths below `path` are adjacent in the map.
         let start = if path.as_str() == "/" { "/".to_owned() } else { [path.as_str(), "/"].concat() };
         let from = self.0.range::<str, _>((Bound::Excluded(&*start), Bound::Unbounded));
         from.take_while(move |(root, _)| root.starts_with(&*start)).flat_map(|(_, writers)| writers.iter())
@@ -81,17 +82,17 @@ impl WriteRoots {
 }
 
 impl State {
-    /// An agent of this engine that may write one of `paths` now, or something below it, with the path. Of which owner
-    /// it is does not matter: what runs there does not ask.
+    /// Returns an agent of this engine that may write one of `paths` now, or something below it, with the path. The
+    /// owner of that agent does not matter, because a program reads its configuration without regard to owners.
     ///
-    /// A right to a directory is none to what is sensitive below it, so an ordinary checkout is obeyed by nobody's
-    /// leave.
+    /// A right to a directory does not include the sensitive paths below it. In an ordinary checkout, no agent may
+    /// therefore write the configuration that a program reads there.
     pub(crate) fn writer_of<'p>(
         &self,
         paths: &'p [SanitizedPath],
         now: Timestamp,
     ) -> Option<(&AgentId, &'p SanitizedPath)> {
-        // What a program obeys mostly lies in one directory, and mostly nobody has a right that reaches into that.
+        // These files usually share one directory, and usually no grant reaches into it.
         let mut closed = None;
         paths.iter().find_map(|path| {
             let directory = path.as_str().rsplit_once('/').map(|(above, _)| above).filter(|above| !above.is_empty());
@@ -106,8 +107,7 @@ impl State {
         })
     }
 
-    /// Returns true if somebody was given a write to something in `directory`, or to all of it, that counts or may have
-    /// ended.
+    /// Returns true if a write grant covers `directory` or a path below it. The grant may have ended already.
     fn reaches_into(&self, directory: &str) -> bool {
         let Ok(directory) = directory.parse::<SanitizedPath>() else { return true };
         let part = self.sensitive_in(&Permission::write(directory.clone())).map(str::len);
@@ -122,22 +122,24 @@ impl State {
             return None;
         }
         let part = self.sensitive_in(&permission);
-        // All grants for one root name the same, or all do not.
+        // The sensitive part is named by all grants for one root, or by none of them.
         let names = |root: &str| part.is_none_or(|part| part.len() <= root.len());
         let above = self.write_roots.at_and_above(path).filter(|(root, _)| names(root));
         let above = above.flat_map(|(_, writers)| writers.iter());
         above.chain(self.write_roots.below(path)).find_map(|id| self.uses_now(*id, now))
     }
 
-    /// Who holds a grant, if it is for using and counts now.
+    /// Returns the holder of a grant, if the grant is usable and has not ended.
     fn uses_now(&self, id: GrantId, now: Timestamp) -> Option<&AgentId> {
         let grant = self.grants.get(&id).filter(|grant| grant.hold == Hold::Use && grant.is_live(now))?;
         Some(&grant.to)
     }
 
-    /// The first of `paths` that an agent could write once: what it left there may be there still.
+    /// Returns the first of `paths` that an agent could write earlier. The content that the agent wrote may still be
+    /// there.
     ///
-    /// Giving up a right, its end and the end of its holder therefore make no program more trusted.
+    /// A program therefore does not become more trusted when a right is given up or ends, or when its holder is
+    /// retired.
     pub(crate) fn written_once<'p>(&self, paths: &'p [SanitizedPath]) -> Option<&'p SanitizedPath> {
         if self.written_once.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! The permission state of one agent as one value (`sources/002`, "permission_state").
+//! The complete permission state of one agent as one value (`sources/002`, "permission_state").
 
 use std::{fmt, iter, sync::Arc};
 
@@ -14,7 +14,7 @@ use super::{
     state::{Agent, Violated},
 };
 
-/// The mode, rules, policies, interaction and rights of one agent at one moment. It can be read without a file.
+/// The mode, rules, policies, interaction setting and rights of one agent at one moment. Reading it needs no file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PermissionState {
@@ -24,40 +24,41 @@ pub struct PermissionState {
     pub owner: OwnerId,
     /// Its kind.
     pub kind: Kind,
-    /// The run it is in.
+    /// Its current run.
     pub run: RunId,
     /// Its own mode.
     pub mode: Mode,
-    /// The mode that the file says, if somebody has set another one.
+    /// The mode in the policy file, if another mode was set at run time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_mode: Option<Mode>,
-    /// The modes of the agents above it, which bind as well, the nearest first.
+    /// The modes of its ancestors, the nearest first. They bind the agent as well.
     pub modes_above: Vec<ModeAbove>,
-    /// The rules that bind it, with the file and line of each: its own, then those of the agents above it that deny.
+    /// The rules that bind the agent, with the file and line of each: first its own rules, then the deny rules of its
+    /// ancestors.
     pub rules: Vec<StatedRule>,
-    /// The policies of its run and of the runs that bind it besides.
+    /// The policies of its run and of the other runs that bind it.
     pub policies: Vec<StatedPolicies>,
-    /// The setting that says whether people are asked at all.
+    /// The setting that allows or forbids prompts to people.
     pub interaction: Interaction,
-    /// Whether a question of this agent would be heard or wait now.
+    /// True if a request of this agent would reach a person or wait in the queue now.
     pub may_ask: bool,
-    /// The verdict on an action that nothing speaks about.
+    /// The verdict on an action that no earlier stage decides.
     pub default_verdict: Verdict,
-    /// The setting that says what reading needs.
+    /// The setting that defines which right a read needs.
     pub reads: Reads,
-    /// The paths that no right reaches unless it names them.
+    /// The protected paths of the settings. Only a line of the policy file that names such a path exactly reaches it.
     pub protected: Vec<SanitizedPath>,
-    /// The rights it holds, oldest first.
+    /// The live rights of the agent, oldest first.
     pub held: Vec<StatedRight>,
-    /// The paths that the sandbox kept its commands from in this run, with the fact of each.
+    /// The paths that the sandbox denied to the agent's commands in this run, with the id of each violation.
     pub violations: Vec<StatedViolation>,
 }
 
-/// The mode of an agent above.
+/// The mode of an ancestor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ModeAbove {
-    /// The agent.
+    /// The ancestor.
     pub agent: AgentId,
     /// Its mode.
     pub mode: Mode,
@@ -71,50 +72,50 @@ pub struct StatedRule {
     pub verdict: Verdict,
     /// The rule in one line.
     pub rule: Arc<str>,
-    /// The file and line.
+    /// The file and line of the rule.
     pub place: Place,
-    /// The agent above that it is written for, if it is not this agent.
+    /// The ancestor that the rule is written for, if it is not a rule of this agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<AgentId>,
 }
 
-/// The policies of a run for one tool, by name.
+/// The policy names of one tool in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StatedPolicies {
     /// The run.
     pub run: RunId,
-    /// The tool; none for the tools that have no policies of their own.
+    /// The tool. `None` stands for all tools without policies of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolName>,
-    /// The names.
+    /// The policy names.
     pub names: Vec<Arc<str>>,
 }
 
-/// A path that the sandbox kept a command from.
+/// A path that the sandbox denied to a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StatedViolation {
-    /// The name of the fact.
+    /// The id of the violation.
     pub id: ViolationId,
     /// The path.
     pub path: SanitizedPath,
 }
 
-/// A right in short.
+/// A summary of a right.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StatedRight {
     /// The permission.
     pub permission: Permission,
-    /// For use, or for passing on only.
+    /// The allowed use of the right: use and delegation, or delegation only.
     pub hold: Hold,
-    /// The scope under which it was given.
+    /// The scope of the grant.
     pub scope: Scope,
-    /// The end of it, if it ends by time.
+    /// The time at which the right expires, if it expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// The grant, for people, with its source.
+    /// The grant and its source, formatted for people.
     pub grant: String,
 }
 
@@ -185,7 +186,7 @@ fn stated_right(grant: &Grant) -> StatedRight {
     }
 }
 
-/// For people, a fact in each line.
+/// Formats the state for people, with one fact per line.
 impl fmt::Display for PermissionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}) of {}, in {}: mode {}", self.agent, self.kind, self.owner, self.run, self.mode)?;

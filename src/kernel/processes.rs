@@ -1,4 +1,4 @@
-//! The processes that go on, as the state knows them.
+//! The running processes in the kernel state.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{AgentId, Event, Process, ProcessEvent, ProcessExit, ProcessId, StopCause};
 
-/// One process that goes on.
+/// A running process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Going {
     pub(crate) process: Arc<Process>,
-    /// It is to end, and has not been seen to.
+    /// True if the process was ordered to stop and its end has not been observed yet.
     pub(crate) is_stopped: bool,
 }
 
@@ -24,7 +24,7 @@ impl Going {
     }
 }
 
-/// All of them, by name.
+/// All running processes, by id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Processes {
     going: BTreeMap<ProcessId, Going>,

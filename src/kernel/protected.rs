@@ -1,21 +1,22 @@
-//! The protected paths of one engine: its floor, and what its settings add. Laid out for being asked often.
+//! The protected paths of one engine: its floor and the paths that its settings add. The layout is optimized for
+//! lookups.
 
 use std::cmp::Ordering;
 
 use crate::model::{Access, ByName, Floor, SanitizedPath, by_name};
 
-/// The standing of a path towards what is protected.
+/// The protection level of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
-    /// It is not protected.
+    /// The path is not protected.
     Open,
-    /// Reached by a line of a file that names exactly it, and by nothing else.
+    /// Only a line of the policy file that names the path exactly reaches it.
     Protected,
-    /// Reached by nothing.
+    /// The path is out of reach for every right.
     Closed,
 }
 
-/// Every path that is protected, each below none of the others.
+/// All protected paths. No path in the list is below another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Protected {
     paths: Vec<SanitizedPath>,
@@ -28,12 +29,13 @@ impl Protected {
         Protected { paths, closed: outermost(floor.proc().iter()) }
     }
 
-    /// The paths that a line reaches that names exactly one of them, and those that nothing reaches.
+    /// Returns the protected paths and the closed paths. A line of the policy file reaches a protected path if it names
+    /// the path exactly. No right reaches a closed path.
     pub(crate) fn paths(&self) -> (&[SanitizedPath], &[SanitizedPath]) {
         (&self.paths, &self.closed)
     }
 
-    /// Judges a path without links.
+    /// Returns the protection level of a path without symbolic links.
     pub(crate) fn standing(&self, access: Access, path: &SanitizedPath) -> Standing {
         if covers(&self.closed, path) {
             return Standing::Closed;
@@ -47,7 +49,7 @@ impl Protected {
     }
 }
 
-/// Sorted by components, and none below another one.
+/// Sorts paths by components and removes those below another one.
 fn outermost<'p>(paths: impl Iterator<Item = &'p SanitizedPath>) -> Vec<SanitizedPath> {
     let mut all: Vec<_> = paths.cloned().collect();
     all.sort_by(by_components);
@@ -55,14 +57,14 @@ fn outermost<'p>(paths: impl Iterator<Item = &'p SanitizedPath>) -> Vec<Sanitize
     all
 }
 
-/// True if one of `sorted` contains `path`: only the last one before it can.
+/// Returns true if one of `sorted` contains `path`. Only its direct predecessor can contain it.
 fn covers(sorted: &[SanitizedPath], path: &SanitizedPath) -> bool {
     let after = sorted.partition_point(|one| by_components(one, path) != Ordering::Greater);
     let last = after.checked_sub(1).and_then(|last| sorted.get(last));
     last.is_some_and(|last| last.contains(path))
 }
 
-/// An order in which everything below a path comes right behind it.
+/// Compares paths so that everything below a path follows directly after it.
 fn by_components(one: &SanitizedPath, other: &SanitizedPath) -> Ordering {
     let key = |path: &SanitizedPath| if path.as_str() == "/" { "" } else { path.as_str() }.len();
     let (one, other) = (one.as_str().bytes().take(key(one)), other.as_str().bytes().take(key(other)));

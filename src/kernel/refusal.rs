@@ -1,4 +1,4 @@
-//! Why the answer is no: the engine working.
+//! The reasons for which the kernel refuses a command. A refusal is a normal result, not a fault of the engine.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -7,219 +7,220 @@ use crate::model::{
     Ruled, RulingId, RunId, SanitizedPath, Scope, Shown, Timestamp, ToolName,
 };
 
-/// Why a command was not carried out. Nothing has changed.
+/// A reason for which a command was not carried out. The state did not change.
 ///
-/// Exhaustive on purpose: a new reason should break the build of whoever explains reasons to people. Each
-/// message names the thing and, where there is one, the way out.
+/// The enum is exhaustive on purpose. A new reason has to break the build of programs that explain reasons to people.
+/// Each message names the object and, if possible, a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "see above")]
 pub enum Refusal {
-    /// An agent with this id is there already.
+    /// An agent with this id already exists.
     AgentExists(AgentId),
-    /// The request was answered, or ended otherwise, before.
+    /// The request was already answered or has ended otherwise.
     AlreadyResolved(Arc<Resolution>),
-    /// A request or grant by a person who stands for another owner, or between agents of different owners.
+    /// A person acted on an agent of another owner, or agents of different owners were involved.
     OtherOwner {
-        /// Who was reached for.
+        /// The agent that was addressed.
         agent: AgentId,
-        /// Whose agent that is not.
+        /// The owner that the agent does not belong to.
         owner: OwnerId,
     },
-    /// Only foreground agents have a connector.
+    /// The agent is not a foreground agent, so it has no connected user.
     NotForeground(AgentId),
-    /// Only the asker can take a request back.
+    /// The request belongs to another agent. Only the asker may cancel it.
     NotYours(RequestId),
-    /// An agent wanted to pass on, or use, what it does not hold.
+    /// The agent does not hold the permission that it wanted to pass on or use.
     NotHeld {
-        /// Who.
+        /// The agent.
         agent: AgentId,
-        /// What.
+        /// The permission.
         permission: Permission,
     },
-    /// An agent wanted to do what may not happen, or not without asking.
+    /// The action is denied, or it needs an approval.
     NotAllowed(Arc<Decision>),
-    /// A sandbox that lets an action use more than was decided about.
+    /// The sandbox of the host program allows more than the decision did.
     WiderThanDecided(Permission),
-    /// A person changed what was asked about into something worse.
+    /// A person replaced the requested action by a more harmful one.
     InputClimbs {
-        /// What was asked about.
+        /// The requested action.
         asked: Arc<str>,
-        /// What it was to become.
+        /// The action in the answer.
         answered: Arc<str>,
     },
-    /// A yes to this cannot be remembered beyond this one time.
+    /// The answer about this action cannot be saved for its scope.
     NotForGood(Arc<str>),
-    /// Whoever answers was not shown all of it, so a yes is for this once.
+    /// The approver did not see the complete action, so an approval is valid only once.
     NotShownWhole {
-        /// What was answered.
+        /// The scope of the answer.
         answered: Scope,
     },
-    /// There is no such ruling.
+    /// The saved decision does not exist, or no longer.
     UnknownRuling(RulingId),
-    /// This owner has no agent in such a run, or no longer.
+    /// The owner has no agent in this run, or no longer.
     UnknownRun(RunId),
-    /// An agent was to begin a run that goes on for others, where entering theirs was not asked for.
+    /// Other agents are in the run, and the agent did not ask to join it.
     RunGoesOn(RunId),
-    /// The run has no such tool: nobody declared it, and it was not used.
+    /// The run has no such tool: it was neither declared nor used.
     UnknownTool {
-        /// What was named.
+        /// The tool that was named.
         tool: ToolName,
-        /// In which run.
+        /// The run.
         run: RunId,
-        /// What it has.
+        /// The tools of the run.
         known: BTreeSet<ToolName>,
     },
-    /// A person declared a tool that the file, the host program or the built-in table declares.
+    /// A person declared a tool that the policy file, the host program or the built-in table already declares.
     ToolIsDeclared(ToolName),
-    /// People would declare more for the agents of one owner than the engine keeps.
+    /// The declarations of people for the agents of one owner exceed the limit.
     TooManyDeclarations {
-        /// The most tools.
+        /// The maximum number of tools.
         tools: usize,
-        /// The most bytes of all declarations together.
+        /// The maximum total size of all declarations in bytes.
         bytes: usize,
     },
-    /// One glob of a change is none; nothing of the change was made.
+    /// A glob in a change is invalid. The whole change was rejected.
     InvalidGlob {
-        /// Which.
+        /// The glob.
         glob: Arc<str>,
-        /// Why.
+        /// The reason.
         why: InvalidGlob,
     },
-    /// Agents of the run work in different directories, so nobody knows below which of them a glob counts.
+    /// The agents of the run have different working directories, so the base of a relative glob is ambiguous.
     SeveralBases(RunId),
-    /// A run would have too many tools, or a guard of it too many or too large globs and patterns.
+    /// The run would have too many tools, or a tool policy would have too many or too large globs and patterns.
     TooManyPolicies {
-        /// Which run.
+        /// The run.
         run: RunId,
         /// The limit.
         max: u32,
     },
-    /// Answered about something that was not asked.
+    /// The answer names a permission that was not requested.
     NotAsked(Permission),
-    /// Nothing is held back that a person could agree to.
+    /// There is no policy change that waits for approval.
     NothingHeldBack,
-    /// The agent that this handle was made for is gone; another one may have its name.
+    /// The agent that this handle was made for is retired. Another agent may have its id.
     Gone(AgentId),
-    /// An agent wanted to pass on, or to run a command with, what it holds for one use.
+    /// The agent holds the permission for one use only. Such a right cannot be passed on, and no command can run with
+    /// it.
     HeldOnce {
-        /// Who.
+        /// The agent.
         agent: AgentId,
-        /// What.
+        /// The permission.
         permission: Permission,
     },
-    /// The agent comes from a file; the file is where to take it away.
+    /// The agent is defined in the policy file and has to be removed there.
     InFile(AgentId),
-    /// An agent wanted to create an agent of a kind that only the host program or a file can add.
+    /// An agent wanted to create an agent of a kind that only the host program or the policy file can add.
     NoChildKind {
-        /// The one that would be.
+        /// The agent to be created.
         agent: AgentId,
-        /// What it would be.
+        /// Its kind.
         kind: Kind,
     },
-    /// The name is kept for the agents that scheduled tasks have of their own.
+    /// The id is reserved for the agents of scheduled tasks.
     NameOfTask(AgentId),
-    /// An agent and those it created created too many.
+    /// The agent and its relatives have created too many agents.
     TooManyChildren {
-        /// Who wanted one more.
+        /// The agent that wanted to create another one.
         agent: AgentId,
         /// The limit.
         max: u32,
     },
-    /// A person agreed to another change of the file than the one that waits.
+    /// A person approved a policy change other than the waiting one.
     OtherChange {
-        /// The one that waits.
+        /// The number of the waiting change.
         waiting: u64,
     },
-    /// The right comes from a file; the file is where to take it away.
+    /// The right is defined in the policy file and has to be removed there.
     FromFile(GrantId, Place),
-    /// Nobody may have this, except by a file that names exactly this path.
+    /// The path is protected. Only a line of the policy file that names exactly this path gives access.
     Protected(Permission),
-    /// Nobody may have this: what it lets an agent write holds the file that says what agents may do.
+    /// The right would allow writes to the policy file itself.
     Governs(Permission),
-    /// A right for the directory is there, but not one that names the sensitive part of the path.
+    /// A right covers the directory, but no right names the sensitive part of the path.
     Sensitive {
-        /// What.
+        /// The permission.
         permission: Permission,
-        /// What a right would have to name, or something below it.
+        /// The path that a right has to name, or a path below it.
         part: SanitizedPath,
     },
-    /// A revocation by somebody who neither gave nor holds the grant.
+    /// The agent neither gave nor holds the grant that it wanted to revoke.
     NotYourGrant(GrantId),
-    /// An agent wanted to give something to itself.
+    /// An agent wanted to grant something to itself.
     SelfGrant(AgentId),
-    /// An answer for longer than was asked.
+    /// The scope of the answer is wider than the requested scope.
     ScopeTooWide {
-        /// What was asked.
+        /// The requested scope.
         asked: Scope,
-        /// What was answered.
+        /// The scope of the answer.
         answered: Scope,
     },
-    /// A moment in the past.
+    /// The scope ends in the past.
     ScopePast(Scope),
-    /// The right was passed on too often already.
+    /// The right was already passed on the maximum number of times.
     TooDeep {
-        /// What.
+        /// The permission.
         permission: Permission,
         /// The limit.
         max: u8,
     },
-    /// This agent asked people too often within a minute.
+    /// The agent and its relatives asked too many questions within a minute.
     TooManyAsked {
-        /// Who.
+        /// The agent.
         agent: AgentId,
         /// The limit.
         max: u32,
     },
-    /// People said no to this agent or its relatives lately, and it asked again so often that it has to wait.
+    /// People recently denied requests of this agent or its relatives. They asked again too often and have to wait.
     AskedAfterNo {
-        /// Who.
+        /// The agent.
         agent: AgentId,
-        /// How many noes in a row there were.
+        /// The number of denials in a row.
         noes: u32,
-        /// Until when it has to wait.
+        /// The end of the waiting time.
         until: Timestamp,
     },
-    /// This agent and its relatives changed too much within a minute.
+    /// The agent and its relatives caused too many changes within a minute.
     TooManyChanges {
-        /// Who.
+        /// The agent.
         agent: AgentId,
         /// The limit.
         max: u32,
     },
-    /// Too many requests of this agent wait.
+    /// Too many requests of this agent are pending.
     TooManyPending {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
         /// The limit.
         max: u32,
     },
-    /// No such process, or none that whoever named it may touch.
+    /// The process does not exist, or the caller may not touch it.
     UnknownProcess(ProcessId),
     /// The process has ended.
     ProcessEnded(ProcessId),
-    /// Too many processes of this agent go on.
+    /// Too many processes of this agent are running.
     TooManyProcesses {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
         /// The limit.
         max: u32,
     },
-    /// This agent holds too many grants.
+    /// The agent holds too many grants.
     TooManyGrants {
-        /// Who.
+        /// The agent.
         agent: AgentId,
         /// The limit.
         max: u32,
     },
-    /// No such agent.
+    /// The agent does not exist.
     UnknownAgent(AgentId),
-    /// No such grant, or no longer.
+    /// The grant does not exist, or no longer.
     UnknownGrant(GrantId),
-    /// No such request.
+    /// The request does not exist.
     UnknownRequest(RequestId),
-    /// No pending request has this short code.
+    /// The short code matches none of the pending requests.
     UnknownCode(Arc<str>),
-    /// Two pending requests share this short code; the full id tells them apart.
+    /// Two pending requests share this short code. The full id is unambiguous.
     AmbiguousCode(Code),
 }
 
@@ -256,7 +257,8 @@ impl fmt::Display for Refusal {
             }
             Refusal::WiderThanDecided(permission) => write!(
                 f,
-                "the sandbox allows `{}`, which the action does not use: report one that allows no more than was decided",
+                "the sandbox allows `{}`, which the action does not use: report one that allows no more than was \
+                 decided",
                 Shown(&permission.to_string())
             ),
             Refusal::InputClimbs { asked, answered } => write!(
@@ -289,26 +291,26 @@ impl fmt::Display for Refusal {
             }
             Refusal::ToolIsDeclared(tool) => write!(
                 f,
-                "the tool `{tool}` is declared already, by the policy file, the host program or the built-in table, and a \
-                 person's declaration takes the place of none: leave it out"
+                "the tool `{tool}` is declared already, by the policy file, the host program or the built-in table, \
+                 and a person's declaration takes the place of none: leave it out"
             ),
             Refusal::TooManyDeclarations { tools, bytes } => write!(
                 f,
-                "people would declare more than {tools} tools or {bytes} bytes for the agents of one owner, which is the \
-                 limit: declare fewer, or in the policy file"
+                "people would declare more than {tools} tools or {bytes} bytes for the agents of one owner, which is \
+                 the limit: declare fewer, or in the policy file"
             ),
             Refusal::InvalidGlob { glob, why } => {
                 write!(f, "`{}` cannot be taken, and nothing was changed: {}", Shown(glob), Shown(&why.to_string()))
             }
             Refusal::SeveralBases(run) => write!(
                 f,
-                "the agents of run {run} work in different directories: say below which of them the globs count, or begin \
-                 them with `/`"
+                "the agents of run {run} work in different directories: say below which of them the globs count, or \
+                 begin them with `/`"
             ),
             Refusal::TooManyPolicies { run, max } => write!(
                 f,
-                "run {run} would have more than {max} tools, or a guard more than {max} patterns or too large ones, which \
-                 is the limit: use fewer"
+                "run {run} would have more than {max} tools, or a guard more than {max} patterns or too large ones, \
+                 which is the limit: use fewer"
             ),
             Refusal::NotAsked(permission) => {
                 write!(f, "`{}` is not among what was asked", Shown(&permission.to_string()))
@@ -333,8 +335,8 @@ impl fmt::Display for Refusal {
             }
             Refusal::NameOfTask(agent) => write!(
                 f,
-                "`{agent}` is a name for the agent of a scheduled task: choose one that begins neither with `cron:` nor \
-                 with `heartbeat:`"
+                "`{agent}` is a name for the agent of a scheduled task: choose one that begins neither with `cron:` \
+                 nor with `heartbeat:`"
             ),
             Refusal::TooManyChildren { agent, max } => {
                 write!(
@@ -355,8 +357,8 @@ impl fmt::Display for Refusal {
             ),
             Refusal::Governs(permission) => write!(
                 f,
-                "`{}` holds agents.toml, and whoever may write that gives itself any right: name a smaller directory, or move \
-                 the file out of there",
+                "`{}` holds agents.toml, and whoever may write that gives itself any right: name a smaller directory, \
+                 or move the file out of there",
                 Shown(&permission.to_string())
             ),
             Refusal::Sensitive { permission, part } => write!(
@@ -381,16 +383,19 @@ impl fmt::Display for Refusal {
             Refusal::TooManyAsked { agent, max } => {
                 write!(
                     f,
-                    "agent `{agent}`, with its relatives, asked {max} questions within a minute, which is the limit: wait a little"
+                    "agent `{agent}`, with its relatives, asked {max} questions within a minute, which is the limit: \
+                     wait a little"
                 )
             }
             Refusal::AskedAfterNo { agent, noes, until } => write!(
                 f,
-                "people said no to agent `{agent}`, or its relatives, {noes} times in a row: it can ask again after {until}"
+                "people said no to agent `{agent}`, or its relatives, {noes} times in a row: it can ask again after \
+                 {until}"
             ),
             Refusal::TooManyChanges { agent, max } => write!(
                 f,
-                "agent `{agent}`, with its relatives, caused {max} changes within a minute, which is the limit: wait a little"
+                "agent `{agent}`, with its relatives, caused {max} changes within a minute, which is the limit: wait a \
+                 little"
             ),
             Refusal::TooManyPending { agent, max } => {
                 write!(f, "agent `{agent}` waits for {max} answers already, which is the limit: wait or cancel one")

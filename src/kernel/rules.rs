@@ -1,4 +1,4 @@
-//! The rules of one agent, compiled: asked often, changed when a file changes.
+//! The compiled rules of one agent. They are evaluated often and change only with the policy file.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -16,7 +16,7 @@ use super::{
     uses::{Use, operation_of},
 };
 
-/// Rules that bind an agent. Two are equal if the same is written in the same places.
+/// The rules that bind an agent. Two values are equal if their rules and the places of these rules are equal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules(Arc<Compiled>);
 
@@ -24,15 +24,15 @@ pub(crate) struct Rules(Arc<Compiled>);
 struct Compiled {
     written: Arc<[Rule]>,
     globs: GlobSet,
-    /// The rule of each glob.
+    /// The index of the rule for each glob.
     by_glob: Vec<usize>,
-    /// Rules about commands, by the name of the program.
+    /// The rules about commands, by program name.
     by_program: HashMap<Box<str>, Vec<usize>>,
     /// All other rules.
     plain: Vec<usize>,
-    /// The directories of each rule that names some.
+    /// The directory matcher of each rule that has one.
     cwds: HashMap<usize, GlobMatcher>,
-    /// Valid globs that do not compile together: nobody knows what they say, so nothing may happen.
+    /// True if the globs are valid but do not compile together. Their meaning is unknown, so everything is denied.
     unusable: bool,
 }
 
@@ -44,7 +44,7 @@ impl PartialEq for Rules {
 
 impl Eq for Rules {}
 
-/// As they are written.
+/// Serializes the source of the rules.
 impl Serialize for Rules {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         self.0.written.serialize(to)
@@ -96,17 +96,17 @@ impl Rules {
         self.0.unusable
     }
 
-    /// The rules that speak about `used`, one of the uses of `action`, in the order in which they are written.
+    /// Returns the rules that apply to `used`, which is one of the uses of `action`, in written order.
     ///
-    /// A yes is for what the action is about, never for what else it uses. Many rules may have to allow the parts of one
-    /// command line together; they are among these only if they do.
+    /// An allow rule applies only to the action's own use, never to its further uses. For a command line, several allow
+    /// rules may have to cover the parts together. They are returned only if they cover all parts.
     pub(crate) fn about(&self, action: &Considered, used: &Use) -> Vec<&Rule> {
         if self.0.written.is_empty() {
             return Vec::new();
         }
         let mut places = match &used.target {
             Target::Path(path) => self.about_paths([path.as_str()]),
-            // What is given is given as a whole: a rule speaks about a directory if it speaks about all that lies in it.
+            // A directory is given as a whole. A rule therefore applies if it matches everything in the directory.
             Target::Tree(path) => self.about_paths([path.as_str(), &all_inside(path)]),
             Target::Command { .. } if action.told.is_some() => self.about_programs(None),
             Target::Command { parts, .. } => self.about_programs(parts.as_deref()),
@@ -115,7 +115,7 @@ impl Rules {
                 Vec::new()
             }
         };
-        // What may be no path is spoken about by who names the path.
+        // A word that may not be a path is matched only by rules that name a path.
         if used.origin != UseOrigin::Word || used.path().is_none() {
             places.extend(&self.0.plain);
         }
@@ -131,7 +131,7 @@ impl Rules {
         rules.into_iter().map(|placed| placed.rule).collect()
     }
 
-    /// The places of the rules about one of `paths`.
+    /// Returns the indexes of the rules that match one of `paths`.
     fn about_paths<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> Vec<usize> {
         if self.0.globs.is_empty() {
             return Vec::new();
@@ -148,7 +148,7 @@ impl Rules {
         (0..self.0.written.len()).filter_map(|place| self.placed(place)).filter(Placed::allows_commands)
     }
 
-    /// Says why the rules that allow commands do not allow `action`, if one of them nearly does.
+    /// Returns the reason why the rules that allow commands do not allow `action`, if one of them nearly does.
     pub(crate) fn nearly_allows(&self, action: &Considered) -> Option<String> {
         let Target::Command { parts: Some(parts), .. } = action.target() else { return None };
         let allowing: Vec<_> = self.allowing_commands().filter(|rule| rule.is_of(action, &action.uses.own)).collect();
@@ -159,7 +159,7 @@ impl Rules {
         near.or_else(|| some_is_allowed.then(|| left_over(left)))
     }
 
-    /// The globs that are denied, or must be asked about, for this way of using paths by whatever tool.
+    /// Returns the globs of rules that deny, or ask about, this kind of access by any tool.
     pub(crate) fn strict_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
         let strict = self.0.written.iter().filter(move |rule| {
             let is_about = rule.operation.is_none_or(|operation| operation == operation_of(access));
@@ -168,7 +168,7 @@ impl Rules {
         strict.filter_map(|rule| rule.path.as_ref())
     }
 
-    /// The globs that are denied for this way of using paths, as far as one agent's commands are concerned.
+    /// Returns the globs of rules that deny this kind of access to the agent's commands.
     pub(crate) fn denied_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
         let as_operation = if access == Access::Write { Operation::Write } else { Operation::Read };
         let own_tool = Operation::Command.own_tool();
@@ -184,7 +184,8 @@ impl Rules {
 }
 
 impl Rules {
-    /// The rules that name a program of these parts; all that name one, where a program is not known.
+    /// Returns the rules that name a program in `parts`. If a program is unknown, returns all rules that name a
+    /// program.
     fn about_programs(&self, parts: Option<&[SpokenPart]>) -> Vec<usize> {
         let all = || self.0.by_program.values().flatten().copied().collect();
         let Some(parts) = parts else { return all() };
@@ -197,7 +198,7 @@ impl Rules {
     }
 }
 
-/// One rule, with the directories that it names.
+/// A rule and the matcher for its directories.
 #[derive(Clone, Copy, Debug)]
 struct Placed<'r> {
     rule: &'r Rule,
@@ -209,14 +210,15 @@ impl Placed<'_> {
         self.rule.verdict == Verdict::Allow && self.rule.command.is_some()
     }
 
-    /// Whether the conditions that are not about the command itself are met by `used`.
+    /// Returns true if `used` meets the conditions of the rule on tool and operation.
     fn is_of(&self, action: &Considered, used: &Use) -> bool {
         let tool = self.rule.tool.as_ref().is_none_or(|tool| *tool == action.tool);
         tool && self.rule.operation.is_none_or(|of_rule| of_rule == used.operation)
     }
 
-    /// Whether the conditions are met by `used`; for a pattern that allows, by some part of a command. What a rule says about
-    /// command lines is met by lines, and with a path besides, by a line like that which uses the path.
+    /// Returns true if `used` meets all conditions of the rule. An allow pattern has to cover some part of the command.
+    /// A rule about command lines applies to lines only. If the rule also names a path, it applies to a matching line
+    /// that uses the path.
     fn speaks_about(&self, action: &Considered, used: &Use) -> bool {
         let rule = self.rule;
         let denies = rule.verdict > Verdict::Allow;
@@ -243,9 +245,8 @@ impl Placed<'_> {
         (denies || used.origin == UseOrigin::Own) && self.is_of(action, used) && shape && command && there
     }
 
-    /// Whether the rule allows this part of a line: the program as it stands there must be the one that is named, where
-    /// it
-    /// may run; what it starts is its business.
+    /// Returns true if the rule allows this part of a line. The program in the line must be the named one, and it must
+    /// run in an allowed directory. The rule does not restrict the commands that the program starts.
     fn allows(&self, part: &SpokenPart, action: &Considered) -> bool {
         self.covers(part) == Coverage::Whole && part.dirs.iter().all(|dir| self.reaches(dir, action))
     }
@@ -269,7 +270,7 @@ impl Placed<'_> {
         }
     }
 
-    /// What of `part` the rule does not cover, if it covers all the rest.
+    /// Returns the element of `part` that the rule does not cover, if it covers all others.
     fn misses(&self, part: &SpokenPart, action: &Considered) -> Option<String> {
         let rule = Shown(self.rule.command.as_ref()?.as_str()).to_string();
         let place = &self.rule.place;
@@ -304,7 +305,8 @@ fn shown_path(path: &SanitizedPath) -> String {
     Shown(path.as_str()).to_string()
 }
 
-/// What of a command line the rules leave over that allow a part of it: the reason of a tier may name just that part.
+/// Returns the part of a command line that no allow rule covers, for lines that other allow rules cover partly. The
+/// reason of the tier may name another part.
 fn left_over(part: &SpokenPart) -> String {
     let program = part.runs.as_ref().and_then(|command| command.words.first()?.written());
     match program {
@@ -313,14 +315,15 @@ fn left_over(part: &SpokenPart) -> String {
     }
 }
 
-/// Whether a command may be like the pattern of a no or a question. What is not understood may be anything.
+/// Returns true if a command may match the pattern of a deny or ask rule. A command that was not parsed may match any
+/// pattern.
 pub(super) fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>) -> bool {
     let Some(parts) = parts else { return true };
     let mut commands = parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts));
     commands.any(|command| pattern.may_cover(command))
 }
 
-/// A yes is for the whole line: every part that is not safe by itself is allowed by one of `rules`.
+/// Returns true if `rules` allow the whole line: every part is safe by itself or is allowed by one of them.
 fn allow_all(rules: &[Placed<'_>], parts: &[SpokenPart], action: &Considered) -> bool {
     parts.iter().all(|part| part.tier == Tier::Safe || is_allowed(rules, part, action))
 }

@@ -1,4 +1,4 @@
-//! Everything the engine knows, and how an event changes it.
+//! The complete state of the engine, and the effect of each event on it.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
@@ -19,162 +19,166 @@ use super::{
     processes::Processes, rules::Rules, task_files::Judged, written::WrittenOnce,
 };
 
-/// How many ended requests of one agent are remembered, so that a late answer can be told the truth.
+/// The maximum number of ended requests that are remembered per agent. A late answer then gets a correct refusal.
 const REMEMBERED: usize = 32;
 
-/// How many of those of agents that are gone.
+/// The maximum number of ended requests of retired agents that are remembered.
 const REMEMBERED_OF_OTHERS: usize = 1024;
 
-/// Everything the engine knows. Changed only by applying an [`Event`].
+/// The complete state of the engine. Only applying an [`Event`] changes it.
 ///
-/// What can be worked out from the rest is not written down with it; `image.rs` puts it back.
+/// Values that can be derived from other values are not serialized. `image.rs` restores them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,
-    /// The floor, which no setting takes away. Not written down: each engine asks its machine.
+    /// The built-in floor of protected paths, which no setting can remove. It is not serialized, because each engine
+    /// reads it from its own machine.
     #[serde(skip)]
     pub(super) floor: Floor,
-    /// The floor, and what the settings add.
+    /// The protected paths: the floor and the paths that the settings add.
     #[serde(skip)]
     pub(crate) protected: Protected,
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
-    /// Those that are gone and still bind others.
+    /// The retired agents whose restrictions still bind other agents.
     #[serde(default)]
     pub(super) gone: Gone,
     pub(crate) grants: BTreeMap<GrantId, Arc<Grant>>,
-    /// Grants that end by themselves, soonest first.
+    /// The grants that expire, ordered by end time.
     #[serde(skip)]
     pub(super) ending: BTreeSet<(Timestamp, GrantId)>,
-    /// Where agents could write once.
+    /// The roots that agents could write earlier.
     #[serde(default, skip_serializing_if = "WrittenOnce::is_empty")]
     pub(super) written_once: WrittenOnce,
-    /// The files of tasks that agents could write once, as they were judged last.
+    /// The last judgement of each task file that an agent could write earlier.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) task_files: BTreeMap<TaskId, Judged>,
-    /// Who may write where.
+    /// An index from paths to the write grants for them.
     #[serde(skip)]
     pub(super) write_roots: WriteRoots,
     pub(crate) pending: BTreeMap<RequestId, Waiting>,
-    /// Deadlines of the pending requests, soonest first.
+    /// The deadlines of the pending requests, ordered by time.
     #[serde(skip)]
     pub(super) deadlines: BTreeSet<(Timestamp, RequestId)>,
     pub(crate) resolved: BTreeMap<RequestId, Arc<Resolution>>,
     over_of_others: VecDeque<RequestId>,
-    /// What was refused lately to a family, by the agent that it began with, and until when that answers the question.
+    /// The recent denials of each family, with their end. The key is the first agent of the family. A recent denial
+    /// answers a repeated question without a prompt.
     pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, FreshNo>>,
-    /// Foreground agents whose connector is there.
+    /// The foreground agents with a connected user, per owner.
     pub(super) connected: BTreeMap<OwnerId, BTreeSet<AgentId>>,
-    /// How many approver surfaces are there besides.
+    /// The number of connected approver surfaces per owner, in addition to the foreground agents.
     pub(super) approvers: BTreeMap<OwnerId, u32>,
-    /// A file that waits for somebody to agree.
+    /// A policy file that waits for the approval of a person.
     pub(super) held_back: Option<HeldBack>,
     /// The number of the last change that was held back.
     pub(super) last_change: u64,
     pub(super) next_grant: u64,
     pub(crate) rulings: BTreeMap<RulingId, Arc<Ruling>>,
-    /// Noes for good that were said to an agent that is not there, and bind it when it comes.
+    /// The permanent denials for agents that are not registered. Such a denial binds the agent once it is registered.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) noes_for_later: BTreeSet<RulingId>,
-    /// Noes that bind a whole run, whichever of its agents they were said to.
+    /// The denials that bind a whole run, regardless of the agent in that run that was denied.
     #[serde(with = "super::image::pairs")]
     pub(super) denied_in: BTreeMap<(OwnerId, RunId), BTreeSet<RulingId>>,
-    /// Rulings that end by themselves, soonest first.
+    /// The saved decisions that expire, ordered by end time.
     #[serde(skip)]
     pub(super) rulings_ending: BTreeSet<(Timestamp, RulingId)>,
-    /// What guards the tools of each run.
+    /// The tool policies of each run.
     pub(super) guards: Guards,
     /// The tools that people declared.
     #[serde(default, skip_serializing_if = "Declared::is_empty")]
     pub(super) declared: Declared,
-    /// Processes that go on.
+    /// The running processes.
     #[serde(default)]
     pub(crate) processes: Processes,
     pub(super) next_ruling: u64,
     pub(super) next_decision: u64,
     #[serde(default)]
     pub(super) next_violation: u64,
-    /// Counts user activity: "latest" is an order, not a clock.
+    /// A counter of user activity. The most recent activity is determined by order, not by a clock.
     activity: u64,
 }
 
-/// One agent, as the state knows it.
+/// The state of one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Agent {
     pub(crate) profile: Arc<Profile>,
     pub(crate) run: RunId,
     pub(super) source: Source,
-    /// The mode that the file says, while somebody has set another one.
+    /// The mode in the policy file, if another mode was set at run time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) written_mode: Option<Mode>,
-    /// What it holds, oldest first.
+    /// The grants that the agent holds, oldest first.
     #[serde(skip)]
     pub(crate) held: Vec<Arc<Grant>>,
-    /// What it gave.
+    /// The grants that the agent gave.
     #[serde(skip)]
     pub(super) given: BTreeSet<GrantId>,
     #[serde(skip)]
     pub(super) pending: BTreeSet<RequestId>,
-    /// Of it and of all that it, or one it created, created.
+    /// The questions of the whole family. Only the first agent of a family counts them, or each agent if the first one
+    /// is gone.
     pub(super) asked: Asked,
-    /// The agent that all of this began with: itself, unless another agent created it.
+    /// The first agent of the family: this agent itself, unless another agent created it.
     pub(super) family: AgentId,
     pub(super) descendants: u32,
-    /// The run in which the agent that created it was then: what is denied there binds this one for as long as it is there.
+    /// The run of the creator at the time of creation. Denials in that run bind this agent as long as it exists.
     #[serde(default)]
     pub(super) made_in: Option<RunId>,
-    /// Who created it and is gone, by number.
+    /// The retired ancestors that still bind this agent, by number.
     #[serde(default)]
     pub(super) bound_by: BTreeSet<u64>,
-    /// What binds it besides what it holds.
+    /// The rules of this agent.
     pub(super) rules: Rules,
-    /// What people said about its actions, oldest first.
+    /// The saved decisions about actions of this agent, oldest first.
     pub(crate) rulings: Vec<Arc<Ruling>>,
-    /// What the sandbox kept its commands from in this run, oldest first.
+    /// The paths that the sandbox denied to the agent's commands in this run, oldest first.
     pub(super) kept_from: VecDeque<Violated>,
-    /// Its ended requests that are remembered, oldest first.
+    /// The remembered ended requests of this agent, oldest first.
     over: VecDeque<RequestId>,
-    /// When its user was active last, in the order of all user activity; 0 is never.
+    /// The position of the user's last activity in the order of all user activity. 0 means never.
     pub(super) active: u64,
 }
 
-/// A path that the sandbox kept a command from, and the fact of it.
+/// A path that the sandbox denied to a command, with the id of the recorded violation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Violated {
     pub(super) path: SanitizedPath,
     pub(super) id: ViolationId,
 }
 
-/// A file that waits for a person, under the number that the person agrees to.
+/// A policy file that waits for approval, with the number that identifies the change in the approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HeldBack {
     pub(super) change: u64,
     pub(super) policy: Arc<Policy>,
 }
 
-/// A person's no that answers the same question for a while.
+/// A denial by a person that answers repeated questions for a while.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FreshNo {
     pub(super) until: Timestamp,
     pub(super) feedback: Option<Reason>,
 }
 
-/// A pending request and where it waits.
+/// A pending request and its route.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     pub(crate) request: Arc<Request>,
     pub(crate) route: Route,
-    /// Grants with this name and later ones were issued after it was asked.
+    /// The first grant id that was free when the request was asked. Later grants have this id or a higher one.
     pub(super) first_later_grant: GrantId,
 }
 
 impl Agent {
-    /// Whether somebody who created it is gone, and binds it still.
+    /// Returns true if a retired ancestor still binds this agent.
     #[cfg(feature = "schedule")]
     pub(crate) fn has_outlived_its_creator(&self) -> bool {
         !self.bound_by.is_empty()
     }
 
-    /// What of it goes on binding those it created: who it was, in which run and mode, its rules, and noes for good.
+    /// Returns the part of this agent that binds its descendants after it is retired: identity, run, mode, rules and
+    /// permanent denials.
     pub(super) fn as_bond(&self) -> Agent {
         let noes = self.rulings.iter().filter(|ruling| ruling.verdict == Verdict::Deny && ruling.run.is_none());
         Agent {
@@ -200,41 +204,41 @@ impl Agent {
 }
 
 impl State {
-    /// An engine that knows nobody.
+    /// Creates a state without agents.
     pub(crate) fn new(settings: Settings) -> State {
         State { settings: Arc::new(settings), ..State::default() }.on(Floor::default())
     }
 
-    /// Puts the state on another floor.
+    /// Replaces the floor of protected paths.
     pub(crate) fn on(self, floor: Floor) -> State {
         let mut state = State { floor, ..self };
         state.protect();
         state
     }
 
-    /// Lays out what is protected, after the floor or the settings changed.
+    /// Recomputes the protected paths after a change of the floor or the settings.
     pub(super) fn protect(&mut self) {
         self.protected = Protected::of(&self.floor, self.settings.protected.iter());
     }
 
-    /// Every path that is protected by its name.
+    /// Returns all paths that are protected by name, and `/proc`.
     pub(crate) fn protected_paths(&self) -> Vec<SanitizedPath> {
         let (paths, closed) = self.protected.paths();
         let processes = "/proc".parse().ok();
         processes.into_iter().chain(closed.iter().chain(paths).cloned()).collect()
     }
 
-    /// The protected paths, were these settings in force besides those that are.
+    /// Returns the protected paths under the current settings and `settings` together.
     pub(crate) fn protected_besides(&self, settings: &Settings) -> Protected {
         Protected::of(&self.floor, self.settings.protected.iter().chain(settings.protected.iter()))
     }
 
-    /// What `id` is; an agent nobody registered holds nothing, not even a set.
+    /// Returns the agent `id`. An unregistered agent holds nothing.
     pub(crate) fn agent(&self, id: &AgentId) -> Result<&Agent, Refusal> {
         self.agents.get(id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))
     }
 
-    /// Every question that waits, or those of one owner's agents.
+    /// Returns all pending requests, or those of one owner's agents.
     pub(crate) fn all_pending(&self, owner: Option<&OwnerId>) -> Vec<Pending> {
         let wanted = self.pending.values().filter(|waiting| owner.is_none_or(|owner| waiting.request.owner == *owner));
         let pending =
@@ -242,7 +246,7 @@ impl State {
         wanted.map(pending).collect()
     }
 
-    /// Total: an event has been decided already, so nothing here can refuse it.
+    /// Applies an event. An event is already decided, so applying it cannot fail.
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
             Event::Task(TaskEvent::FileJudged { task, version, ends, trusted, .. }) => {
@@ -272,7 +276,7 @@ impl State {
             }
             Event::GrantIssued { grant } => self.issue(grant),
             Event::GrantChanged { grant } => {
-                // Where it was lost, it stays lost.
+                // A grant that was lost in the meantime is not restored.
                 if self.take_out(grant).is_some() {
                     self.issue(grant);
                 }
@@ -293,7 +297,7 @@ impl State {
                 self.activity += 1;
                 if let Some(agent) = self.agents.get_mut(agent) {
                     agent.active = self.activity;
-                    // Whoever talks with it wants to hear from it.
+                    // A user who talks to the agent wants it to ask, so earlier denials no longer count.
                     agent.asked.said_yes();
                 }
             }
@@ -331,7 +335,7 @@ impl State {
                 self.next_violation = self.next_violation.max(next);
             }
             Event::Process(event) => self.processes.apply(event),
-            // Facts that change nothing.
+            // These events do not change the state.
             Event::GrantRepeated { .. }
             | Event::RunEnded { .. }
             | Event::FactsMerged { .. }
@@ -353,7 +357,7 @@ impl State {
     fn register(&mut self, profile: &Arc<Profile>, run: &RunId, source: Source) {
         let parent = profile.parent.as_ref().and_then(|parent| self.agents.get(parent));
         let family = parent.map_or_else(|| profile.id.clone(), |parent| parent.family.clone());
-        // What a file or the host program brings was made in no run.
+        // An agent from the policy file or the host program was not created in any run.
         let made_in = parent.filter(|_| source == Source::Agent).map(|parent| parent.run.clone());
         if let Some(first) = self.agents.get_mut(&family) {
             first.descendants = first.descendants.saturating_add(1);
@@ -381,7 +385,7 @@ impl State {
         self.bind_by_earlier_noes(profile);
     }
 
-    /// What was said to an agent of this name and owner before it was there.
+    /// Binds a new agent by the permanent denials that were recorded for its id and owner before it was registered.
     fn bind_by_earlier_noes(&mut self, profile: &Profile) {
         let Some(agent) = self.agents.get_mut(&profile.id) else { return };
         for ruling in self.noes_for_later.iter().filter_map(|id| self.rulings.get(id)) {
@@ -409,7 +413,7 @@ impl State {
         }
     }
 
-    /// The agent that `agent` and its relatives began with.
+    /// Returns the first agent of the family of `agent`.
     pub(super) fn family(&self, agent: &AgentId) -> Option<&Agent> {
         let agent = self.agents.get(agent)?;
         Some(self.agents.get(&agent.family).unwrap_or(agent))
@@ -423,7 +427,7 @@ impl State {
 
     fn rule(&mut self, ruling: &Arc<Ruling>) {
         self.next_ruling = self.next_ruling.max(ruling.id.number() + 1);
-        // No grant is there of what comes with a yes.
+        // The rights that come with an approval have no grant. Their write roots are recorded here instead.
         for right in &ruling.gives {
             self.written_once.keep(&right.permission);
         }
@@ -489,7 +493,7 @@ impl State {
         }
     }
 
-    /// Takes a grant out that ends, or that another form of it takes the place of.
+    /// Removes a grant that ends or that is replaced by a changed version.
     fn take_out(&mut self, grant: &Grant) -> Option<Arc<Grant>> {
         let grant = self.grants.remove(&grant.id)?;
         self.write_roots.remove(&grant);
@@ -514,7 +518,7 @@ impl State {
         if let Some(first) = family.filter(|_| request.is_open()).and_then(|first| self.agents.get_mut(&first)) {
             first.asked = first.asked.once_more(request.since);
         }
-        // Until it is routed, which is the next event, it waits for the first who comes.
+        // The next event routes the request. Until then it waits in the queue.
         let first_later_grant = GrantId::new(self.next_grant);
         let waiting = Waiting { request: Arc::clone(request), route: Route::Queue, first_later_grant };
         self.pending.insert(request.id, waiting);
@@ -529,7 +533,7 @@ impl State {
             agent.pending.remove(&resolution.request);
         }
         self.resolved.insert(resolution.request, Arc::clone(resolution));
-        // Each agent has room of its own, so that none can push out what is remembered of another.
+        // Each agent has its own limit, so one agent cannot displace the remembered requests of another.
         if let Some(agent) = self.agents.get_mut(&resolution.from) {
             agent.over.push_back(resolution.request);
             if agent.over.len() > REMEMBERED
@@ -540,8 +544,9 @@ impl State {
         }
     }
 
-    /// A person's no answers what it covers, and what covers it, for a while, and each no in a row for longer; a yes ends
-    /// that. A no from that memory prolongs nothing.
+    /// Records a denial by a person. For a while it answers questions about the denied permissions, about broader ones
+    /// and about narrower ones. Each further denial in a row lasts longer. An approval ends the sequence. A denial that
+    /// this memory produced prolongs nothing.
     fn remember_refusals(&mut self, request: &Request, resolution: &Resolution) {
         let by_a_person = matches!(resolution.decider, crate::model::Decider::Person { .. });
         let family = self.agents.get(&resolution.from).map(|agent| agent.family.clone());
@@ -562,7 +567,8 @@ impl State {
         fresh.extend(said_no.map(|permission| (permission.clone(), no.clone())));
     }
 
-    /// What is counted for all of a family: by the agent that it began with, or where that is gone, by each.
+    /// Returns the question counter of a family. The first agent of the family has it. If that agent is gone, each
+    /// agent has its own.
     fn asked_by(&mut self, family: &AgentId, agent: &AgentId) -> Option<&mut Asked> {
         let counts = if self.agents.contains_key(family) { family } else { agent };
         self.agents.get_mut(counts).map(|first| &mut first.asked)
@@ -594,12 +600,13 @@ impl State {
     }
 }
 
-/// Whether a person said no to something, and not only yes to what was asked besides something refused before.
+/// Returns true if the person denied something. An approval of all open permissions is no denial, even if the request
+/// also contained a permission that was denied before.
 fn is_no(request: &Request, resolution: &Resolution) -> bool {
     request.asked.is_empty() || request.permissions().any(|permission| resolution.refused.contains(permission))
 }
 
-/// The agent that gave a grant, if one did.
+/// Returns the agent that gave a grant, if an agent gave it.
 pub(super) fn giver(grant: &Grant) -> Option<&AgentId> {
     match &grant.origin {
         Origin::Agent { from } => Some(from),

@@ -1,8 +1,8 @@
-//! What a right rests on, and what falls when that goes.
+//! The support of a right, and the revocations that cascade when the support ends.
 //!
-//! A grant from an agent rests on any right of that agent that covers it. What must hold at every moment: each
-//! such grant has a chain of live supports that ends at a root (a file, a person, the host program, or the
-//! setting that lets everybody read). A circle of agents that hold a right only from each other has no such chain.
+//! A grant from an agent is supported by any right of that agent that covers it. At every moment, each such grant has a
+//! chain of live supports that ends at a root. A root is the policy file, a person, the host program, or the setting
+//! that lets all agents read. A circle of agents that hold a right only from each other has no such chain.
 
 use std::{
     cmp::Reverse,
@@ -21,17 +21,17 @@ use super::{
     state::{Agent, giver},
 };
 
-/// Proof that an agent may pass a permission on, in the state this borrows.
+/// Proof that an agent may pass a permission on. It borrows the state that it is valid for.
 ///
-/// Only [`State::held`] makes one, so whoever has one need not ask again; it cannot outlive a change of the
-/// state, and giving uses it up.
+/// Only [`State::held`] creates a value, so its owner need not check again. The value cannot outlive a change of the
+/// state, and giving consumes it.
 #[derive(Debug)]
 #[must_use]
 pub(super) struct Held<'s> {
     from: &'s AgentId,
-    /// How many agents stand between the permission and its root.
+    /// The number of agents between the permission and its root.
     depth: u8,
-    /// Until when it is held; none is for ever.
+    /// The end of the right. `None` means no end.
     until: Option<Timestamp>,
 }
 
@@ -44,24 +44,24 @@ impl<'s> Held<'s> {
         self.depth
     }
 
-    /// How deep a grant that rests on this stands.
+    /// Returns the depth of a grant that this right supports.
     pub(super) fn depth_below(&self) -> u8 {
         self.depth.saturating_add(1)
     }
 
-    /// When a grant that rests on this ends, if it would end at `wanted` by itself.
+    /// Returns the end of a grant that this right supports, for the wanted end `wanted`.
     pub(super) fn until_below(&self, wanted: Option<Timestamp>) -> Option<Timestamp> {
         earlier(self.until, wanted)
     }
 }
 
-/// Grants that may have lost what they rest on, with the grant whose end made them suspect.
+/// Grants that may have lost their support, with the ended grant that led to each.
 type Suspects = BTreeMap<GrantId, (Arc<Grant>, Option<GrantId>)>;
 
 impl State {
-    /// Proof that `from` may pass on `permission` now, or the refusal that says it does not hold it.
+    /// Returns proof that `from` may pass on `permission` now, or a refusal if `from` does not hold it.
     ///
-    /// One-shot rights cannot be passed on: that would make two uses of one.
+    /// One-time rights cannot be passed on, because that would turn one use into two.
     pub(super) fn held<'s>(
         &'s self,
         from: &'s AgentId,
@@ -75,20 +75,21 @@ impl State {
         }
         let live =
             self.supports(agent, permission).filter(|grant| grant.is_live(now) && self.counts(grant, broken, now));
-        // One support has to carry all of it: what may be passed on still, then what lasts longest, then the shortest.
+        // A single support has to cover the whole permission. The order of preference is: delegation still allowed,
+        // latest end, lowest depth.
         let max = self.settings.max_depth;
         let best = live.max_by_key(|grant| (grant.depth < max, rank(grant.until), Reverse(grant.depth)));
         let held = best.map(|grant| Held { from, depth: grant.depth, until: grant.until });
         held.ok_or_else(|| self.not_held(agent, permission, now))
     }
 
-    /// Whether `agent` may use `permission` now, for as many uses as wanted.
+    /// Returns true if `agent` may use `permission` now for any number of uses.
     pub(crate) fn uses(&self, agent: &Agent, permission: &Permission, now: Timestamp, broken: &Broken) -> bool {
         self.readable_by_all(permission)
             || self.usable(agent, permission, now).any(|grant| self.counts(grant, broken, now))
     }
 
-    /// True if `grant` hangs on a chain to a root of which no link is broken.
+    /// Returns true if `grant` has a chain to a root without a broken link.
     pub(crate) fn counts(&self, grant: &Grant, broken: &Broken, now: Timestamp) -> bool {
         broken.is_empty() || self.hangs_on_what_stands(grant, broken, now)
     }
@@ -113,8 +114,8 @@ impl State {
         false
     }
 
-    /// Every grant that is bound to an object, and by which `agent` may have one of `permissions`, or on which such a
-    /// grant may rest.
+    /// Returns all pinned grants by which `agent` may have one of `permissions`, and all pinned grants that may support
+    /// them.
     pub(crate) fn pinned_chains<'p>(
         &self,
         agent: &AgentId,
@@ -134,7 +135,7 @@ impl State {
         pinned
     }
 
-    /// The grants by which `agent` may use `permission` for as many uses as wanted.
+    /// Returns the grants by which `agent` may use `permission` for any number of uses.
     pub(crate) fn usable<'a>(
         &self,
         agent: &'a Agent,
@@ -150,13 +151,13 @@ impl State {
         })
     }
 
-    /// The setting under which everybody reads everything that is not protected.
+    /// Returns true if `permission` is a read that the settings allow to all agents. Protected paths are excluded.
     pub(crate) fn readable_by_all(&self, permission: &Permission) -> bool {
         let is_read = matches!(permission, Permission::Path(Access::Read, _));
         is_read && self.settings.reads == Reads::Anywhere && !self.is_protected(permission)
     }
 
-    /// True if its path lies on or below a protected one.
+    /// Returns true if the path of `permission` is protected or below a protected path.
     pub(crate) fn is_protected(&self, permission: &Permission) -> bool {
         self.standing(permission) != Standing::Open
     }
@@ -168,13 +169,14 @@ impl State {
         }
     }
 
-    /// What falls, and what ends sooner, now that `ended` are gone; they are no longer in the state.
+    /// Returns the revocations and shortened grants that follow from the end of `ended`. These grants are no longer in
+    /// the state.
     pub(super) fn falls_with(&self, ended: &[Arc<Grant>], now: Timestamp) -> Vec<Event> {
         self.unsupported_among(&self.suspects(ended), now)
     }
 
-    /// The same, now that besides other settings are in force: any passed-on path may have rested on what was free to
-    /// read, or not sensitive to write.
+    /// Returns the consequences of `ended` together with a change of settings. A passed-on path may have been supported
+    /// by free reading, or by a path that was not sensitive before.
     pub(super) fn falls_with_settings_and(&self, ended: &[Arc<Grant>], now: Timestamp) -> Vec<Event> {
         let is_path = |grant: &&Arc<Grant>| matches!(grant.right.permission, Permission::Path(..));
         let passed_on = self.grants.values().filter(is_path).filter(|grant| giver(grant).is_some());
@@ -183,9 +185,9 @@ impl State {
         self.unsupported_among(&suspects, now)
     }
 
-    /// First all `suspects` are taken to be gone; then those that still have a chain to a root come back, with
-    /// the latest end that a chain allows. What does not come back falls, and so do circles, since nothing
-    /// outside holds them up.
+    /// Computes the consequences for `suspects`. All of them are first treated as gone. Those with a chain to a root
+    /// come back, with the latest end that a chain allows. The others are revoked, including circles without external
+    /// support.
     fn unsupported_among(&self, suspects: &Suspects, now: Timestamp) -> Vec<Event> {
         let saved = self.saved(suspects, now);
         let verdict = |(id, (grant, with)): (&GrantId, &(Arc<Grant>, Option<GrantId>))| match saved.get(id) {
@@ -198,7 +200,7 @@ impl State {
         suspects.iter().filter_map(verdict).collect()
     }
 
-    /// Every grant that may rest, directly or not, on one of `ended`, with the grant that led to it.
+    /// Returns all grants that `ended` may support directly or indirectly, with the grant that led to each.
     fn suspects(&self, ended: &[Arc<Grant>]) -> Suspects {
         let mut suspects = BTreeMap::new();
         let mut queue: Vec<Arc<Grant>> = ended.to_vec();
@@ -214,10 +216,10 @@ impl State {
         suspects
     }
 
-    /// Those of `suspects` that have a chain to a root, with the latest end that one allows.
+    /// Returns those of `suspects` that have a chain to a root, with the latest end that a chain allows.
     ///
-    /// What ends latest is settled first, and holds up what rests on it; so nothing is looked at twice, and nothing is
-    /// held up by what it holds up itself.
+    /// The grant with the latest end is settled first and then supports others. No grant is therefore settled twice,
+    /// and no grant supports itself.
     fn saved(&self, suspects: &Suspects, now: Timestamp) -> BTreeMap<GrantId, Option<Timestamp>> {
         let from_outside = suspects.iter().filter_map(|(id, (grant, _))| {
             let end = self.end_from_outside(grant, suspects, now)?;
@@ -237,7 +239,8 @@ impl State {
         saved
     }
 
-    /// The latest end that what is not suspect allows `grant`; none if nothing of that supports it.
+    /// Returns the latest end of `grant` that supports outside `suspects` allow. The outer `None` means no such
+    /// support.
     #[expect(clippy::option_option, reason = "no support, support without an end, and support with one")]
     fn end_from_outside(&self, grant: &Grant, suspects: &Suspects, now: Timestamp) -> Option<Option<Timestamp>> {
         if self.readable_by_all(&grant.right.permission) {
@@ -251,7 +254,7 @@ impl State {
     }
 }
 
-/// Ends in order, the later the greater; no end is the latest.
+/// Returns the order of an end time. No end is the latest.
 fn rank(end: Option<Timestamp>) -> u64 {
     end.map_or(u64::MAX, Timestamp::as_millis)
 }
@@ -261,7 +264,7 @@ fn end_of_rank(rank: u64) -> Option<Timestamp> {
 }
 
 impl State {
-    /// Everything `agent` holds that covers `permission` and can be passed on.
+    /// Returns all grants of `agent` that cover `permission` and can be passed on.
     pub(super) fn supports<'a>(
         &self,
         agent: &'a Agent,
@@ -271,15 +274,16 @@ impl State {
         agent.held.iter().filter(move |grant| grant.scope != Scope::Once && gives(grant))
     }
 
-    /// Whether a grant gives `permission`: the right covers it, and names what is sensitive about it.
+    /// Returns a test of grants for `permission`: the right has to cover it and has to name its sensitive part.
     pub(super) fn gives(&self, permission: &Permission) -> impl Fn(&Grant) -> bool + use<> {
         let reaches = self.reaches(permission);
         move |grant| reaches(&grant.right.permission)
     }
 
-    /// Tells of a permission whether it includes `permission`: it covers it, and names what is sensitive about it.
+    /// Returns a test of permissions for `permission`: the tested one has to cover it and has to name its sensitive
+    /// part.
     pub(super) fn reaches(&self, permission: &Permission) -> impl Fn(&Permission) -> bool + use<> {
-        // A root that contains the path lies at a part of it or below exactly if it is no shorter.
+        // A root that contains the path is at or below the sensitive part if it is not shorter than that part.
         let (permission, part) = (permission.clone(), self.sensitive_in(permission).map(str::len));
         move |held| {
             let is_part = |root: &SanitizedPath| part.is_some_and(|part| part <= root.as_str().len());
@@ -287,7 +291,7 @@ impl State {
         }
     }
 
-    /// What a right must name, or something below it, to give `permission`.
+    /// Returns the path that a right must name to give `permission`. A path below it is accepted as well.
     pub(super) fn sensitive_in<'p>(&self, permission: &'p Permission) -> Option<&'p str> {
         match permission {
             Permission::Path(Access::Write, path) => sensitive_part(path, &self.settings.sensitive),
@@ -295,18 +299,18 @@ impl State {
         }
     }
 
-    /// The refusal for who has a right that covers `permission`, but none that names what is sensitive about it.
+    /// Returns the refusal for an agent whose rights cover `permission` without naming its sensitive part.
     pub(super) fn unnamed(&self, agent: &Agent, permission: &Permission) -> Option<Refusal> {
         let part = self.sensitive_in(permission)?;
         let gives = self.gives(permission);
         let is_covered = agent.held.iter().any(|grant| grant.right.permission.covers(permission));
         let is_named = agent.held.iter().any(|grant| gives(grant));
-        // A part of a path is a path.
+        // A part of a valid path is a valid path.
         let part = part.parse().ok().filter(|_| is_covered && !is_named)?;
         Some(Refusal::Sensitive { permission: permission.clone(), part })
     }
 
-    /// Not held, or held only in a way that cannot be passed on.
+    /// Returns the refusal for a permission that is not held, or is held in a way that cannot be passed on.
     pub(crate) fn not_held(&self, agent: &Agent, permission: &Permission, now: Timestamp) -> Refusal {
         let (from, permission) = (agent.profile.id.clone(), permission.clone());
         if let Some(refusal) = self.unnamed(agent, &permission) {
@@ -321,40 +325,41 @@ impl State {
     }
 }
 
-/// What `agent` may use at `now` for as many uses as wanted.
+/// Returns the live grants that `agent` may use for any number of uses.
 pub(crate) fn lasting(agent: &Agent, now: Timestamp) -> impl Iterator<Item = &Arc<Grant>> {
     for_use(&agent.held).filter(move |grant| grant.scope != Scope::Once && grant.is_live(now))
 }
 
-/// A protected path is reached by nothing but a line of a file that names exactly it.
+/// Returns true if a line of the policy file names exactly this path. No other right reaches a protected path.
 fn names_exactly(grant: &Grant, permission: &Permission) -> bool {
     matches!(grant.origin, Origin::Config(_)) && grant.right.permission.path() == permission.path()
 }
 
-/// Those of `held` that are for using. That is said by each grant itself, so that nothing becomes usable because something
-/// else ends.
+/// Returns the usable grants in `held`. Each grant records this itself, so the end of another grant makes nothing
+/// usable.
 pub(super) fn for_use(held: &[Arc<Grant>]) -> impl Iterator<Item = &Arc<Grant>> {
     held.iter().filter(|grant| grant.hold == Hold::Use)
 }
 
-/// What an agent that holds `held` may do with `permission`, if another agent gives it now.
+/// Returns the hold of a gift of `permission` to the holder of `held`.
 ///
-/// What a file or a person gives for passing on only, no other agent makes usable: it might have it from the very one that
-/// should not use it.
+/// If the policy file or a person gave the permission for delegation only, a gift from an agent is for delegation only
+/// as well. Otherwise the holder could pass the permission on, get it back as a gift and use it.
 pub(super) fn hold_of_gift(held: &[Arc<Grant>], permission: &Permission, now: Timestamp) -> Hold {
-    // A gift that is kept back goes on keeping back, also once what kept it back was given up.
+    // A gift that was restricted restricts later gifts, even after the original restriction is given up.
     let keeps_back = |grant: &Arc<Grant>| grant.hold == Hold::PassOn && grant.is_live(now);
     let kept_back = held.iter().any(|own| keeps_back(own) && own.right.permission.covers(permission));
     if kept_back { Hold::PassOn } else { Hold::Use }
 }
 
-/// Given for passing on only by somebody who is no agent.
+/// Returns true if the grant is for delegation only and does not come from an agent.
 fn only_to_pass_on(grant: &Grant) -> bool {
     grant.hold == Hold::PassOn && giver(grant).is_none()
 }
 
 impl State {
-    /// Gifts that are not for using any more, now that a file or a person says so about what covers them. They stay so.
+    /// Returns the changes that restrict existing gifts to delegation after the policy file or a person restricted a
+    /// covering right. The restriction is permanent.
     pub(super) fn gifts_follow(&self, events: &[Event], _now: Timestamp) -> Vec<Event> {
         let issued =
             events.iter().filter_map(|event| if let Event::GrantIssued { grant } = event { Some(grant) } else { None });
@@ -373,7 +378,7 @@ impl State {
     }
 }
 
-/// The earlier of two ends; none is never.
+/// Returns the earlier of two ends. `None` means no end.
 pub(super) fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
     match (one, other) {
         (None, end) | (end, None) => end,

@@ -1,4 +1,4 @@
-//! Files of tasks: those that an agent could write once are no tasks, until a person saved them since.
+//! The trust in task files. A task in a file that an agent could write is ignored until a person saves the file again.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::model::{FileVersion, SanitizedPath, SensitiveName, TaskId};
 
 use super::{State, written::WrittenOnce};
 
-/// The rights to write that had ended at one moment.
+/// The write rights that had ended at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteEnds {
     written: WrittenOnce,
@@ -16,7 +16,7 @@ pub(crate) struct WriteEnds {
 }
 
 impl WriteEnds {
-    /// The number of those that were rights to write one of `paths`.
+    /// Returns the number of ended rights to write one of `paths`.
     pub(crate) fn of(&self, paths: &[SanitizedPath]) -> u64 {
         ends_of(&self.written, &self.sensitive, paths)
     }
@@ -26,25 +26,26 @@ fn ends_of(written: &WrittenOnce, sensitive: &[SensitiveName], paths: &[Sanitize
     paths.iter().map(|path| written.ends(path, sensitive)).fold(0, u64::saturating_add)
 }
 
-/// The last judgement about the file of a task, where an agent could write it once.
+/// The last judgement of a task file that an agent could write earlier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Judged {
-    /// The file as it was then.
+    /// The version of the file at that time.
     version: FileVersion,
-    /// The number of rights to write it that had ended before the file was looked at.
+    /// The number of rights to write the file that had ended before it was read.
     ends: u64,
-    /// Whether it was taken for a person's.
+    /// True if the content was attributed to a person.
     is_trusted: bool,
 }
 
 impl State {
-    /// The rights to write that have ended so far.
+    /// Returns the write rights that have ended so far.
     pub(crate) fn write_ends(&self) -> WriteEnds {
         WriteEnds { written: self.written_once.clone(), sensitive: Arc::clone(&self.settings.sensitive) }
     }
 
-    /// Returns true if what stands in the file of `task`, one of whose `paths` it is, may be an agent's: since the file was
-    /// judged last, a right to write it has ended and the file has changed; or it was refused, and did not change.
+    /// Returns true if an agent may have written the file of `task`, which is reached by `paths`. This is the case if a
+    /// write right ended and the file changed since the last judgement, or if the file was rejected and has not
+    /// changed.
     pub(crate) fn may_be_an_agents(&self, task: &TaskId, paths: &[SanitizedPath], version: FileVersion) -> bool {
         let ended = self.ends_of(paths);
         match self.task_files.get(task) {
@@ -54,7 +55,7 @@ impl State {
         }
     }
 
-    /// Returns true if this judgement is to be remembered: an agent could write the file once, and it is not known yet.
+    /// Returns true if this judgement is new and has to be recorded. Only files that an agent could write are recorded.
     pub(crate) fn is_new_judgement(
         &self,
         task: &TaskId,

@@ -1,4 +1,4 @@
-//! What is only visible inside: whole states compared, events replayed, supports counted.
+//! Tests of kernel internals: whole states are compared, events are replayed, supports are counted.
 
 mod behind;
 mod monotone;
@@ -70,7 +70,7 @@ fn request(number: u128, from: &str, tags: &[&str]) -> Command {
     Command::Request { id, from, rights: rights(tags), reason, scope: None, broken: Broken::new() }
 }
 
-/// A command line that is one command, which uses nothing.
+/// Returns a command line with a single command that uses no resources.
 fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Considered> {
     let words = text.split(' ').map(|word| crate::model::Said::Is(word.into())).collect();
     let runs = Some(crate::model::Spoken::of(words));
@@ -101,7 +101,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Consid
     })
 }
 
-/// One use and no further one.
+/// Returns a single use without further ones.
 fn own(
     operation: crate::model::Operation,
     target: super::Target,
@@ -110,7 +110,7 @@ fn own(
     super::uses::Use { operation, target, takes, origin: crate::model::UseOrigin::Own }.into()
 }
 
-/// The use of a permission, as an action of its own.
+/// Returns an action that uses one permission.
 fn using(tag: &str) -> std::sync::Arc<super::Considered> {
     let right = crate::model::Right::from(self::tag(tag));
     let operation = super::operation_for(&right.permission);
@@ -135,12 +135,12 @@ fn authorize(number: u128, agent: &str, action: &std::sync::Arc<super::Considere
     Command::Authorize { agent, action, opinions: Vec::new(), request, broken: Broken::new() }
 }
 
-/// Carries out what must not be refused.
+/// Carries out a command that must succeed.
 fn done(state: &mut State, command: Command) -> Vec<Event> {
     state.execute(command, NOW).unwrap()
 }
 
-/// The state that these events alone lead to.
+/// Returns the state that results from these events alone.
 fn replayed<'e>(settings: Settings, events: impl IntoIterator<Item = &'e Event>) -> State {
     let mut state = State::new(settings);
     events.into_iter().for_each(|event| state.apply(event));

@@ -1,4 +1,4 @@
-//! One thing that an action uses: its own object, what it is given, what its command line names, what its program needs.
+//! The uses of an action: its own object, given permissions, operands of its command line, and needs of its program.
 
 use std::borrow::Cow;
 
@@ -6,22 +6,22 @@ use crate::model::{Access, Operation, Permission, Right, SanitizedPath, UseFacts
 
 use super::considered::Target;
 
-/// The most things that one action may use. More than that nobody judges, so nothing of it happens.
+/// The maximum number of further uses of one action. An action with more is invalid.
 pub(crate) const MAX_USES: usize = 512;
 
-/// One use.
+/// One use of an object or permission by an action.
 #[derive(Debug)]
 pub(crate) struct Use {
     pub(crate) operation: Operation,
     pub(crate) target: Target,
-    /// The permission that must be held for it, pinned to the disk.
+    /// The permission that the agent must hold for this use, pinned to the disk.
     pub(crate) takes: Option<Right>,
     pub(crate) origin: UseOrigin,
 }
 
 impl Use {
-    /// A use of a permission that an action is given: a path with all below it, any host, the engine's socket. A capability
-    /// is given to nothing: a tool demands it.
+    /// Creates a use of a permission that an action is given: a path with everything below it, any host, or the
+    /// engine's socket. A capability is not given but demanded by a tool.
     pub(crate) fn given(right: Right) -> Use {
         let (target, origin) = match &right.permission {
             Permission::Path(_, path) => (Target::Tree(path.clone()), UseOrigin::Given),
@@ -32,18 +32,18 @@ impl Use {
         Use { operation: operation_for(&right.permission), target, takes: Some(right), origin }
     }
 
-    /// The same use of a permission that the declaration of a tool demands.
+    /// Creates a use of a permission that the declaration of a tool demands.
     pub(crate) fn demanded(right: Right) -> Use {
         Use { origin: UseOrigin::Declared, ..Use::given(right) }
     }
 
-    /// A use that nobody has understood yet.
+    /// Creates a placeholder for a use that is not resolved yet.
     pub(crate) fn unknown(operation: Operation) -> Use {
         let target = Target::Invalid { text: "".into(), why: "".into() };
         Use { operation, target, takes: None, origin: UseOrigin::Own }
     }
 
-    /// The path, where it is one of a path.
+    /// Returns the path, if this is the use of a path.
     pub(crate) fn path(&self) -> Option<&SanitizedPath> {
         match &self.target {
             Target::Path(path) | Target::Tree(path) => Some(path),
@@ -57,18 +57,19 @@ impl Use {
         }
     }
 
-    /// The way in which a path is used. Running a file reads it.
+    /// Returns the kind of access to a path. Running a file counts as a read.
     pub(crate) fn access(&self) -> Access {
         if self.operation == Operation::Write { Access::Write } else { Access::Read }
     }
 
-    /// The permission that this use of a path is covered by, held for it or not.
+    /// Returns the permission that covers this use of a path, even if the agent need not hold it.
     pub(crate) fn permission(&self) -> Option<Cow<'_, Permission>> {
         let taken = self.takes.as_ref().map(|right| Cow::Borrowed(&right.permission));
         taken.or_else(|| Some(Cow::Owned(Permission::Path(self.access(), self.path()?.clone()))))
     }
 
-    /// Whether it reads and does nothing else; a command line does so as far as its other uses do.
+    /// Returns true if the use only reads. A command line counts as a read here, because its other uses are judged
+    /// separately.
     pub(crate) fn only_reads(&self) -> bool {
         match self.operation {
             Operation::Read | Operation::Command => true,
@@ -76,15 +77,15 @@ impl Use {
         }
     }
 
-    /// Whether a command line names it, or its program needs it, and nobody has given it.
+    /// Returns true if a command line names it, or its program needs it, and it was not given explicitly.
     pub(crate) fn is_only_named(&self) -> bool {
         matches!(self.origin, UseOrigin::Named | UseOrigin::Needed)
     }
 
-    /// Whether whatever speaks about `other` speaks about this one too.
+    /// Returns true if every verdict on `other` also applies to this use.
     fn includes(&self, other: &Use) -> bool {
         let same = match (&self.target, &other.target) {
-            // A glob may cover all that is in a directory, and not the directory itself.
+            // A glob may match everything in a directory but not the directory itself.
             (Target::Path(one), Target::Path(other)) | (Target::Tree(one), Target::Tree(other)) => one == other,
             (Target::Host(one), Target::Host(other)) => one == other,
             (Target::Network, Target::Network) | (Target::Events, Target::Events) => true,
@@ -105,12 +106,12 @@ impl Use {
         same && self.operation == other.operation && (self.origin != UseOrigin::Word || other.origin == UseOrigin::Word)
     }
 
-    /// Whether both use one path in one way, with what is below it or without.
+    /// Returns true if both use one path with one operation, as a single path or as a tree.
     fn is_here(&self, other: &Use) -> bool {
         self.operation == other.operation && self.path().is_some() && self.path() == other.path()
     }
 
-    /// The same for people and records, without secrets.
+    /// Returns the use for people and records, with secrets redacted.
     pub(crate) fn facts(&self) -> UseFacts {
         let is_line = matches!(self.target, Target::Command { .. });
         let resource = self.target.resource();
@@ -124,7 +125,7 @@ impl Use {
     }
 }
 
-/// The operation that uses a path so.
+/// Returns the operation for an access to a path.
 pub(crate) fn operation_of(access: Access) -> Operation {
     match access {
         Access::Read => Operation::Read,
@@ -132,7 +133,7 @@ pub(crate) fn operation_of(access: Access) -> Operation {
     }
 }
 
-/// The operation that uses a permission.
+/// Returns the operation that uses a permission.
 pub(crate) fn operation_for(permission: &Permission) -> Operation {
     match permission {
         Permission::Path(access, _) => operation_of(*access),
@@ -142,7 +143,7 @@ pub(crate) fn operation_for(permission: &Permission) -> Operation {
     }
 }
 
-/// Everything that an action uses: its own use, and the further ones.
+/// All uses of an action: its own use and the further ones.
 #[derive(Debug)]
 pub(crate) struct Uses {
     pub(crate) own: Use,
@@ -156,34 +157,35 @@ impl From<Use> for Uses {
 }
 
 impl Uses {
-    /// All of them, the own one first.
+    /// Returns all uses, the own one first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Use> + Clone {
         std::iter::once(&self.own).chain(&self.further)
     }
 
-    /// All of them, to be changed.
+    /// Returns all uses, to change them.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Use> {
         std::iter::once(&mut self.own).chain(&mut self.further)
     }
 
-    /// All of them by themselves, the own one first.
+    /// Returns all uses by value, the own one first.
     pub(crate) fn into_all(self) -> impl Iterator<Item = Use> {
         std::iter::once(self.own).chain(self.further)
     }
 
-    /// Those besides the own one.
+    /// Returns the uses besides the own one.
     pub(crate) fn further(&self) -> &[Use] {
         &self.further
     }
 
-    /// Adds one, unless it is there. What must be held is held once, however often it is used, and for what has to have it.
+    /// Adds a use, unless an equivalent one is present. A permission must be held once, however often it is used. It is
+    /// attributed to a use that cannot do without it.
     pub(crate) fn add(&mut self, mut new: Use) {
         if let Some(wanted) = &new.takes {
             let takes =
                 |used: &&mut Use| used.takes.as_ref().is_some_and(|right| right.permission == wanted.permission);
             let all = std::iter::once(&mut self.own).chain(&mut self.further);
             match all.into_iter().find(takes) {
-                // A sandbox may keep a command from what it only names, and not from what it is given.
+                // A sandbox may deny a command a path that its line only names, but not a permission that it is given.
                 Some(other) if other.is_only_named() && !new.is_only_named() => other.takes = None,
                 Some(_) => new.takes = None,
                 None => {}
@@ -201,12 +203,12 @@ impl Uses {
         }
     }
 
-    /// The permissions that must be held.
+    /// Returns the permissions that the agent must hold.
     pub(crate) fn permissions(&self) -> impl Iterator<Item = &Permission> + Clone {
         self.rights().map(|right| &right.permission)
     }
 
-    /// The same, pinned to the disk.
+    /// Returns the permissions that the agent must hold as rights pinned to the disk.
     pub(crate) fn rights(&self) -> impl Iterator<Item = &Right> + Clone {
         self.iter().filter_map(|used| used.takes.as_ref())
     }

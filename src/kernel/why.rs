@@ -1,4 +1,4 @@
-//! Why an agent holds something: the chain back to a person, a file, or the host program.
+//! Explanations of a right: the chain of grants back to a person, the policy file or the host program.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -6,16 +6,16 @@ use crate::model::{AgentId, Grant, GrantId, Permission, Timestamp};
 
 use super::{State, command::Broken, state::giver, support::for_use};
 
-/// One link of the chain that a right hangs on, from the holder towards the root.
+/// A link in the chain that supports a right, from the holder towards the root.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a new kind of support must be explained to people")]
 pub enum Support {
     /// A grant.
     Grant(Arc<Grant>),
-    /// The setting under which everybody reads what is not protected.
+    /// The setting that allows all agents to read unprotected paths.
     FreeReading,
-    /// A grant whose path leads to something else than it did: nothing that hangs on it counts.
+    /// A grant whose path now leads to a different object. It supports nothing.
     Replaced(Arc<Grant>),
 }
 
@@ -32,11 +32,11 @@ impl fmt::Display for Support {
 }
 
 impl State {
-    /// The chain by which `agent` holds `permission` at `now`: its own grant first, the root last. Empty if it
-    /// does not hold it. Told is a way to use it for good, else to use it once, else to pass it on; where there are
-    /// several, a shortest.
+    /// Returns the chain by which `agent` holds `permission` at `now`: its own grant first, the root last. The chain is
+    /// empty if the agent does not hold the permission. A chain for repeated use is preferred, then one for a single
+    /// use, then one for delegation only. Among several chains, a shortest one is returned.
     ///
-    /// Links in `broken` are left out, unless no other chain is there.
+    /// Links in `broken` are avoided, unless no other chain exists.
     pub(crate) fn why(
         &self,
         agent: &AgentId,
@@ -69,12 +69,13 @@ impl State {
         if once.is_empty() { self.chain(holder.held.iter().filter(covers), broken, now) } else { once }
     }
 
-    /// A shortest chain from one of `first` to a root.
+    /// Returns a shortest chain from one of the grants in `first` to a root.
     fn chain<'a>(&self, first: impl Iterator<Item = &'a Arc<Grant>>, broken: &Broken, now: Timestamp) -> Vec<Support> {
         let stands = |grant: &&Arc<Grant>| !broken.contains(&grant.id);
         let mut ways: Vec<Vec<Arc<Grant>>> = first.filter(stands).map(|grant| vec![Arc::clone(grant)]).collect();
         let mut seen: BTreeSet<GrantId> = BTreeSet::new();
-        // Breadth first, so that the first way to reach a root is a shortest one; no grant is looked at twice.
+        // The search is breadth first, so the first chain that reaches a root is a shortest one. No grant is visited
+        // twice.
         while !ways.is_empty() {
             let mut longer = Vec::new();
             for way in ways {

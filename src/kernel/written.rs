@@ -1,4 +1,4 @@
-//! Directories that agents could write once: what they left there stays when the right is gone.
+//! The roots that agents could write earlier. Content that they left remains after the right is gone.
 
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Access, Permission, SanitizedPath, SensitiveName, sensitive_part};
 
-/// How many are kept. Where there were more, agents could write anywhere.
+/// The maximum number of roots. Beyond it, the record is replaced by the root `/`.
 const MOST_KEPT: usize = 16_384;
 
-/// The roots of rights to write that were for one use, or have ended: each with the number of those that have ended. In
-/// whatever order rights end, it comes to the same.
+/// The roots of write rights that were for one use or have ended, with the number of ended rights. The order in which
+/// rights end does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WrittenOnce(BTreeMap<Arc<str>, u64>);
 
 impl WrittenOnce {
-    /// Returns true if nothing was ever writable that is not now.
+    /// Returns true if no ended or one-time write right is recorded.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Keeps the root of a right to write that is for one use.
+    /// Records the root of a write right for one use.
     pub(super) fn keep(&mut self, right: &Permission) {
         self.add(right, 0);
     }
 
-    /// Keeps the root of a right to write that ends.
+    /// Records the root of a write right that ends.
     pub(super) fn end(&mut self, right: &Permission) {
         self.add(right, 1);
     }
@@ -39,25 +39,25 @@ impl WrittenOnce {
         }
     }
 
-    /// Returns true if an agent could once write `path`, or something below it.
+    /// Returns true if an agent could earlier write `path` or something below it.
     pub(super) fn reaches(&self, path: &SanitizedPath, sensitive: &[SensitiveName]) -> bool {
         self.below(path).next().is_some() || self.above(path, sensitive).next().is_some()
     }
 
-    /// The number of rights to write `path`, or something below it, that have ended.
+    /// Returns the number of ended rights to write `path` or something below it.
     pub(super) fn ends(&self, path: &SanitizedPath, sensitive: &[SensitiveName]) -> u64 {
         self.above(path, sensitive).chain(self.below(path)).fold(0, u64::saturating_add)
     }
 
-    /// The ends of rights to what lies below `path`.
+    /// Returns the counts of ended rights to paths below `path`.
     fn below(&self, path: &SanitizedPath) -> impl Iterator<Item = u64> {
-        // All that begins so stands together.
+        // All paths below `path` are adjacent in the map.
         let start = [path.as_str().trim_end_matches('/'), "/"].concat();
         let from = self.0.range::<str, _>((Bound::Included(&*start), Bound::Unbounded));
         from.take_while(move |(root, _)| root.starts_with(&*start)).map(|(_, end)| *end)
     }
 
-    /// The ends of rights to `path`: the root of each contains it, and names what is sensitive about it.
+    /// Returns the counts of ended rights to `path`: the root of each contains it and names its sensitive part.
     fn above(&self, path: &SanitizedPath, sensitive: &[SensitiveName]) -> impl Iterator<Item = u64> {
         let above = path.as_path().ancestors().filter_map(|above| above.to_str());
         let mut roots = above.filter_map(|root| Some((root.len(), *self.0.get(root)?))).collect::<Vec<_>>();

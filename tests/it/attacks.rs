@@ -1,10 +1,10 @@
-//! What an agent with bad intentions tries, and how far it gets. What is not prevented is asserted as it is, with a note.
+//! Attacks of a malicious agent, and their limits. An attack that is not prevented is asserted as it is, with a note.
 
 use bestow::{Answer, Ask, Check, Holding, Kind, Refusal};
 
 use crate::support::{World, ask, check, id, profile, refusal, tag, tags, why};
 
-/// A path that reads like the rest of the sentence stands between quotation marks, and cannot end them.
+/// A path that reads like the rest of the sentence is quoted, and cannot close the quotation marks.
 #[tokio::test]
 async fn a_path_cannot_pass_for_the_rest_of_the_sentence() {
     let world = World::new();
@@ -18,7 +18,7 @@ async fn a_path_cannot_pass_for_the_rest_of_the_sentence() {
     assert_eq!(request.scope, None);
 }
 
-/// A neighbour can fill only the room for what agents give; what people give has room of its own.
+/// A neighbour can exhaust only the limit of grants by agents. Grants by people have their own limit.
 #[tokio::test]
 async fn a_neighbour_cannot_fill_the_room_for_what_people_give() {
     let world = World::with(|settings| settings.max_grants = 3);
@@ -34,7 +34,7 @@ async fn a_neighbour_cannot_fill_the_room_for_what_people_give() {
     assert_eq!(check(&ann, "@network"), Check::Held);
 }
 
-/// One gives up what it holds so that another may lose it: that must not free what rested on it.
+/// The attack: an agent gives up a permission so that another loses it. Grants derived from it must not survive.
 #[tokio::test]
 async fn giving_up_a_right_takes_along_what_was_made_of_it() {
     let world = World::new();
@@ -46,7 +46,7 @@ async fn giving_up_a_right_takes_along_what_was_made_of_it() {
     assert_eq!(world.engine.grants().unwrap(), []);
 }
 
-/// A right does not come back because an agent of the same name, or a path of the same text, does.
+/// A permission is not restored by a new agent of the same name, nor by a run of the same name.
 #[tokio::test]
 async fn nothing_revives_what_ended() {
     let world = World::new();
@@ -63,7 +63,7 @@ async fn nothing_revives_what_ended() {
     assert_eq!(check(&bob, "@events"), Check::NotHeld);
 }
 
-/// A question of somebody who went is no way in for who comes next under that name.
+/// A request of a retired agent gives no permission to the next agent of that name.
 #[tokio::test]
 async fn a_question_is_never_answered_for_the_next_agent_of_that_name() {
     let world = World::new();

@@ -1,11 +1,15 @@
-//! The cases of the engine behind `sources/004` that concern sets, tags, requests and grants, under the ids they have there.
+//! The cases of the engine in `sources/004` about sets, tags, requests and grants, under their original ids.
 //!
-//! The paths (A6 to A9, B) are played on a real disk by `fs::cases`. Left out, since bestow has no such thing or another
-//! part has it: A7 as a text (a `..` is resolved on the disk or refused, never by text), E and F as functions that return
-//! whether they worked (what cannot be applied cannot be parsed here, which the rows say), G1 (the five files of the
-//! workspace; see `docs/permissions.md`), L13 and L14 as file names (protected paths are a setting; the rows set one),
-//! L15 to L19 (applications), L20 to L24 (`@workspace`), L25 to L33 (gates), L34 (domains), L36 to L40 (a database), L41 and
-//! later (the sandbox).
+//! The path cases (A6 to A9, B) run on a real disk in `fs::cases`. These cases are left out, because bestow has no
+//! such feature or another part has it:
+//!
+//! - A7 as a text: a `..` is resolved on the disk or refused, never by text.
+//! - E and F as functions that return whether they worked: a tag that cannot be applied cannot be parsed here, which
+//!   the rows show.
+//! - G1: the five files of the workspace, see `docs/permissions.md`.
+//! - L13 and L14 as file names: protected paths are a setting, and the rows set one.
+//! - L15 to L19 (applications), L20 to L24 (`@workspace`), L25 to L33 (gates), L34 (domains), L36 to L40 (a database),
+//!   L41 and later (the sandbox).
 
 use std::collections::BTreeMap;
 
@@ -109,7 +113,7 @@ fn d_what_a_set_allows() {
         ("D5", &["@write:/tmp"], "@write:/other/file", Reads::Granted, false),
         ("D6", &[], "@write:/work/file", Reads::Granted, false),
         ("D7", &["@write:/tmp"], "@write:/tmp/missing", Reads::Granted, true),
-        // What empty lists meant four things for means one thing here: nothing (W-5, W-6).
+        // Empty lists had four meanings in the source. Here an empty list has one meaning: nothing (W-5, W-6).
         ("W-6", &[], "@read:/work/file", Reads::Granted, false),
         ("W-5", &["@read:/data"], "@read:/elsewhere", Reads::Anywhere, true),
         ("W-5", &["@read:/data"], "@read:/elsewhere", Reads::Granted, false),

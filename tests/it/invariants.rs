@@ -1,4 +1,4 @@
-//! The architecture, read from the sources.
+//! Tests of the architecture, read from the sources.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 
 const SRC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../src");
 
-/// Each layer, and what it may import. `lib.rs` joins them and is the only one that names an edge.
+/// The layers, each with the layers that it may import. Only `lib.rs`, which joins them, names an edge.
 const LAYERS: [(&str, &[&str]); 8] = [
     ("model", &[]),
     ("kernel", &["model"]),
@@ -16,11 +16,11 @@ const LAYERS: [(&str, &[&str]); 8] = [
     ("seam", &["model", "kernel", "fs"]),
     ("engine", &["model", "kernel", "seam", "fs", "command"]),
     ("edge", &["model", "kernel", "seam", "fs", "command", "engine"]),
-    // A crate of its own: it has the library's public surface and nothing else.
+    // The binary is a crate of its own and uses only the library's public interface.
     ("bin", &[]),
 ];
 
-/// Every source file below `dir`, but for tests.
+/// Returns every source file below `dir`, except tests.
 fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let mut all = Vec::new();
@@ -42,7 +42,7 @@ fn without_comments(text: &str) -> String {
     text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
 }
 
-/// The modules of the crate that `text` names, by `crate::x` or in a `use crate::{x, ...}`.
+/// Returns the modules of the crate that `text` names, by `crate::x` or in a `use crate::{x, ...}`.
 fn imports(text: &str) -> Vec<String> {
     let mut named = Vec::new();
     for (place, _) in text.match_indices("crate::") {
@@ -106,8 +106,8 @@ fn the_import_reader_reads_imports() {
     assert_eq!(imports(text), ["fs", "model", "kernel", "engine"]);
 }
 
-/// No waiting, no locks, no clock, no disk, no environment, no network, no chance: in what decides and in what it decides
-/// about.
+/// The model and the kernel do not wait, lock, read the clock, the disk or the environment, use the network, or draw
+/// random numbers.
 #[test]
 fn the_model_and_the_kernel_are_pure() {
     const IMPURE: [&str; 20] = [
@@ -135,7 +135,7 @@ fn the_model_and_the_kernel_are_pure() {
     let mut wrong = Vec::new();
     for layer in ["model", "kernel"] {
         for (path, text) in sources(&Path::new(SRC).join(layer)) {
-            // The forms of a glob depend on its text alone, and are made when somebody asks for them.
+            // The cached forms of a glob depend on its text alone.
             let is_memo = |word: &str| word == "OnceLock" && path.ends_with("model/glob.rs");
             let found = IMPURE.iter().filter(|word| text.contains(**word) && !is_memo(word));
             wrong.extend(found.map(|word| format!("{}: {word}", path.display())));

@@ -1,4 +1,4 @@
-//! What bestow does, told by tests: a module for each part, a sentence for each behaviour.
+//! Tests of the behaviour of bestow: a module for each part, a sentence for each behaviour.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

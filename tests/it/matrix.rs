@@ -1,6 +1,6 @@
-//! Every kind of agent, every kind of permission, every action, as one table: `matrix.txt`.
+//! Tests every kind of agent with every kind of permission and every action, as one table: `matrix.txt`.
 //!
-//! `BESTOW_BLESS=1 cargo test matrix` writes the table anew; the difference belongs into the change log.
+//! `BESTOW_BLESS=1 cargo test matrix` rewrites the table. The difference belongs into the change log.
 
 use bestow::{Agent, Answer, Check, Error, Holding, Kind, Outcome, Permission, Scope, Ticket};
 
@@ -11,10 +11,10 @@ const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/it/matrix.txt");
 const KINDS: [Kind; 6] = [Kind::Foreground, Kind::Cron, Kind::Heartbeat, Kind::Subagent, Kind::System, Kind::Permanent];
 const PERMISSIONS: [&str; 5] = ["@events", "@network", "@read:/ws/a", "@write:/ws/a", "@tool:github/issues"];
 
-/// How each agent of a row holds the permission before it acts.
+/// The ways in which the agent of a row holds the permission before it acts.
 const HOLDS: [&str; 4] = ["nothing", "use", "pass-on", "once"];
 
-/// Breaks the build when a kind is added, until it has its rows.
+/// Returns true if the kind has rows. A new kind breaks the build here until it is added.
 fn is_a_row(kind: Kind) -> bool {
     match kind {
         Kind::Foreground | Kind::Cron | Kind::Heartbeat | Kind::Subagent | Kind::System | Kind::Permanent => {
@@ -23,7 +23,7 @@ fn is_a_row(kind: Kind) -> bool {
     }
 }
 
-/// The same for permissions.
+/// Returns true if the permission has a row. A new kind of permission breaks the build here until it is added.
 fn has_a_row(permission: &Permission) -> bool {
     use bestow::Access;
     match permission {

@@ -1,4 +1,4 @@
-//! The README says what is true: its quick start is the example, the example runs, and its links lead somewhere.
+//! Tests that the README is correct: its quick start is the example, the example runs, and its links exist.
 
 use std::{fs, path::Path};
 

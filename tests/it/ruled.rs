@@ -1,4 +1,4 @@
-//! Rules at random, and a slow and obvious evaluator of them beside the engine.
+//! Random rules, and a slow, obvious evaluator to compare with the engine.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ const PATTERNS: [&str; 8] = ["/a/**", "/**/b", "/a/*", "/a/b", "/**", "/*/c/*", 
 const COMMANDS: [&str; 6] = ["git push", "git push **", "git *", "npm test", "npm **", "ls *"];
 const TOOLS: [&str; 3] = ["write", "bash", "editor"];
 
-/// A rule of few words, so that many speak about the same.
+/// Generates a rule from few words, so that many rules match one action.
 pub(crate) fn rule() -> impl Strategy<Value = Rule> {
     let verdict = prop::sample::select(vec![Verdict::Allow, Verdict::Ask, Verdict::Deny]);
     let tool = prop::option::weighted(0.3, prop::sample::select(TOOLS.to_vec()));
@@ -39,7 +39,7 @@ pub(crate) fn rules() -> impl Strategy<Value = Vec<Rule>> {
     prop::collection::vec(rule(), 0..12)
 }
 
-/// What an agent is about to do, kept in its parts for the evaluator.
+/// An action, kept in its parts for the evaluator.
 #[derive(Clone, Debug)]
 pub(crate) struct Doing {
     operation: Operation,
@@ -53,7 +53,7 @@ impl Doing {
     }
 }
 
-/// Everything that few words make: reads and writes of paths, commands, hosts, by three tools.
+/// Returns all actions from few words: reads and writes of paths, commands, hosts, by three tools.
 pub(crate) fn doings() -> Vec<Doing> {
     let names = ["a", "b", "c"];
     let one: Vec<_> = names.iter().map(|name| format!("/{name}")).collect();
@@ -75,7 +75,7 @@ pub(crate) fn doings() -> Vec<Doing> {
     TOOLS.into_iter().flat_map(by).collect()
 }
 
-/// An agent that may write below `/a`, bound by `rules`.
+/// Returns an agent that may write below `/a`, bound by `rules`.
 pub(crate) fn bound_by(world: &World, rules: &[Rule]) -> Agent {
     let mut file = policy(settings(|_| {}), &[("lead", "you", &["@write:/a", "@read:/b"])]);
     file.agents.values_mut().for_each(|agent: &mut AgentPolicy| agent.rules = Arc::from(rules));
@@ -83,7 +83,7 @@ pub(crate) fn bound_by(world: &World, rules: &[Rule]) -> Agent {
     world.engine.agent(&id("lead")).unwrap()
 }
 
-/// Whether all conditions of `rule` are met.
+/// Returns true if all conditions of `rule` are met.
 pub(crate) fn speaks(rule: &Rule, doing: &Doing) -> bool {
     let path = || doing.resource.strip_prefix('/').map(|path| path.split('/').collect::<Vec<_>>());
     let file = matches!(doing.operation, Operation::Read | Operation::Write);
@@ -100,7 +100,8 @@ pub(crate) fn speaks(rule: &Rule, doing: &Doing) -> bool {
         })
 }
 
-/// What a command line uses besides, written down once more: the way, the path if it is one, and whether that is certain.
+/// Returns the further uses of a command line, computed independently: the operation, the path if there is one, and
+/// true if the use is certain.
 pub(crate) fn further(doing: &Doing) -> Vec<(Operation, Option<String>, bool)> {
     let words: Vec<_> = doing.resource.split(' ').collect();
     let word = |name: &&str| (Operation::Read, Some(format!("/ws/{name}")), false);
@@ -117,7 +118,7 @@ pub(crate) fn further(doing: &Doing) -> Vec<(Operation, Option<String>, bool)> {
     }
 }
 
-/// Whether a no or a question of `rule` is about something that is used on the way.
+/// Returns true if a denial or a question of `rule` matches a further use.
 fn speaks_on_the_way(rule: &Rule, doing: &Doing) -> bool {
     let tool = rule.tool.as_ref().is_none_or(|tool| tool.as_str() == doing.tool);
     let about = |(operation, path, certain): (Operation, Option<String>, bool)| {
@@ -138,7 +139,7 @@ fn speaks_on_the_way(rule: &Rule, doing: &Doing) -> bool {
 fn is_like(pattern: &[&str], path: &[&str]) -> bool {
     match (pattern, path) {
         ([], []) => true,
-        // Below, never the directory itself.
+        // The pattern matches paths below, never the directory itself.
         (["**"], rest) => !rest.is_empty(),
         (["**", rest @ ..], path) => (0..=path.len()).any(|skip| is_like(rest, &path[skip..])),
         ([first, pattern @ ..], [name, path @ ..]) => {
@@ -162,7 +163,8 @@ fn is_said_as(pattern: &[&str], words: &[&str]) -> bool {
     }
 }
 
-/// The order of strength, written down once more: no, what is not held, a question, a yes, the tier.
+/// Returns the verdict by the order of strength, computed independently: denial, missing permission, question,
+/// approval, tier.
 fn naive(rules: &[Rule], doing: &Doing) -> Verdict {
     let said = |verdict| {
         let on_the_way = |rule: &Rule| verdict > Verdict::Allow && speaks_on_the_way(rule, doing);
@@ -173,7 +175,7 @@ fn naive(rules: &[Rule], doing: &Doing) -> Verdict {
         Operation::Read => below("/a") || below("/b"),
         Operation::Write => below("/a"),
         Operation::Network => false,
-        // Nothing of what these use is held.
+        // The agent holds none of the permissions that these use.
         _ => !further(doing).iter().any(|(.., certain)| *certain),
     };
     let safe = doing.operation != Operation::Command || ["ls", "ls x", "git log"].contains(&&*doing.resource);
@@ -200,7 +202,7 @@ proptest! {
                 let action = doing.action();
                 let explanation = lead.explain(&action).unwrap();
                 prop_assert_eq!(explanation.decision.verdict(), naive(&rules, &doing), "{:?}\n{}", doing, explanation);
-                // A question would wait, and change what is asked next.
+                // A pending request would change the next results.
                 if number % 16 == 0 && explanation.decision.verdict() != Verdict::Ask {
                     let authorized = futures_now(lead.authorize(action)).unwrap();
                     prop_assert_eq!(&authorized.decision().decision_reason, &explanation.decision.decision_reason);

@@ -1,4 +1,4 @@
-//! What the tests of the engine share: short ways to say who, what and when.
+//! Shared helpers of the engine tests: short forms for agents, permissions and times.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,10 +15,10 @@ pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 #[cfg(feature = "cli")]
 pub(crate) const BESTOW: &str = env!("CARGO_BIN_EXE_bestow-under-test");
 
-/// When every engine of these tests starts.
+/// The start time of every engine in these tests.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
 
-/// An engine on a clock that stands still, on paths that are what is written, with reads that must be granted.
+/// An engine on a manual clock, with paths as written, and with reads that must be granted.
 pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) clock: Arc<ManualClock>,
@@ -35,12 +35,12 @@ impl World {
         World { engine, clock }
     }
 
-    /// A subagent of `you`.
+    /// Registers a subagent of `you`.
     pub(crate) async fn worker(&self, id: &str, holds: &[&str]) -> Agent {
         self.agent(id, "you", Kind::Subagent, holds).await
     }
 
-    /// A foreground agent of `you`.
+    /// Registers a foreground agent of `you`.
     pub(crate) async fn lead(&self, id: &str, holds: &[&str]) -> Agent {
         self.agent(id, "you", Kind::Foreground, holds).await
     }
@@ -49,7 +49,7 @@ impl World {
         self.engine.register(profile(id, owner, kind), Holding::of(tags(holds))).await.unwrap()
     }
 
-    /// The person who answers for the owner `you`.
+    /// Returns the person who answers for the owner `you`.
     pub(crate) fn you(&self) -> Approver {
         self.approver("you")
     }
@@ -58,7 +58,7 @@ impl World {
         self.engine.approver(&owner.parse().unwrap(), "ann".parse().unwrap(), "terminal")
     }
 
-    /// Lets time go by, and what follows from it happen.
+    /// Advances the clock, and runs the tasks that depend on it.
     pub(crate) async fn later(&self, millis: u64) {
         self.clock.advance(Duration::from_millis(millis));
         settle().await;
@@ -68,12 +68,12 @@ impl World {
         self.clock.now().unwrap()
     }
 
-    /// The moment this many milliseconds from now.
+    /// Returns the moment this many milliseconds from now.
     pub(crate) fn after(&self, millis: u64) -> Timestamp {
         self.now().after(Duration::from_millis(millis))
     }
 
-    /// Everything that can be seen of the state from outside.
+    /// Returns the state that is visible from outside.
     pub(crate) fn view(&self) -> View {
         let engine = &self.engine;
         View { agents: engine.agents().unwrap(), grants: engine.grants().unwrap(), pending: engine.pending().unwrap() }
@@ -87,14 +87,14 @@ pub(crate) struct View {
     pending: Vec<Pending>,
 }
 
-/// Lets every task that can go on do so.
+/// Runs every task that can continue.
 pub(crate) async fn settle() {
     for _ in 0..16 {
         tokio::task::yield_now().await;
     }
 }
 
-/// The calls of the engine do not wait, so any thread can make them.
+/// Returns the result of a future that does not wait. The calls of the engine do not wait, so any thread can make them.
 pub(crate) fn futures_now<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
@@ -122,7 +122,7 @@ pub(crate) fn owner(id: &str) -> OwnerId {
     id.parse().unwrap()
 }
 
-/// The permission with this tag.
+/// Returns the permission with this tag.
 pub(crate) fn tag(tag: &str) -> Permission {
     tag.parse().unwrap()
 }
@@ -135,7 +135,7 @@ pub(crate) fn why() -> Reason {
     "because it must".parse().unwrap()
 }
 
-/// A question for `wanted`.
+/// Returns a request for `wanted`.
 pub(crate) fn ask(wanted: &str) -> Ask {
     Ask::new(tag(wanted), why())
 }
@@ -144,7 +144,7 @@ pub(crate) fn check(agent: &Agent, wanted: &str) -> bestow::Check {
     agent.check(&tag(wanted))
 }
 
-/// What was refused; it must have been a refusal.
+/// Returns the refusal in `result`, and panics if there is none.
 pub(crate) fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> Refusal {
     match result {
         Err(Error::Refused(refusal)) => refusal,
@@ -152,12 +152,12 @@ pub(crate) fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> Refusal {
     }
 }
 
-/// Everything in a mailbox now.
+/// Returns the notifications in a mailbox.
 pub(crate) fn mail(mailbox: &Mailbox) -> Vec<Mail> {
     std::iter::from_fn(|| mailbox.try_next()).collect()
 }
 
-/// Everything that was told since the last time.
+/// Returns all events since the last call.
 pub(crate) fn heard(subscription: &mut Subscription) -> Vec<Recorded> {
     let mut all = Vec::new();
     loop {
@@ -169,7 +169,7 @@ pub(crate) fn heard(subscription: &mut Subscription) -> Vec<Recorded> {
     }
 }
 
-/// A file that says: these agents (id, owner), each with these lines.
+/// Returns a policy with these agents (id, owner), each with these lines.
 pub(crate) fn policy(settings: Settings, agents: &[(&str, &str, &[&str])]) -> Policy {
     let mut line = 0;
     let mut entry = |&(agent, owner, lines): &(&str, &str, &[&str])| {
@@ -185,13 +185,13 @@ pub(crate) fn policy(settings: Settings, agents: &[(&str, &str, &[&str])]) -> Po
     Policy { settings, agents: agents.iter().map(&mut entry).collect(), left_out: Vec::new() }
 }
 
-/// A line of a file: a tag, or `pass ` and a tag.
+/// Returns a line of a policy: a tag, or `pass ` and a tag.
 fn base_right(text: &str, line: u32) -> BaseRight {
     let (hold, text) = text.strip_prefix("pass ").map_or((Hold::Use, text), |text| (Hold::PassOn, text));
     BaseRight { right: Right::from(tag(text)), hold, place: Place { file: "agents.toml".into(), line } }
 }
 
-/// A clock that shows each of these moments once, and the last one for ever; `None` cannot be read.
+/// A clock that shows each of these moments once, and the last one permanently. `None` cannot be read.
 #[derive(Debug)]
 pub(crate) struct ScriptedClock {
     moments: std::sync::Mutex<std::collections::VecDeque<Option<u64>>>,
@@ -202,7 +202,7 @@ impl ScriptedClock {
         Arc::new(ScriptedClock { moments: std::sync::Mutex::new(moments.into_iter().collect()) })
     }
 
-    /// From now on it shows these.
+    /// Replaces the moments of the clock.
     pub(crate) fn set(&self, moments: impl IntoIterator<Item = Option<u64>>) {
         *self.moments.lock().unwrap() = moments.into_iter().collect();
     }
@@ -221,8 +221,8 @@ impl Clock for ScriptedClock {
     }
 }
 
-/// Compares with what is written in a file of this folder; `BESTOW_BLESS=1` writes it anew, and the difference belongs into
-/// the change log.
+/// Compares `found` with a file of this folder. `BESTOW_BLESS=1` rewrites the file, and the difference belongs into the
+/// change log.
 pub(crate) fn as_written(file: &str, found: &str) {
     if std::env::var_os("BESTOW_BLESS").is_some() {
         std::fs::write(file, found).unwrap();
@@ -232,7 +232,7 @@ pub(crate) fn as_written(file: &str, found: &str) {
     assert!(found == written, "{file} reads differently: {wrong:#?}");
 }
 
-/// The real path of a directory of the test.
+/// Returns the real path of a directory of the test.
 #[expect(clippy::disallowed_methods, reason = "the second opinion on what `fs` says")]
 pub(crate) fn real(path: &std::path::Path) -> std::path::PathBuf {
     path.canonicalize().unwrap()

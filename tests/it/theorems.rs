@@ -1,4 +1,4 @@
-//! The theorems of `docs/permissions.md`, each a test of the same name.
+//! Tests of the theorems in `docs/permissions.md`, each with the name of its theorem.
 
 mod any;
 #[cfg(feature = "schedule")]
@@ -17,7 +17,7 @@ use crate::support::{
     START, World, ask, check, futures_now, heard, id, owner, policy, profile, refusal, settings, tag, tags, why,
 };
 
-/// The components of a path, as a list: what containment is about.
+/// Returns the components of a path, on which containment is defined.
 fn components(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty()).collect()
 }
@@ -55,7 +55,9 @@ proptest! {
         prop_assert_eq!(covers(&held), covers(&other));
         block_on(async {
             let world = World::new();
-            let make = |name: &str, list: &[Permission]| futures_now(world.engine.register(profile(name, "you", Kind::Cron), Holding::of(list.to_vec()))).unwrap();
+            let make = |name: &str, list: &[Permission]| futures_now(
+                world.engine.register(profile(name, "you", Kind::Cron), Holding::of(list.to_vec())),
+            ).unwrap();
             let (one, two) = (make("one", &held), make("two", &other));
             prop_assert_eq!(one.check(&wanted), two.check(&wanted));
             prop_assert_eq!(one.check(&wanted) == Check::Held, covers(&held), "the engine and the set agree");
@@ -79,20 +81,23 @@ proptest! {
         })?;
     }
 
-    /// Whatever else is written, in whatever order and mode, and whatever a person said for good.
+    /// An explicit denial wins against all other rules, their order, the mode, and the permanent decisions of people.
     #[test]
     fn an_explicit_deny_beats_any_allow(
         no in rule(),
         others in rules(),
         place in any::<prop::sample::Index>(),
-        mode in prop::sample::select(vec![Mode::Default, Mode::Untrusted, Mode::OnRequest, Mode::OnFailure, Mode::Never, Mode::Plan, Mode::Bypass, Mode::Auto]),
+        mode in prop::sample::select(vec![
+            Mode::Default, Mode::Untrusted, Mode::OnRequest, Mode::OnFailure,
+            Mode::Never, Mode::Plan, Mode::Bypass, Mode::Auto,
+        ]),
     ) {
         block_on(async {
             let world = World::new();
             let no = Rule { verdict: Verdict::Deny, ..no };
             let mut all = others;
             all.insert(place.index(all.len() + 1), no.clone());
-            // The same conditions with the other verdict, before and behind.
+            // The rule is added with the opposite verdict, before and after it.
             all.insert(0, Rule { verdict: Verdict::Allow, ..no.clone() });
             all.push(Rule { verdict: Verdict::Allow, ..no.clone() });
             let mut file = policy(settings(|_| {}), &[("lead", "you", &["@write:/", "@network"])]);
@@ -112,7 +117,7 @@ proptest! {
         })?;
     }
 
-    /// Whatever agents grant one another, in whatever order: together they hold what they held before.
+    /// Agents that grant one another permissions, in any order, hold no more together than before.
     #[test]
     fn a_grant_never_creates_authority(
         held in prop::collection::vec(permissions(), 3),
@@ -160,7 +165,9 @@ proptest! {
             let live = world.engine.grants().unwrap();
             for grant in &live {
                 let chain = world.engine.why(&grant.to, &grant.right.permission).unwrap();
-                let root = matches!(chain.last(), Some(Support::Grant(root)) if root.origin == bestow::Origin::Operator);
+                let root = matches!(
+                    chain.last(), Some(Support::Grant(root)) if root.origin == bestow::Origin::Operator
+                );
                 prop_assert!(root, "{} hangs on nothing", grant);
                 prop_assert!(chain.iter().all(|link| matches!(link, Support::Grant(grant) if live.contains(grant))));
             }
@@ -202,7 +209,9 @@ proptest! {
         if set.covers(&wants(Access::Write), Reads::Granted) {
             prop_assert!(set.covers(&wants(Access::Read), Reads::Granted));
         }
-        prop_assert!(wants(Access::Write).covers(&wants(Access::Read)) && !wants(Access::Read).covers(&wants(Access::Write)));
+        prop_assert!(
+            wants(Access::Write).covers(&wants(Access::Read)) && !wants(Access::Read).covers(&wants(Access::Write))
+        );
         block_on(async {
             let world = World::new();
             let agent = world.engine.register(profile("ann", "you", Kind::Cron), Holding::of(held)).await.unwrap();
@@ -220,7 +229,9 @@ proptest! {
         prop_assert_eq!(contains, expected);
         block_on(async {
             let world = World::new();
-            let agent = world.engine.register(profile("ann", "you", Kind::Cron), Holding::of([Permission::read(root.parse().unwrap())])).await.unwrap();
+            let agent = world.engine.register(
+                profile("ann", "you", Kind::Cron), Holding::of([Permission::read(root.parse().unwrap())]),
+            ).await.unwrap();
             prop_assert_eq!(agent.check(Want::read(&below)) == Check::Held, expected);
             Ok(())
         })?;
@@ -336,7 +347,7 @@ async fn dropping_timing_out_and_shutting_down_refuse() {
     }
 }
 
-/// What can be seen from outside; whole states are compared inside the kernel, for every reason there is.
+/// The test compares the visible state. Tests inside the kernel compare whole states for every reason.
 #[tokio::test]
 async fn a_refused_command_leaves_the_state_equal() {
     let world = World::with(|settings| settings.protected = ["/p".parse().unwrap()].into());
@@ -378,15 +389,15 @@ async fn a_refused_command_leaves_the_state_equal() {
     );
 }
 
-/// Agents have no way to say yes, whoever they are: a handle of an agent has no such method (the doctests of `Agent` and
-/// `Approver` do not compile), and naming a request answers nothing.
+/// An agent can never approve. Its handle has no such method (the doctests of `Agent` and `Approver` do not compile),
+/// and naming a request answers nothing.
 #[tokio::test]
 async fn requester_is_never_approver() {
     let world = World::new();
     let lead = world.lead("lead", &[]).await;
     let _user = world.engine.connect(lead.id()).unwrap();
     let ticket = lead.request(ask("@network")).await.unwrap();
-    // Everything an agent can do with the id of its own question.
+    // These are all calls of an agent with the id of its own request.
     assert!(lead.ticket(ticket.id()).unwrap().poll().is_none());
     assert!(lead.request(ask("@network")).await.unwrap().poll().is_none(), "asking again is no answer");
     assert!(lead.grant(lead.id(), tag("@network"), why()).await.is_err());
@@ -413,7 +424,7 @@ async fn one_shot_is_used_once() {
     assert_eq!(world.engine.grants().unwrap(), []);
 }
 
-/// The same for what a person said about an action: of a hundred at once, one wins.
+/// A saved decision for one use is consumed once, even by a hundred simultaneous calls.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_shot_is_used_once_by_a_hundred_at_once() {
     let world = World::new();
@@ -439,7 +450,7 @@ async fn one_shot_is_used_once_by_a_hundred_at_once() {
     }
 }
 
-/// What may differ between two descriptions of something about to happen.
+/// Generates actions that differ in the parts that identify an action.
 fn action() -> impl Strategy<Value = Action> {
     let text = prop::sample::select(vec!["node a.js", "node b.js", "node  a.js", "git push", "make", "some-tool"]);
     let tool = prop::option::of(prop::sample::select(vec!["bash", "other"]));
@@ -456,7 +467,8 @@ fn action() -> impl Strategy<Value = Action> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A yes for once lets happen exactly what the person was asked about: whatever else is tried first is asked about.
+    /// A one-time approval covers exactly the action that the person was asked about. Any other action causes a
+    /// request.
     #[test]
     fn what_was_approved_is_what_runs(asked in action(), tried in prop::collection::vec(action(), 1..6)) {
         block_on(async {
@@ -479,8 +491,8 @@ proptest! {
     }
 }
 
-/// Events are all there is to know: this one reads them back from text and counts who holds what. Inside the kernel whole
-/// states are rebuilt and compared.
+/// The events contain the whole state. This test reads them back from text and counts the grants. Tests inside the
+/// kernel rebuild and compare whole states.
 #[tokio::test]
 async fn replaying_the_events_rebuilds_the_state() {
     let world = World::new();
@@ -522,7 +534,7 @@ fn what_is_read_from_json_goes_through_the_same_door_as_text() {
     assert_eq!(owner("you").to_string(), "you");
 }
 
-/// Each way to say yes, all of them together, against each way to say no.
+/// Tests each kind of approval, all of them together, against each kind of denial.
 #[tokio::test]
 async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
     use bestow::{Action, Operation, PathGlob, PathPolicy, Place, Policies, PolicyPatch, Rule, Verdict};
@@ -553,7 +565,7 @@ async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
             world.engine.agent(&id("bot")).unwrap()
         };
         let run = bot.explain(&action()).unwrap().decision.run;
-        // A person says yes or no to the question that the policy comes to.
+        // A person approves or denies the request that the policy causes.
         you.set_policies(&run, None, Policies { write: asking(), ..Policies::default() }).await.unwrap();
         for (another, verdict) in [("/ws/a", no != "session"), ("/ws/b", true)] {
             if let bestow::Authorization::Asked(decision, _) = bot.authorize(Action::write(another)).await.unwrap() {

@@ -1,4 +1,5 @@
-//! Databases beyond what statements do: the commands that drop, wipe or restore over them.
+//! Destructive commands for databases that drop, wipe or overwrite by a restore. SQL statements are evaluated
+//! elsewhere.
 
 use super::{
     Rule,
@@ -42,47 +43,62 @@ pub(super) const RULES: &[Rule] = &[
             &["redis-cli del x", "redis-cli get $k"],
         ),
     rule("dropuser", "removes a user of a database").examples(&["dropuser x"], &["createuser x"]),
-    rule("memcflush memccapable", "empties the store").when(&[NoFlag("--help --version")]).examples(&["memcflush --servers=h"], &["memcflush --help"]),
+    rule("memcflush memccapable", "empties the store")
+        .when(&[NoFlag("--help --version")])
+        .examples(&["memcflush --servers=h"], &["memcflush --help"]),
     rule("sqlx diesel sea-orm-cli dbmate goose sql-migrate migrate atlas rake-db piccolo aerich", "drops the database")
-        .sub("database drop|database reset|drop|reset|migrate fresh|migrate reset|schema clean|down --all|migrate down --all")
+        .sub(
+            "database drop|database reset|drop|reset|migrate fresh|migrate reset|schema clean|down --all|migrate down \
+             --all",
+        )
         .examples(
-            &["sqlx database drop -y", "diesel database reset", "dbmate drop", "sea-orm-cli migrate fresh", "atlas schema clean -u x"],
+            &[
+                "sqlx database drop -y",
+                "diesel database reset",
+                "dbmate drop",
+                "sea-orm-cli migrate fresh",
+                "atlas schema clean -u x",
+            ],
             &["sqlx database create", "dbmate up", "diesel migration run", "migrate up"],
         ),
-    rule("goose migrate", "takes every migration back")
-        .when(&[Line(takes_everything_back)])
-        .examples(
-            &["migrate -path x -database y drop -f", "migrate -database y down -all", "goose postgres x reset"],
-            &["migrate -path x up", "goose postgres x up", "migrate -database y down 1"],
-        ),
+    rule("goose migrate", "takes every migration back").when(&[Line(takes_everything_back)]).examples(
+        &["migrate -path x -database y drop -f", "migrate -database y down -all", "goose postgres x reset"],
+        &["migrate -path x up", "goose postgres x up", "migrate -database y down 1"],
+    ),
     rule("wp", "drops or empties the database of a site")
         .sub("db reset|db drop|db clean|site empty|site delete")
         .examples(&["wp db reset --yes", "wp site empty --yes"], &["wp db export", "wp plugin list"]),
     rule("drush", "drops the database of a site")
         .when(&[Named("sql-drop sql:drop site:install site-install si")])
         .examples(&["drush sql-drop -y", "drush sql:drop"], &["drush status"]),
-    rule("drizzle-kit", "drops what migrations made").sub("drop").examples(&["npx drizzle-kit drop"], &["drizzle-kit generate"]),
-    rule("flask", "takes every migration back").sub("db downgrade base").examples(&["flask db downgrade base"], &["flask db upgrade", "flask db downgrade"]),
+    rule("drizzle-kit", "drops what migrations made")
+        .sub("drop")
+        .examples(&["npx drizzle-kit drop"], &["drizzle-kit generate"]),
+    rule("flask", "takes every migration back")
+        .sub("db downgrade base")
+        .examples(&["flask db downgrade base"], &["flask db upgrade", "flask db downgrade"]),
     rule("knex", "takes every migration back")
         .sub("migrate:rollback")
         .when(&[Flag("--all")])
         .examples(&["npx knex migrate:rollback --all"], &["knex migrate:latest", "knex migrate:rollback"]),
-    rule("hasura", "takes every migration back").when(&[Text("--down-all-migrations")]).examples(&["hasura migrate apply --down-all-migrations"], &["hasura migrate apply"]),
+    rule("hasura", "takes every migration back")
+        .when(&[Text("--down-all-migrations")])
+        .examples(&["hasura migrate apply --down-all-migrations"], &["hasura migrate apply"]),
 ];
 
-/// `FLUSHALL` in any case.
+/// Returns true for `FLUSHALL` and `FLUSHDB` in any letter case.
 fn flushes(word: &str, _: &Place) -> bool {
     word.eq_ignore_ascii_case("flushall") || word.eq_ignore_ascii_case("flushdb")
 }
 
-/// `del` and `unlink` with as many keys as something else says.
+/// Returns true for `del` and `unlink` with keys that another command lists.
 fn deletes_unknown_keys(words: &[Arg], _: &Place) -> bool {
     let deletes = |word: &Arg| ["del", "unlink"].iter().any(|verb| word.text.eq_ignore_ascii_case(verb));
     let at = words.iter().position(deletes);
     at.and_then(|at| words.get(at..)).is_some_and(|keys| keys.iter().any(|key| key.open || key.substituted))
 }
 
-/// `drop -f`, `down -all`, `reset`: as the last words, whatever stands before them.
+/// Returns true if the command ends with `reset`, `drop`, `drop -f`, `down -all` or `down --all`.
 fn takes_everything_back(words: &[Arg], _: &Place) -> bool {
     let last: Vec<&str> =
         words.iter().rev().filter(|word| !word.is_wild()).take(2).map(|word| word.text.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Removing files and trees, and changing who may touch them.
+//! Destructive commands that remove files and trees or change file permissions.
 
 use super::{
     Rule,
@@ -189,21 +189,23 @@ pub(super) const RULES: &[Rule] = &[
         .examples(&["tar cf a.tar --remove-files /etc"], &["tar cf a.tar --remove-files build"]),
 ];
 
-/// The same without the working directory: where a relative path is the usual operand.
+/// Returns true if a path outside the working directory is critical: an absolute path, a path in the home, or a drive.
+/// A relative path is the usual operand and never counts here.
 fn is_doomed_top(path: &str, place: &Place) -> bool {
     let absolute = path.starts_with(['/', crate::command::walk::HOME]) || path.as_bytes().get(1) == Some(&b':');
     absolute && is_doomed(path, place)
 }
 
-/// Where `find` starts; what is below the working directory is somebody's work, but not everything.
+/// Returns true if `find` starts at a critical path, or in a working directory that is one. Ordinary work below the
+/// working directory does not count.
 fn find_root(path: &str, place: &Place) -> bool {
     is_doomed_top(path, place)
         || (matches!(path, "." | "..") && matches!(place, Place::At(at) if is_doomed_top(at, &Place::Start)))
 }
 
-/// The same on another machine: `host:/home`.
+/// Returns true for a critical path on another machine, such as `host:/home`.
 fn is_doomed_elsewhere(operand: &str, _: &Place) -> bool {
-    // Services are deployed below `/srv` and the like.
+    // Services are deployed below `/srv` and similar directories.
     let deployed = ["/srv", "/data", "/opt", "/mnt", "/media", "/backup", "/workspace"];
     operand.split_once(':').is_some_and(|(host, path)| {
         let served = deployed.iter().any(|top| path.starts_with(top));
@@ -211,7 +213,7 @@ fn is_doomed_elsewhere(operand: &str, _: &Place) -> bool {
     })
 }
 
-/// A file that lets its owner in, or all of them.
+/// Returns true for a private key, or a file that lets users log in, or all of these files.
 fn is_key(path: &str, _: &Place) -> bool {
     const KEYS: &[&str] = &["id_", "authorized_keys", "*", "private-keys", "secring", "pubring"];
     [".ssh/", ".gnupg/"].iter().any(|dir| {
@@ -225,7 +227,7 @@ fn operands(words: &[Arg]) -> Vec<&str> {
     words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect()
 }
 
-/// `mv … /dev/null`.
+/// Returns true for `mv … /dev/null` with a critical source.
 fn throws_away(words: &[Arg], place: &Place) -> bool {
     let operands = operands(words);
     operands
@@ -233,7 +235,7 @@ fn throws_away(words: &[Arg], place: &Place) -> bool {
         .is_some_and(|(last, moved)| is_null(last, place) && moved.iter().any(|path| is_doomed(path, place)))
 }
 
-/// Something of the system is among what is moved, and not only where it goes to.
+/// Returns true if the command moves a file of the system. A target of the move does not count.
 fn moves_the_system(words: &[Arg], place: &Place) -> bool {
     let operands = operands(words);
     let moved = match words.iter().any(|word| word.text == "-t" || word.text.starts_with("--target")) {
@@ -241,7 +243,7 @@ fn moves_the_system(words: &[Arg], place: &Place) -> bool {
         false => operands.split_last().map(|(_, moved)| moved).unwrap_or_default(),
     };
     let whole_disk = |path: &str| path.trim_matches('/').is_empty();
-    // Disks are mounted, and services deployed, by whoever works here.
+    // Users mount disks there and work on them.
     let worked_on = |path: &str| ["/mnt/", "/media/", "/Volumes/"].iter().any(|top| path.starts_with(top));
     let goes = |path: &&str| {
         !whole_disk(path) && !worked_on(path) && (is_doomed_top(path, place) || is_system_file(path, place))
@@ -249,13 +251,13 @@ fn moves_the_system(words: &[Arg], place: &Place) -> bool {
     moved.iter().any(goes)
 }
 
-/// The same without what may be nothing.
+/// Returns the operands without unknown words that may expand to no word.
 fn known_operands(words: &[Arg]) -> Vec<&str> {
     let known = words.iter().filter(|word| !word.is_wild() || word.text.contains("**"));
     known.map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect()
 }
 
-/// Where a copy, a link or a stream goes: the last operand, every operand of `tee`, `of=`.
+/// Returns the targets of a copy, link or stream: the last operand and the values of `of=`.
 fn written<'a>(words: &'a [Arg]) -> impl Iterator<Item = &'a str> {
     let operands = known_operands(words);
     let last = operands.len().saturating_sub(1);
@@ -297,7 +299,8 @@ fn is_disk(path: &str, _: &Place) -> bool {
     is_device(path)
 }
 
-/// The mode is the first operand; an unknown word before it may be nothing.
+/// Returns true if the mode permits all users to write. The mode is the first operand, but an unknown word before it
+/// may expand to no word.
 fn lets_everybody_write(words: &[Arg], place: &Place) -> bool {
     let mut operands = words.iter().filter(|word| !word.text.starts_with('-') || word.text.len() == 1);
     let unknown = |word: &&Arg| word.is_wild() || word.expanded;
@@ -306,7 +309,7 @@ fn lets_everybody_write(words: &[Arg], place: &Place) -> bool {
     modes.iter().chain(first.map(|word| &word.text)).any(|mode| world_writable(mode, place))
 }
 
-/// `777`, `0777`, `a+rwx`, `o=rwx`: everybody may read, write and run.
+/// Returns true if a mode permits all users to read, write and execute: `777`, `0777`, `a+rwx`, `o=rwx`.
 fn world_writable(mode: &str, _: &Place) -> bool {
     let digits = mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte)) && matches!(mode.len(), 3..=5);
     if digits {

@@ -1,7 +1,8 @@
-//! What cannot be undone: a table of programs, subcommands, options and operands.
+//! The table of destructive commands: rows of programs, subcommands, options and operands.
 //!
-//! A rule looks for as little as it needs. Names are taken by their last component, options in any order, joined or
-//! abbreviated, subcommands behind global options nobody listed: here a mistake in favour of a match is the right one.
+//! A row requires as little as it needs. Program names are compared by their last component. Options match in any
+//! order, joined or abbreviated. Subcommands match after global options that are on no list. In doubt, a row should
+//! match.
 
 mod cloud;
 mod containers;
@@ -25,40 +26,40 @@ use super::{
 };
 pub(in crate::command) use words::{Words, occurs};
 
-/// A question about one operand.
+/// A predicate on one operand.
 type Question = fn(&str, &Place) -> bool;
 
-/// What must be true of the words besides program and subcommand.
+/// A condition on the words after the program and its subcommand.
 #[derive(Clone, Copy, Debug)]
 enum When {
-    /// One of these options, separated by blanks.
+    /// At least one of these options, separated by blanks.
     Flag(&'static str),
-    /// None of these options.
+    /// An absence of all these options, separated by blanks.
     NoFlag(&'static str),
-    /// Some operand for which the question is answered yes.
+    /// At least one operand that satisfies the predicate.
     Operand(Question),
-    /// Some operand that is one of these, `*` at the end standing for anything.
+    /// At least one operand that is one of these words. A `*` at the beginning or the end stands for any text.
     Named(&'static str),
-    /// Some word, option or not, with one of these texts in it.
+    /// At least one word, option or operand, that contains one of these texts.
     Text(&'static str),
-    /// Some word that is exactly this, and not the first.
+    /// A word after the first one that equals this text.
     Later(&'static str),
-    /// The words behind the program, all together.
+    /// A predicate on all words after the program.
     Line(fn(&[Arg], &Place) -> bool),
 }
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::command) struct Rule {
-    /// Names, separated by blanks; `*` at the end stands for anything.
+    /// The program names, separated by blanks. A `*` at the end stands for any text.
     programs: &'static str,
-    /// The words of the subcommand; alternatives are separated by `|`.
+    /// The words of the subcommand. Alternatives are separated by `|`.
     subcommand: &'static str,
     when: &'static [When],
     why: &'static str,
-    /// Commands that it finds.
+    /// Example commands that the row matches.
     pub(in crate::command) matches: &'static [&'static str],
-    /// Commands that look like it and are not destructive.
+    /// Example commands that look similar but are not destructive.
     pub(in crate::command) not_matches: &'static [&'static str],
 }
 
@@ -95,7 +96,7 @@ impl Rule {
     }
 }
 
-/// All rows, by the families they belong to.
+/// All rows, grouped by families.
 pub(in crate::command) const TABLES: &[&[Rule]] = &[
     files::RULES,
     disks::RULES,
@@ -111,7 +112,7 @@ pub(in crate::command) const TABLES: &[&[Rule]] = &[
 #[derive(Debug, Default)]
 struct Index {
     exact: HashMap<&'static str, Vec<&'static Rule>>,
-    /// Rules for names that only begin so.
+    /// Rules whose program name is a prefix.
     starts: Vec<(&'static str, &'static Rule)>,
 }
 
@@ -133,12 +134,12 @@ fn rules_for(name: &str) -> impl Iterator<Item = &'static Rule> {
     exact.chain(INDEX.starts.iter().filter(move |(start, _)| name.starts_with(start)).map(|(_, rule)| *rule))
 }
 
-/// Whether any rule speaks of a program.
+/// Returns true if some rule names the program.
 pub(in crate::command) fn knows(name: &str) -> bool {
     rules_for(name).next().is_some()
 }
 
-/// Why running `args` destroys something, if a rule says so.
+/// Returns the reason why running `args` is destructive, if a rule matches.
 pub(in crate::command) fn find(args: &[Arg], place: &Place) -> Option<String> {
     let (program, rest) = args.split_first()?;
     let name = program_name(&program.text);
@@ -148,7 +149,7 @@ pub(in crate::command) fn find(args: &[Arg], place: &Place) -> Option<String> {
     rules.find(|rule| rule.fits(&words, place)).map(|rule| format!("`{}` {}", crate::Shown(&name), rule.why))
 }
 
-/// The last component of a name, without the ending and the case that Windows does not mind.
+/// Returns the last component of a program name, without `.exe` and in lower case where a rule knows that spelling.
 fn program_name(text: &str) -> Cow<'_, str> {
     let name = basename(text);
     let name = name.rsplit('\\').next().unwrap_or(name);
@@ -156,7 +157,7 @@ fn program_name(text: &str) -> Cow<'_, str> {
     if !name.bytes().any(|byte| byte.is_ascii_uppercase()) || INDEX.exact.contains_key(name) {
         return name.into();
     }
-    // Where the disk does not mind, `RM` is `rm`.
+    // On a case-insensitive disk, `RM` is `rm`.
     let lower = name.to_ascii_lowercase();
     if INDEX.exact.contains_key(lower.as_str()) { lower.into() } else { name.into() }
 }

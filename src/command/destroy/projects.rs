@@ -1,4 +1,4 @@
-//! Project tools with a command that throws a database, a stack or a whole environment away.
+//! Destructive commands of project tools, which delete a database, a stack or a whole environment.
 
 use super::{
     Rule,
@@ -8,7 +8,10 @@ use super::{
 
 pub(super) const RULES: &[Rule] = &[
     rule("terraform tofu terragrunt terramate", "destroys infrastructure")
-        .sub("destroy|destroy-all|run-all destroy|apply -destroy|run destroy|run --all destroy|stack destroy|stack run destroy")
+        .sub(
+            "destroy|destroy-all|run-all destroy|apply -destroy|run destroy|run --all destroy|stack destroy|stack run \
+             destroy",
+        )
         .when(&[NoFlag("-help --help")])
         .examples(
             &[

@@ -1,4 +1,4 @@
-//! Repositories and what hangs on them: history, remotes, releases, packages.
+//! Destructive commands for repositories and their history, remotes, releases and packages.
 
 use super::{
     Rule,
@@ -22,7 +22,10 @@ pub(super) const RULES: &[Rule] = &[
         .when(&[Text("DELETE -XDELETE")])
         .examples(&["gh api -X DELETE repos/o/r", "gh api repos/o/r --method DELETE"], &["gh api repos/o/r"]),
     rule("gh", "deletes what others rely on")
-        .sub("release delete|secret delete|secret remove|variable delete|codespace delete|project delete|gist delete|issue delete|run delete|ruleset delete|repo archive")
+        .sub(
+            "release delete|secret delete|secret remove|variable delete|codespace delete|project delete|gist delete|\
+             issue delete|run delete|ruleset delete|repo archive",
+        )
         .examples(&["gh release delete v1"], &["gh release list", "gh issue close 3"]),
     rule("glab", "deletes what others rely on")
         .sub("release delete|mr delete|issue delete|variable delete|project delete")

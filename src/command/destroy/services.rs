@@ -1,4 +1,4 @@
-//! Requests over HTTP that throw away what a service keeps: indices, collections, repositories, volumes.
+//! HTTP requests that delete the data of a service: indices, collections, repositories, volumes.
 
 use super::{Rule, When::Line, rule};
 use crate::command::{
@@ -63,16 +63,16 @@ pub(super) const RULES: &[Rule] = &[
 
 const CLIENTS: &str = "curl http https wget xh xhs curlie wget2 hurl";
 
-/// Ports on which stores and daemons listen whose `DELETE` takes a whole index, database or volume.
+/// Ports of stores and daemons whose `DELETE` removes a whole index, database or volume.
 const PORTS: &[&str] = &[
     "9200", "9201", "9243", "5984", "6984", "6333", "8123", "8086", "8983", "7700", "8108", "8500", "2375", "2376",
     "15672", "6443", "8529", "7474", "8091", "19530", "8428", "4001", "4200", "8181", "8882",
 ];
 
-/// Ports and paths of databases that read statements from a request.
+/// Ports of databases that read statements from a request.
 const STATEMENT_PORTS: &[&str] = &["8123", "8443", "8086", "4200", "4001", "8529", "8047", "8882", "9047"];
 
-/// Hosts whose `DELETE` takes infrastructure or a repository.
+/// Hosts whose `DELETE` removes infrastructure or a repository.
 const PLATFORMS: &[&str] = &[
     "api.github.com",
     "gitlab.com",
@@ -103,7 +103,7 @@ const PLATFORMS: &[&str] = &[
     "huggingface.co",
 ];
 
-/// The parts of an address that matter here.
+/// The parts of an address that the rules here need.
 #[derive(Debug)]
 struct Address<'a> {
     host: &'a str,
@@ -126,7 +126,7 @@ fn addresses(words: &[Arg]) -> impl Iterator<Item = Address<'_>> {
     words.iter().filter_map(|word| address(&word.text))
 }
 
-/// `DELETE`, however it is given: `-X DELETE`, `-sXDELETE`, `--method=DELETE`.
+/// Returns true if a word gives the method `DELETE` in any form: `-X DELETE`, `-sXDELETE`, `--method=DELETE`.
 fn asks_to_delete(words: &[Arg]) -> bool {
     words.iter().any(|word| {
         let text = word.text.to_ascii_uppercase();
@@ -180,12 +180,12 @@ fn sends_a_statement(words: &[Arg], _: &Place) -> bool {
         })
 }
 
-/// `+` and `%20` are blanks.
+/// Decodes the blanks (`+` and `%20`) and semicolons of a URL.
 fn decoded(text: &str) -> String {
     text.replace('+', " ").replace("%20", " ").replace("%3B", ";")
 }
 
-/// A mutation that deletes, or a setting that makes public what was private.
+/// Returns true for a mutation that deletes, or for a setting that makes a private repository public.
 fn mutates(words: &[Arg], _: &Place) -> bool {
     words.iter().any(|word| {
         let plain: String =

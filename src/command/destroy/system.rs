@@ -1,4 +1,4 @@
-//! The machine as a whole: superuser, accounts, processes, planned jobs.
+//! Destructive commands for the whole machine: superuser, accounts, processes, scheduled jobs.
 
 use super::{
     Rule,
@@ -124,19 +124,20 @@ pub(super) const RULES: &[Rule] = &[
         .examples(&["wsl --unregister Ubuntu"], &["wsl --list"]),
 ];
 
-/// Whether something is to be run, and not as another user than the superuser.
+/// Returns true if the words name a command to run, or ask for a shell, as the superuser.
 fn names_a_command(words: &[Arg], _: &Place) -> bool {
     let runs = words.iter().any(|word| !word.text.starts_with('-')) || words.iter().any(|word| word.text == "-s");
     let asks = |word: &Arg| matches!(word.text.as_str(), "-L" | "-C" | "--version" | "--help" | "-h" | "-V");
     runs && !words.first().is_some_and(asks) && user_of(words, &["-u", "--user"]).is_none_or(|user| is_root(&user))
 }
 
-/// `su`, `su - root -c ls`, `runuser -u root ls`: without a name, root is meant.
+/// Returns true if the user becomes root: `su`, `su - root -c ls`, `runuser -u root ls`. Without a name, root is the
+/// default.
 fn becomes_root(words: &[Arg], _: &Place) -> bool {
     let asks = words.iter().any(|word| matches!(word.text.as_str(), "--help" | "--version" | "-V" | "-h"));
     let named = user_of(words, &["-u", "--user"]).or_else(|| {
         let mut words = words.iter();
-        // Options with a value, which is no name.
+        // Options with a value. The value is not a user name.
         const VALUED: &str = "cCsgGwP";
         while let Some(word) = words.next() {
             match word.text.strip_prefix('-') {
@@ -146,7 +147,7 @@ fn becomes_root(words: &[Arg], _: &Place) -> bool {
                     takes.then(|| words.next());
                 }
                 Some(option) => drop(option.ends_with(|c| VALUED.contains(c)).then(|| words.next())),
-                // What nobody knows may be nothing.
+                // An unknown word may expand to no word.
                 None => return (!word.is_wild()).then(|| word.text.to_string()),
             }
         }
@@ -155,7 +156,7 @@ fn becomes_root(words: &[Arg], _: &Place) -> bool {
     !words.is_empty() && !asks && named.is_none_or(|user| is_root(&user))
 }
 
-/// What an option names, joined or not.
+/// Returns the user that an option names, whether the value is joined to the option or not.
 fn user_of(words: &[Arg], options: &[&str]) -> Option<String> {
     let mut words = words.iter().map(|word| word.text.as_str());
     let named = words.find_map(|word| {
@@ -185,12 +186,12 @@ fn is_root(user: &str) -> bool {
     matches!(user, "root" | "0" | "#0")
 }
 
-/// Process 1 is what everything else hangs on.
+/// Returns true for process 1, which is the parent of all other processes.
 fn first_process(operand: &str, _: &Place) -> bool {
     operand == "1"
 }
 
-/// `-1` behind `--` is everybody.
+/// Returns true for `-1`, which addresses every process when it follows `--`.
 fn everybody(operand: &str, _: &Place) -> bool {
     operand == "-1"
 }

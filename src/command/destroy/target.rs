@@ -1,4 +1,4 @@
-//! Which paths must not be removed as a whole: roots, homes, system trees, devices, the working directory itself.
+//! Paths that must not be removed as a whole: roots, homes, system trees, devices, the working directory itself.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::{
     model::{Columns, columns_of_text, is_device_name},
 };
 
-/// Directories at the top of a disk that a system or its users cannot lose.
+/// Top-level directories that a system or its users cannot lose.
 const TOP: &[&str] = &[
     "bin",
     "boot",
@@ -49,11 +49,11 @@ const TOP: &[&str] = &[
     "ProgramData",
 ];
 
-/// Trees in which everything belongs to the system.
+/// Top-level trees in which every file belongs to the system.
 const SYSTEM: &[&str] =
     &["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "sbin", "sys", "System", "Windows"];
 
-/// The same, two levels down.
+/// Second-level trees in which every file belongs to the system.
 const SYSTEM_BELOW: &[(&str, &str)] = &[
     ("usr", "bin"),
     ("usr", "sbin"),
@@ -72,14 +72,14 @@ const SYSTEM_BELOW: &[(&str, &str)] = &[
     ("nix", "store"),
 ];
 
-/// Directories at the second level that hold what a machine is there for.
+/// Directories at the second level that hold the data of a machine.
 const SECOND_ONLY: &[(&str, &str)] =
     &[("var", "log"), ("var", "www"), ("srv", "www"), ("var", "backups"), ("var", "db"), ("var", "opt")];
 
-/// Directories whose loss takes a second level with it: `/usr/local`, `/home/ann`, `/mnt/disk`.
+/// Directories whose second level is critical too: `/usr/local`, `/home/ann`, `/mnt/disk`.
 const SECOND_LEVEL: &[&str] = &["home", "Users", "usr", "root", "Volumes", "mnt", "media"];
 
-/// What a person keeps directly below a home.
+/// Names directly below a home that hold important data of a person.
 const IN_HOME: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -99,7 +99,7 @@ const IN_HOME: &[&str] = &[
     "Videos",
 ];
 
-/// Whether removing `path` with everything below it cannot be undone and hits more than somebody's work.
+/// Returns true if removing `path` with everything below it cannot be undone and destroys more than ordinary work.
 pub(in crate::command) fn is_doomed(path: &str, place: &Place) -> bool {
     if path.is_empty() {
         return false;
@@ -110,7 +110,7 @@ pub(in crate::command) fn is_doomed(path: &str, place: &Place) -> bool {
     match path.chars().next() {
         Some('/') => is_doomed_absolute(path),
         Some(HOME) => is_doomed_in_home(path.get(HOME.len_utf8()..).unwrap_or_default()),
-        // `"$X/"` and `"$X"/*` are the root when the variable is empty.
+        // `"$X/"` and `"$X"/*` are the root if the variable is empty.
         Some(UNKNOWN) => {
             let rest = path.trim_start_matches(UNKNOWN);
             rest.starts_with('/') && is_doomed_absolute(rest)
@@ -119,7 +119,8 @@ pub(in crate::command) fn is_doomed(path: &str, place: &Place) -> bool {
     }
 }
 
-/// `C:\`, `C:\*`, `C:\Windows`.
+/// Returns true for a whole Windows drive or one of its main directories: `C:\`, `C:\*`, `C:\Windows`. Returns `None`
+/// for a path without a drive.
 fn windows_drive(path: &str) -> Option<bool> {
     let [letter, b':', rest @ ..] = path.as_bytes() else { return None };
     let rest = std::str::from_utf8(rest).ok()?.trim_matches(['/', '\\', '*', '.']);
@@ -128,7 +129,8 @@ fn windows_drive(path: &str) -> Option<bool> {
         .then(|| rest.is_empty() || rest.eq_ignore_ascii_case("windows") || rest.eq_ignore_ascii_case("users"))
 }
 
-/// The components of a path after `.` and `..` are gone; a glob that may be anything at the end is gone too.
+/// Splits a path into components and resolves `.` and `..`. A glob at the end that matches nearly everything is
+/// dropped.
 fn components(path: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -144,7 +146,7 @@ fn components(path: &str) -> Vec<&str> {
     parts
 }
 
-/// `*`, `.*`, `??*`, an expansion that may be empty: a component that leaves hardly anything out.
+/// Returns true for a component that matches nearly every name: `*`, `.*`, `??*`, or an expansion that may be empty.
 fn matches_everything(part: &str) -> bool {
     let open = |c: char| matches!(c, '*' | '?' | '.' | UNKNOWN) || (c == '[');
     !part.is_empty()
@@ -157,7 +159,7 @@ fn is_doomed_absolute(path: &str) -> bool {
     match parts.as_slice() {
         [] => true,
         [top] => is_top(top),
-        // Windows, as it is mounted.
+        // Windows directories, as other systems mount them.
         [drive, of_windows] | ["mnt", drive, of_windows] if drive.len() == 1 => {
             matches!(*of_windows, "Users" | "Windows" | "Program Files" | "ProgramData")
         }
@@ -171,7 +173,7 @@ fn is_doomed_absolute(path: &str) -> bool {
     }
 }
 
-/// A component written as a pattern (`et?`, `[e]tc`, `us*`) may be the name it fits.
+/// Returns true if a component that is written as a pattern (`et?`, `[e]tc`, `us*`) may match the name.
 fn matches_pattern(pattern: &str, name: &str) -> bool {
     if !pattern.contains(['*', '?', '[']) {
         return pattern == name;
@@ -179,7 +181,7 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
     glob(pattern.as_bytes(), name.as_bytes(), 0)
 }
 
-/// Whether a text fits a pattern of the shell.
+/// Returns true if a text may match a shell pattern.
 pub(in crate::command) fn fits(pattern: &str, text: &str) -> bool {
     glob(pattern.as_bytes(), text.as_bytes(), 0)
 }
@@ -203,9 +205,9 @@ fn glob(pattern: &[u8], name: &[u8], depth: usize) -> bool {
     }
 }
 
-/// A path below the home, which `rest` begins right behind.
+/// Returns true if a path below the home is critical. `rest` is the text directly after the home marker.
 fn is_doomed_in_home(rest: &str) -> bool {
-    // `${HOME%/*}` is what homes lie in, and `$HOME$x` a home if there is nothing in `x`.
+    // `${HOME%/*}` is the parent of all homes, and `$HOME$x` is a home if `x` is empty.
     let rest = rest.trim_start_matches(UNKNOWN);
     if !rest.is_empty() && !rest.starts_with('/') {
         // `${HOME}x` is another directory.
@@ -219,7 +221,7 @@ fn is_doomed_in_home(rest: &str) -> bool {
             _ => 1,
         };
         if depth < 0 {
-            // Beside the home lie the other homes, and above it everything.
+            // The siblings of a home are other homes, and its ancestors contain everything.
             return components(rest).len() <= 1;
         }
     }
@@ -230,7 +232,7 @@ fn is_doomed_in_home(rest: &str) -> bool {
     }
 }
 
-/// A relative path: the directory itself, what is above it, or all that is in it.
+/// Returns true for a relative path that is the directory itself, an ancestor, or everything in the directory.
 fn is_doomed_here(path: &str, place: &Place) -> bool {
     match place {
         Place::At(base) if base.starts_with(['/', HOME]) => return is_doomed(&format!("{base}/{path}"), &Place::Start),
@@ -246,7 +248,7 @@ fn is_doomed_here(path: &str, place: &Place) -> bool {
         || (parts.last() == Some(&".git") && path.starts_with("./"))
 }
 
-/// Whether a relative path ends at or above where it begins.
+/// Returns true if a relative path ends at its starting directory or at an ancestor.
 fn climbs(path: &str) -> bool {
     let mut depth = 0_i32;
     for part in path.split('/') {
@@ -263,7 +265,7 @@ fn climbs(path: &str) -> bool {
     depth == 0
 }
 
-/// A relative path as it is meant in a directory that is known.
+/// Resolves a relative path against a known directory.
 fn resolved<'a>(path: &'a str, place: &Place) -> Cow<'a, str> {
     match place {
         Place::At(base)
@@ -275,7 +277,7 @@ fn resolved<'a>(path: &'a str, place: &Place) -> Cow<'a, str> {
     }
 }
 
-/// What only an installation writes: the programs and libraries that the system starts with.
+/// Returns true for a program or library that the system needs to start. Only an installation writes such files.
 pub(in crate::command) fn is_program_of_the_system(path: &str) -> bool {
     path.starts_with('/')
         && matches!(
@@ -284,7 +286,7 @@ pub(in crate::command) fn is_program_of_the_system(path: &str) -> bool {
         )
 }
 
-/// A file of the system itself: losing one of them is enough.
+/// Returns true for a file of the system. The loss of a single such file is destructive.
 pub(in crate::command) fn is_system_file(path: &str, place: &Place) -> bool {
     let path = &*resolved(path, place);
     let parts = components(path);
@@ -310,22 +312,23 @@ pub(in crate::command) fn is_system_file(path: &str, place: &Place) -> bool {
         }
 }
 
-/// Every file below a root, a home or a system directory, as `find` names them: `/**`, `~/**`.
+/// Returns true for every file below a root, a home or a system directory, as `find` names them: `/**`, `~/**`.
 pub(in crate::command) fn is_tree(path: &str, place: &Place) -> bool {
     path.starts_with(['/', HOME]) && path.ends_with("/**") && is_doomed(path, place)
 }
 
-/// What a system starts from, or knows its users by: to overwrite one of these is to lose the machine.
+/// Returns true for a file that the system needs to boot or to authenticate its users. Overwriting one loses the
+/// machine.
 pub(in crate::command) fn is_vital(path: &str, place: &Place) -> bool {
     let path = resolved(path, place);
     let parts = components(&path);
-    // Where `/etc` itself is a link.
+    // On systems where `/etc` itself is a link to `/private/etc`.
     let parts = if let ["private", rest @ ..] = parts.as_slice() { rest } else { parts.as_slice() };
     let is_whole = parts.len() < 2;
     path.starts_with('/') && !is_whole && columns_of_text(&format!("/{}", parts.join("/"))).any(Columns::is_critical)
 }
 
-/// A disk, a partition, a tape, memory: writing to it destroys what is on it.
+/// Returns true for a disk, a partition, a tape or memory. Writing to such a device destroys its content.
 pub(in crate::command) fn is_device(path: &str) -> bool {
     let parts = components(path);
     let ["dev", rest @ ..] = parts.as_slice() else { return path == "/proc/sysrq-trigger" };
@@ -333,7 +336,7 @@ pub(in crate::command) fn is_device(path: &str) -> bool {
     path.starts_with('/') && is_device_name(&rest.join("/"), open)
 }
 
-/// The same for a word that may carry its target behind a sign: `of=/dev/sda`.
+/// Returns true for a device, or for a word such as `of=/dev/sda` that has a device after its `=`.
 pub(in crate::command) fn names_device(word: &str, _: &Place) -> bool {
     is_device(word.split_once('=').map_or(word, |(_, value)| value))
 }

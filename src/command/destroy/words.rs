@@ -1,4 +1,4 @@
-//! The words of a command as a rule sees them, without knowing which options take a value.
+//! The words of a command as a rule sees them, without knowledge of the options that take a value.
 
 use memchr::memmem;
 
@@ -8,7 +8,7 @@ use crate::command::walk::{Arg, Place};
 #[derive(Debug)]
 pub(in crate::command) struct Words<'a> {
     words: &'a [Arg],
-    /// Where `--` ends the options.
+    /// The index of the `--` that ends the options.
     end_of_options: usize,
 }
 
@@ -34,8 +34,8 @@ impl<'a> Words<'a> {
             .filter(|text| *text != "--")
     }
 
-    /// Where the words of a subcommand end, if they stand where a subcommand may: first, or behind options and one
-    /// word that may be the value of such an option.
+    /// Returns the index after the words of a subcommand. The subcommand must be the first word, or it must follow
+    /// options and one word that may be the value of such an option.
     pub(in crate::command) fn after_subcommand(&self, subcommand: &str) -> Option<usize> {
         let mut after_option = false;
         for (index, word) in self.words.iter().enumerate() {
@@ -54,12 +54,12 @@ impl<'a> Words<'a> {
         None
     }
 
-    /// Returns true if one of these subcommands, separated by `|`, stands where one may.
+    /// Returns true if one of these subcommands, separated by `|`, is at a position where a subcommand may be.
     pub(in crate::command) fn has_subcommand(&self, list: &str) -> bool {
         self.may_name(list) && list.split('|').any(|subcommand| self.after_subcommand(subcommand).is_some())
     }
 
-    /// Returns true if a word that stands where a subcommand may occurs in the list at all. Most lists end here.
+    /// Returns true if a word at a possible subcommand position occurs in the list. Most lists fail this cheap test.
     pub(super) fn may_name(&self, list: &str) -> bool {
         let mut after_option = false;
         for (index, word) in self.words.iter().enumerate() {
@@ -77,8 +77,8 @@ impl<'a> Words<'a> {
         false
     }
 
-    /// Returns true if the beginning of one of these subcommands, separated by `|`, stands where one may: two letters of it
-    /// at least.
+    /// Returns true if a word at a possible subcommand position is a prefix of one of these subcommands, separated by
+    /// `|`. The prefix must have at least two letters.
     pub(in crate::command) fn begins_subcommand(&self, list: &str) -> bool {
         let names = || list.split('|').filter(|name| !name.contains(' '));
         let mut after_option = false;
@@ -116,7 +116,8 @@ impl<'a> Words<'a> {
         Some(at)
     }
 
-    /// Returns true if one of `flags`, separated by blanks, is given, joined with others, with a value, or cut short.
+    /// Returns true if one of `flags`, separated by blanks, is given: alone, joined with others, with a value, or
+    /// abbreviated.
     pub(in crate::command) fn has_flag(&self, flags: &str) -> bool {
         flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 3)))
     }
@@ -134,12 +135,12 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Whether `list` may name `word`: it holds the word as a part, or a pattern.
+/// Returns true if `list` may contain `word`: the word is a substring of the list, or the list contains a pattern.
 pub(in crate::command) fn occurs(word: &str, list: &str) -> bool {
     memmem::find(list.as_bytes(), word.as_bytes()).is_some() || list.contains('*')
 }
 
-/// `delete-*` is any word that begins so.
+/// Returns true if `word` matches `pattern`. For example, `delete-*` matches any word with this prefix.
 fn names(word: &str, pattern: &str) -> bool {
     match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
         (Some(end), _) => word.ends_with(end),
@@ -148,7 +149,8 @@ fn names(word: &str, pattern: &str) -> bool {
     }
 }
 
-/// Whether `option` gives `flag`: joined with others, with a value, or cut short to `shortest` as long options may be.
+/// Returns true if `option` gives `flag`: joined with others, with a value, or as a long option abbreviated to at least
+/// `shortest` characters.
 fn is_flag(option: &str, flag: &str, shortest: usize) -> bool {
     let name = option.split('=').next().unwrap_or(option);
     match flag.strip_prefix("--") {

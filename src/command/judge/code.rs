@@ -1,4 +1,5 @@
-//! Interpreters with code on the command line. What the code does is not proven; known ways to destroy are found.
+//! Interpreters with code on the command line. The classifier does not prove what the code does. It finds known ways to
+//! destroy.
 
 use std::sync::LazyLock;
 
@@ -69,10 +70,10 @@ const INTERPRETERS: &[(&str, &str)] = &[
     ("ex", "-c"),
 ];
 
-/// What it costs to look into code, besides its length.
+/// The cost of searching code, in addition to its length.
 const COST_OF_CODE: usize = 96;
 
-/// Programs with a console or a runner for code of their own, among other uses.
+/// Programs that have a console or a code runner among other uses.
 const CONSOLES: &[&str] =
     &["rails", "artisan", "manage.py", "django-admin", "wp", "drush", "flask", "mix", "iex", "tinker"];
 
@@ -82,17 +83,17 @@ pub(super) fn options_with_code(name: &str) -> Option<&'static str> {
     INDEX.get(plain_name(name)).copied()
 }
 
-/// All interpreters.
+/// Returns all interpreters.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     INTERPRETERS.iter().map(|(name, _)| *name)
 }
 
-/// Whether `name` runs code from its arguments.
+/// Returns true if `name` runs code from its arguments.
 pub(super) fn is_interpreter(name: &str) -> bool {
     options_with_code(name).is_some()
 }
 
-/// Interpreters whose first operand is code, and editors whose words are.
+/// Returns true for an interpreter whose first operand is code, and for an editor whose words are code.
 pub(super) fn takes_code_as_words(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex", "vi", "vim", "nvim", "emacs", "gdb", "tclsh", "erl",
@@ -111,7 +112,7 @@ pub(super) fn runs_modules(name: &str) -> bool {
     matches!(plain_name(name), "python" | "python2" | "python3" | "pypy" | "pypy3" | "py")
 }
 
-/// Whether `word` is an option of the interpreter `name` that carries code.
+/// Returns true if `word` is an option of the interpreter `name` that carries code.
 pub(super) fn gives_code(name: &str, word: &str) -> bool {
     let options = options_with_code(name).unwrap_or_default();
     let option =
@@ -119,7 +120,7 @@ pub(super) fn gives_code(name: &str, word: &str) -> bool {
     options.split(' ').any(|name| !name.is_empty() && option(name))
 }
 
-/// `python3.12` is `python3`.
+/// Removes the minor version of a program name: `python3.12` becomes `python3`.
 pub(super) fn plain_name(name: &str) -> &str {
     match name.split_once('.') {
         Some((plain, version)) if version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => plain,
@@ -128,7 +129,8 @@ pub(super) fn plain_name(name: &str) -> &str {
 }
 
 impl Walker<'_> {
-    /// The verdict on an interpreter that is given code, if `name` is one.
+    /// Returns the verdict on an interpreter with code, if `name` is an interpreter or a console and the verdict is
+    /// decided here.
     pub(super) fn judge_code(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if !is_interpreter(name) {
@@ -168,7 +170,8 @@ impl Walker<'_> {
         runs.then(|| Verdict::dangerous("an interpreter runs code from the command line"))
     }
 
-    /// The commands that a program of `sed` or `awk` runs: what it makes of what it reads may be any.
+    /// Records the commands that a program of `sed` or `awk` runs. If the program builds a command from its input, any
+    /// command may run.
     fn overhear_stream(&mut self, name: &str, rest: &[Arg]) {
         for script in stream::scripts(name, rest) {
             let text = script.text.as_str();
@@ -185,7 +188,7 @@ impl Walker<'_> {
             };
             for line in runs {
                 match line {
-                    // What it is given to read, nobody knows.
+                    // The input of this command is unknown.
                     Some(line) => {
                         let outer = (std::mem::replace(&mut self.is_fed, true), self.feed.take());
                         self.quietly(|walker| walker.run_text(&line, script.span));
@@ -197,7 +200,8 @@ impl Walker<'_> {
         }
     }
 
-    /// `rails runner code`, `manage.py shell -c code`, and what such a console is given to read.
+    /// Searches the words and the input of a console for destructive code: `rails runner code`,
+    /// `manage.py shell -c code`.
     fn judge_console(&mut self, name: &str, rest: &[Arg], input: &Input) -> Option<Verdict> {
         if !CONSOLES.contains(&name) {
             return None;
@@ -211,7 +215,7 @@ impl Walker<'_> {
         (found.tier == Tier::Destructive).then_some(found)
     }
 
-    /// Texts that an interpreter reads line by line, each with a command for a shell behind a sign.
+    /// Searches the text that an interpreter reads line by line, where a sign introduces a shell command.
     fn search_escapes(&mut self, name: &str, text: &str) -> Verdict {
         let signs: &[&str] = match name {
             "ed" | "ex" | "vi" | "vim" => &["!", ":!"],
@@ -229,13 +233,13 @@ impl Walker<'_> {
         found
     }
 
-    /// Looks for destruction in code of any language: its texts as commands, its calls with their texts.
+    /// Searches code of any language for destruction: its texts as commands, and its calls with their texts.
     pub(super) fn search_code(&mut self, code: &str, span: Span) -> Verdict {
         self.search_program(code, span, false)
     }
 
     fn search_program(&mut self, code: &str, span: Span, stream: bool) -> Verdict {
-        // Without a call or a text there is nothing to find in a plain argument.
+        // A plain argument without a call or a text contains no command.
         if !code.contains(['"', '\'', '`', '(', '!', '.', '<', ' ']) {
             return Verdict::safe("");
         }
@@ -276,12 +280,12 @@ impl Walker<'_> {
                 words.push(Arg::literal(home_marked(text), span));
             }
         }
-        // `["rm", "-rf", "/"]` is a command line as well.
+        // `["rm", "-rf", "/"]` is a command line too.
         found.or_stricter(self.search_suffixes(&words))
     }
 }
 
-/// `%x(…)` and `qx(…)`: what stands in the brackets is a command line.
+/// Returns the command lines in the brackets of `%x(…)` and `qx(…)`.
 fn commands_in(code: &str) -> impl Iterator<Item = &str> {
     let starts = ["%x", "qx"].into_iter().flat_map(|sign| code.match_indices(sign).take(8));
     starts.filter_map(|(at, sign)| {
@@ -297,13 +301,13 @@ fn commands_in(code: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Words of code that can do nothing but compute and print, in any language.
+/// Words of code that can only compute and print, in any language.
 const PRINTING: &[&str] = &[
     "print", "println", "printf", "puts", "p", "pp", "echo", "say", "console", "log", "len", "str", "int", "repr",
     "sum", "sorted", "reversed", "upper", "lower", "strip", "split", "join", "length", "size", "inspect", "end", "sep",
 ];
 
-/// Whether code does nothing with its texts but print them. No sign of a language that runs, writes or fills in is in it.
+/// Returns true if code only prints its texts. It contains no sign that any language uses to run, write or substitute.
 fn only_prints(texts: &[String], rest: &str) -> bool {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let plain = |c: char| word(c) || " \t\n()[].,;:+*=\"'".contains(c);
@@ -314,7 +318,7 @@ fn only_prints(texts: &[String], rest: &str) -> bool {
         && !texts.iter().any(|text| text.contains(['{', '`', '@', '$']))
 }
 
-/// Whether `word` is code of an interpreter that does nothing but print.
+/// Returns true if `word` is code of an interpreter that only prints.
 pub(super) fn is_printing(name: &str, before: Option<&Arg>, word: &Arg) -> bool {
     let given = || before.is_some_and(|option| gives_code(name, &option.text));
     if !is_interpreter(name) || takes_code_as_words(name) || !given() {
@@ -324,7 +328,7 @@ pub(super) fn is_printing(name: &str, before: Option<&Arg>, word: &Arg) -> bool 
     only_prints(&texts, &around)
 }
 
-/// What an interpreter prints that is given nothing but that to do.
+/// Returns the output of an interpreter whose code only prints.
 pub(in crate::command) fn printed(name: &str, rest: &[Arg]) -> Option<String> {
     if !is_interpreter(name) {
         return None;
@@ -334,7 +338,7 @@ pub(in crate::command) fn printed(name: &str, rest: &[Arg]) -> Option<String> {
     only_prints(&texts, &around).then(|| texts.join("\n") + "\n")
 }
 
-/// The texts between quotes in code of almost any language, and what is left of it with the quotes.
+/// Splits code of almost any language into the texts between its quotes and the remaining code with the quotes.
 fn texts_and_rest(code: &str) -> (Vec<String>, String) {
     let (mut texts, mut rest) = (Vec::new(), String::new());
     let mut chars = code.chars();

@@ -1,4 +1,4 @@
-//! What a container is given of this machine: destroyed inside is destroyed outside.
+//! Host directories that are mounted in a container. A command that destroys the mount destroys the host directory.
 
 use super::{Verdict, basename};
 use crate::command::{
@@ -6,23 +6,23 @@ use crate::command::{
     walk::{Arg, HOME, Walker},
 };
 
-/// More mounts than this are not followed one by one.
+/// The limit of mounts that are followed. Further mounts are ignored.
 const MAX_MOUNTS: usize = 8;
 
-/// A directory or a volume, and where it lies inside.
+/// A mounted directory or volume, and its path inside the container.
 #[derive(Debug)]
 struct Mount {
     source: String,
     inside: String,
 }
 
-/// Whether a program starts containers.
+/// Returns true if a program starts containers.
 fn starts_containers(name: &str) -> bool {
     matches!(name, "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "finch" | "ctr")
 }
 
 impl Walker<'_> {
-    /// Looks for destruction of what is mounted as a whole: a root, a home, the working directory, a volume.
+    /// Searches for destruction of a mount that is a whole root, home, working directory or volume.
     pub(super) fn search_mounts(&mut self, name: &str, rest: &[Arg]) -> Verdict {
         if !starts_containers(basename(name)) {
             return Verdict::safe("");
@@ -48,7 +48,7 @@ impl Walker<'_> {
     }
 }
 
-/// The mounts that options ask for, and where the words behind the last of them begin.
+/// Returns the mounts that the options request, and the index after the last of these options.
 fn mounts(rest: &[Arg]) -> (Vec<Mount>, usize) {
     let (mut mounts, mut start) = (Vec::new(), 0);
     let mut words = rest.iter().enumerate();
@@ -75,14 +75,14 @@ fn mounts(rest: &[Arg]) -> (Vec<Mount>, usize) {
     (mounts, start)
 }
 
-/// `source:inside[:options]`.
+/// Parses `source:inside[:options]`.
 fn volume(value: &str) -> Option<Mount> {
     let mut parts = value.split(':');
     let (source, inside) = (parts.next()?, parts.next()?);
     Some(Mount { source: source_of(source), inside: inside.trim_end_matches('/').to_owned() })
 }
 
-/// `type=bind,source=…,target=…`.
+/// Parses `type=bind,source=…,target=…`.
 fn mount(value: &str) -> Option<Mount> {
     let field = |names: &[&str]| {
         value.split(',').filter_map(|field| field.split_once('=')).find(|(name, _)| names.contains(name))
@@ -92,18 +92,18 @@ fn mount(value: &str) -> Option<Mount> {
     Some(Mount { source: source_of(source), inside: inside.trim_end_matches('/').to_owned() })
 }
 
-/// A volume lies where the system keeps all of them.
+/// Returns the host path of a source. A named volume becomes a path in the directory of all volumes.
 fn source_of(source: &str) -> String {
     let named = source.starts_with(|c: char| c.is_ascii_alphanumeric()) && !source.contains('/');
     if named { format!("/var/lib/{source}") } else { source.trim_end_matches('/').to_owned() + trailing(source) }
 }
 
-/// The root of the disk is nothing but its slash.
+/// Returns the slash that a source keeps: only the root directory needs one.
 fn trailing(source: &str) -> &str {
     if source.trim_end_matches('/').is_empty() { "/" } else { "" }
 }
 
-/// A word as it reads outside: every path that lies in the mount begins where the mount comes from.
+/// Translates a word to the host: every path inside the mount is replaced by its path at the source.
 fn outside(text: &str, mount: &Mount) -> String {
     if mount.inside.len() < 2 || !text.contains(&mount.inside) {
         return text.to_owned();

@@ -1,4 +1,5 @@
-//! Commands hidden in the words of another program: `--to-command='rm …'`, `core.pager=rm …`, `-e '!rm …'`.
+//! Commands that are hidden in the words of another program: `--to-command='rm …'`, `core.pager=rm …`,
+//! `-e '!rm …'`.
 
 use std::sync::LazyLock;
 
@@ -10,7 +11,7 @@ use crate::command::{
     walk::{Arg, SOMETHING, UNKNOWN, Walker, declares_variables},
 };
 
-/// Programs whose job is to run a command given in their arguments, beyond those with a table of their own.
+/// Programs that run a command from their arguments and have no table of their own.
 const RUNNERS: &[&str] = &[
     "docker exec",
     "docker run",
@@ -78,7 +79,7 @@ const RUNNERS: &[&str] = &[
     "dlv",
 ];
 
-/// The same by program: in which use it runs something, or in any.
+/// The runners by program: the subcommands that run something, or `None` if every use does.
 static INDEX: LazyLock<HashMap<&'static str, Vec<Option<&'static str>>>> = LazyLock::new(|| {
     let mut index: HashMap<_, Vec<_>> = HashMap::default();
     for runner in RUNNERS {
@@ -107,11 +108,11 @@ const PROSE: &[&str] = &[
     "--search",
 ];
 
-/// The same of `git`, where they are no programs of others.
+/// Further options of `git` with a prose value. In other programs these options may have another meaning.
 const PROSE_OF_GIT: &[&str] = &["-S", "-G"];
 
 impl Walker<'_> {
-    /// Looks for destruction in the words of a command that is not safe.
+    /// Searches the words of a command that is not safe for destruction.
     pub(super) fn search_embedded(&mut self, name: &str, args: &[Arg]) -> Verdict {
         let rest = args.get(1..).unwrap_or_default();
         let mut found = Verdict::safe("");
@@ -121,7 +122,7 @@ impl Walker<'_> {
             found = found.or_stricter(found_there).or_stricter(self.search_mounts(name, rest));
         }
         if name == "git" && redefines_git(rest) {
-            // A subcommand of another name, or a command line.
+            // A redefined subcommand may be an alias or a command line.
             self.speak_of_anything();
         }
         let mut prose = false;
@@ -149,7 +150,7 @@ impl Walker<'_> {
         found
     }
 
-    /// A runner hands what it is given to read on to the shell or the client that it runs.
+    /// Searches the input of a runner, which passes it on to the shell or client that it runs.
     pub(super) fn search_given(&mut self, name: &str, args: &[Arg], input: &Input) -> Verdict {
         let rest = args.get(1..).unwrap_or_default();
         let Input::Text(text) = input else { return Verdict::safe("") };
@@ -168,12 +169,12 @@ impl Walker<'_> {
         if found.tier == crate::command::tier::Tier::Destructive { found } else { Verdict::safe("") }
     }
 
-    /// Looks into words that are passed on: a text is only run where one of them, before it, may be what runs it.
+    /// Searches words that the runner passes on. A text is searched thoroughly only if a word before it may run it.
     fn search_handed_on(&mut self, rest: &[Arg]) -> Verdict {
         let runs = |word: &Arg| {
             let name = word.text.rsplit(['/', '=']).next().unwrap_or_default();
             let option = word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c');
-            // `docker exec` is not the builtin.
+            // `docker exec` is not the builtin `exec`.
             let runs = suffix::runs_its_words(name) && word.text != "exec";
             option || runs || shell::is_shell(name) || code::is_interpreter(name)
         };
@@ -193,7 +194,7 @@ impl Walker<'_> {
     }
 }
 
-/// Settings of git that give its subcommands another meaning.
+/// Returns true if a setting of git may give its subcommands another meaning.
 fn redefines_git(rest: &[Arg]) -> bool {
     let configures = rest.iter().any(|word| word.text == "config" || word.splits);
     let mut names_next = false;
@@ -208,7 +209,8 @@ fn redefines_git(rest: &[Arg]) -> bool {
     })
 }
 
-/// Whether a setting of git may be an alias, or a file with any settings. Case does not matter there.
+/// Returns true if a setting of git may define an alias or include a file with any settings. Git ignores the case of
+/// these names.
 fn names_an_alias(setting: &str) -> bool {
     const SECTIONS: &[&str] = &["alias.", "include.", "includeif."];
     let setting = setting.to_ascii_lowercase();
@@ -217,7 +219,7 @@ fn names_an_alias(setting: &str) -> bool {
     SECTIONS.iter().any(|section| written.starts_with(section) || (open && section.starts_with(written)))
 }
 
-/// Whether a runner passes its words on one by one: none of them is a text that it runs.
+/// Returns true if a runner passes its words on one by one, so that it runs none of them as a text.
 fn hands_words_on(name: &str, rest: &[Arg]) -> bool {
     const PLAIN: &[&str] = &["just", "task", "docker", "docker-compose", "podman", "nerdctl", "kubectl", "oc"];
     let without =
@@ -240,7 +242,7 @@ fn hands_words_on(name: &str, rest: &[Arg]) -> bool {
     }
 }
 
-/// Words that a program only compares or shows.
+/// Returns true for a word that the program only compares or displays.
 fn is_data(name: &str, rest: &[Arg], before: Option<&Arg>, behind_dashes: bool, word: &Arg) -> bool {
     match name {
         name if declares_variables(name) => true,
@@ -253,29 +255,29 @@ fn is_data(name: &str, rest: &[Arg], before: Option<&Arg>, behind_dashes: bool, 
     }
 }
 
-/// Whether the words make this program run a command.
+/// Returns true if the words make this program run a command.
 pub(in crate::command) fn is_runner(name: &str, rest: &[Arg]) -> bool {
     let uses = INDEX.get(name).map(Vec::as_slice).unwrap_or_default();
     uses.iter().any(|sub| sub.is_none_or(|sub| rest.iter().any(|arg| arg.text == sub)))
 }
 
-/// Whether a program has some use that runs what its words say.
+/// Returns true if a program has some use that runs a command from its words.
 pub(in crate::command) fn has_runner(name: &str) -> bool {
     INDEX.contains_key(name)
 }
 
-/// The programs with some use that runs what its words say.
+/// Returns the programs that have some use that runs a command from their words.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     INDEX.keys().copied()
 }
 
-/// Whether the words give a runner something to run.
+/// Returns true if the words name a use of a runner that runs a command. `make` is not included.
 pub(super) fn is_runner_of(name: &str, rest: &[String]) -> bool {
     let uses = INDEX.get(name).filter(|_| name != "make").map(Vec::as_slice).unwrap_or_default();
     uses.iter().any(|sub| sub.is_none_or(|sub| rest.iter().any(|word| word == sub)))
 }
 
-/// The part of a word that is a command line of a program that may destroy, if there is one.
+/// Returns the part of a word that is a command line of a possibly destructive program, if there is one.
 fn command_text(word: &str) -> Option<&str> {
     let starts = std::iter::once(0)
         .chain(word.match_indices(['=', ':', '!', '/', ',']).map(|(at, sign)| at + sign.len()).take(8));
@@ -289,7 +291,8 @@ fn command_text(word: &str) -> Option<&str> {
         })
 }
 
-/// A wrapper or a shell in prose is common; with the name of a destroyer behind it, it is not.
+/// Returns true if a word after the first names a destructive program. A wrapper or a shell alone is common in prose;
+/// with such a program after it, it is not.
 fn names_destroyer(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '&' | '|'))
         .skip(1)

@@ -1,4 +1,4 @@
-//! Programs that run the program named by their arguments.
+//! Wrappers: programs that run the program that their arguments name.
 
 use std::sync::LazyLock;
 
@@ -18,9 +18,9 @@ use crate::command::{
 struct Wrapper {
     names: &'static str,
     flags: &'static str,
-    /// Operands before the command.
+    /// The number of operands before the command.
     own_operands: usize,
-    /// Running anything through it is at least this.
+    /// The lowest tier of any command that runs through this program.
     floor: Tier,
 }
 
@@ -40,7 +40,8 @@ impl Wrapper {
     }
 }
 
-/// Option lists are complete enough to find the command; an option that is not here makes the whole dangerous.
+/// The wrappers. Each option list is complete enough to find the command. An option that is not listed makes the whole
+/// command dangerous.
 const WRAPPERS: &[Wrapper] = &[
     wrapper("nice", "-n: --adjustment: -#"),
     wrapper("nohup", ""),
@@ -94,15 +95,15 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("proot", "-r: -b: -w: -0").dangerous(),
 ];
 
-/// Programs that run others and are read in a way of their own.
+/// Wrappers that are parsed in a way of their own.
 const SPECIAL: &[&str] = &["env", "xargs", "gxargs", "find", "gfind", "fd", "fdfind", "parallel", "watch"];
 
-/// All programs that run what their arguments name.
+/// Returns all programs that run the program that their arguments name.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     SPECIAL.iter().copied().chain(WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ')))
 }
 
-/// Every listed wrapper with as many words of its own as it takes, ready for a command behind it.
+/// Returns every listed wrapper with as many words of its own as it takes, ready for a command after it.
 #[cfg(test)]
 pub(in crate::command) fn prefixes() -> Vec<String> {
     let special = [
@@ -123,7 +124,7 @@ pub(in crate::command) fn prefixes() -> Vec<String> {
     listed.chain(special.map(str::to_owned)).collect()
 }
 
-/// Whether a program runs what its arguments name.
+/// Returns true if a program runs the program that its arguments name.
 pub(super) fn is_wrapper(name: &str) -> bool {
     wrapper_named(name).is_some() || SPECIAL.contains(&name)
 }
@@ -140,13 +141,14 @@ const ENV_FLAGS: &str = "-i -0 -v - -u: -C: -S: --ignore-environment --null --un
 const XARGS_FLAGS: &str = "-0 -r -t -p -x -o -n: -L: -P: -I: -i? -J: -R: -s: -d: -E: -a: --null --no-run-if-empty \
     --verbose --max-args: --max-procs: --max-lines? --replace? --delimiter: --arg-file: --exit --open-tty --max-chars:";
 
-/// Returns true if `name` runs another program with its words, which are judged as that one's.
+/// Returns true if `name` runs another program with its words, so that the words are evaluated as an invocation of that
+/// program.
 pub(in crate::command) fn wraps(name: &str) -> bool {
     matches!(name, "env" | "xargs" | "gxargs" | "fd" | "fdfind") || wrapper_named(name).is_some()
 }
 
 impl Walker<'_> {
-    /// The verdict of the command inside, if `name` runs one.
+    /// Returns the verdict on the inner command, if `name` runs one.
     pub(super) fn judge_inner(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if matches!(rest, [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help")) {
@@ -175,7 +177,8 @@ impl Walker<'_> {
         Some(floor.or_stricter(verdict))
     }
 
-    /// An option nobody knows may take the next word or not: every word may start the command.
+    /// Evaluates a wrapper with an unknown option. The option may take the next word or not, so every word may start
+    /// the command.
     fn unread_wrapper(&mut self, rest: &[Arg]) -> Verdict {
         self.hear_hosts(rest);
         Verdict::dangerous("runs another program with options that are not on the list")
@@ -193,7 +196,7 @@ impl Walker<'_> {
             );
             let span = rest.first().map(|arg| arg.span).unwrap_or_default();
             if text.contains(['\\', '$', '#', '"', '\'']) {
-                // It has escapes, variables and quotes of its own.
+                // The text has escapes, variables and quotes of its own.
                 self.speak_of_anything();
             }
             return Some(
@@ -236,7 +239,7 @@ impl Walker<'_> {
         let file = options.given.iter().any(|(name, _)| name == "-a" || name == "--arg-file");
         let content = options.values.iter().find_map(|value| value.content.clone()).filter(|_| file).map(Input::Text);
         let input = if file { content.as_ref().unwrap_or(&Input::Unknown) } else { input };
-        // Cut elsewhere than at blanks, a name may begin with anything.
+        // If the input is not split at blanks, a name may begin with any character.
         let cut = matches!(input, Input::Text(text) if text == IDS) && options.has("-d --delimiter");
         let input = if cut { &Input::Unknown } else { input };
         let mark = options.value("-I -i --replace -J");
@@ -244,14 +247,14 @@ impl Walker<'_> {
         let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
         let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span).unwrap_or_default());
         let verdict = self.judge(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
-        // The later of `-I` and `-L` or `-n` counts: with those, the words stand at the end after all.
+        // Of `-I` and `-L` or `-n`, the later option counts. With `-L` or `-n`, the words are appended after all.
         if mark.is_some() && options.has("-L -n --max-args --max-lines") {
             return Some(verdict.or_stricter(self.judge(&filled(&inner, &words, None, MAX_FILLED), &Input::Unknown)));
         }
         Some(verdict)
     }
 
-    /// `-exec` and its kin run a program on what is found.
+    /// Evaluates the programs that `-exec` and similar actions run on the results.
     fn judge_find(&mut self, rest: &[Arg]) -> Option<Verdict> {
         let commands = find::commands(rest);
         let deletes = rest.iter().any(|word| word.text == "-delete");
@@ -262,7 +265,7 @@ impl Walker<'_> {
         let removes = |command: &Vec<Arg>| {
             command.first().is_some_and(|program| matches!(basename(&program.text), "rm" | "unlink" | "shred"))
         };
-        // File by file it goes as it does with the whole tree.
+        // Deleting file by file has the effect of deleting the whole tree.
         let tree = (deletes || commands.iter().any(removes)).then(|| {
             let words = ["rm", "-r"].map(|word| Arg::literal(word, self.here));
             let tree: Vec<Arg> = words.into_iter().chain(found.iter().cloned()).collect();
@@ -273,7 +276,7 @@ impl Walker<'_> {
         } else {
             "`find` runs a program on what it finds; `| xargs` is safe with one that only reads"
         });
-        // Of many commands and many directories, the first and the last directory speak for all.
+        // If there are many commands, only the first and the last directory are tried.
         let few: Vec<Arg> = found.iter().take(1).chain(found.iter().skip(1).last()).cloned().collect();
         let found = if commands.len() > MAX_COMMANDS { few } else { found };
         let most = 4 * MAX_FILLED / commands.len().max(1);
@@ -292,12 +295,12 @@ impl Walker<'_> {
     }
 }
 
-/// Any words, and any number of them.
+/// Returns an argument that stands for any number of unknown words.
 fn anything(span: Span) -> Arg {
     Arg { text: UNKNOWN.into(), span, known: Known::Partly, open: true, ..Arg::default() }
 }
 
-/// What `xargs` appends: words, or lines as they are.
+/// Returns the words that `xargs` appends: separate words or whole lines.
 fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
     match input {
         Input::Text(text) if text == IDS => {
@@ -314,7 +317,7 @@ fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
         Input::Text(text) => {
             let lines = text.lines().take(if whole_lines { 64 } else { 0 });
             let words = lines.chain(text.split_whitespace().take(256));
-            // Any of them may be left to another turn.
+            // `xargs` may leave each word to a later run.
             let maybe = |word| Arg { expanded: true, ..Arg::literal(word, span) };
             let mut words: Vec<Arg> = words.map(maybe).collect();
             words.push(anything(span));
@@ -324,19 +327,20 @@ fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
     }
 }
 
-/// The most commands of one `find` that are tried on every directory.
+/// The limit of commands of one `find` that are tried on every directory.
 const MAX_COMMANDS: usize = 8;
 
-/// The most words that are put in the place of marks.
+/// The limit of words that replace marks.
 const MAX_FILLED: usize = 1_024;
 
-/// The most bytes that one word takes in the place of all its marks.
+/// The limit of bytes that one word takes in the place of all its marks.
 const MAX_FILLED_BYTES: usize = 1 << 16;
 
-/// A command with `words` in the place of `mark`, or at its end; with about `most` of them, if there are many.
+/// Returns a command with `words` in the place of `mark`, or at its end. With a mark, it uses about `most` of the
+/// words.
 fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>, most: usize) -> Vec<Arg> {
     let Some(mark) = mark else { return inner.iter().chain(words).cloned().collect() };
-    // Every mark becomes every word: of more than can be followed, the first and the last speak for all.
+    // Every mark becomes every word. If there are too many, the first words and the last one are used.
     let marks: usize = inner.iter().map(|arg| arg.text.matches(mark).count()).sum();
     let room = (most / marks.max(1)).max(1);
     let short = |word: &&Arg| word.text.len() * marks <= MAX_FILLED_BYTES;

@@ -1,8 +1,9 @@
-//! What one argument vector does: the strictest of what is found by searching and what cannot be proven.
+//! The evaluation of one argument vector: the strictest of the destruction that is found and the safety that cannot be
+//! proven.
 //!
-//! Two questions are kept apart. *Destructive* is searched for, in the program and in everything it may run: names
-//! are taken by their last component, abbreviated options count. *Safe* is proven: names, subcommands and options
-//! must be written exactly as a list has them. What neither finds is dangerous.
+//! The evaluation answers two separate questions. "Destructive" is searched for, in the program and in everything that
+//! it may run: names are compared by their last component, and abbreviated options count. "Safe" is proven: names,
+//! subcommands and options must be written exactly as a list has them. A command that is neither is dangerous.
 
 mod code;
 mod container;
@@ -36,18 +37,18 @@ use super::{
     walk::{Arg, MAX_NESTING, SOMETHING, UNKNOWN, Walker},
 };
 
-/// What a program reads from its standard input.
+/// The standard input of a program.
 #[derive(Clone, Debug)]
 pub(super) enum Input {
-    /// Nothing that this text decides.
+    /// An input that this text does not determine.
     Terminal,
-    /// This, as far as it matters.
+    /// This text, as far as it matters.
     Text(String),
-    /// Something nobody knows.
+    /// Unknown input.
     Unknown,
 }
 
-/// A tier and the rule that gave it.
+/// A tier and the rule that decided it.
 #[derive(Clone, Debug)]
 pub(super) struct Verdict {
     pub(super) tier: Tier,
@@ -67,14 +68,14 @@ impl Verdict {
         Verdict { tier: Tier::Destructive, rule: rule.into() }
     }
 
-    /// The stricter of both; this one where they are equal.
+    /// Returns the stricter verdict. If both are equally strict, it returns this one.
     pub(super) fn or_stricter(self, other: Verdict) -> Verdict {
         if other.tier > self.tier { other } else { self }
     }
 }
 
 impl Walker<'_> {
-    /// Judges an argument vector with what it is given to read.
+    /// Evaluates an argument vector with its standard input.
     pub(super) fn judge(&mut self, args: &[Arg], input: &Input) -> Verdict {
         if !self.can_judge(args.len()) {
             self.speak_of_anything();
@@ -97,7 +98,7 @@ impl Walker<'_> {
         verdict.or_stricter(self.judge_with_feed(args, input))
     }
 
-    /// Wrappers in wrappers, more than anybody follows: only what destroys by itself is looked for.
+    /// Handles wrappers that are nested too deeply to follow: it only searches for commands that destroy by themselves.
     fn give_up_wrapped(&mut self, args: &[Arg]) -> Verdict {
         if self.overheard.is_guessing() {
             self.uses.lose_words();
@@ -112,7 +113,8 @@ impl Walker<'_> {
         found.map_or_else(|| Verdict::dangerous("wrapped too deeply to follow"), Verdict::destructive)
     }
 
-    /// What is not given anything itself may read what the compound around it is given.
+    /// Evaluates a command without an input of its own with the input of the surrounding compound command. Only
+    /// destruction counts.
     fn judge_with_feed(&mut self, args: &[Arg], input: &Input) -> Verdict {
         if !matches!(input, Input::Terminal) {
             return Verdict::safe("");
@@ -140,7 +142,7 @@ impl Walker<'_> {
         proven.or_stricter(searched)
     }
 
-    /// The tier of a program that is not destructive by itself.
+    /// Evaluates a program that is not destructive by itself.
     fn prove(&mut self, name: &str, args: &[Arg], input: &Input) -> Verdict {
         if let Some(verdict) = self.judge_inner(name, args, input) {
             return self.distrust_name(args, verdict);
@@ -167,8 +169,8 @@ impl Walker<'_> {
         self.distrust_name(args, verdict)
     }
 
-    /// A program that only reads, unless it obeys what lies in its directory: the engine knows who may write that, and a
-    /// strict profile does not rely on it.
+    /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows who
+    /// may write these files. The strict profile does not rely on this and returns dangerous.
     fn obeying(&mut self, args: &[Arg], rule: String) -> Verdict {
         let Some(obeys) = obeys::of(args) else { return Verdict::safe(rule) };
         if self.classifier.profile() == Profile::Strict {
@@ -181,7 +183,8 @@ impl Walker<'_> {
         Verdict::safe(rule)
     }
 
-    /// A program that nobody can name, with `-rf` and a path that must not go: there is one that is meant.
+    /// Evaluates a program with an unknown name as `rm`, if its words include `-rf`. With a path that must not be
+    /// removed, the verdict is destructive.
     fn as_if_removing(&self, args: &[Arg]) -> Verdict {
         let Some((program, rest)) = args.split_first() else { return Verdict::safe("") };
         let forces = |arg: &Arg| arg.text.starts_with('-') && arg.text.contains('f') && arg.text.contains(['r', 'R']);
@@ -193,12 +196,13 @@ impl Walker<'_> {
         self.destroys(&removing).map_or_else(|| Verdict::safe(""), Verdict::destructive)
     }
 
-    /// What a person added to the rules may raise a tier.
+    /// Returns the verdict of a custom rule that raises the tier, or safe.
     fn raised(&self, args: &[Arg]) -> Verdict {
         self.classifier.additions().raise(args).unwrap_or_else(|| Verdict::safe(""))
     }
 
-    /// A name that is not written out, or that lies where anybody may put a program, is never safe.
+    /// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
+    /// trusted.
     fn distrust_name(&self, args: &[Arg], verdict: Verdict) -> Verdict {
         let written =
             args.first().is_some_and(|program| program.is_written() && safe::trusted_name(&program.text).is_some());
@@ -209,12 +213,12 @@ impl Walker<'_> {
     }
 }
 
-/// The most programs that run their words among the first words of one.
+/// The limit of programs that run their words, among the first words of an argument vector.
 const MAX_WRAPPED: usize = 2 * MAX_NESTING;
-/// So many words are looked at for that.
+/// The number of words that this check looks at.
 const MAX_LOOKED: usize = 256;
 
-/// Returns true if a program that runs its words runs another one that does, and so on, deeper than anybody follows.
+/// Returns true if a program that runs its words is followed by more such programs than are followed.
 fn wraps_too_often(args: &[Arg]) -> bool {
     let wraps = |word: &&Arg| runs_its_words(basename(&word.text));
     args.len() > MAX_WRAPPED
@@ -232,13 +236,13 @@ fn unknown_program(args: &[Arg]) -> String {
     }
 }
 
-/// Programs that read what they send, unless a person sits in front of them.
+/// Returns true for a program that sends its standard input, unless the input is a terminal.
 fn sends_its_input(name: &str, args: &[Arg]) -> bool {
     matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
         || (name == "openssl" && args.get(1).is_some_and(|word| word.text == "s_client"))
 }
 
-/// Whether there is nothing in what is read, or only the word that ends a session.
+/// Returns true if the input is empty or contains only the word that ends a session.
 pub(super) fn is_silent(input: &Input) -> bool {
     match input {
         Input::Terminal => true,
@@ -247,12 +251,12 @@ pub(super) fn is_silent(input: &Input) -> bool {
     }
 }
 
-/// The last component of a path.
+/// Returns the last component of a path.
 pub(super) fn basename(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether an interpreter is given a file or a module, and no options before it that could be code.
+/// Returns true if an interpreter is given a file or a module, without options before it that could be code.
 fn runs_a_file(rest: &[String]) -> bool {
     match rest {
         [module, name, ..] if module == "-m" => !name.starts_with('-'),
@@ -261,18 +265,18 @@ fn runs_a_file(rest: &[String]) -> bool {
     }
 }
 
-/// Builtins that no table has, because nothing they do is safe or destructive by itself.
+/// Builtins that are in no table, because nothing that they do is safe or destructive by itself.
 const BUILTINS: &[&str] = &[
     ":", ".", "[", "bg", "bind", "builtin", "caller", "complete", "compopt", "coproc", "disown", "enable", "eval",
     "exec", "exit", "fg", "logout", "return", "source", "suspend", "trap",
 ];
 
-/// Whether anything has been written about what the program or builtin `name` does.
+/// Returns true if some list or table contains the program or builtin `name`.
 pub(super) fn is_known(name: &str) -> bool {
     safe::knows(name) || destroy::knows(name) || suffix::may_destroy(name) || BUILTINS.contains(&name)
 }
 
-/// Whether a program runs a text or another program that its words give: no form of it may be remembered.
+/// Returns true if a program runs a text or another program from its words. No decision about such a form may be saved.
 pub(super) fn runs_text(name: &str, rest: &[String]) -> bool {
     let inline = |option: &&String| code::gives_code(name, option);
     let elsewhere = matches!(

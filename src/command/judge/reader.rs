@@ -1,4 +1,4 @@
-//! Programs that run what they are given to read. What they read and nobody knows may be any command.
+//! Programs that run the commands in their standard input. If the input is unknown, they may run any command.
 
 use super::{Input, code, shell};
 use crate::command::{
@@ -6,13 +6,15 @@ use crate::command::{
     walk::{Arg, SOMETHING, UNKNOWN, Walker},
 };
 
-/// Editors, debuggers and others that take commands from their input in whatever use, and run programs for some of them.
+/// Editors, debuggers and other programs that always take commands from their input. Some of these commands run
+/// programs.
 const ALWAYS: &[&str] = &[
     "bpython", "dc", "ed", "ex", "ftp", "gdb", "gnuplot", "ipdb", "jdb", "lftp", "lldb", "m4", "nvim", "pdb", "pdb3",
     "ptpython", "rview", "rvim", "sftp", "vi", "view", "vim", "vimdiff",
 ];
 
-/// Languages that read a program where none is named, besides those that carry code in an option.
+/// Interpreters that read a program from the input if no file is named. Interpreters with an option for code are listed
+/// elsewhere.
 const WITHOUT_A_FILE: &[&str] = &[
     "bb",
     "clj",
@@ -59,10 +61,10 @@ const WITHOUT_A_FILE: &[&str] = &[
     "yash",
 ];
 
-/// Programs that run what they read where a word says so: `uv run -`.
+/// Programs that run their input if a word such as `-` says so: `uv run -`.
 const TOLD: &[&str] = &["bun", "clj", "clojure", "deno", "go", "julia", "pipx", "tsx", "uv", "uvx"];
 
-/// Options of languages that say neither what runs nor where it is; what takes a value, and what does not.
+/// Options of interpreters that name neither the code nor its file. A colon marks an option with a value.
 const OPTIONS: &[(&str, &str)] = &[
     ("python", "-b -B -d -E -h -I -O -P -q -s -S -u -v -x -W: -X: --check-hash-based-pycs:"),
     ("perl", "-a -n -p -s -S -t -T -u -U -v -w -W -X -c -0? -C? -D? -F: -I: -l? -m: -M: -V?"),
@@ -85,7 +87,7 @@ const OPTIONS: &[(&str, &str)] = &[
 /// Modules of Python that read a program.
 const READING_MODULES: &[&str] = &["IPython", "asyncio", "code", "pdb"];
 
-/// Clients of databases with a command that starts a program, and the options that give them statements instead.
+/// Database clients that can start a program, and the options that give them statements instead of the input.
 const CLIENTS: &[(&str, &str)] = &[
     ("psql pgcli ysqlsh gsql vsql usql cockroach crdb", "-c --command -f --file -e --execute"),
     ("mysql mariadb mycli mysqlsh", "-e --execute -f --file"),
@@ -121,7 +123,7 @@ const WITH_CONSOLES: &[&str] = &[
     "wp",
 ];
 
-/// Returns true if the program runs what it is given to read.
+/// Returns true if the program runs its standard input.
 pub(in crate::command) fn runs_what_it_reads(name: &str, rest: &[Arg]) -> bool {
     let name = code::plain_name(name);
     let is_one_of = |names: &[&str]| rest.iter().any(|arg| names.contains(&arg.text.as_str()));
@@ -149,7 +151,7 @@ fn is_language(name: &str) -> bool {
     WITHOUT_A_FILE.contains(&name) || code::is_interpreter(name)
 }
 
-/// The options of a program that name its script.
+/// Returns the options of a program that name its script.
 fn scripts(name: &str) -> Option<&'static str> {
     Some(match name {
         "awk" | "gawk" | "mawk" | "nawk" => "-f --file -i --include",
@@ -162,7 +164,7 @@ fn scripts(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns true if an option that names the script of the program names its input: `-f -`, `-sf-`, `--file=-`, `--fi -`.
+/// Returns true if the option for the script of the program names its input: `-f -`, `-sf-`, `--file=-`, `--fi -`.
 pub(super) fn reads_its_script(name: &str, rest: &[Arg]) -> bool {
     let Some(options) = scripts(name) else { return false };
     let mut is_next = false;
@@ -174,8 +176,8 @@ pub(super) fn reads_its_script(name: &str, rest: &[Arg]) -> bool {
     })
 }
 
-/// Returns true if one of `options` is given by `word`, perhaps cut short or joined to others, and its value, if that is part of
-/// the word.
+/// Returns true if `word` gives one of `options`, perhaps abbreviated or joined to others. The second value is the
+/// value of the option, if it is part of the word.
 fn script_option<'w>(options: &str, word: &'w str) -> (bool, Option<&'w str>) {
     if word.starts_with("--") {
         let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
@@ -188,7 +190,7 @@ fn script_option<'w>(options: &str, word: &'w str) -> (bool, Option<&'w str>) {
     (at.is_some(), value)
 }
 
-/// A client that is given no statement, or is told to read them.
+/// Returns true if a client is given no statement, or reads its statements from the input.
 fn reads_statements(name: &str, options: &str, rest: &[Arg]) -> bool {
     let gives = |arg: &Arg| {
         let is_it = |option: &str| {
@@ -207,7 +209,7 @@ fn reads_statements(name: &str, options: &str, rest: &[Arg]) -> bool {
     rest.iter().any(is_input) || !(has_statement || rest.iter().any(gives))
 }
 
-/// A language that is given neither a file nor code, as far as its options tell.
+/// Returns true if an interpreter is given neither a file nor code, as far as its options show.
 fn reads_its_program(name: &str, rest: &[Arg]) -> bool {
     if rest.iter().any(|arg| matches!(arg.text.as_str(), "--version" | "--help" | "-V")) && rest.len() == 1 {
         return false;
@@ -238,13 +240,14 @@ fn reads_its_program(name: &str, rest: &[Arg]) -> bool {
     options.operands.first().is_none_or(|file| file.open || !file.is_exact() || shell::is_input(&file.text))
 }
 
-/// The options that carry code, each with its value.
+/// Returns the options that carry code in the form of an option list with values.
 fn valued(options: &str) -> String {
     options.split(' ').filter(|option| !option.is_empty()).map(|option| format!("{option}: ")).collect()
 }
 
 impl Walker<'_> {
-    /// Returns true if nobody knows what a command reads that is given `input`: itself, or by the compound around it.
+    /// Returns true if the input of a command is unknown. A command without an input of its own reads the input of the
+    /// surrounding compound command.
     pub(in crate::command) fn reads_unknown(&self, input: &Input) -> bool {
         match input {
             Input::Unknown => true,

@@ -9,7 +9,7 @@ use crate::command::{
     walk::{Arg, Dialect, HOME, Place, Positional, SOMETHING, UNKNOWN, Value, Walker},
 };
 
-/// Programs that run a script or a text in (roughly) this language.
+/// Programs that run a script or a text in (roughly) the language of the shell.
 pub(super) const SHELLS: &[&str] = &[
     "sh",
     "bash",
@@ -28,12 +28,12 @@ pub(super) const SHELLS: &[&str] = &[
     "cmd",
 ];
 
-/// Whether a word names one of them.
+/// Returns true if a word names one of these shells.
 pub(in crate::command) fn is_shell(word: &str) -> bool {
     SHELLS.contains(&basename(word))
 }
 
-/// Whether a program starts a shell of its own if it is not told what else to run.
+/// Returns true if a program starts a shell when no option names another command.
 pub(in crate::command) fn starts_a_shell(name: &str, rest: &[Arg]) -> bool {
     let flag = |letters: &'static [char]| {
         let asks =
@@ -49,7 +49,7 @@ pub(in crate::command) fn starts_a_shell(name: &str, rest: &[Arg]) -> bool {
     }
 }
 
-/// What is certainly read; those that are given words or nothing do not run what may come besides.
+/// Returns the certain part of the input, without its unknown end. `at`, `batch` and `expect` keep their whole input.
 fn certain(name: &str, input: &Input) -> Input {
     match input {
         Input::Text(text) if !matches!(name, "at" | "batch" | "expect") => {
@@ -59,17 +59,17 @@ fn certain(name: &str, input: &Input) -> Input {
     }
 }
 
-/// Whether a script is what the shell is given to read.
+/// Returns true if a script is the standard input of the shell.
 pub(in crate::command) fn is_input(script: &str) -> bool {
     matches!(script, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
-/// Whether a name may be that of an open file: what is in it, nobody knows.
+/// Returns true if a name may be that of an open file, whose content is unknown.
 fn is_open_file(name: &str) -> bool {
     basename(name) == "stdin" || name.starts_with("fd/") || name.contains("/fd/")
 }
 
-/// Other programs and builtins that run a text they are given.
+/// Other programs and builtins that run a text from their words or their input.
 pub(super) const TEXT_RUNNERS: &[&str] = &[
     "eval",
     "trap",
@@ -98,24 +98,24 @@ pub(super) const TEXT_RUNNERS: &[&str] = &[
     "watch",
 ];
 
-/// The most lines of what `parallel` is given that are put into its command.
+/// The limit of input lines that are put into the command of `parallel`.
 const MAX_LINES: usize = 8;
-/// How long a text may become by words put in the place of marks, in bytes.
+/// The limit in bytes of a text in which words replace marks.
 const MAX_TEMPLATE: usize = 1 << 16;
 
-/// What those that run texts are asked without running one.
+/// Words that only ask one of these programs for a list or its version.
 const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
 
 const SHELL_FLAGS: &str =
     "-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T";
 
-/// A text made of expanded words, with what was not known spelled as expansions again.
+/// Rewrites a text of expanded words so that its unknown parts are spelled as expansions again.
 fn respelled(text: &str) -> String {
     text.replace(HOME, "$HOME").replace([UNKNOWN, SOMETHING], "${UNKNOWN}")
 }
 
 impl Walker<'_> {
-    /// The verdict on a shell or a builtin that runs a text, if `name` is one.
+    /// Returns the verdict on a shell or a builtin that runs a text, if `name` is one.
     pub(super) fn judge_shell(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if SHELLS.contains(&name) {
@@ -123,7 +123,7 @@ impl Walker<'_> {
             let verdict = self.judge_shell_program(rest, input);
             self.dialect = outer;
             if matches!(name, "cmd" | "powershell" | "pwsh") {
-                // All their words are one command line.
+                // These shells join all their words to one command line.
                 let found = self.search_words(rest);
                 return Some(verdict.unwrap_or_else(|| Verdict::safe("")).or_stricter(found))
                     .filter(|verdict| !verdict.rule.is_empty());
@@ -182,7 +182,7 @@ impl Walker<'_> {
         // `+e` turns an option off.
         let turns_off = rest.iter().any(|word| word.text.starts_with('+'));
         let Ok(Some(options)) = Options::read(rest, reading).map(|options| (!turns_off).then_some(options)) else {
-            // What it runs may be its input, a script or a text: nobody has found out which.
+            // The shell may run its input, a script or a text. The classifier cannot tell which.
             self.speak_of_anything();
             let found = self.search_words(rest);
             return Some(Verdict::dangerous("a shell with options that are not on the list").or_stricter(found));
@@ -193,7 +193,7 @@ impl Walker<'_> {
         let script = options.operands.first();
         let unread = |script: &&Arg| script.text == "-" || script.substituted || self.may_be_open(script, input);
         if script.is_none_or(unread) || options.has("-s") {
-            // Where the text is known, it is followed below; where not, it may be anything.
+            // A known text is followed below. An unknown text may be any command.
             let given = script.is_none_or(|script| is_input(&script.text)) || options.has("-s");
             let known =
                 script.is_some_and(|script| script.content.is_some()) || (given && matches!(input, Input::Text(_)));
@@ -222,14 +222,14 @@ impl Walker<'_> {
         })
     }
 
-    /// Whether a script may be what a descriptor has open.
+    /// Returns true if a script may be the content of an open file descriptor.
     fn may_be_open(&self, script: &Arg, input: &Input) -> bool {
         let there = |place: &Place| matches!(place, Place::At(path) if path.contains("dev") || path.contains("/proc"));
         let unsaid = (script.open || !script.is_exact()) && !matches!(input, Input::Terminal);
         is_open_file(&script.text) || unsaid || self.scope.places.iter().any(there)
     }
 
-    /// `-c text name arguments…`.
+    /// Evaluates `-c text name arguments…`.
     fn shell_text(&mut self, options: &Options<'_>) -> Verdict {
         let Some((text, arguments)) = options.operands.split_first() else {
             return Verdict::dangerous("a shell without its text");
@@ -271,14 +271,15 @@ impl Walker<'_> {
             return Some(Verdict::safe("resets a trap"));
         }
         let before = self.scope.clone();
-        // Nobody knows what is set when it runs, nor what is known behind it if it sets something.
+        // The variables at the time of the run are unknown. If the trap sets something, the values after it are unknown
+        // too.
         self.scope.forget();
         let unset = self.scope.clone();
         let verdict = self.run_text(&text.text, text.span);
         let changes = !self.scope.is_settled(&unset);
         self.scope = before;
         if changes {
-            // It may run between any two commands, so that nothing that is known stays so.
+            // The trap may run between any two commands, so no known value stays valid.
             self.suspect("a trap changes what the commands behind it mean");
             self.scope.forget();
         }
@@ -291,7 +292,7 @@ impl Walker<'_> {
         })
     }
 
-    /// Traps may run when all is done: with what is known then, they may destroy.
+    /// Evaluates traps with the values that are known at the end. They may destroy when the script ends.
     pub(in crate::command) fn run_traps(&mut self) {
         for (text, span) in std::mem::take(&mut self.traps) {
             let found = self.search_text(&text, span);
@@ -311,11 +312,11 @@ impl Walker<'_> {
         };
         let words: Vec<&str> = options.operands.iter().map(|arg| arg.text.as_str()).collect();
         let span = options.operands.first()?.span;
-        // Several words are joined without their quotes: only plain ones still mean what they meant.
+        // Several words are joined without their quotes. Only plain words keep their meaning.
         let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:=,@%+-".contains(&byte));
         let joined_well = words.len() == 1 || words.iter().all(|text| plain(text));
         let written = joined_well && options.operands.iter().all(|arg| arg.is_exact());
-        // The words lose their quotes when they are joined; a reader means them as they stand.
+        // The joined words have lost their quotes. They are evaluated as they are written.
         let outer = std::mem::replace(&mut self.dialect, Dialect::Posix);
         let verdict = self.run_text(&words.join(" "), span).or_stricter(self.search_suffixes(rest));
         self.dialect = outer;
@@ -326,20 +327,20 @@ impl Walker<'_> {
         })
     }
 
-    /// The words after the host are a command line of the other machine.
+    /// Evaluates the words after the host as a command line of the other machine.
     fn remote(&mut self, rest: &[Arg]) -> Verdict {
         let found = self.search_words(rest);
         Verdict::dangerous("runs on another machine").or_stricter(found)
     }
 
-    /// Follows a text as part of the command line: what it does is written down, its tier comes back.
+    /// Follows a text as part of the command line. Records its parts and returns the strictest tier.
     pub(in crate::command) fn run_text(&mut self, text: &str, span: crate::command::answer::Span) -> Verdict {
         let before = self.parts.len();
         let here = self.here;
         let done = self.deeper(|walker| {
             walker.here = span;
             if text.contains([UNKNOWN, SOMETHING]) && !walker.overheard.is_guessing() {
-                // What stands there may end the quotes around it.
+                // An unknown part may end the quotes around it.
                 walker.lose("a text that is not written out");
             }
             if walker.text_budget < text.len() {
@@ -373,13 +374,13 @@ impl Walker<'_> {
         )
     }
 
-    /// Looks into a text without holding its harmless parts against the command line.
+    /// Searches a text for destruction. Its other parts do not affect the command line.
     pub(in crate::command) fn search_text(&mut self, text: &str, span: crate::command::answer::Span) -> Verdict {
         let verdict = self.quietly(|walker| walker.run_text(text, span));
         if verdict.tier == Tier::Destructive { verdict } else { Verdict::safe("") }
     }
 
-    /// Looks into every word as a text, and into all of them as a command line from each word on.
+    /// Searches every word as a text, and every suffix of the words as a command line.
     pub(super) fn search_words(&mut self, rest: &[Arg]) -> Verdict {
         let mut found = self.search_suffixes(rest);
         self.overhear_texts(rest);
@@ -392,7 +393,8 @@ impl Walker<'_> {
         found
     }
 
-    /// Looks into a file that `args` run, as what they are: a shell, an interpreter, a database client.
+    /// Searches the content of a file that `args` run, according to the program: a shell, an interpreter, a database
+    /// client.
     pub(in crate::command) fn judge_file(&mut self, args: &[Arg], text: &str, is_program: bool) -> Verdict {
         let name = args.first().map(|program| basename(&program.text)).unwrap_or_default().to_owned();
         let runs = is_program || is_shell(&name) || matches!(name.as_str(), "source" | "." | "make");
@@ -406,7 +408,7 @@ impl Walker<'_> {
         found
     }
 
-    /// Looks into what a word may hold at least, as a text.
+    /// Searches the known content of a word as a text.
     fn search_content(&mut self, arg: &Arg) -> Verdict {
         match &arg.content {
             Some(text) => self.search_text(&text.clone(), arg.span),
@@ -414,7 +416,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Looks into what a program is given to read, as a text that it runs.
+    /// Searches the input of a program as a text that it runs.
     fn search_input(&mut self, input: &Input) -> Verdict {
         match input {
             Input::Text(text) => self.search_text(text, self.here),
@@ -422,7 +424,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `parallel 'command {}' ::: words`: the command with each word in its place.
+    /// Evaluates `parallel 'command {}' ::: words`, with the words in the place of each mark.
     fn search_template(&mut self, rest: &[Arg], input: &Input) -> Verdict {
         self.overhear_template(rest);
         let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else {
@@ -434,7 +436,7 @@ impl Walker<'_> {
         let words: Vec<&str> = words.iter().skip(1).map(|arg| arg.text.as_str()).collect();
         let words = words.join(" ");
         let marks = template.matches("{}").count();
-        // Of many marks, as many as stay small, and the last one.
+        // If there are many marks, only as many are replaced as keep the text small. Then the words are also appended.
         let room = (MAX_TEMPLATE / words.len().max(1)).max(1);
         let text = match marks {
             0 => format!("{template} {words}"),
@@ -444,7 +446,7 @@ impl Walker<'_> {
         self.search_text(&text, self.here)
     }
 
-    /// `… | parallel command {}`: the command with each line in its place.
+    /// Evaluates `… | parallel command {}`, with each line in the place of the mark.
     fn search_with_lines(&mut self, rest: &[Arg], input: &Input) -> Verdict {
         let Input::Text(lines) = input else { return Verdict::safe("") };
         let mut found = Verdict::safe("");
@@ -468,7 +470,7 @@ impl Walker<'_> {
         found
     }
 
-    /// Looks into the value of an option wherever it stands, and into everything else.
+    /// Searches all words, and the value of an option at any position.
     fn search_option(&mut self, rest: &[Arg], names: &str) -> Verdict {
         let mut found = self.search_words(rest);
         for (index, word) in rest.iter().enumerate() {
@@ -485,7 +487,7 @@ impl Walker<'_> {
         found
     }
 
-    /// Lines of a crontab: five fields, then a command.
+    /// Searches the lines of a crontab: five time fields, then a command.
     fn search_lines(&mut self, text: &str) -> Verdict {
         let mut found = Verdict::safe("");
         for line in text.lines().take(64) {

@@ -1,11 +1,11 @@
-//! Signs in code of almost any language that it destroys something: calls outside its texts, paths and modes in them.
+//! Signs of destruction in code of almost any language: calls outside of quoted texts, and paths and modes inside them.
 
 use crate::command::{
     destroy::target,
     walk::{HOME, Place},
 };
 
-/// Calls that remove what their argument names, in languages that have many of them.
+/// Calls that remove the file or tree that their argument names.
 const REMOVERS: &[&str] = &[
     "rmtree",
     "rm_rf",
@@ -31,10 +31,10 @@ const REMOVERS: &[&str] = &[
     "del(",
 ];
 
-/// Calls of these names are common; only with a path of the system do they count.
+/// Calls with common names. They only count with a path of the system.
 const OFTEN_HARMLESS: &[&str] = &["delete(", "remove(", "rename(", "move(", "truncate", "renameSync", "delete "];
 
-/// Calls of these names have to do with files; only with a path of the system do they count.
+/// Calls that remove files. They only count with a path of the system.
 const OF_FILES: &[&str] = &[
     "Directory.Delete",
     "File.Delete",
@@ -48,7 +48,7 @@ const OF_FILES: &[&str] = &[
     "call delete(",
 ];
 
-/// Calls that write to what their argument names.
+/// Calls that write to the file that their argument names.
 const WRITERS: &[&str] = &[
     "write_text",
     "write_bytes",
@@ -76,7 +76,7 @@ const WRITERS: &[&str] = &[
 /// The modes of `open` that empty or change a file.
 const WRITE_MODES: &[&str] = &["w", "wb", "w+", "a", "ab", "a+", "r+", "rb+", "r+b", "wt", ">", ">>", "+<", "+>"];
 
-/// Calls that throw stored data or infrastructure away, in small letters and without blanks.
+/// Calls that delete stored data or infrastructure, in lower case and without blanks.
 const DATA: &[&str] = &[
     "flushall(",
     "flushdb(",
@@ -101,7 +101,7 @@ const DATA: &[&str] = &[
     "deleterepository",
 ];
 
-/// Loops that do nothing but start copies of themselves.
+/// Loops that start copies of their own process without end.
 const BOMBS: &[&str] = &[
     "whiletrue:os.fork()",
     "while1:os.fork()",
@@ -115,7 +115,7 @@ const BOMBS: &[&str] = &[
     "for(;;){fork",
 ];
 
-/// Ways to say where the home or the working directory is.
+/// Expressions for the home or the working directory.
 const WHOLE: &[&str] = &[
     "expanduser",
     "homedir()",
@@ -141,8 +141,8 @@ const WHOLE: &[&str] = &[
 const MODULES: &[&str] =
     &["fs", "os", "path", "HOME", "~", "rimraf", "fs-extra", "fs/promises", "node:fs", "node:os", "fileutils", "."];
 
-/// What code destroys, found in itself; `texts` are what stands between its quotes, `rest` what is around them. A program
-/// for a stream of text has patterns around them, which say nothing.
+/// Returns the reason why code is destructive, if a sign is found. `texts` are the texts between quotes and `rest` is
+/// the code around them. In a program for a text stream, the code around them is mostly patterns and is not searched.
 pub(super) fn destroys(code: &str, texts: &[String], rest: &str, stream: bool) -> Option<&'static str> {
     let calls = |names: &[&str]| names.iter().any(|name| code.contains(name));
     let paths: Vec<String> =
@@ -176,7 +176,7 @@ pub(super) fn destroys(code: &str, texts: &[String], rest: &str, stream: bool) -
     if stream { None } else { rights(rest).or_else(|| data(rest)) }
 }
 
-/// Everybody may write, or another owns it.
+/// Returns a reason if code permits all users to write or changes the owner of files.
 fn rights(rest: &str) -> Option<&'static str> {
     let everybody = ["0o777", "0777", "0x1ff", "0O777"].iter().any(|mode| rest.contains(mode));
     if rest.contains("chmod") && everybody {
@@ -201,7 +201,7 @@ fn data(rest: &str) -> Option<&'static str> {
         .then_some("code acts on the whole machine")
 }
 
-/// Perl: `unlink </etc/*>`.
+/// Returns true for a Perl call that removes a critical glob: `unlink </etc/*>`.
 fn removes_a_glob(code: &str) -> bool {
     let globs = code.match_indices("unlink").take(8).filter_map(|(at, call)| {
         let rest = code.get(at + call.len()..)?.trim_start_matches(['(', ' ']);
@@ -210,7 +210,7 @@ fn removes_a_glob(code: &str) -> bool {
     globs.into_iter().any(|path| target::is_doomed(&home_marked(path), &Place::Start))
 }
 
-/// `~/x` in a text of code means the home, as far as anybody expands it.
+/// Replaces a leading `~` by the marker of the home directory.
 pub(super) fn home_marked(text: &str) -> String {
     match text.strip_prefix('~') {
         Some(rest) => format!("{HOME}{rest}"),

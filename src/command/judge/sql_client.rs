@@ -1,4 +1,4 @@
-//! Database clients: what they are told to run is searched for statements that destroy data.
+//! Database clients, whose statements are searched for destruction of data.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::command::{
     walk::{Arg, Walker},
 };
 
-/// Clients that take statements of SQL or a language with the same verbs.
+/// Clients for SQL or for a language with the verbs of SQL.
 const CLIENTS: &[&str] = &[
     "psql",
     "pgcli",
@@ -88,11 +88,11 @@ const OTHER_CLIENTS: &[&str] = &[
     "arangosh",
 ];
 
-/// Programs with many uses, some of which hand a statement to a database.
+/// Programs with many uses. Some of these uses pass a statement to a database.
 const PLATFORMS: &[&str] =
     &["heroku", "fly", "flyctl", "wp", "drush", "aws", "gcloud", "rails", "manage.py", "django-admin", "databricks"];
 
-/// Says what a text destroys.
+/// A function that returns the kind of destruction in a text.
 type Search = fn(&str) -> Option<&'static str>;
 
 static INDEX: LazyLock<HashMap<&'static str, Search>> = LazyLock::new(|| {
@@ -101,18 +101,18 @@ static INDEX: LazyLock<HashMap<&'static str, Search>> = LazyLock::new(|| {
     sql.chain(other).collect()
 });
 
-/// All clients.
+/// Returns all clients.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     CLIENTS.iter().chain(OTHER_CLIENTS).copied()
 }
 
-/// What a client of this name destroys that is given `text`.
+/// Returns a destructive verdict if a client of this name destroys data with `text`, and safe otherwise.
 pub(super) fn destroys(name: &str, text: &str) -> Verdict {
     let found = client(name).and_then(|destroys| destroys(text));
     found.map_or_else(|| Verdict::safe(""), |what| Verdict::destructive(format!("a database client runs `{what}`")))
 }
 
-/// `psql-15` and `mysql.exe` are what they say.
+/// Returns the search function of a client. It accepts names with a version or an extension: `psql-15`, `mysql.exe`.
 fn client(name: &str) -> Option<Search> {
     let known = INDEX.get(name);
     if known.is_some() || !name.contains(['.', '-']) {
@@ -123,10 +123,10 @@ fn client(name: &str) -> Option<Search> {
     INDEX.get(plain).copied()
 }
 
-/// The most commands in statements that are followed.
+/// The limit of commands in statements that are followed.
 const MAX_STARTED: usize = 16;
 
-/// The commands that a client starts for `.shell`, `.system`, `\!` and `PROGRAM '…'`.
+/// Returns the commands that a client starts for `.shell`, `.system`, `\!` and `PROGRAM '…'`.
 fn started(text: &str) -> Vec<String> {
     const SIGNS: &[&str] = &[".shell ", ".system ", "\\!", "PROGRAM '", "program '", "system ", "host "];
     let lines = text.lines().take(256).map(str::trim_start);
@@ -140,7 +140,7 @@ fn started(text: &str) -> Vec<String> {
     commands.map(str::to_owned).collect()
 }
 
-/// Where a statement may begin in a word: at its start, behind `-e`, behind `--execute=`.
+/// Returns the texts in a word that may be statements: the word, the text after `-e`, the text after `--execute=`.
 fn statements(word: &str) -> impl Iterator<Item = &str> {
     let joined = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));
     let valued = word.strip_prefix("--").and_then(|rest| rest.split_once('=')).map(|(_, value)| value);
@@ -148,7 +148,7 @@ fn statements(word: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Walker<'_> {
-    /// The verdict on a database client that is told to destroy data.
+    /// Returns the verdict on a database client that destroys data, or on a statement in the place of a command.
     pub(in crate::command) fn judge_sql(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if let Some(destroys) = client(name) {
@@ -164,7 +164,7 @@ impl Walker<'_> {
                 started.iter().map(|text| self.search_text(text, here)).find(|found| found.tier == Tier::Destructive)
             });
         }
-        // A statement where a command should stand: some tool runs it as it is.
+        // A statement in the place of a command: some tools run it directly.
         if !args.first().is_some_and(|word| sql::may_start(&word.text)) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Where the command starts is not known: every word may start it.
+//! A search of every suffix of an argument list for an embedded command.
 
 use std::sync::LazyLock;
 
@@ -16,13 +16,13 @@ use crate::command::{
     walk::{Arg, Walker},
 };
 
-/// More possible commands in one argument vector than this is no command line that a person wrote.
+/// The limit of possible commands in one argument vector. A person does not write a command line with more of them.
 const MAX_CANDIDATES: usize = 64;
-/// The same for a whole text, whatever is nested in it.
+/// The limit of possible commands in a whole text, including all nested texts.
 const MAX_CANDIDATES_IN_ALL: usize = 512;
 
 impl Walker<'_> {
-    /// The worst that a command starting at any of `words` does; only destruction counts.
+    /// Returns the strictest verdict on a command that starts at any of `words`. Only destruction counts.
     pub(in crate::command) fn search_suffixes(&mut self, words: &[Arg]) -> Verdict {
         self.speak_anywhere(words);
         let mut candidates = 0;
@@ -30,7 +30,7 @@ impl Walker<'_> {
         let mut worst = Verdict::safe("");
         for (index, word) in words.iter().enumerate() {
             let name = basename(&word.text);
-            // The first of several equal names sees everything the others see.
+            // The suffix at the first of several equal names contains the suffixes at the others.
             let may_destroy = may_destroy(name) || self.classifier.additions().may_destroy(name);
             if !may_destroy || before == Some(name) {
                 continue;
@@ -47,14 +47,14 @@ impl Walker<'_> {
                 return Verdict::destructive("hides what it runs among too many names of dangerous programs");
             }
             let suffix = words.get(index..).unwrap_or_default();
-            // What else is started behind it counts as well, however bad this is.
+            // Commands after a destructive one count as well.
             worst =
                 worst.or_stricter(self.guess(|walker| walker.quietly(|walker| walker.judge(suffix, &Input::Unknown))));
         }
         if worst.tier == Tier::Destructive { worst } else { Verdict::safe("") }
     }
 
-    /// Judges without writing down any part; what it starts may be started.
+    /// Evaluates without recording parts. The commands that the parts start and the files that they obey are kept.
     pub(in crate::command) fn quietly<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.parts.len();
         let scope = self.scope.clone();
@@ -67,11 +67,13 @@ impl Walker<'_> {
         result
     }
 
-    /// The last net, for a text that was not understood: the words of each stretch between operators, quotes dropped.
+    /// Searches a text that was not understood. It splits the text at operators and drops the quotes. Then it searches
+    /// the words of each stretch.
     pub(in crate::command) fn raw_search(&mut self, text: &str, span: Span) {
         let separators = |c: char| matches!(c, ';' | '|' | '&' | '\n' | '(' | ')' | '`' | '{' | '}' | '<' | '>');
         let text = text.replace("\\\n", "");
-        // No program is called by signs alone, and a text of nothing but signs may have many stretches.
+        // A program name contains a letter, a digit or a non-ASCII character. Stretches without one are skipped,
+        // because a text of operators may have many of them.
         let named = |stretch: &&str| stretch.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
         for stretch in text.split(separators).filter(named) {
             let words: Vec<Arg> = stretch
@@ -89,21 +91,21 @@ impl Walker<'_> {
     }
 }
 
-/// Every program besides the destroyers themselves that can lead to one.
+/// Programs that are not destructive by themselves but can lead to a destructive command.
 static LEADING: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     RUNNERS.iter().copied().chain(code::names()).chain(sql_client::names()).chain(embedded::names()).collect()
 });
 
-/// Programs that run what their words say, in whatever use.
+/// Programs that run a command from their words in every use.
 static RUNNERS: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| [SHELLS, TEXT_RUNNERS].into_iter().flatten().copied().chain(inner::names()).collect());
 
-/// Whether a program runs what its words say, in whatever use.
+/// Returns true if a program runs a command from its words in every use.
 pub(in crate::command) fn runs_its_words(name: &str) -> bool {
     RUNNERS.contains(name)
 }
 
-/// Whether a program can be found destructive at all.
+/// Returns true if a program can be destructive in any use.
 pub(super) fn may_destroy(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
     name.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -1,9 +1,9 @@
-//! What setting a variable can do to the programs that read it.
+//! The effects of setting a variable on the programs that read it.
 
 use super::Verdict;
 use crate::command::walk::Arg;
 
-/// Variables that only change how output looks or what is logged.
+/// Variables that only affect the format of output or the amount of logging.
 const HARMLESS: &[&str] = &[
     "LANG",
     "LANGUAGE",
@@ -37,10 +37,11 @@ const HARMLESS: &[&str] = &[
     "VERBOSE",
 ];
 
-/// Variables that name a pager; `cat` and nothing are harmless ones.
+/// Variables that name a pager. The values `cat` and the empty text are harmless.
 const PAGERS: &[&str] = &["PAGER", "GIT_PAGER", "AWS_PAGER", "GH_PAGER", "SYSTEMD_PAGER", "BAT_PAGER", "MANPAGER"];
 
-/// Variables that decide what programs run or load, even if they are only changed where they are already exported.
+/// Returns true for a variable that decides which programs run or load. It does so even if it is only changed where it
+/// is already exported.
 pub(in crate::command) fn steers_programs(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "DIRSTACK",
@@ -140,7 +141,7 @@ pub(in crate::command) fn steers_programs(name: &str) -> bool {
         || name.ends_with("_EDITOR")
 }
 
-/// Variables whose value is a command line that programs run.
+/// Returns true for a variable whose value is a command line that programs run.
 pub(in crate::command) fn names_a_command(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "BROWSER",
@@ -168,7 +169,8 @@ pub(in crate::command) fn names_a_command(name: &str) -> bool {
     NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end))
 }
 
-/// Judges `name=value`; `alone` when it is not in front of a command but only sets a variable of the shell.
+/// Evaluates `name=value`. `alone` is true for an assignment that is not in front of a command and only sets a variable
+/// of the shell.
 pub(in crate::command) fn judge(name: &str, value: &Arg, alone: bool) -> Verdict {
     let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
     let quiet_pager = PAGERS.contains(&name) && value.is_exact() && matches!(value.text.as_str(), "" | "cat");
@@ -182,21 +184,20 @@ pub(in crate::command) fn judge(name: &str, value: &Arg, alone: bool) -> Verdict
     Verdict::dangerous(format!("the variable `{name}` may change what programs do"))
 }
 
-/// `TZ=America/New_York`: below the directory of time zones, and not out of it.
+/// Returns true for a time zone in the zone directory, such as `TZ=America/New_York`.
 fn names_a_zone(name: &str, value: &Arg) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
     name == "TZ" && value.is_exact() && !value.text.starts_with('/') && value.text.chars().all(plain)
 }
 
-/// Whether a name says that the variable holds where something is, which one it is or what it is called, and nothing that
-/// is kept from others.
+/// Returns true if a variable name says that the value is an address, an identifier or a name, and not a secret.
 pub(in crate::command) fn names_an_address(name: &str) -> bool {
     const SAYS: &[&str] = &[
         "ADDR", "ADDRESS", "BASE", "BRANCH", "COMMIT", "DOMAIN", "ENDPOINT", "HOST", "ID", "IP", "ISSUE", "ORG",
         "OWNER", "PACKAGE", "PAGE", "PKG", "PORT", "PR", "REF", "REGION", "RELEASE", "REPO", "SCHEME", "SERVER", "SHA",
         "TAG", "URI", "URL", "VERSION",
     ];
-    // Addresses of these have passwords in them.
+    // Addresses with one of these words in their name may contain a password.
     const KEPT: &[&str] = &[
         "AMQP",
         "AUTH",
@@ -236,7 +237,7 @@ pub(in crate::command) fn names_an_address(name: &str) -> bool {
         "TOKEN",
         "WEBHOOK",
     ];
-    // Of other things, an address may have a password in it.
+    // A variable that ends in `URL` or `URI` may contain a password, unless all its words are listed here.
     const OF: &[&str] = &[
         "APP", "API", "BACKEND", "BASE", "DEPLOY", "FRONTEND", "HEALTH", "HOST", "PREVIEW", "PUBLIC", "ROOT", "SERVER",
         "SERVICE", "SITE", "STAGING", "TARGET", "URI", "URL", "WEB",

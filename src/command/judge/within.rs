@@ -1,5 +1,5 @@
-//! Programs that run a command in some of their uses, and commands that are called by another name: the command within is
-//! judged as itself, besides what else is known of the program.
+//! Programs that run a command in some of their uses, and commands with another name. The inner command is evaluated by
+//! itself, in addition to the program around it.
 
 use std::{borrow::Cow, sync::LazyLock};
 
@@ -13,11 +13,11 @@ use crate::command::{
     walk::{Arg, Walker},
 };
 
-/// A use of a program that runs the command behind it.
+/// A use of a program that runs the command after it.
 #[derive(Debug)]
 struct Running {
     names: &'static str,
-    /// The words of the subcommand; alternatives are separated by `|`. None if every use runs something.
+    /// The words of the subcommand. Alternatives are separated by `|`. Empty if every use runs a command.
     subcommand: &'static str,
     flags: &'static str,
 }
@@ -26,7 +26,8 @@ const fn running(names: &'static str, subcommand: &'static str, flags: &'static 
     Running { names, subcommand, flags }
 }
 
-/// Option lists are complete enough to find the command; with an option that is not here, any word may begin it.
+/// The uses that run a command. Each option list is complete enough to find the command. With an option that is not
+/// listed, the command is not found here.
 const USES: &[Running] = &[
     running("git", "bisect run", ""),
     running("git", "submodule foreach", "--recursive --quiet -q"),
@@ -62,7 +63,7 @@ const USES: &[Running] = &[
     ),
 ];
 
-/// The name under which the loader of programs is listed, which has another one on every machine.
+/// The listed name of the program loader, whose real name differs between machines.
 const LOADER: &str = "ld.so";
 
 static INDEX: LazyLock<HashMap<&'static str, Vec<&'static Running>>> = LazyLock::new(|| {
@@ -73,7 +74,7 @@ static INDEX: LazyLock<HashMap<&'static str, Vec<&'static Running>>> = LazyLock:
     index
 });
 
-/// Returns true if some use of the program runs a command, or it is one by another name.
+/// Returns true if some use of the program runs a command, or if the name is another name of a command.
 pub(super) fn may_run(name: &str) -> bool {
     INDEX.contains_key(listed_name(name)) || name.starts_with("git-")
 }
@@ -84,7 +85,7 @@ fn listed_name(name: &str) -> &str {
 }
 
 impl Walker<'_> {
-    /// The verdict on the command within, if there is one.
+    /// Returns the verdict on the inner command, if there is one.
     pub(super) fn judge_within(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         let (inner, rule) = match (self.by_another_name(name, args), within(listed_name(name), rest)) {
@@ -93,14 +94,15 @@ impl Walker<'_> {
             (None, None) => return None,
         };
         let verdict = match inner.as_ref() {
-            // A line of several words is read by a shell.
+            // A shell reads a single word with blanks.
             [text] if text.text.contains(char::is_whitespace) => self.run_text(&text.text, text.span),
             inner => self.judge(inner, input),
         };
         Some(Verdict::dangerous(rule).or_stricter(verdict))
     }
 
-    /// `git-fetch x`, `python3 -m pip install x`, `python3 /usr/bin/pip install x`.
+    /// Translates `git-fetch x`, `python3 -m pip install x` and `python3 /usr/bin/pip install x` to the command that
+    /// they run.
     fn by_another_name(&self, name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
         let (program, rest) = args.split_first()?;
         let named = |text: &str| Arg::literal(text, program.span);
@@ -116,7 +118,7 @@ impl Walker<'_> {
     }
 }
 
-/// The command behind the words of the program.
+/// Returns the command after the own words of the program.
 fn within<'a>(name: &str, rest: &'a [Arg]) -> Option<&'a [Arg]> {
     INDEX.get(name)?.iter().find_map(|running| {
         let words = Words::new(rest);
@@ -131,7 +133,7 @@ fn within<'a>(name: &str, rest: &'a [Arg]) -> Option<&'a [Arg]> {
     })
 }
 
-/// The module that `-m` names, and what it is given.
+/// Returns the module that `-m` names, and its arguments.
 fn module(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
@@ -142,7 +144,7 @@ fn module(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
             continue;
         }
         let letters = word.text.strip_prefix('-')?;
-        // `-W` and `-X` take the rest of the word or the next one, `-c` takes code.
+        // `-W` and `-X` take the rest of the word or the next word as their value, and `-c` takes code.
         let taking = letters.char_indices().find(|(_, letter)| matches!(letter, 'm' | 'c' | 'W' | 'X'));
         let Some((place, letter)) = taking else { continue };
         let joined = letters.get(place + 1..).filter(|joined| !joined.is_empty());
@@ -162,7 +164,7 @@ fn module(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
     None
 }
 
-/// A script that lies where the programs of the system do.
+/// Returns the program name and the arguments of a script in a directory of system programs.
 fn system_program(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
     let at = rest.iter().position(|word| !word.text.starts_with('-'))?;
     let script = rest.get(at).filter(|script| script.is_exact() && script.text.starts_with('/'))?;

@@ -1,13 +1,12 @@
-//! `awk` programs: everything but what runs a program, reads another file or writes one.
+//! A check of `awk` programs. It refuses programs that run a program, read another file or write one.
 
-/// Why a program is not known to be harmless.
+/// The reason why a program is not known to be harmless.
 pub(in crate::command) type Doubt = &'static str;
 
-/// Words that reach outside the program.
-/// What is put into `ARGV` is opened, and may be a connection.
+/// Words that reach outside the program. A value in `ARGV` is opened, and may be a connection.
 const OUTSIDE: &[&str] = &["system", "getline", "close", "fflush", "extension", "ARGV"];
 
-/// Reads a whole program.
+/// Checks a whole program.
 pub(in crate::command) fn check(program: &str) -> Result<(), Doubt> {
     if program.contains('@') && ["@load", "@include", "@namespace"].iter().any(|word| program.contains(word)) {
         return Err("an `awk` program that loads another one");
@@ -27,7 +26,7 @@ pub(in crate::command) fn check(program: &str) -> Result<(), Doubt> {
             Token::Sign('|') if tokens.get(index + 1) == Some(&Token::Sign('|')) => {}
             Token::Sign('|') if index > 0 && tokens.get(index - 1) == Some(&Token::Sign('|')) => {}
             Token::Sign('|') => return Err("an `awk` program with a pipe to another program"),
-            // An indirect call may call anything, `system` too.
+            // An indirect call may call any function, including `system`.
             Token::Sign('@') => return Err("an `awk` program with an indirect call"),
             Token::Sign('(' | '[') => depth += 1,
             Token::Sign(')' | ']') => depth = depth.saturating_sub(1),
@@ -39,9 +38,9 @@ pub(in crate::command) fn check(program: &str) -> Result<(), Doubt> {
     Ok(())
 }
 
-/// The command lines that a program runs, as far as they are written out; none for each that it makes of something.
+/// Returns the command lines that a program runs. A `None` stands for each command line that is not written out.
 ///
-/// A slash that may divide or start a pattern is taken for what shows more of the program.
+/// If a slash may divide or start a pattern, the reading that shows more of the program is chosen.
 pub(in crate::command) fn runs(program: &str) -> Vec<Option<String>> {
     if !program.contains(['|', '@']) && !program.contains("system") {
         return Vec::new();
@@ -91,10 +90,10 @@ pub(in crate::command) fn runs(program: &str) -> Vec<Option<String>> {
     runs
 }
 
-/// The most command lines of one program that are looked for.
+/// The limit of command lines of one program that are returned.
 const MOST_RUN: usize = 64;
 
-/// The text between the quotes with which `rest` begins, and how long it is with them.
+/// Returns the text between the quotes at the beginning of `rest`, and its length including the quotes.
 fn quoted(rest: &str) -> (String, usize) {
     let (mut text, mut chars) = (String::new(), rest.char_indices().skip(1));
     while let Some((at, c)) = chars.next() {
@@ -107,7 +106,7 @@ fn quoted(rest: &str) -> (String, usize) {
     (text, rest.len())
 }
 
-/// The text with which `rest` begins, if nothing is joined to it.
+/// Returns the text at the beginning of `rest`, if nothing is joined to it.
 fn whole_text(rest: &str) -> Option<String> {
     if !rest.starts_with('"') {
         return None;
@@ -117,7 +116,7 @@ fn whole_text(rest: &str) -> Option<String> {
     (behind.is_empty() || behind.starts_with([';', '}', ')', '\n', '|'])).then_some(text)
 }
 
-/// How long a pattern is up to its slash and with it; nothing, if there is none.
+/// Returns the length of a pattern including its closing slash, or 0 if there is none.
 fn pattern_length(rest: &str) -> usize {
     let mut chars = rest.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -139,7 +138,7 @@ enum Token {
     Value,
 }
 
-/// The words and signs of a program, and whether some slash can be read in two ways.
+/// Returns the words and signs of a program. The second value is true if some slash can be read in two ways.
 fn tokens(program: &str) -> Result<(Vec<Token>, bool), Doubt> {
     let mut ambiguous = false;
     let mut tokens = Vec::new();
@@ -179,7 +178,7 @@ fn tokens(program: &str) -> Result<(Vec<Token>, bool), Doubt> {
     Ok((tokens, ambiguous))
 }
 
-/// A slash divides after a value and starts a pattern elsewhere.
+/// Returns true if a slash starts a pattern. A slash after a value divides.
 fn starts_pattern(before: Option<&Token>) -> bool {
     match before {
         None => true,
@@ -189,7 +188,7 @@ fn starts_pattern(before: Option<&Token>) -> bool {
     }
 }
 
-/// Behind `)`, `++`, `--` or a keyword, only a full grammar tells.
+/// Returns true if only a full grammar can tell the meaning of a slash: after `)`, `$`, `++`, `--` or a keyword.
 fn is_ambiguous(tokens: &[Token]) -> bool {
     match tokens {
         [.., Token::Sign(before), Token::Sign(last)] if before == last => matches!(last, '+' | '-'),
@@ -199,7 +198,7 @@ fn is_ambiguous(tokens: &[Token]) -> bool {
     }
 }
 
-/// Behind these, a slash may start a pattern.
+/// Keywords after which a slash may start a pattern.
 const KEYWORDS: &[&str] = &[
     "BEGIN",
     "BEGINFILE",
@@ -229,7 +228,8 @@ const KEYWORDS: &[&str] = &[
     "while",
 ];
 
-/// The rest of a number. Letters behind it are another word in some programs of this name, and none in others.
+/// Reads the rest of a number. Letters after it are another word in some implementations of `awk`, and an error in
+/// others.
 fn number(first: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<(), Doubt> {
     let mut text = String::from(first);
     while let Some(c) = chars.next_if(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_')) {
@@ -248,7 +248,7 @@ fn number(first: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> 
     if is_hex || plain { Ok(()) } else { Err("an `awk` program with a word joined to a number") }
 }
 
-/// A pattern up to its slash. Between brackets, some programs of this name read a slash as the end and others do not.
+/// Reads a pattern up to its slash. Implementations differ on whether a slash between brackets ends the pattern.
 fn pattern(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<(), Doubt> {
     const DOUBT: Doubt = "an `awk` pattern with a slash between brackets";
     let mut inside = false;

@@ -1,4 +1,4 @@
-//! `find` expressions: which tests and actions there are, what is run on what.
+//! `find` expressions: their tests and actions, and the commands that they run on the results.
 
 use crate::command::{
     options::is_listed,
@@ -7,25 +7,26 @@ use crate::command::{
 use smol_str::format_smolstr;
 
 /// Tests and options without a value.
-const BARE: &str = "-print -print0 -prune -quit -ls -empty -true -false -daystart -depth -d -follow -mount -xdev -executable \
-    -readable -writable -nouser -nogroup -noleaf -warn -nowarn -ignore_readdir_race -noignore_readdir_race -not -a -and -o -or ! ( ) , -L -H -P -x -E -X -s";
+const BARE: &str = "-print -print0 -prune -quit -ls -empty -true -false -daystart -depth -d -follow -mount -xdev \
+    -executable -readable -writable -nouser -nogroup -noleaf -warn -nowarn -ignore_readdir_race -noignore_readdir_race \
+    -not -a -and -o -or ! ( ) , -L -H -P -x -E -X -s";
 /// Tests and actions with one value.
-const VALUED: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type -xtype -size \
-    -perm -user -group -uid -gid -inum -samefile -links -newer -anewer -cnewer -newermt -newerat -newerct -newermm -newerBt -mtime -atime -ctime \
-    -mmin -amin -cmin -used -fstype -context -maxdepth -mindepth -printf -D -f";
+const VALUED: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type \
+    -xtype -size -perm -user -group -uid -gid -inum -samefile -links -newer -anewer -cnewer -newermt -newerat -newerct \
+    -newermm -newerBt -mtime -atime -ctime -mmin -amin -cmin -used -fstype -context -maxdepth -mindepth -printf -D -f";
 /// Actions that run a program, up to `;` or `+`.
 const RUNNING: &str = "-exec -execdir -ok -okdir";
 
-/// Whether a test or an action takes the word behind it.
+/// Returns true if a test or an action takes the next word.
 pub(in crate::command) fn takes_value(word: &str) -> bool {
     is_listed(VALUED, word)
 }
 
-/// Whether every word of an expression is a test, or an action that only prints.
+/// Checks that every word of an expression is a test, or an action that only prints.
 pub(in crate::command) fn check(rest: &[Arg]) -> Result<(), String> {
     let mut words = rest.iter().peekable();
     let mut in_expression = false;
-    // A glob may have matched nothing and be gone: from there on, values and actions may have changed places.
+    // A glob may match no file and disappear. From there on, values and actions may have changed places.
     let mut may_shift = false;
     while let Some(word) = words.next() {
         let text = word.text.as_str();
@@ -34,7 +35,7 @@ pub(in crate::command) fn check(rest: &[Arg]) -> Result<(), String> {
         } else if is_listed(VALUED, text) {
             in_expression = true;
             let value = words.next().ok_or("a test without its value")?;
-            // What a glob matches has the dot of the pattern in its name, which no action has.
+            // A match of the glob contains the dot of the pattern. No action contains a dot.
             let names_action = value.glob && value.may_be_option() && !value.text.contains('.');
             let shifted = may_shift && value.text.starts_with(['-', UNKNOWN, SOMETHING]);
             if value.splits || value.open || names_action || shifted {
@@ -51,7 +52,7 @@ pub(in crate::command) fn check(rest: &[Arg]) -> Result<(), String> {
     Ok(())
 }
 
-/// The commands that an expression runs.
+/// Returns the commands that an expression runs.
 pub(in crate::command) fn commands(rest: &[Arg]) -> Vec<Vec<Arg>> {
     let mut commands = Vec::new();
     let mut words = rest.iter();
@@ -63,7 +64,7 @@ pub(in crate::command) fn commands(rest: &[Arg]) -> Vec<Vec<Arg>> {
     commands
 }
 
-/// The directories that are walked.
+/// Returns the directories that `find` searches.
 pub(in crate::command) fn roots(rest: &[Arg]) -> Vec<&Arg> {
     let is_root = |word: &&Arg| !word.text.starts_with(['-', '(', '!']);
     rest.iter()
@@ -72,10 +73,11 @@ pub(in crate::command) fn roots(rest: &[Arg]) -> Vec<&Arg> {
         .collect()
 }
 
-/// Whether an expression chooses among what it finds.
+/// Returns true if an expression selects among the files that it finds.
 pub(in crate::command) fn is_selective(rest: &[Arg]) -> bool {
-    const CHOOSING: &str = "-name -iname -path -ipath -wholename -regex -iregex -lname -size -perm -user -group -uid -gid -inum -samefile \
-        -newer -newermt -mtime -atime -ctime -mmin -amin -cmin -empty -nouser -nogroup -used -maxdepth";
+    const CHOOSING: &str = "-name -iname -path -ipath -wholename -regex -iregex -lname -size -perm -user -group -uid \
+        -gid -inum -samefile -newer -newermt -mtime -atime -ctime -mmin -amin -cmin -empty -nouser -nogroup -used \
+        -maxdepth";
     let mut words = rest.iter();
     while let Some(word) = words.next() {
         if is_listed(CHOOSING, &word.text) {
@@ -88,12 +90,12 @@ pub(in crate::command) fn is_selective(rest: &[Arg]) -> bool {
     false
 }
 
-/// What a command is run on: the directories themselves, or something below them.
+/// Returns the arguments of a command that runs on the results: the directories themselves, or a path below them.
 pub(in crate::command) fn found(rest: &[Arg]) -> Vec<Arg> {
     let selective = is_selective(rest);
     let below = |root: &Arg| {
         let text = match root.text.as_str() {
-            // Everything below the root of the disk, or below a home, is somebody's.
+            // Every file below the root of the disk, or below a home.
             root if selective && (root == "/" || root == HOME.to_string()) => format!("{root}/**"),
             root if selective => format!("{root}/{SOMETHING}"),
             root if root.starts_with(['/', HOME]) => format!("{}/**", root.trim_end_matches('/')),
@@ -109,7 +111,8 @@ pub(in crate::command) fn found(rest: &[Arg]) -> Vec<Arg> {
     roots.into_iter().map(below).collect()
 }
 
-/// What `fd` finds: with a pattern that leaves nothing out, all below the directories behind it.
+/// Returns the results of `fd`. With a pattern that matches every name, these are all files below the given
+/// directories.
 pub(in crate::command) fn found_by_name(rest: &[Arg]) -> Vec<Arg> {
     let chooses =
         |word: &Arg| ["-e", "--extension", "-g", "-d", "--max-depth"].iter().any(|one| word.text.starts_with(one));

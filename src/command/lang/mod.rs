@@ -1,4 +1,4 @@
-//! Small languages inside arguments: read as far as the question needs.
+//! Small languages inside arguments. Each is parsed only as far as the classifier needs.
 
 pub(super) mod awk;
 pub(super) mod find;

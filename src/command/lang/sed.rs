@@ -1,12 +1,13 @@
-//! `sed` scripts: the commands that only print or edit the stream. The rest runs programs or writes files.
+//! A check of `sed` scripts. It accepts commands that only print or edit the stream. Other commands run programs or
+//! write files.
 
-/// Why a script is not known to be harmless.
+/// The reason why a script is not known to be harmless.
 pub(in crate::command) type Doubt = &'static str;
 
-/// The longest script of which a part that is not understood is looked through, in bytes.
+/// The limit in bytes up to which a script that was not understood is searched.
 const MAX_GUESSED: usize = 4096;
 
-/// What a script runs with `e` and with `s/…/…/e`, as far as its text tells.
+/// Returns the commands that a script runs with `e` and with `s/…/…/e`, as far as its text shows them.
 pub(in crate::command) fn executed(script: &str) -> Vec<String> {
     let read = Script::read(script);
     if read.doubt.is_none() {
@@ -35,7 +36,7 @@ pub(in crate::command) fn executed(script: &str) -> Vec<String> {
     by_command.map(str::to_owned).take(16).chain(by_flag.take(16)).collect()
 }
 
-/// Reads a whole script.
+/// Checks a whole script.
 pub(in crate::command) fn check(script: &str) -> Result<(), Doubt> {
     let read = Script::read(script);
     match (read.effects.first(), read.doubt) {
@@ -47,17 +48,17 @@ pub(in crate::command) fn check(script: &str) -> Result<(), Doubt> {
     }
 }
 
-/// What a script does besides editing the stream, up to where it is not understood.
+/// Returns the effects of a script other than editing the stream, up to the place where it is not understood.
 pub(in crate::command) fn effects(script: &str) -> Vec<Effect<'_>> {
     Script::read(script).effects
 }
 
-/// Something that a script does besides editing the stream.
+/// An effect of a script other than editing the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::command) enum Effect<'s> {
     /// Runs this command line.
     Runs(&'s str),
-    /// Runs what it reads, or makes of it by this replacement.
+    /// Runs a command line that it reads, or builds from its input with this replacement.
     Makes(&'s str),
     /// Writes this file.
     Writes(&'s str),
@@ -69,7 +70,7 @@ pub(in crate::command) enum Effect<'s> {
 struct Script<'s> {
     rest: &'s str,
     effects: Vec<Effect<'s>>,
-    /// Why the rest was not read.
+    /// The reason why the rest was not parsed.
     doubt: Option<Doubt>,
 }
 
@@ -102,14 +103,14 @@ impl<'s> Script<'s> {
         self.rest = self.rest.trim_start_matches(wanted);
     }
 
-    /// Takes the rest of the line.
+    /// Consumes the rest of the line.
     fn line(&mut self) -> &'s str {
         let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
         self.rest = rest;
         line
     }
 
-    /// Reads one command; false at the end.
+    /// Reads one command. Returns false at the end.
     fn command(&mut self) -> Result<bool, Doubt> {
         self.skip(|c| c.is_whitespace() || c == ';');
         if self.rest.is_empty() {
@@ -133,8 +134,8 @@ impl<'s> Script<'s> {
             }
             Some('a' | 'i' | 'c') => self.text(),
             Some('#') => drop(self.line()),
-            // Some programs of this name end a label at a semicolon: what follows is read as commands. Some end it at a
-            // blank, behind which there must be nothing.
+            // Some implementations end a label at a semicolon and read the rest as commands. Some end it at a blank,
+            // after which no text may follow.
             Some(':' | 'b' | 't' | 'T') => {
                 self.skip(|c| c == ' ' || c == '\t');
                 self.skip(|c| !c.is_whitespace() && c != ';' && c != '}');
@@ -157,7 +158,7 @@ impl<'s> Script<'s> {
         Ok(true)
     }
 
-    /// Text to the end of the line, further if the line ends with a backslash that no other one protects.
+    /// Reads text to the end of the line. An unescaped backslash at the end continues the text on the next line.
     fn text(&mut self) {
         loop {
             let line = self.rest.split('\n').next().unwrap_or_default();
@@ -192,7 +193,7 @@ impl<'s> Script<'s> {
         }
     }
 
-    /// A command that takes nothing must end here.
+    /// Checks that a command without arguments ends here.
     fn end(&mut self) -> Result<(), Doubt> {
         self.skip(|c| c == ' ' || c == '\t');
         match self.peek() {
@@ -201,7 +202,7 @@ impl<'s> Script<'s> {
         }
     }
 
-    /// Text up to `sign`, a backslash protecting what follows it.
+    /// Reads text up to `sign`. A backslash escapes the next character.
     fn delimited(&mut self, sign: char) -> Result<(), Doubt> {
         while let Some(c) = self.next() {
             match c {
@@ -213,7 +214,7 @@ impl<'s> Script<'s> {
         Err("a `sed` script that ends early")
     }
 
-    /// A pattern up to `sign`, which is only itself between brackets.
+    /// Reads a pattern up to `sign`. Between brackets, `sign` is an ordinary character.
     fn pattern(&mut self, sign: char) -> Result<(), Doubt> {
         while let Some(c) = self.next() {
             match c {
@@ -226,7 +227,7 @@ impl<'s> Script<'s> {
         Err("a `sed` script that ends early")
     }
 
-    /// A bracket expression, in which `]` comes first or ends it.
+    /// Reads a bracket expression. A `]` ends it unless it is the first character.
     fn class(&mut self) -> Result<(), Doubt> {
         let inside = self.rest.strip_prefix('^').unwrap_or(self.rest);
         self.rest = inside.strip_prefix(']').unwrap_or(inside);
@@ -270,7 +271,7 @@ impl<'s> Script<'s> {
     }
 }
 
-/// The file that a script writes to, if it says so: `w file` at its end.
+/// Returns the file that a script writes to, if its last command is `w file`.
 pub(in crate::command) fn written(script: &str) -> Option<&str> {
     let (before, path) = script.rsplit_once("w ")?;
     let begins = before.is_empty() || before.ends_with(|c: char| c.is_ascii_digit() || "/;{$ \n!gpI".contains(c));

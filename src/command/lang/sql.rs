@@ -1,8 +1,9 @@
-//! Statements that destroy data: read as words, after comments and texts are gone.
+//! Statements that destroy data. They are compared as words, after comments and texts are removed.
 
 use super::sql_words::{Manner, words};
 
-/// What destroys data in `text`, if anything does: anywhere a statement may start.
+/// Returns the kind of destruction in `text`, if any statement in it destroys data. A statement may start at many
+/// places.
 pub(in crate::command) fn destroys(text: &str) -> Option<&'static str> {
     [Manner::Standard, Manner::Escaping].into_iter().find_map(|manner| {
         let words = words(text, manner);
@@ -13,18 +14,18 @@ pub(in crate::command) fn destroys(text: &str) -> Option<&'static str> {
     })
 }
 
-/// What the text destroys if it is one statement as a whole.
+/// Returns the kind of destruction if the whole text is one statement.
 pub(in crate::command) fn is_destroying_statement(text: &str) -> Option<&'static str> {
     destroying(&words(text, Manner::Standard)).filter(|_| !text.contains(" -"))
 }
 
-/// Whether a text starts like a statement that may destroy something.
+/// Returns true if a text starts like a statement that may destroy data.
 pub(in crate::command) fn may_start(text: &str) -> bool {
     const VERBS: &[&str] = &["drop", "truncate", "delete", "alter", "with", "begin", "/*", "--", "(", ";"];
     VERBS.iter().any(|verb| text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
 }
 
-/// The same for the verbs of document and key-value stores.
+/// Returns the kind of destruction for document, graph and key-value stores.
 pub(in crate::command) fn destroys_otherwise(text: &str) -> Option<&'static str> {
     const CALLS: &[(&str, &str)] = &[
         ("dropdatabase", "dropDatabase"),
@@ -45,11 +46,11 @@ pub(in crate::command) fn destroys_otherwise(text: &str) -> Option<&'static str>
     ];
     let plain: String = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
     let found = CALLS.iter().find(|(call, _)| plain.contains(call)).map(|(_, what)| *what);
-    // A pattern of a graph, and what is to become of it.
+    // A graph pattern and the deletion of its matches.
     found.or_else(|| (plain.contains("match(") && plain.contains(")delete")).then_some("MATCH … DELETE"))
 }
 
-/// `BEGIN; … ; EXPLAIN …`: a statement starts after a semicolon, a control word, or an option's own text.
+/// Returns true if a statement may start after this word: a semicolon, a control word, or an option of the client.
 fn may_precede_statement(word: &str) -> bool {
     matches!(
         word,
@@ -70,7 +71,7 @@ fn may_precede_statement(word: &str) -> bool {
         || word.starts_with('-')
 }
 
-/// The words of one statement, as far as they are looked at.
+/// Returns the first 64 words of one statement.
 fn until_end(words: &[String]) -> impl Iterator<Item = &String> {
     words.iter().take(64).take_while(|word| *word != ";")
 }
@@ -93,7 +94,7 @@ fn destroying(words: &[String]) -> Option<&'static str> {
         "REMOVE" => matches!(word(1), "TABLE" | "DATABASE" | "NAMESPACE").then_some("REMOVE"),
         "MATCH" | "OPTIONAL" => until_end(words).any(|word| word == "DELETE").then_some("MATCH … DELETE"),
         "TRUNCATE" => (!word(1).is_empty() && !word(1).starts_with(['-', '(', '=', ';'])).then_some("TRUNCATE"),
-        // `DELETE a FROM a JOIN b` names what goes before it says where it is.
+        // In `DELETE a FROM a JOIN b`, the deleted table comes before `FROM`.
         "DELETE" => (word(1) == "FROM" || word(2) == "FROM").then_some("DELETE FROM"),
         "ALTER" => until_end(words)
             .any(|word| word == "DROP" || word == "DELETE")

@@ -1,22 +1,22 @@
-//! The words of statements as a database reads them: comments, texts and quoted names are gone.
+//! The words of SQL statements as a database reads them, without comments, texts and quoted names.
 //!
-//! Clients differ in what a quote, a backslash and a `#` mean, and a text does not say which client reads it. It is read
-//! in two ways that between them cover those in use.
+//! Clients differ in the meaning of a quote, a backslash and a `#`. A text does not show which client reads it.
+//! Therefore it is read in two dialects, which together cover those in use.
 
-/// How a client reads what the standard leaves to it.
+/// The dialect of a client where the standard leaves a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// A backslash is itself, `#` an operator, `$tag$` a quote.
+    /// A backslash is an ordinary character, `#` is an operator, and `$tag$` is a quote.
     Standard,
-    /// A backslash escapes, `#` begins a comment.
+    /// A backslash escapes, and `#` begins a comment.
     Escaping,
 }
 
-/// Words behind which a comment may stand without a blank.
+/// Words after which a comment may follow without a blank.
 const KEYWORDS: &[&str] =
     &["DROP", "DELETE", "TRUNCATE", "ALTER", "TABLE", "DATABASE", "SCHEMA", "FROM", "IF", "EXISTS", "WITH"];
 
-/// The words in upper case, each `;` and `(` by itself, `'` in the place of a text.
+/// Returns the words in upper case. Each `;`, `(` and `)` is a word of its own, and `'` replaces a text.
 pub(super) fn words(text: &str, manner: Manner) -> Vec<String> {
     let mut lexer = Lexer {
         rest: text,
@@ -38,17 +38,17 @@ struct Lexer<'t> {
     manner: Manner,
     word: String,
     words: Vec<String>,
-    /// The quote of a body that is code, until it comes again.
+    /// The tag of a quoted body that contains code. The tag ends the body.
     tag: Option<&'t str>,
-    /// On a line that the client itself reads: a quote is a letter there.
+    /// True on a line that the client itself reads, where a quote is an ordinary character.
     in_command: bool,
-    /// The statement is in a value of an object.
+    /// True if the statement is a value in a JSON object.
     in_json: bool,
-    /// How often the end of something may still be looked for in vain.
+    /// The number of unsuccessful searches for the end of a text that are still permitted.
     searches: usize,
 }
 
-/// More quotes that are not closed than this are letters.
+/// The limit of unclosed quotes that are searched for. Further quotes are ordinary characters.
 const MAX_SEARCHES: usize = 64;
 
 impl<'t> Lexer<'t> {
@@ -66,7 +66,7 @@ impl<'t> Lexer<'t> {
         self.skip(self.rest.find('\n').unwrap_or(self.rest.len()));
     }
 
-    /// Reads one sign, or one thing that is more than a sign.
+    /// Reads one character, or one longer token.
     fn step(&mut self) -> bool {
         let Some(c) = self.rest.chars().next() else { return false };
         match c {
@@ -105,7 +105,7 @@ impl<'t> Lexer<'t> {
         self.word.is_empty() || KEYWORDS.contains(&self.word.as_str())
     }
 
-    /// A comment ends with the line; an option of the client looks the same and is one word.
+    /// Reads a comment up to the end of the line. An option of the client also starts with `--` and is one word.
     fn line_comment(&mut self) {
         let is_option = self.word.is_empty()
             && self.rest.get(2..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
@@ -122,7 +122,7 @@ impl<'t> Lexer<'t> {
         self.end();
         self.skip(2);
         if let Some(inside) = self.rest.strip_prefix('!') {
-            // MySQL runs what is inside `/*! … */`.
+            // MySQL runs the content of `/*! … */`.
             self.rest = inside.trim_start_matches(|c: char| c.is_ascii_digit());
             self.words.push(";".into());
         } else {
@@ -130,13 +130,13 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// `'…'`: a word that says that there was a text. One that is not closed is no text.
+    /// Reads a text `'…'` as the single word `'`. An unclosed quote is skipped alone.
     fn text(&mut self) {
         let escapes = self.manner == Manner::Escaping || self.word == "E";
         self.end();
         self.skip(1);
         if self.is_run() {
-            // What stands in it is a statement.
+            // The content of the text is a statement.
             self.words.push(";".into());
             return;
         }
@@ -147,7 +147,7 @@ impl<'t> Lexer<'t> {
         self.words.push("'".into());
     }
 
-    /// `EXECUTE '…'`, `EXECUTE format('…')`: the text is a statement of its own.
+    /// Returns true for `EXECUTE '…'` and `EXECUTE format('…')`, where the text is a statement of its own.
     fn is_run(&self) -> bool {
         let runs = |word: &String| matches!(word.as_str(), "EXECUTE" | "EXEC" | "IMMEDIATE" | "FORMAT");
         match self.words.as_slice() {
@@ -157,12 +157,12 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// `"…"`: a name, or a text; one that is not closed begins nothing.
+    /// Reads a name or text `"…"` as a single word. An unclosed quote is skipped alone.
     fn name(&mut self, quote: char) {
         self.end();
         self.skip(1);
         if self.in_json {
-            // A statement is sent in a text of that.
+            // The statement is inside a JSON text.
             self.words.push(";".into());
         } else if let Some(end) = self.rest.find(quote) {
             self.words.push("\"".into());
@@ -170,7 +170,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// `$tag$ … $tag$`: a text, or the body of a function. Says whether there was one.
+    /// Reads `$tag$ … $tag$`, which is a text or the body of a function. Returns true if there was one.
     fn dollar(&mut self) -> bool {
         let rest = self.rest;
         let Some(end) = rest.get(1..).and_then(|rest| rest.find('$')).map(|at| at + 2) else { return false };
@@ -197,7 +197,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// Where a text ends that began before `rest`, behind its quote.
+/// Returns the index after the quote that ends a text. `rest` begins after the opening quote.
 fn end_of_text(rest: &str, escapes: bool) -> Option<usize> {
     let mut bytes = rest.bytes().enumerate();
     while let Some((at, byte)) = bytes.next() {

@@ -7,10 +7,11 @@ use crate::command::{
 
 const SED: &str = "-n -r -E -s -u -z -i? -l: -e: -f: --expression: --file: --in-place? --line-length: --quiet --silent \
                    --regexp-extended --separate --unbuffered --null-data --posix --debug --sandbox --follow-symlinks";
-const AWK: &str = "-F: -v: -f: -e: -l: -i: --field-separator: --assign: --file: --source: --load: --include: --re-interval \
-                   --posix --traditional --lint? --csv -b -c -n -O -r -s -S -N -P";
+const AWK: &str = "-F: -v: -f: -e: -l: -i: --field-separator: --assign: --file: --source: --load: --include: \
+    --re-interval --posix --traditional --lint? --csv -b -c -n -O -r -s -S -N -P";
 
-/// The words that hold a program: what `-e` gives, or else the first operand. With an option that is on no list, any word may.
+/// Returns the words that hold a program: the values of `-e`, or otherwise the first operand. If an option is not
+/// listed, every word that is not an option is returned.
 pub(in crate::command) fn scripts(name: &str, rest: &[Arg]) -> Vec<Arg> {
     let flags = if name == "sed" { SED } else { AWK };
     let reading = Reading { flags, stop_at_operand: name != "sed", inert: true };

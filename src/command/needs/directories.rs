@@ -1,4 +1,4 @@
-//! Directories that options of a program lead to: its relative words are looked for there.
+//! Options that change the directory of a program. The program resolves relative words in this directory.
 
 use smol_str::{SmolStr, format_smolstr};
 
@@ -9,11 +9,11 @@ use crate::command::walk::{Arg, HOME};
 const OPTIONS: [&str; 8] =
     ["-C", "--directory", "--chdir", "--cwd", "--dir", "--prefix", "--work-tree", "--working-directory"];
 
-/// The most directories that the options of one program may lead to.
+/// The limit of directories that the options of one program may name.
 const MAX_TOLD: usize = 64;
 
-/// Returns the directories that the words lead to: each option by itself, and one after the other; none if they are too
-/// many.
+/// Returns the directories that the options name, each by itself and joined to the one before. Returns `None` if there
+/// are too many.
 pub(super) fn told(rest: &[Arg]) -> Option<Vec<SmolStr>> {
     let mut all: Vec<SmolStr> = Vec::new();
     let mut words = rest.iter();
@@ -30,7 +30,7 @@ pub(super) fn told(rest: &[Arg]) -> Option<Vec<SmolStr>> {
     Some(all)
 }
 
-/// The directory that the word names, or the one behind it.
+/// Returns the directory that the word or the next word names.
 fn value<'a>(word: &Arg, behind: &mut impl Iterator<Item = &'a Arg>) -> Option<SmolStr> {
     let text = word.text.as_str();
     if OPTIONS.contains(&text) {
@@ -41,7 +41,7 @@ fn value<'a>(word: &Arg, behind: &mut impl Iterator<Item = &'a Arg>) -> Option<S
     joined.filter(|directory| !directory.is_empty() && exact(word).is_some()).map(SmolStr::from)
 }
 
-/// Returns the operand as it is looked for in `directory`; none if that does not matter to it.
+/// Returns the operand relative to `directory`, or `None` if the operand is not relative.
 pub(super) fn below(directory: &SmolStr, operand: &Operand) -> Option<Operand> {
     let is_relative = !operand.text.starts_with(['/', HOME, '~']);
     is_relative.then(|| Operand { text: format_smolstr!("{directory}/{}", operand.text), ..operand.clone() })

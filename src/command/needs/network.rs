@@ -1,7 +1,7 @@
-//! The network that programs need, and the hosts that their words name.
+//! The network access that programs need, and the hosts that their words name.
 //!
-//! The rows of the safe list say it of the uses that they describe; a table says it of the others. What may reach a host
-//! and is not known to is heard where the network is denied, and takes nothing.
+//! The rows of the safe list state this need for the uses that they describe. A table states it for other uses. A word
+//! that may name a host is only recorded for rules that deny the network. It requires no permission.
 
 mod globs;
 mod hosts;
@@ -22,20 +22,20 @@ use crate::{
     model::Named,
 };
 
-/// The most names of such programs among words of which any may begin a command.
+/// The limit of names of network programs in a list of words in which any word may begin a command.
 const MOST_BEGINNINGS: usize = 64;
 
 /// The need of a command for the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
     Nothing,
-    /// Nobody knows: a word that is not written out may say so.
+    /// The need is unknown, because it depends on a word that is not written out.
     Unsaid,
     Network,
 }
 
 impl Walker<'_> {
-    /// Notes what of the network running `args` uses.
+    /// Records the network access of running `args`.
     pub(super) fn name_network(&mut self, args: &[Arg]) {
         let Some((program, rest)) = args.split_first() else { return };
         let name = basename(&program.text);
@@ -43,7 +43,7 @@ impl Walker<'_> {
         let is_open = is_open(program, name);
         let name = table::plain_name(name);
         match need(name, args) {
-            // What a guess leaves open does not count.
+            // An unknown program in a speculative evaluation does not count.
             _ if is_open && !certain => {}
             Need::Unsaid if !certain => {}
             _ if is_open => self.reach(None, false),
@@ -62,7 +62,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Notes that a command which reaches the network may begin at any of `words`.
+    /// Records uncertain network access if a command that needs the network may begin at any of `words`.
     pub(in crate::command) fn hear_network(&mut self, words: &[Arg]) {
         let mut beginnings = 0;
         for (at, word) in words.iter().enumerate() {
@@ -78,12 +78,12 @@ impl Walker<'_> {
         }
     }
 
-    /// Notes the hosts that words name, whoever reads them.
+    /// Records the hosts that words name, for any program that reads them.
     pub(in crate::command) fn hear_hosts(&mut self, words: &[Arg]) {
         hosts::heard("", words).into_iter().for_each(|host| self.reach(host, false));
     }
 
-    /// Notes the host that a variable names: what reaches the network may go there.
+    /// Records the host that a variable names. A program with network access may contact it.
     pub(in crate::command) fn hear_variable(&mut self, name: &str, value: &Arg) {
         let Some(host) = exact(value).and_then(|text| hosts::in_variable(name, &text)) else { return };
         if hosts::leads_elsewhere(name) {
@@ -93,23 +93,23 @@ impl Walker<'_> {
         }
     }
 
-    /// Notes that a host is reached; which, nobody knows where there is none.
+    /// Records access to a host. `None` stands for an unknown host.
     pub(in crate::command) fn reach(&mut self, host: Option<SmolStr>, certain: bool) {
         self.uses.push(Named::Network { host, certain });
     }
 }
 
-/// Returns true for a program that nobody can name, `name` being its last component.
+/// Returns true for a program whose name is unknown. `name` is its last component.
 fn is_open(program: &Arg, name: &str) -> bool {
     program.glob || program.open || name.contains([UNKNOWN, SOMETHING, HOME])
 }
 
-/// The need of `args`, whose program is called `name`.
+/// Returns the need of `args`, whose program is called `name`.
 fn need(name: &str, args: &[Arg]) -> Need {
     if !table::may_need(name) {
         return Need::Nothing;
     }
-    // In front of all else, some programs take the version of themselves that is meant.
+    // Some programs accept `+` and a toolchain version before all other words.
     let rest = match args.get(1..).unwrap_or_default() {
         [version, rest @ ..] if version.text.starts_with('+') => rest,
         rest => rest,
@@ -122,7 +122,7 @@ fn need(name: &str, args: &[Arg]) -> Need {
     if needs { Need::Network } else { Need::Unsaid }
 }
 
-/// Returns true for one word that asks what the program is. To a program without subcommands, `help` is a host.
+/// Returns true for a single word that asks for help or a version. For a program without subcommands, `help` is a host.
 fn is_help(name: &str, rest: &[Arg]) -> bool {
     let [word] = rest else { return false };
     match word.text.as_str() {
@@ -132,7 +132,7 @@ fn is_help(name: &str, rest: &[Arg]) -> bool {
     }
 }
 
-/// Returns true if what stands where a subcommand does is not written out.
+/// Returns true if the word at the position of the subcommand is not written out.
 fn is_subcommand_unsaid(rest: &[Arg]) -> bool {
     let mut after_option = false;
     let mut last = None;
@@ -149,7 +149,8 @@ fn is_subcommand_unsaid(rest: &[Arg]) -> bool {
     last.is_some_and(|word| exact(word).is_none())
 }
 
-/// The host behind a name that a shell opens as a connection, if it is one: `/dev/tcp/host/port`.
+/// Returns the host of a path that a shell opens as a connection, such as `/dev/tcp/host/port`. The inner `None` stands
+/// for an unknown host.
 pub(super) fn connection(text: &str) -> Option<Option<SmolStr>> {
     let rest = ["/dev/tcp/", "/dev/udp/"].iter().find_map(|start| text.strip_prefix(start))?;
     let host = rest.split_once('/').map_or(rest, |(host, _)| host);

@@ -1,4 +1,4 @@
-//! Known programs, and what they do with the files that their words name.
+//! Known programs and their use of the files that their words name.
 
 mod git;
 
@@ -18,28 +18,28 @@ use crate::{
     model::{Access, Below},
 };
 
-/// What a program does with its operands.
+/// The use that a program makes of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// Reads all of them.
+    /// Reads all operands.
     Reads,
-    /// Reads all of them but the first, which is no path, unless an option gives that.
+    /// Reads all operands except the first, which is a pattern, unless an option gives the pattern.
     Searches,
-    /// Reads the names of all that lies below them.
+    /// Reads the names of all files below the operands.
     Lists,
-    /// Reads all of them, with everything below if an option says so.
+    /// Reads all operands, with everything below them if an option requests it.
     Compares,
-    /// Writes all of them.
+    /// Writes all operands.
     Writes,
-    /// Writes all of them but the first, which is no path.
+    /// Writes all operands except the first, which is not a path.
     Changes,
-    /// Reads all but the last, and writes that.
+    /// Reads all operands except the last, and writes the last.
     Copies,
-    /// Takes away all but the last, and writes that.
+    /// Removes all operands except the last, and writes the last.
     Moves,
 }
 
-/// Each role with its programs and the options of those that take a value.
+/// Rows of a role, its programs, and the options of these programs that take a value.
 const ROLES: &[(Role, &[&str], &str)] = &[
     (
         Role::Reads,
@@ -105,14 +105,16 @@ const ROLES: &[(Role, &[&str], &str)] = &[
     (
         Role::Searches,
         &["egrep", "fgrep", "ggrep", "grep", "zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "zstdgrep"],
-        "-A -B -C -m -e -f -d -D --include --exclude --exclude-dir --exclude-from --max-count --context --after-context \
-         --before-context --regexp --file --color --colour --label --binary-files --directories --devices",
+        "-A -B -C -m -e -f -d -D --include --exclude --exclude-dir --exclude-from --max-count --context \
+         --after-context --before-context --regexp --file --color --colour --label --binary-files --directories \
+         --devices",
     ),
     (
         Role::Searches,
         &["ack", "ag", "rg"],
         "-A -B -C -m -g -G -t -T -e -f -E -j -M -r -d --glob --iglob --type --type-not --context --after-context \
-         --before-context --regexp --file --max-count --max-depth --color --colors --sort --encoding --replace --threads",
+         --before-context --regexp --file --max-count --max-depth --color --colors --sort --encoding --replace \
+         --threads",
     ),
     (Role::Searches, &["awk", "gawk", "mawk"], "-F -v -f -e -l --field-separator --assign --file --source --load"),
     (Role::Searches, &["sed"], "-e -f -l --expression --file --line-length"),
@@ -146,38 +148,42 @@ const ROLES: &[(Role, &[&str], &str)] = &[
         "-e -f -B -T -M -P -i -l -o -F -S -J -c --rsh --filter --exclude --include --exclude-from --include-from \
          --files-from --port --rsync-path --bwlimit --chmod --chown --max-size --min-size --timeout --log-file \
          --log-file-format --write-batch --only-write-batch --read-batch --backup-dir --partial-dir --temp-dir \
-         --compare-dest --copy-dest --link-dest --password-file --out-format --iconv --block-size --max-delete --suffix",
+         --compare-dest --copy-dest --link-dest --password-file --out-format --iconv --block-size --max-delete \
+         --suffix",
     ),
     (Role::Copies, &["cp", "install", "ln"], "-S -m -o -g -t --suffix --mode --owner --group --target-directory"),
     (Role::Moves, &["mv"], "-S -t --suffix --target-directory"),
 ];
 
-/// Programs, the options of theirs that name a file which they write, and those that name one which they read.
+/// Rows of programs, their options that name a file to write, and their options that name a file to read.
 const FILES: &[(&[&str], &str, &str)] = &[
     (&["gsort", "sort"], "-o --output", "--files0-from --random-source"),
     (
         &["rsync"],
         "--log-file --write-batch --only-write-batch --backup-dir --partial-dir --temp-dir -T",
-        "--files-from --exclude-from --include-from --password-file --read-batch --compare-dest --copy-dest --link-dest",
+        "--files-from --exclude-from --include-from --password-file --read-batch --compare-dest --copy-dest \
+         --link-dest",
     ),
     (
         &["curl"],
         "-c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --etag-save --hsts --alt-svc --libcurl",
-        "-T --upload-file -K --config -E --cert --key --cacert --etag-compare --hsts --alt-svc --netrc-file -b --cookie",
+        "-T --upload-file -K --config -E --cert --key --cacert --etag-compare --hsts --alt-svc --netrc-file -b \
+         --cookie",
     ),
     (
         &["wget"],
         "-o --output-file -a --append-output --save-cookies --warc-file --hsts-file --rejected-log",
-        "-i --input-file --post-file --body-file --load-cookies --hsts-file --ca-certificate --certificate --private-key",
+        "-i --input-file --post-file --body-file --load-cookies --hsts-file --ca-certificate --certificate \
+         --private-key",
     ),
 ];
 
-/// Returns true if the option, perhaps cut short, is one of `names` that take a directory.
+/// Returns true if the option, perhaps abbreviated, is one of `names` that take a directory.
 fn is_directory(option: &str, names: &str) -> bool {
     names.split(' ').any(|name| name.ends_with("-dir") && (name == option || is_short_for(option, name)))
 }
 
-/// Returns true if the program is told by what it reads what else it does: nobody knows which files it uses.
+/// Returns true if the program reads further options from its input. The files that these options name are unknown.
 pub(super) fn is_told_by_input(name: &str, rest: &[Arg]) -> bool {
     name == "curl" && {
         let words = Words::read(rest, CURL);
@@ -185,10 +191,10 @@ pub(super) fn is_told_by_input(name: &str, rest: &[Arg]) -> bool {
     }
 }
 
-/// Options that are whole although the names of others begin with theirs.
+/// Options that are complete although they are prefixes of other options.
 const WHOLE: &[&str] = &["--backup", "--compress", "--delete", "--head", "--netrc", "--partial"];
 
-/// Programs whose words are texts and no paths.
+/// Returns true for a program whose words are texts and not paths.
 pub(super) fn only_says(name: &str) -> bool {
     matches!(
         name,
@@ -196,7 +202,7 @@ pub(super) fn only_says(name: &str) -> bool {
     )
 }
 
-/// Returns true if the roles say what `name` does with its words.
+/// Returns true if the roles describe the use that `name` makes of its words.
 pub(super) fn knows(name: &str) -> bool {
     matches!(name, "dd" | "curl" | "wget" | "tar" | "bsdtar" | "find" | "gfind" | "date") || role_of(name).is_some()
 }
@@ -206,13 +212,13 @@ pub(super) fn runs_a_script(name: &str) -> bool {
     matches!(name, "awk" | "gawk" | "mawk" | "perl" | "sed" | "yq" | "jq")
 }
 
-/// Returns true if `name` reads what its operands hold.
+/// Returns true if `name` reads the content of its operands.
 pub(super) fn reads_operands(name: &str) -> bool {
     let role = role_of(name).map(|(role, _)| role);
     matches!(role, Some(Role::Reads | Role::Searches | Role::Compares | Role::Copies | Role::Moves))
 }
 
-/// Returns true if `name` is known to show nothing of what the files hold that its operands name.
+/// Returns true if `name` is known to show no content of the files that its operands name.
 pub(super) fn opens_nothing(name: &str) -> bool {
     let lists = matches!(role_of(name), Some((Role::Lists | Role::Writes | Role::Changes, _)));
     let others = matches!(
@@ -251,7 +257,7 @@ pub(super) fn opens_nothing(name: &str) -> bool {
     only_says(name) || lists || others
 }
 
-/// Returns true if the option holds, in the same word, the name of a file to read, and nobody can tell which.
+/// Returns true if the same word gives an option and the unknown name of a file to read.
 pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
     let is_unknown = |value: &str| value.contains([UNKNOWN, SOMETHING]);
     let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
@@ -263,7 +269,7 @@ pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
         None => {
             let takes_file = name == "date" || name.ends_with("grep");
             let letters = arg.text.strip_prefix('-').filter(|text| takes_file && !text.starts_with('-'));
-            // Behind one of these letters stands another value.
+            // After one of these letters, the rest of the word is another value.
             let has_file = |(before, value): (&str, &str)| {
                 !before.contains(['A', 'B', 'C', 'd', 'D', 'e', 'I', 'm']) && is_unknown(value)
             };
@@ -272,7 +278,8 @@ pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
     }
 }
 
-/// Returns true if `name`, which does not read its operands in every use, reads one of these, and `is_unknown` of it.
+/// Returns true if `name` reads an operand for which `is_unknown` holds. It covers programs that read operands only in
+/// some uses.
 pub(super) fn reads_unknown(name: &str, rest: &[Arg], is_unknown: impl Fn(&Arg) -> bool) -> bool {
     match name {
         "man" => rest.iter().any(is_unknown),
@@ -294,7 +301,7 @@ fn is_date_file(text: &str) -> bool {
     letters.is_some_and(|letters| letters.ends_with(['f', 'r'])) || is_short_for(text, "--file --reference")
 }
 
-/// Returns true if the option is one of these, or the beginning of one.
+/// Returns true if the option is one of `names` or a prefix of one.
 fn is_short_for(option: &str, names: &str) -> bool {
     option.len() > 2 && option.starts_with("--") && names.split(' ').any(|name| name.starts_with(option))
 }
@@ -303,13 +310,14 @@ fn role_of(name: &str) -> Option<(Role, &'static str)> {
     BY_PROGRAM.get(name).copied()
 }
 
-/// The same by program.
+/// The roles by program.
 static BY_PROGRAM: LazyLock<HashMap<&'static str, (Role, &'static str)>> = LazyLock::new(|| {
     let rows = ROLES.iter();
     rows.flat_map(|(role, programs, values)| programs.iter().map(|program| (*program, (*role, *values)))).collect()
 });
 
-/// The files that `name` reads and writes with these words. `reads_only` says that it is proven to write none of them.
+/// Returns the files that `name` reads and writes with these words. `reads_only` is true if the program is proven to
+/// write none of them.
 pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
     match name {
         "dd" => return dd(rest),
@@ -350,7 +358,7 @@ fn everything_if(all: bool) -> Below {
     if all { Below::Everything } else { Below::Nothing }
 }
 
-/// A command line taken apart as far as it takes to find its operands.
+/// The operands and options of a command line.
 struct Words<'a> {
     operands: Vec<&'a Arg>,
     options: Vec<Given<'a>>,
@@ -362,14 +370,14 @@ struct Given<'a> {
     value: Option<Text<'a>>,
 }
 
-/// A value: a word of its own, or the end of one.
+/// The value of an option: a separate word or the end of one.
 enum Text<'a> {
     Word(&'a Arg),
     End(Box<Arg>),
 }
 
 impl Text<'_> {
-    /// What stands behind the name of an option in the word that gives it.
+    /// Creates a value from the text after the option name in the same word.
     fn end(word: &Arg, text: &str) -> Self {
         Text::End(Box::new(Arg { text: text.into(), ..word.clone() }))
     }
@@ -390,13 +398,13 @@ impl Text<'_> {
     }
 }
 
-/// Returns true if the option is one of `names`, or a long one of them cut short.
+/// Returns true if the option is one of `names`, or an abbreviated long option among them.
 fn means(option: &str, names: &str) -> bool {
     is_listed(names, option) || !WHOLE.contains(&option) && is_short_for(option, names)
 }
 
 impl<'a> Words<'a> {
-    /// `values` are the options that take a value.
+    /// Parses words into operands and options. `values` lists the options that take a value.
     fn read(rest: &'a [Arg], values: &str) -> Words<'a> {
         let mut words = Words { operands: Vec::new(), options: Vec::new() };
         let takes = |name: &str| is_listed(values, name);
@@ -414,7 +422,8 @@ impl<'a> Words<'a> {
             match text.split_once('=').filter(|_| text.starts_with("--")) {
                 Some((name, value)) => words.give(name, Some(Text::end(arg, value))),
                 None if takes(text) => words.give(text, args.next().map(Text::Word)),
-                // Cut short, it may be another one: the next word is its value, and an operand.
+                // An abbreviation may stand for another option. Therefore the next word counts as its value and as an
+                // operand.
                 None if means(text, values) => words.give(text, args.as_slice().first().map(Text::Word)),
                 None if text.starts_with("--") => words.give(text, None),
                 None => words.read_letters(arg, &takes, &mut args),
@@ -427,7 +436,8 @@ impl<'a> Words<'a> {
         self.options.push(Given { name: name.into(), value });
     }
 
-    /// Reads short options that share one word: the last may take the rest of it, or the next word.
+    /// Parses short options that share one word. The last one may take the rest of the word or the next word as its
+    /// value.
     fn read_letters(&mut self, arg: &'a Arg, takes: &impl Fn(&str) -> bool, args: &mut impl Iterator<Item = &'a Arg>) {
         let text = arg.text.as_str();
         let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
@@ -444,21 +454,21 @@ impl<'a> Words<'a> {
         self.options.iter().any(|given| means(&given.name, names))
     }
 
-    /// The files that options of `name` say it reads and writes.
+    /// Returns the files that options of `name` read and write.
     fn files_of(&self, name: &str) -> Vec<Operand> {
         let Some((_, writes, reads)) = FILES.iter().find(|(names, ..)| names.contains(&name)) else {
             return Vec::new();
         };
         let named = |names: &'static str, access| {
             let given = self.options.iter().filter(move |given| means(&given.name, names));
-            // A directory is used with what is put there.
+            // A directory is used with the files inside it.
             let below = |given: &Given<'_>| everything_if(is_directory(&given.name, names));
             given.filter_map(move |given| path(given.value.as_ref()?.arg(), access, below(given)))
         };
         named(writes, Access::Write).chain(named(reads, Access::Read)).collect()
     }
 
-    /// Returns true if the files that links below its operands lead to are read as well.
+    /// Returns true if the program also reads the targets of links below its operands.
     fn follows(&self, name: &str) -> bool {
         match name {
             "rg" => self.has("-L --follow") || self.has_letter('L'),
@@ -475,7 +485,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Whether one of the joined short options is this letter.
+    /// Returns true if one of the joined short options is this letter.
     fn has_letter(&self, letter: char) -> bool {
         self.options.iter().any(|given| !given.name.starts_with("--") && given.name.contains(letter))
     }
@@ -489,12 +499,12 @@ impl<'a> Words<'a> {
         self.has_letter('r') || self.has_letter('R') || self.has_long("--recursive")
     }
 
-    /// Returns true if one of these long options is given, or the beginning of one.
+    /// Returns true if one of these long options is given, perhaps abbreviated.
     fn has_long(&self, names: &str) -> bool {
         self.options.iter().any(|given| is_short_for(&given.name, names))
     }
 
-    /// Returns true if `grep` is told to read directories with all below them.
+    /// Returns true if an option of `grep` requests to read directories with everything below them.
     fn recurses_into_directories(&self) -> bool {
         let recurses = |value: &Option<Text<'a>>| {
             value.as_ref().and_then(Text::text).is_none_or(|how| "recurse".starts_with(how.as_str()))
@@ -512,7 +522,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// `grep pattern file…`, `sed script file…` and their kin; `sed -i` writes what it reads.
+/// Returns the files of `grep pattern file…`, `sed script file…` and similar commands. `sed -i` writes the files
+/// that it reads.
 fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
     let given = words.has("-e -f --regexp --file --expression --from-file");
     let in_place = matches!(name, "sed" | "perl" | "awk" | "gawk" | "mawk" | "yq")
@@ -525,7 +536,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
     let patterns = words.values_of("-f --file").filter_map(|value| value.path(Access::Read));
     let mut named: Vec<_> = files.iter().filter_map(|arg| path(arg, access, all)).chain(patterns).collect();
     if files.is_empty() && all.is_everything() {
-        // Whether it searches the directory or what it is given to read, nobody knows.
+        // The program searches either the directory or its input. The classifier cannot tell which.
         named.push(Operand { certain: false, ..Operand::certain(access, ".", all) });
     }
     if name == "sed" {
@@ -539,7 +550,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
     named
 }
 
-/// The files that a program of `sed` says it reads and writes.
+/// Returns the files that a program of `sed` reads and writes.
 fn scripted(programs: &[&Arg], words: &Words<'_>) -> Vec<Operand> {
     let given = words.values_of("-e --expression").filter_map(Text::text);
     let scripts: Vec<SmolStr> = programs.iter().filter_map(|arg| exact(arg)).chain(given).collect();
@@ -554,10 +565,10 @@ fn scripted(programs: &[&Arg], words: &Words<'_>) -> Vec<Operand> {
     sed::effects(&scripts.join("\n")).into_iter().take(MOST_WRITTEN_IN).filter_map(used).collect()
 }
 
-/// The most words of a program that may be files which it opens.
+/// The limit of words in a program that are taken for files which it may open.
 const MOST_WRITTEN_IN: usize = 64;
 
-/// What a program of `sed` or `awk` may open, as far as it stands there.
+/// Returns the files that a program of `sed` or `awk` may open, as far as they are written out.
 fn written_in(program: &str) -> Vec<Operand> {
     let part_of_path = |c: char| c.is_alphanumeric() || "._/~+@%-".contains(c);
     let texts = program.split(|c: char| !part_of_path(c)).filter(|text| text.contains(['/', '.']));
@@ -575,7 +586,7 @@ fn changed(words: &Words<'_>) -> Vec<Operand> {
     words.operands.iter().skip(skipped).filter_map(|arg| path(arg, Access::Write, all)).collect()
 }
 
-/// All but the last operand are used so, and the last, or the directory that an option names, is written.
+/// Uses all operands except the last with `access`. Writes the last operand, or the directory that an option names.
 fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
     let directory: Vec<_> = words.values_of("-t --target-directory").filter_map(Text::text).collect();
     if name == "install" && (words.has_letter('d') || words.has("--directory")) {
@@ -589,7 +600,7 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
     let read = everything_if(all).followed_if(words.follows(name));
     let all = everything_if(all);
     let mut named: Vec<_> = sources.iter().filter_map(|arg| path(arg, access, read)).collect();
-    // By another name, a file is written as well.
+    // A hard link makes the file writable under another name.
     let links = match name {
         "ln" => !words.has_letter('s') && !words.has("--symbolic"),
         "cp" => words.has_letter('l') || words.has("--link"),
@@ -599,7 +610,7 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
         let linked = if sources.is_empty() { words.operands.as_slice() } else { sources };
         named.extend(linked.iter().filter_map(|arg| path(arg, Access::Write, all)));
     }
-    // One operand of `ln` is what the link in the working directory leads to.
+    // A single operand of `ln` is the target of a link in the working directory.
     let into: Vec<SmolStr> = match last {
         Some(last) if sources.is_empty() => {
             named.extend(path(last, Access::Read, Below::Nothing));
@@ -608,7 +619,7 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
         Some(last) => exact(last).into_iter().collect(),
         None => directory.clone(),
     };
-    // What is written has the names of what is in a source, or names that nobody knows.
+    // The written files have the names of the files in a source, or unknown names.
     let is_whole = name != "rsync" && (words.has_letter('T') || words.has("--no-target-directory"));
     let is_open = |source: &&&Arg| match exact(source) {
         Some(text) if name == "rsync" => text.ends_with('/') || basename(&text) == ".",
@@ -618,7 +629,7 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
     let is_open = all == Below::Everything && is_whole || sources.iter().any(|source| is_open(&source));
     let is_directory = |into: &str| !directory.is_empty() || sources.len() != 1 || into.ends_with(['/', '.']);
     for into in &into {
-        // Below it, if it is a directory: nobody has looked yet.
+        // If the target is a directory, the file is written inside it. The type of the target is not known yet.
         let inside = sources.iter().filter(|_| !is_whole).filter_map(|source| {
             let source = exact(source)?;
             Some(format_smolstr!("{into}/{}", basename(source.trim_end_matches('/'))))
@@ -637,7 +648,8 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
     named
 }
 
-/// The directories of this machine that a container is given: it writes them, unless they are said to be read only.
+/// Returns the host directories that are mounted in a container. The container writes them unless the mount is
+/// read-only.
 fn mounted(rest: &[Arg]) -> Vec<Operand> {
     let mut named = Vec::new();
     let mut words = rest.iter();
@@ -674,7 +686,7 @@ fn mounted(rest: &[Arg]) -> Vec<Operand> {
         } else {
             given.text.splitn(3, ':').nth(2).is_some_and(|options| options.split(',').any(|option| option == "ro"))
         };
-        // A name without a slash is that of a volume.
+        // A name without a slash is the name of a volume.
         let is_path = |source: &String| is_mount || source.starts_with(['/', '.', '~', HOME]);
         let Some(source) = source.filter(is_path) else { continue };
         let access = if reads_only { Access::Read } else { Access::Write };
@@ -697,10 +709,10 @@ fn dd(rest: &[Arg]) -> Vec<Operand> {
     rest.iter().filter_map(of).collect()
 }
 
-/// `date -f file` prints what it cannot read as a date.
+/// Returns the files of `date`. `date -f file` prints the text that it cannot parse as a date.
 fn date(rest: &[Arg]) -> Vec<Operand> {
     let words = Words::read(rest, "-d -f -r -s -v -z --date --file --reference --set");
-    // Where `-j` is an option, `-f` has a format.
+    // With the option `-j`, the value of `-f` is a format.
     let names = if words.has_letter('j') { "-r" } else { "-f -r" };
     let is_file = |given: &&Given<'_>| {
         is_short_for(&given.name, "--file --reference") || names.split(' ').any(|name| name == given.name)
@@ -741,17 +753,17 @@ fn curl(rest: &[Arg]) -> Vec<Operand> {
     named
 }
 
-/// The file that `%output{file}` or `%output{>>file}` names, where the text begins behind the brace.
+/// Returns the file of `%output{file}` or `%output{>>file}`. The text begins after the brace.
 fn in_braces(text: &str) -> Option<Operand> {
     let (file, _) = text.split_once('}')?;
     Some(Operand::certain(Access::Write, file.trim_start_matches('>'), Below::Nothing))
 }
 
 fn wget(rest: &[Arg]) -> Vec<Operand> {
-    const VALUES: &str = "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i --input-file \
-                          --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
-                          --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base --warc-file --hsts-file --rejected-log --ca-certificate \
-                          --certificate --private-key";
+    const VALUES: &str = "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i \
+        --input-file --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
+        --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base --warc-file \
+        --hsts-file --rejected-log --ca-certificate --certificate --private-key";
     let words = Words::read(rest, VALUES);
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     let mut named: Vec<_> = Vec::new();
@@ -772,7 +784,7 @@ fn wget(rest: &[Arg]) -> Vec<Operand> {
         return named;
     }
     for arg in &words.operands {
-        // Where the name comes from the server, the directory is what is written.
+        // If the server chooses the name, the file `index.html` is assumed.
         let name = exact(arg).and_then(|text| name_in_url(&text));
         named.push(match name {
             Some(name) => write(format_smolstr!("{dir}/{name}")),
@@ -782,7 +794,7 @@ fn wget(rest: &[Arg]) -> Vec<Operand> {
     named
 }
 
-/// The last component of the path in a URL.
+/// Returns the last component of the path in a URL.
 fn name_in_url(url: &str) -> Option<SmolStr> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest.split(['?', '#']).next().unwrap_or(rest);
@@ -792,7 +804,7 @@ fn name_in_url(url: &str) -> Option<SmolStr> {
 }
 
 fn tar(rest: &[Arg]) -> Vec<Operand> {
-    // The first word may be letters without a dash.
+    // The first word may be option letters without a dash.
     let (first, behind) = match rest.split_first() {
         Some((first, behind)) if !first.text.starts_with('-') => (first.text.as_str(), behind),
         _ => ("", rest),
@@ -838,7 +850,7 @@ fn find(rest: &[Arg]) -> Vec<Operand> {
     }
     let follows = rest.iter().any(|arg| arg.text == "-L" || arg.text == "-follow");
     if runs {
-        // What it runs may do anything with what it finds.
+        // The program may read and write the files that `find` passes to it.
         let found = named.clone().into_iter().flat_map(|start| {
             [Access::Read, Access::Write].map(|access| Operand {
                 access,

@@ -1,36 +1,136 @@
-//! Command lines of clouds and platforms, where they only report.
+//! Read-only commands of clouds and hosting platforms.
 
 use super::{Spec, spec};
 use crate::command::{options::Options, walk::Arg};
 
 pub(super) const SPECS: &[Spec] = &[
     spec("aws", "").raw(aws_reads).examples(
-        &["aws s3 ls", "aws s3 ls s3://b/p --recursive", "aws ec2 describe-instances --output json", "aws sts get-caller-identity", "aws --profile p iam list-users", "aws logs tail g --since 1h"],
-        &["aws s3 rm s3://b/x", "aws ec2 run-instances", "aws s3 cp a s3://b", "aws --endpoint-url http://x s3 ls", "aws s3 ls --endpoint http://x", "aws ec2 describe-instances --filters file://x", "aws s3 ls s3://$SECRET", "aws secretsmanager get-secret-value --secret-id x", "aws s3api get-object --bucket b --key k f", "aws configure set a b", "aws s3 --quiet cp ls s3://b/x", "aws ec2 terminate-instances --instance-ids i"],
+        &[
+            "aws s3 ls",
+            "aws s3 ls s3://b/p --recursive",
+            "aws ec2 describe-instances --output json",
+            "aws sts get-caller-identity",
+            "aws --profile p iam list-users",
+            "aws logs tail g --since 1h",
+        ],
+        &[
+            "aws s3 rm s3://b/x",
+            "aws ec2 run-instances",
+            "aws s3 cp a s3://b",
+            "aws --endpoint-url http://x s3 ls",
+            "aws s3 ls --endpoint http://x",
+            "aws ec2 describe-instances --filters file://x",
+            "aws s3 ls s3://$SECRET",
+            "aws secretsmanager get-secret-value --secret-id x",
+            "aws s3api get-object --bucket b --key k f",
+            "aws configure set a b",
+            "aws s3 --quiet cp ls s3://b/x",
+            "aws ec2 terminate-instances --instance-ids i",
+        ],
     ),
     spec("gcloud", "").raw(gcloud_reads).examples(
-        &["gcloud compute instances list", "gcloud projects describe p", "gcloud config list", "gcloud auth list", "gcloud container clusters list --format=json", "gcloud logging read 'x' --limit 5"],
-        &["gcloud compute instances delete x", "gcloud config set project p", "gcloud auth print-access-token", "gcloud compute ssh x", "gcloud compute instances --async delete list", "gcloud run deploy x", "gcloud --flags-file f projects list", "gcloud secrets versions access 1 --secret x"],
+        &[
+            "gcloud compute instances list",
+            "gcloud projects describe p",
+            "gcloud config list",
+            "gcloud auth list",
+            "gcloud container clusters list --format=json",
+            "gcloud logging read 'x' --limit 5",
+        ],
+        &[
+            "gcloud compute instances delete x",
+            "gcloud config set project p",
+            "gcloud auth print-access-token",
+            "gcloud compute ssh x",
+            "gcloud compute instances --async delete list",
+            "gcloud run deploy x",
+            "gcloud --flags-file f projects list",
+            "gcloud secrets versions access 1 --secret x",
+        ],
     ),
     spec("az", "").raw(az_reads).examples(
         &["az vm list -o table", "az account show", "az group list", "az aks show -n x -g y"],
-        &["az vm delete -n x", "az group delete -n x", "az login", "az account get-access-token", "az keyvault secret show --name x", "az vm start -n x", "az vm show -n @/etc/passwd", "az config set a=b list", "az rest --method delete --url x"],
+        &[
+            "az vm delete -n x",
+            "az group delete -n x",
+            "az login",
+            "az account get-access-token",
+            "az keyvault secret show --name x",
+            "az vm start -n x",
+            "az vm show -n @/etc/passwd",
+            "az config set a=b list",
+            "az rest --method delete --url x",
+        ],
     ),
-    spec("gsutil", "-s -c -e -l -L -h -r -a -b -d -m -q -R").sub("ls|du|stat|version|cat|hash").online_for("ls|du|stat|cat").examples(&["gsutil ls gs://b"], &["gsutil rm gs://b/x", "gsutil cp a gs://b", "gsutil -o x ls"]),
-    spec("heroku", "-a: -n: -t -s: -d: -j --app: --num: --tail --source: --json --team: --all -A -p:").sub("apps|apps:info|info|ps|logs|releases|addons|domains|status|regions|auth:whoami|whoami|buildpacks|pg:info|pg:ps|access|features|pipelines|stack|releases:info|version").asking(no_change).examples(&["heroku apps", "heroku logs --tail -a x", "heroku ps"], &["heroku ps:scale web=0", "heroku apps:destroy x", "heroku run bash", "heroku config"]),
-    spec("fly flyctl", "-a: -j --app: --json --all -i: -r: --no-tail -n").sub("status|logs|apps list|machine list|machines list|releases|regions list|volumes list|ips list|scale show|services list|checks list|platform regions|auth whoami|config show|postgres list|image show").examples(&["fly status", "fly logs -a x"], &["fly deploy", "fly apps destroy x", "fly ssh console"]),
+    spec("gsutil", "-s -c -e -l -L -h -r -a -b -d -m -q -R")
+        .sub("ls|du|stat|version|cat|hash")
+        .online_for("ls|du|stat|cat")
+        .examples(&["gsutil ls gs://b"], &["gsutil rm gs://b/x", "gsutil cp a gs://b", "gsutil -o x ls"]),
+    spec("heroku", "-a: -n: -t -s: -d: -j --app: --num: --tail --source: --json --team: --all -A -p:")
+        .sub(
+            "apps|apps:info|info|ps|logs|releases|addons|domains|status|regions|auth:whoami|whoami|buildpacks|pg:info|\
+             pg:ps|access|features|pipelines|stack|releases:info|version",
+        )
+        .asking(no_change)
+        .examples(
+            &["heroku apps", "heroku logs --tail -a x", "heroku ps"],
+            &["heroku ps:scale web=0", "heroku apps:destroy x", "heroku run bash", "heroku config"],
+        ),
+    spec("fly flyctl", "-a: -j --app: --json --all -i: -r: --no-tail -n")
+        .sub(
+            "status|logs|apps list|machine list|machines list|releases|regions list|volumes list|ips list|scale show|\
+             services list|checks list|platform regions|auth whoami|config show|postgres list|image show",
+        )
+        .examples(&["fly status", "fly logs -a x"], &["fly deploy", "fly apps destroy x", "fly ssh console"]),
     spec("fly flyctl", "--json").sub("version").none().offline().examples(&["fly version"], &["fly version upgrade"]),
-    spec("vercel", "-S: --scope: --json -F: --no-color").sub("ls|list|inspect|logs|whoami|teams ls|domains ls|project ls|projects ls|certs ls|dns ls|alias ls|env ls|target ls").examples(&["vercel ls", "vercel whoami"], &["vercel deploy", "vercel --prod", "vercel rm x", "vercel", "vercel env pull"]),
-    spec("netlify ntl", "--json").sub("status|sites:list|functions:list|watch|status:hooks|logs:function").examples(&["netlify status"], &["netlify deploy", "netlify sites:delete"]),
-    spec("railway", "--json -s: -e: --service: --environment:").sub("status|logs|whoami|list|version").examples(&["railway status", "railway logs"], &["railway up", "railway run x", "railway variables --set a=b", "railway down"]),
-    spec("supabase firebase wrangler doctl linode-cli hcloud scw oci ibmcloud", "-o: --output: --format: --json --project: --no-header --linked --region: --cloud")
-        .sub("status|projects list|projects:list|apps:list|functions list|functions:list|migration list|whoami|account get|auth list|compute droplet list|kubernetes cluster list|databases list|apps list|server list|volume list|network list|linodes list|deployments list|kv namespace list|d1 list|r2 bucket list|hosting:channel:list|orgs list|branches list|pages project list|login:list|versions list|regions|region list|context list|account balance get")
-        .examples(&["wrangler whoami", "doctl compute droplet list", "supabase status", "hcloud server list"], &["wrangler deploy", "doctl compute droplet delete 1", "supabase db reset", "firebase deploy"]),
-    spec("vault consul nomad", "-format: -namespace: -detailed -verbose -json -short").sub("status|version|kv list|secrets list|auth list|policy list|policy read|members|node status|job status|server members|catalog services|catalog nodes|operator raft list-peers|namespace list|alloc status|catalog datacenters").examples(&["vault status", "consul members", "nomad job status x"], &["vault kv get secret/x", "vault kv delete x", "consul kv put a b", "nomad job stop x"]),
-    spec("stripe twilio sentry-cli snyk", "").sub("version|info|whoami|projects list|releases list|organizations list").none().examples(&["sentry-cli info"], &["stripe trigger x", "snyk monitor"]),
+    spec("vercel", "-S: --scope: --json -F: --no-color")
+        .sub(
+            "ls|list|inspect|logs|whoami|teams ls|domains ls|project ls|projects ls|certs ls|dns ls|alias ls|env ls|\
+             target ls",
+        )
+        .examples(
+            &["vercel ls", "vercel whoami"],
+            &["vercel deploy", "vercel --prod", "vercel rm x", "vercel", "vercel env pull"],
+        ),
+    spec("netlify ntl", "--json")
+        .sub("status|sites:list|functions:list|watch|status:hooks|logs:function")
+        .examples(&["netlify status"], &["netlify deploy", "netlify sites:delete"]),
+    spec("railway", "--json -s: -e: --service: --environment:").sub("status|logs|whoami|list|version").examples(
+        &["railway status", "railway logs"],
+        &["railway up", "railway run x", "railway variables --set a=b", "railway down"],
+    ),
+    spec(
+        "supabase firebase wrangler doctl linode-cli hcloud scw oci ibmcloud",
+        "-o: --output: --format: --json --project: --no-header --linked --region: --cloud",
+    )
+    .sub(
+        "status|projects list|projects:list|apps:list|functions list|functions:list|migration list|whoami|account get|\
+         auth list|compute droplet list|kubernetes cluster list|databases list|apps list|server list|volume list|\
+         network list|linodes list|deployments list|kv namespace list|d1 list|r2 bucket list|hosting:channel:list|\
+         orgs list|branches list|pages project list|login:list|versions list|regions|region list|context list|\
+         account balance get",
+    )
+    .examples(
+        &["wrangler whoami", "doctl compute droplet list", "supabase status", "hcloud server list"],
+        &["wrangler deploy", "doctl compute droplet delete 1", "supabase db reset", "firebase deploy"],
+    ),
+    spec("vault consul nomad", "-format: -namespace: -detailed -verbose -json -short")
+        .sub(
+            "status|version|kv list|secrets list|auth list|policy list|policy read|members|node status|job status|\
+             server members|catalog services|catalog nodes|operator raft list-peers|namespace list|alloc status|\
+             catalog datacenters",
+        )
+        .examples(
+            &["vault status", "consul members", "nomad job status x"],
+            &["vault kv get secret/x", "vault kv delete x", "consul kv put a b", "nomad job stop x"],
+        ),
+    spec("stripe twilio sentry-cli snyk", "")
+        .sub("version|info|whoami|projects list|releases list|organizations list")
+        .none()
+        .examples(&["sentry-cli info"], &["stripe trigger x", "snyk monitor"]),
 ];
 
-/// Options in front of a verb whose value is the next word.
+/// Options before a verb whose value is the next word.
 const VALUED: &[&str] = &[
     "--profile",
     "--region",
@@ -50,11 +150,11 @@ const VALUED: &[&str] = &[
     "--color",
 ];
 
-/// More groups, verbs and operands than this nobody writes.
+/// The limit of groups, verbs and operands. Real commands have fewer.
 const MAX_VERBS: usize = 64;
 
-/// The words that are neither options nor their values. In front of the verb every option must be known: one that takes
-/// no value would otherwise hide the verb.
+/// Returns the words that are neither options nor their values. Every option before the verb must be known: an unknown
+/// option without a value would otherwise hide the verb.
 fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> Result<Vec<&'a str>, String> {
     let mut words = Vec::new();
     let mut rest = rest.iter().peekable();
@@ -83,8 +183,8 @@ fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> R
     Ok(words)
 }
 
-/// Options that send a request elsewhere, run a program, or read options from a file; abbreviated, they are the same.
-/// And values that are read from a file or an address.
+/// Refuses options that redirect a request, run a program, or read options from a file, including their abbreviations.
+/// Also refuses values from a file or an address.
 fn no_option(rest: &[Arg], names: &[&str]) -> Result<(), String> {
     let named = |word: &Arg| {
         let option = word.text.split('=').next().unwrap_or_default();
@@ -96,7 +196,7 @@ fn no_option(rest: &[Arg], names: &[&str]) -> Result<(), String> {
         value.starts_with('@')
             || ["file://", "fileb://", "http://", "https://"].iter().any(|start| word.text.contains(start))
     };
-    // Values of a question are kept beside the project; what lies elsewhere is not meant to be sent.
+    // The values of a query may be in a JSON file next to the project. Files elsewhere must not be sent.
     let beside = |word: &Arg| {
         let path = word.text.strip_prefix("file://").unwrap_or("/");
         let elsewhere = path.starts_with(['/', '~', '.']) || path.contains("..") || path.contains("/.");
@@ -195,7 +295,7 @@ fn gcloud_reads(rest: &[Arg]) -> Result<(), String> {
     let bare = ["--quiet", "-q", "--uri", "--verbose", "--show-labels", "--flatten"];
     let words = verbs(rest, &bare, |words| words.iter().any(|word| GCLOUD_VERBS.contains(word)))?;
     let end = words.iter().take(6).position(|word| GCLOUD_VERBS.contains(word));
-    // What is no group is a verb, and behind another verb these words are operands.
+    // An unknown word before the verb may be another verb. Then the known verb would be an operand.
     if matches!(words.as_slice(), ["storage", "ls" | "cat" | "du", ..] | ["builds", "log", _]) {
         return Ok(());
     }
@@ -314,7 +414,7 @@ const GCLOUD_GROUPS: &[&str] = &[
 const AZ_VERBS: &[&str] =
     &["list", "show", "version", "exists", "tail", "list-locations", "list-sizes", "list-skus", "list-usage"];
 
-/// Behind these, what looks like a verb is an operand.
+/// Words after which a word that looks like a verb is an operand.
 const AZ_CHANGES: &[&str] =
     &["set", "unset", "add", "delete", "remove", "create", "update", "clear", "purge", "import", "upgrade"];
 
@@ -336,7 +436,7 @@ fn az_reads(rest: &[Arg]) -> Result<(), String> {
     }
 }
 
-/// `heroku apps x` shows; nothing else hides behind these names.
+/// Accepts at most one operand. `heroku apps x` only shows an app; further operands may change something.
 fn no_change(options: &Options<'_>) -> Result<(), String> {
     if options.operands.len() <= 1 { Ok(()) } else { Err("its operands may name something to change".into()) }
 }

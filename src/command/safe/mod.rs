@@ -1,7 +1,7 @@
-//! What is proven to read only: a table of programs, subcommands, options and operands, each written out.
+//! The table of read-only commands: rows of programs, subcommands, options and operands, each written out.
 //!
-//! A command is safe if some row has its program, its subcommand and every one of its options, and the row's question
-//! about the operands is answered yes. There is no row for "anything else": what no row speaks of is not safe.
+//! A command is safe if a row lists its program, its subcommand and every one of its options. The predicate of the row
+//! must also accept the operands. There is no default row: a command that no row describes is not safe.
 
 mod cloud;
 mod containers;
@@ -36,66 +36,67 @@ use super::{
 use online::Online;
 pub(super) use online::{asking_network, asks_network, has_subcommands, reads_operands, stays_here};
 
-/// What operands a row takes.
+/// The operands that a row accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operands {
-    /// Any number, all of them only read.
+    /// Any number of operands, which the program only reads.
     Any,
     None,
     AtMost(usize),
-    /// Some only if one of these options is given: without it, an operand changes something.
+    /// Operands only if one of these options is given. Without it, an operand changes something.
     With(&'static str),
 }
 
-/// Where the words of a row may end up.
+/// The destination of the words of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
-    /// On this machine, or at a service of one's own that no word chooses.
+    /// This machine, or a service of the user that no word selects.
     Here,
-    /// A word that is an address is fetched; the others stay here.
+    /// A word that is an address is fetched. The other words stay on this machine.
     Addresses,
-    /// Operands are addresses and are fetched; those on this machine may hold variables, nothing else may.
+    /// Operands are addresses that are fetched. Only addresses on this machine may contain variables.
     Web,
-    /// At a service that no word chooses: variables of the environment may be part of what it is asked for, if they are not
-    /// secrets by their names.
+    /// A service that no word selects. Words may contain environment variables, unless the variable names suggest
+    /// secrets.
     Service,
-    /// Somebody else reads them: each word must be written out.
+    /// A third party. Each word must be written out.
     Elsewhere,
 }
 
-/// The most words that are looked through for a subcommand. Each row looks for its own.
+/// The limit of words that are searched for a subcommand. Each row searches for its own.
 const MAX_BEFORE: usize = 64;
 
-/// A question about a whole command line; the answer no has a reason.
+/// A predicate on a parsed command line. A refusal has a reason.
 type Question = fn(&Options<'_>) -> Result<(), String>;
 
-/// A question about the words as they stand, for programs whose options no list can describe.
+/// A predicate on the unparsed words, for programs whose options no list can describe.
 type RawQuestion = fn(&[Arg]) -> Result<(), String>;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::command) struct Spec {
-    /// Names, separated by blanks.
+    /// The program names, separated by blanks.
     programs: &'static str,
-    /// The words of the subcommand; alternatives are separated by `|`.
+    /// The words of the subcommand. Alternatives are separated by `|`.
     subcommand: &'static str,
-    /// Options that may stand before the subcommand.
+    /// Options that may precede the subcommand.
     globals: &'static str,
     flags: &'static str,
     operands: Operands,
     question: Option<Question>,
-    /// No option of the program can harm: a word that may turn out to be one is no danger.
+    /// True if no option of the program can do harm, so that a word that may expand to an option is accepted.
     inert: bool,
     stop_at_operand: bool,
-    /// The whole command line goes through the question only.
+    /// A predicate that replaces the option list and the operand check.
     raw: Option<RawQuestion>,
-    /// Where its words may end up, if that is not what the family says.
+    /// The destination of its words, if it differs from that of the family.
     reach: Option<Reach>,
-    /// The uses of it that ask the network, if that is not what its reach says.
+    /// The uses that need the network, if they differ from the default for the destination.
     online: Option<Online>,
-    /// Leaves a file where it is run: only the directory that the host starts commands in is meant for that.
+    /// True if the command leaves a file in its directory. Then it is only safe in the directory in which the host
+    /// starts commands.
     only_at_start: bool,
-    /// Not safe where the profile is strict.
+    /// True if the command is not safe in the strict profile.
     lenient: bool,
     pub(in crate::command) matches: &'static [&'static str],
     pub(in crate::command) not_matches: &'static [&'static str],
@@ -199,11 +200,11 @@ impl Spec {
 #[derive(Debug)]
 pub(in crate::command) struct Family {
     pub(in crate::command) specs: &'static [Spec],
-    /// Where the words of its rows end up.
+    /// The destination of the words of its rows.
     reach: Reach,
-    /// Its programs do nothing without the network, but for what a row proves to stay here.
+    /// True if the programs do nothing without the network, except for uses that a row proves to stay on this machine.
     only_online: bool,
-    /// Its programs show what the files hold that their operands name, but for those that are known not to.
+    /// True if the programs show the content of the files that their operands name, except for programs known not to.
     shows_files: bool,
 }
 
@@ -223,12 +224,12 @@ const fn at_service(specs: &'static [Spec]) -> Family {
     Family { specs, reach: Reach::Service, only_online: false, shows_files: false }
 }
 
-/// Programs that are nothing but the way to a service.
+/// Creates a family of programs that only connect to a service.
 const fn of_service(specs: &'static [Spec]) -> Family {
     Family { only_online: true, ..at_service(specs) }
 }
 
-/// All rows, by the families they belong to.
+/// All rows, grouped by families.
 pub(in crate::command) const FAMILIES: &[Family] = &[
     local(coreutils::SPECS),
     of_files(files::SPECS),
@@ -245,7 +246,7 @@ pub(in crate::command) const FAMILIES: &[Family] = &[
     local(versions::SPECS),
 ];
 
-/// A row and the family it is from.
+/// A row and its family.
 type Row = (&'static Spec, &'static Family);
 
 static INDEX: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
@@ -260,21 +261,21 @@ static INDEX: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
     index
 });
 
-/// The result of looking for a proof.
+/// The result of the search for a proof.
 #[derive(Debug)]
 pub(in crate::command) enum Proof {
-    /// Proven, by this rule.
+    /// A proof by this rule.
     Reads(String),
-    /// The program is known, this use of it is not proven.
+    /// A known program, but an unproven use of it.
     Unproven(String),
-    /// Nobody has written anything about the program.
+    /// A program that is in no list or table.
     Unknown,
 }
 
-/// Directories whose programs are what their names say.
+/// Directories with trusted programs.
 const TRUSTED: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/sbin", "/usr/sbin"];
 
-/// The name under which a program is looked up: bare, or in a directory of the system.
+/// Returns the name that is looked up for a program. The program must be a bare name or lie in a system directory.
 pub(in crate::command) fn trusted_name(program: &str) -> Option<&str> {
     match program.rsplit_once('/') {
         None => Some(program),
@@ -282,13 +283,13 @@ pub(in crate::command) fn trusted_name(program: &str) -> Option<&str> {
     }
 }
 
-/// Whether some row or the list of versions has the program.
+/// Returns true if a row or the list of versions contains the program.
 pub(in crate::command) fn knows(name: &str) -> bool {
     INDEX.contains_key(name) || versions::is_known(name)
 }
 
-/// The options of rows that ask nothing besides, for a program with these words behind it: none of them can harm, whatever
-/// its value and whatever stands beside it.
+/// Returns the options of rows without a predicate, for a program with the words `before` after it. None of these
+/// options can do harm, with any value and in any combination.
 pub(in crate::command) fn harmless_flags<'n>(
     name: &str,
     before: &'n [&'n str],
@@ -300,7 +301,7 @@ pub(in crate::command) fn harmless_flags<'n>(
     rows.filter(follows).map(|spec| spec.flags)
 }
 
-/// Looks for a proof that `args` only read.
+/// Searches for a proof that `args` are read-only.
 pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, places: &Places) -> Proof {
     let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
     let Some(name) = trusted_name(&program.text) else { return Proof::Unknown };
@@ -328,7 +329,7 @@ pub(in crate::command) fn prove(args: &[Arg], classifier: &Classifier, places: &
     Proof::Unproven(doubt.unwrap_or_else(|| not_only_reading(name)))
 }
 
-/// The rule that says that a program only answers what it is, or how it is used.
+/// Returns the rule that a program only prints its version or its help.
 fn answers(name: &str, program: &Arg, rest: &[Arg]) -> Option<String> {
     let is_asked = |question: &Arg| {
         let has_rows = INDEX.contains_key(name) && matches!(question.text.as_str(), "--help" | "--version");
@@ -349,7 +350,8 @@ fn not_only_reading(name: &str) -> String {
 }
 
 impl Spec {
-    /// Whether the row fits; no reason if it speaks of something else.
+    /// Checks that the row proves these words. An error without a reason means that the row describes another
+    /// subcommand.
     fn try_prove(
         &self,
         rest: &[Arg],
@@ -396,18 +398,18 @@ impl Spec {
         if fits { Ok(()) } else { Err("in this form its operands are not only read".into()) }
     }
 
-    /// The words behind the subcommand, if this is it.
+    /// Returns the words after the subcommand, if the words contain the subcommand of this row.
     fn after_subcommand<'a>(&self, rest: &'a [Arg]) -> Option<&'a [Arg]> {
         if self.subcommand.is_empty() {
             return Some(rest);
         }
-        // Most rows of a program speak of another subcommand.
+        // Most rows of a program describe another subcommand.
         let may_stand = |first: &Arg| first.text.starts_with('-') || occurs(&first.text, self.subcommand);
         let mut subcommands = rest.first().filter(|first| may_stand(first)).map(|_| self.subcommand.split('|'))?;
         subcommands.find_map(|subcommand| self.after_words(rest, subcommand))
     }
 
-    /// The words behind `subcommand`, before each word of which the global options may stand.
+    /// Returns the words after `subcommand`. Global options may precede each of its words.
     fn after_words<'a>(&self, rest: &'a [Arg], subcommand: &str) -> Option<&'a [Arg]> {
         let mut words = rest;
         for wanted in subcommand.split(' ') {

@@ -1,6 +1,6 @@
-//! The uses that rows describe and that ask the network.
+//! The uses in the table that need the network.
 //!
-//! The rows that say what is safe say what needs the network: no use is known to one table and forgotten by another.
+//! The rows that describe safe uses also describe the need for the network. Thus no use is missing in a second table.
 
 use super::{FAMILIES, Family, INDEX, Reach, Row, Spec, answers};
 use crate::command::{
@@ -9,24 +9,24 @@ use crate::command::{
     walk::{Arg, Places},
 };
 
-/// The uses that ask the network, of those that a row describes.
+/// The uses that need the network, among those that a row describes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Online {
     Never,
     Always,
-    /// Those with an address among the words.
+    /// Uses with an address among the words.
     Addresses,
-    /// Those with one of these subcommands, or one of these options.
+    /// Uses with one of these subcommands, or one of these options.
     For {
         subcommands: &'static str,
         options: &'static str,
     },
-    /// All but those with one of these subcommands, or one of these options.
+    /// All uses except those with one of these subcommands or options.
     AllBut {
         subcommands: &'static str,
         options: &'static str,
     },
-    /// Those whose words say so.
+    /// Uses whose words satisfy this predicate.
     If(fn(&[Arg]) -> bool),
 }
 
@@ -52,7 +52,7 @@ impl Spec {
         self.online(Online::AllBut { subcommands: "", options })
     }
 
-    /// The uses of it that ask: where words end up elsewhere, somebody is asked.
+    /// Returns the uses of this row that need the network. By default, the destination of the words decides.
     fn uses_online(&self, family: &Family) -> Online {
         self.online.unwrap_or(match self.reach.unwrap_or(family.reach) {
             Reach::Here => Online::Never,
@@ -61,7 +61,7 @@ impl Spec {
         })
     }
 
-    /// Returns true if that use, which this row describes, asks the network.
+    /// Returns true if this use, which the row describes, needs the network.
     pub(in crate::command) fn is_online(&self, family: &Family, rest: &[Arg]) -> bool {
         let words = Words::new(rest);
         match self.uses_online(family) {
@@ -81,7 +81,7 @@ impl Spec {
         }
     }
 
-    /// Returns true for words that this row speaks of, proven or not: whatever else they say, that subcommand runs.
+    /// Returns true for words that contain the subcommand of this row, proven or not.
     fn speaks_of(&self, rest: &[Arg]) -> bool {
         let words = Words::new(rest);
         self.after_subcommand(rest).is_some() || words.has_subcommand(self.subcommand)
@@ -92,32 +92,32 @@ fn rows(name: &str) -> &'static [Row] {
     INDEX.get(name).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The names of the programs that ask the network in some use.
+/// Returns the names of the programs that need the network in some use.
 pub(in crate::command) fn asking_network() -> impl Iterator<Item = &'static str> {
     let rows = FAMILIES.iter().flat_map(|family| family.specs.iter().map(move |spec| (spec, family)));
     let asking = rows.filter(|(spec, family)| !matches!(spec.uses_online(family), Online::Never) || family.only_online);
     asking.flat_map(|(spec, _)| spec.programs.split_ascii_whitespace())
 }
 
-/// Returns true if the first operand of `name` says what it does, as far as some row tells.
+/// Returns true if the first operand of `name` is a subcommand, according to the rows.
 pub(in crate::command) fn has_subcommands(name: &str) -> bool {
     rows(name).iter().any(|(spec, family)| !spec.subcommand.is_empty() || family.only_online)
 }
 
-/// Returns true if some row has `name` among the programs that show what the files hold that their operands name.
+/// Returns true if a row lists `name` among the programs that show the content of the files that their operands name.
 pub(in crate::command) fn reads_operands(name: &str) -> bool {
     let takes = |spec: &Spec| spec.subcommand.is_empty() && spec.operands != super::Operands::None;
     rows(name).iter().any(|(spec, family)| family.shows_files && takes(spec))
 }
 
-/// Returns true if `name` asks the network with these words, as far as some row tells.
+/// Returns true if `name` needs the network with these words, according to the rows.
 pub(in crate::command) fn asks_network(name: &str, rest: &[Arg]) -> bool {
     let asks = |(spec, family): &Row| family.only_online || spec.is_online(family, rest) && spec.speaks_of(rest);
     rows(name).iter().any(asks)
 }
 
-/// Returns true if `name` is proven to read what is on this machine with these words, and no row says that it asks
-/// somebody.
+/// Returns true if `name` with these words is proven to read only from this machine. No row may say that this use needs
+/// the network.
 pub(in crate::command) fn stays_here(name: &str, args: &[Arg]) -> bool {
     let Some((program, rest)) = args.split_first() else { return false };
     let places = Places::default();

@@ -1,4 +1,4 @@
-//! Questions about operands and values that a list of options cannot ask.
+//! Predicates on operands and values that an option list cannot express.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use crate::command::{
 };
 use smol_str::SmolStr;
 
-/// `sort -o`, `uniq in out` and the like are a matter of options; these are a matter of what is in the words.
+/// The result of a predicate: accepted, or refused with a reason.
 type Answer = Result<(), String>;
 
-/// The text of a program, as it is written but for numbers: one is as good as another.
+/// Returns the text of a program. An unknown number in it is replaced by `1`, because any number has the same effect.
 fn program(word: &Arg) -> Result<Cow<'_, str>, String> {
     if word.is_exact() {
         return Ok(Cow::Borrowed(&word.text));
@@ -24,7 +24,7 @@ fn program(word: &Arg) -> Result<Cow<'_, str>, String> {
     Err("a program text that is not written out".into())
 }
 
-/// `sed`: the first operand is the script, unless `-e` gives it.
+/// Checks the script of `sed`: the first operand, unless `-e` gives it.
 pub(super) fn sed_script(options: &Options<'_>) -> Answer {
     let scripts: Vec<&str> = options
         .given
@@ -42,7 +42,7 @@ pub(super) fn sed_script(options: &Options<'_>) -> Answer {
     sed::check(&program(script)?).map_err(Into::into)
 }
 
-/// `awk`: the first operand is the program; `name=value` among the rest only sets a variable.
+/// Checks the program of `awk`, which is the first operand. `name=value` among the other operands only sets a variable.
 pub(super) fn awk_program(options: &Options<'_>) -> Answer {
     let program = options.operands.first().ok_or("a program is missing")?;
     let reads_network = options.operands.iter().any(|operand| operand.text.starts_with("/inet"));
@@ -56,20 +56,20 @@ pub(super) fn find_expression(rest: &[Arg]) -> Answer {
     find::check(rest)
 }
 
-/// `date +format`: any other operand sets the clock.
+/// Accepts `date +format`. Any other operand sets the clock.
 pub(super) fn date_format(options: &Options<'_>) -> Answer {
     let shows = options.operands.iter().all(|operand| operand.text.starts_with('+'));
     let reads = options.has("-j");
     if shows || reads { Ok(()) } else { Err("an operand without `+` sets the clock".into()) }
 }
 
-/// Only places that leave nothing behind may be written to.
+/// Accepts only targets that store nothing, such as `/dev/null`.
 pub(super) fn writes_nothing(options: &Options<'_>) -> Answer {
     let free = |operand: &&Arg| operand.is_exact() && crate::command::walk::is_free(&operand.text);
     if options.operands.iter().all(free) { Ok(()) } else { Err("it writes its operands".into()) }
 }
 
-/// Addresses that are only fetched.
+/// Accepts addresses that `curl` only fetches.
 pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
     for (name, value) in &options.given {
         let value = value.as_deref().unwrap_or_default();
@@ -91,14 +91,15 @@ pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
 }
 
 pub(super) fn addresses(options: &Options<'_>) -> Answer {
-    // A variable as the whole address says neither what is fetched nor how.
+    // A single variable as the address hides the scheme and the host.
     match options.operands.iter().find(|operand| !is_fetched(&operand.text) || operand.text == UNKNOWN.to_string()) {
         Some(_) => Err("an address that is more than fetched".into()),
         None => Ok(()),
     }
 }
 
-/// `wget` names the file after the address: a hidden file could be one that programs read.
+/// Accepts addresses for `wget`, which names the file after the address. A hidden or sensitive file name is refused,
+/// because programs may obey such a file.
 pub(super) fn wget_addresses(options: &Options<'_>) -> Answer {
     let is_hidden = |address: &str| {
         address.rsplit('/').next().is_some_and(|name| {
@@ -118,7 +119,7 @@ pub(super) fn wget_addresses(options: &Options<'_>) -> Answer {
     addresses(options)
 }
 
-/// An address with its `%2e` and their kin read.
+/// Decodes `%2e` and similar escapes of an address.
 fn decoded(address: &str) -> String {
     let mut parts = address.split('%');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -132,7 +133,7 @@ fn decoded(address: &str) -> String {
     text
 }
 
-/// Plain web addresses; not the service that hands out a machine's credentials, in whatever spelling.
+/// Returns true for plain web addresses. The service for a machine's credentials is refused in every spelling.
 fn is_fetched(address: &str) -> bool {
     let lower = address.to_ascii_lowercase();
     let (scheme, rest) = lower.split_once("://").unwrap_or(("http", lower.as_str()));
@@ -142,7 +143,7 @@ fn is_fetched(address: &str) -> bool {
         && !is_odd_number(rest)
 }
 
-/// A host that is a number, but not four of them as everybody writes them: `0x7f.1`, `2852039166`.
+/// Returns true for a numeric host that is not a plain IPv4 address: `0x7f.1`, `2852039166`.
 fn is_odd_number(address: &str) -> bool {
     let authority = address.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
@@ -152,8 +153,8 @@ fn is_odd_number(address: &str) -> bool {
     number && host.parse::<std::net::Ipv4Addr>().is_err()
 }
 
-/// Whether each of `words` stays where it is or may be read by anybody: a word that a variable, a pattern or a command
-/// fills in may hold what is nobody else's business, and a name that is looked up is a message too.
+/// Returns true if each of `words` stays on this machine or may be public. A word with a variable, a pattern or the
+/// output of a command may contain a secret. A name that is looked up is sent too.
 pub(super) fn stays_or_is_written(words: &[Arg], reach: Reach) -> bool {
     match reach {
         Reach::Here | Reach::Web => true,
@@ -163,31 +164,32 @@ pub(super) fn stays_or_is_written(words: &[Arg], reach: Reach) -> bool {
     }
 }
 
-/// Whether every value may be told to anybody, and every operand that does not name this machine.
+/// Returns true if every value may be public, and every operand may be public or names this machine.
 pub(super) fn fetches_what_is_written(options: &Options<'_>) -> bool {
     let fetched = |operand: &&Arg| may_be_told(operand) || (is_at_home(operand) && !operand.substituted);
     options.values.iter().all(|value| may_be_told(value)) && options.operands.iter().all(fetched)
 }
 
-/// Written out, but for what the environment calls an address, a number or a name.
+/// Returns true if a word is written out. A variable whose name suggests an address, a number or a name is accepted
+/// too.
 fn may_be_told(word: &Arg) -> bool {
     let named = word.named && !word.is_wild() && !word.substituted && !word.text.contains(SOMETHING);
     named || is_written_out(word)
 }
 
-/// Known from the text alone: whoever reads the line reads what is sent.
+/// Returns true if a word is known from the text alone, so that a reader of the line sees the sent data.
 fn is_written_out(word: &Arg) -> bool {
     let known = word.known == Known::Fully && !word.splits && !word.open && !word.substituted;
     known && !word.text.contains(HOME) && (!word.glob || is_address_with_signs(&word.text))
 }
 
-/// Holds a variable of the environment, and nothing else that is not written out.
+/// Returns true if a word contains an environment variable and no other unknown part.
 fn is_of_environment(word: &Arg) -> bool {
     let hidden = word.substituted || word.private || word.open || word.glob;
     word.known == Known::Environment && !hidden && !word.text.contains(HOME)
 }
 
-/// `https://host/path?a=b` is a pattern to the shell, but there are no files of such names.
+/// Returns true for an address with pattern characters, such as `https://host/path?a=b`. No file has such a name.
 fn is_address_with_signs(text: &str) -> bool {
     let before = text.split(['*', '?', '[', '+', '@', '!']).next().unwrap_or_default();
     let is_path = before.split_once('/').is_some_and(|(host, _)| !host.is_empty() && !host.starts_with('.'));
@@ -198,14 +200,14 @@ fn may_be_address(word: &Arg) -> bool {
     word.text.contains(':') || (word.is_wild() && !word.text.starts_with(['/', '.', '-', HOME]))
 }
 
-/// An address on this machine.
+/// Returns true for an address on this machine.
 fn is_at_home(word: &Arg) -> bool {
     let home = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
     home.iter().any(|host| word.text.strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)))
 }
 
-/// What may follow the name of this machine: a port, a path, a question. A `@` before the path would make a name and a
-/// password of all that.
+/// Returns true if `rest` may follow the name of this machine: a port, a path, a query. A `@` before the path would
+/// turn the name into a user and a password.
 fn is_behind_host(rest: &str, word: &Arg) -> bool {
     let authority = rest.split('/').next().unwrap_or_default();
     let port = authority.strip_prefix(':').map(|port| port.split('?').next().unwrap_or_default());
@@ -215,7 +217,7 @@ fn is_behind_host(rest: &str, word: &Arg) -> bool {
         && port.is_none_or(digits)
 }
 
-/// Settings of `git` that only change what its output looks like, by their names or by what they start with.
+/// Settings of `git` that only change its output, by their full names or by a prefix that ends in a dot.
 const HARMLESS_SETTINGS: &[&str] = &[
     "advice.",
     "blame.",
@@ -255,8 +257,8 @@ const HARMLESS_SETTINGS: &[&str] = &[
     "versionsort.",
 ];
 
-/// `git -c name=value`: whether the setting can change nothing but the looks; every other option in front of a subcommand
-/// stands on its list.
+/// Returns true if a global option of `git` has no other effect than on its output. For `-c name=value` the setting
+/// must be harmless. Every other option before the subcommand is on its list already.
 pub(super) fn is_harmless_global((name, value): &(SmolStr, Option<SmolStr>)) -> bool {
     let Some(setting) = value.as_deref().filter(|_| name == "-c") else { return true };
     let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
@@ -271,13 +273,13 @@ pub(super) fn is_harmless_global((name, value): &(SmolStr, Option<SmolStr>)) -> 
     setting.chars().all(plain) && (quiet || HARMLESS_SETTINGS.iter().any(known))
 }
 
-/// `git ls-remote ext::…` runs a program.
+/// Refuses addresses that may run a program, such as `git ls-remote ext::…`.
 pub(super) fn plain_remote(options: &Options<'_>) -> Answer {
     let plain = |operand: &&Arg| operand.is_exact() && !operand.text.contains("::") && !operand.text.contains("=");
     if options.operands.iter().all(plain) { Ok(()) } else { Err("an address that may run a program".into()) }
 }
 
-/// `git config name` reads, `git config name value` writes.
+/// Accepts `git config name`, which reads. `git config name value` writes.
 pub(super) fn one_name(options: &Options<'_>) -> Answer {
     let verb = options.operands.first().is_some_and(|word| {
         matches!(word.text.as_str(), "edit" | "set" | "unset" | "rename-section" | "remove-section")
@@ -293,13 +295,13 @@ pub(super) fn one_name(options: &Options<'_>) -> Answer {
     }
 }
 
-/// `hostname`, `umask`, `ulimit`: an operand sets what is shown without one. Left to [`Operands`](super::Operands).
+/// Accepts plain variable names, because the shell may evaluate other operands.
 pub(super) fn plain_names(options: &Options<'_>) -> Answer {
     let name = |operand: &&Arg| operand.is_exact() && crate::command::syntax::is_name(&operand.text);
     if options.operands.iter().all(name) { Ok(()) } else { Err("a name that may be evaluated".into()) }
 }
 
-/// `export name=value`: judged as the same assignment in front of a command.
+/// Accepts harmless assignments. `export name=value` is evaluated like the assignment before a command.
 pub(super) fn exported(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
         let (name, value) = operand.text.split_once('=').unwrap_or((&operand.text, ""));
@@ -307,7 +309,7 @@ pub(super) fn exported(options: &Options<'_>) -> Answer {
         if !crate::command::syntax::is_name(name) || operand.text.contains('[') {
             return Err("a name that may be evaluated".into());
         }
-        // A list that was written as a text is read once more.
+        // The shell parses a list again if it was written as a text.
         let list =
             value.text.starts_with('(') || (options.has("-a -A") && value.text.starts_with([UNKNOWN, SOMETHING]));
         if list {
@@ -324,7 +326,7 @@ pub(super) fn exported(options: &Options<'_>) -> Answer {
     Ok(())
 }
 
-/// Operands of `test` and `printf` that the shell evaluates although they are quoted.
+/// Refuses operands of `test` and `printf` that the shell evaluates although they are quoted.
 pub(super) fn no_evaluation(rest: &[Arg]) -> Answer {
     let traps = rest.iter().any(|word| crate::command::walk::is_evaluation_trap(&word.text));
     let evaluates = |word: &&Arg| matches!(word.text.as_str(), "-v" | "-R");
@@ -332,14 +334,14 @@ pub(super) fn no_evaluation(rest: &[Arg]) -> Answer {
     if traps || wild { Err("an operand that is evaluated".into()) } else { Ok(()) }
 }
 
-/// What becomes several words may say `-v name`.
+/// Refuses operands that may become several words, because these may be `-v name`.
 pub(super) fn plain_test(rest: &[Arg]) -> Answer {
     no_evaluation(rest)?;
     let several = rest.iter().any(|word| word.is_wild() && (word.splits || word.open));
     if several { Err("without quotes it may become a test that runs code".into()) } else { Ok(()) }
 }
 
-/// `printf -v name` sets a variable, and evaluates its name.
+/// Refuses `printf -v name`, which sets a variable and evaluates its name.
 pub(super) fn printf_operands(rest: &[Arg]) -> Answer {
     no_evaluation(rest)?;
     let first = rest.first();
@@ -347,10 +349,10 @@ pub(super) fn printf_operands(rest: &[Arg]) -> Answer {
     if option { Err("`printf -v` sets a variable".into()) } else { Ok(()) }
 }
 
-/// Only signal 0, or a list of signals.
+/// Accepts only signal 0, or a list of signals.
 pub(super) fn only_asks(rest: &[Arg]) -> Answer {
     match rest.first().map(|word| word.text.as_str()) {
-        // A later option names another signal.
+        // A later option may name another signal.
         Some("-0") if rest.iter().skip(1).any(|word| word.text.starts_with('-') || word.may_be_option()) => {
             Err("it may send a signal".into())
         }
@@ -359,7 +361,7 @@ pub(super) fn only_asks(rest: &[Arg]) -> Answer {
     }
 }
 
-/// Nothing but one option that shows a version or help.
+/// Accepts a single option that shows a version or help.
 pub(super) fn one_of_a_kind(rest: &[Arg]) -> Answer {
     match rest {
         [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help" | "-V" | "-version") => {
@@ -369,17 +371,17 @@ pub(super) fn one_of_a_kind(rest: &[Arg]) -> Answer {
     }
 }
 
-/// Files that hold secrets by their usual names.
+/// Returns true for a file that usually holds secrets, by its name.
 pub(super) fn reads_secret(word: &Arg) -> bool {
     crate::command::tool::is_sensitive(&word.text)
 }
 
-/// The options before a redirect target or a body do not send anything: `gh api` reads unless it is told otherwise.
+/// Accepts `gh api` requests that only read. Its default method is GET.
 pub(super) fn reads_api(options: &Options<'_>) -> Answer {
     if options.operands.iter().any(|operand| operand.text.contains("graphql")) {
         return Err("a query may change something".into());
     }
-    // A field makes the request one that writes, unless it is told otherwise.
+    // A field changes the default method to one that writes.
     if options.has("-f --raw-field") && !matches!(options.value("-X --method"), Some("GET" | "get" | "HEAD")) {
         return Err("a field that is written".into());
     }

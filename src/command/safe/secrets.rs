@@ -1,8 +1,9 @@
-//! Uses of programs that print what is usually secret. They only read, and the strict profile asks about them.
+//! Uses of programs that print data that is usually secret. They are read-only, but the strict profile prompts for
+//! them.
 
 use crate::command::walk::{Arg, Known};
 
-/// Programs, and their subcommands that print settings or objects in which secrets usually stand.
+/// Programs, and their subcommands that print settings or objects that usually contain secrets.
 const SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("docker podman nerdctl", &["inspect", "compose config", "history"]),
     ("docker-compose podman-compose", &["config"]),
@@ -28,19 +29,19 @@ const SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("go", &["env"]),
 ];
 
-/// Programs that read a language, and the words in which it reads the environment.
+/// Programs with an expression language, and the words of this language that read the environment.
 const LANGUAGES: &[(&str, &[&str])] = &[
     ("jq gojq jaq", &["env", "$ENV"]),
     ("yq", &["env", "strenv", "envsubst", "$ENV"]),
     ("awk gawk mawk nawk", &["ENVIRON"]),
 ];
 
-/// Returns true if the program `name` prints with the words `rest` what is usually secret.
+/// Returns true if the program `name` prints data that is usually secret, with the words `rest`.
 pub(super) fn prints(name: &str, rest: &[Arg]) -> bool {
     rest.iter().any(is_of_environment) || prints_settings(name, rest) || reads_environment(name, rest)
 }
 
-/// Returns true for a word whose value the environment has under a name that sounds like a secret's.
+/// Returns true for a word with an environment variable whose name suggests a secret.
 fn is_of_environment(word: &Arg) -> bool {
     word.private && word.known == Known::Environment
 }
@@ -52,7 +53,8 @@ fn prints_settings(name: &str, rest: &[Arg]) -> bool {
     })
 }
 
-/// Returns true if `text` is the word `wanted`, one of a list (`pods,secrets`), or one with more behind it (`secret/x`).
+/// Returns true if `text` contains the word `wanted`: alone, in a list (`pods,secrets`), or before other text
+/// (`secret/x`).
 fn is_word(text: &str, wanted: &str) -> bool {
     let mut names = text.split([',', '/', ':']);
     names.any(|name| name == wanted || name.strip_suffix('s') == Some(wanted))

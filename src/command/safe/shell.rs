@@ -57,7 +57,7 @@ pub(super) const SPECS: &[Spec] = &[
 type Answer = Result<(), String>;
 use crate::command::{options::Options, walk::Arg};
 
-/// `-e`, `-u`, `-x`, `-o pipefail` and positional parameters.
+/// Accepts `-e`, `-u`, `-x`, `-o pipefail`, similar options, and positional parameters.
 fn set_options(rest: &[Arg]) -> Answer {
     const NAMED: &[&str] = &["errexit", "nounset", "pipefail", "xtrace", "noclobber", "noglob", "verbose", "posix"];
     let mut words = rest.iter();
@@ -108,7 +108,7 @@ fn looks_up(options: &Options<'_>) -> Answer {
     if options.has("-v -V") { Ok(()) } else { Err("it runs a program".into()) }
 }
 
-/// An exported variable reaches every program that follows.
+/// Accepts harmless exports. An exported variable reaches every later program.
 fn exported(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
         let Some((name, value)) = operand.text.split_once('=') else { continue };

@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Reader<'_> {
-    /// `( … )` or `(( … ))`.
+    /// Parses `( … )` or `(( … ))`.
     pub(super) fn parenthesis(&mut self) -> Read<Form> {
         let start = self.at;
         if self.peek_second() == Some(b'(') {
@@ -26,7 +26,7 @@ impl Reader<'_> {
         Ok(Form::Subshell(script))
     }
 
-    /// The compound command that the reserved word opens.
+    /// Parses the compound command that the reserved word opens.
     pub(super) fn compound(&mut self, word: &'static str) -> Read<Form> {
         self.skip_reserved(word);
         self.ledger.bash_only |= matches!(word, "select" | "function" | "[[" | "coproc");
@@ -184,7 +184,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `[[ … ]]`: only the words matter, the operators between them do not.
+    /// Parses `[[ … ]]`. Only the words are kept, without the operators between them.
     fn test(&mut self) -> Read<Form> {
         let mut words: Vec<Word> = Vec::new();
         let mut stretch: Vec<String> = Vec::new();
@@ -223,7 +223,7 @@ impl Reader<'_> {
     fn coproc(&mut self) -> Read<Form> {
         self.blanks();
         let start = self.at;
-        // `coproc NAME { … }`: the name is only one before a compound command.
+        // In `coproc NAME { … }`, the word is a name only before a compound command.
         if self.reserved().is_none() && self.peek() != Some(b'(') {
             self.word()?;
             let name = self.slice(start, self.at);
@@ -245,7 +245,7 @@ impl Reader<'_> {
         Ok(Form::Subshell(Script { statements: vec![statement] }))
     }
 
-    /// The text of a here-document as pieces.
+    /// Parses the text of a here-document into pieces.
     pub(super) fn expand_body(&mut self) -> Read<Vec<Piece>> {
         let mut pieces = Pieces::default();
         self.double_quoted(None, &mut pieces)?;
@@ -253,8 +253,8 @@ impl Reader<'_> {
     }
 }
 
-/// What stands between two of `&&`, `||`, `(` and `)`: a word, an operator with one, or one between two. Anything else is
-/// no test, and a command to a shell that does not know `[[`.
+/// Returns true if the words between two of `&&`, `||`, `(` and `)` are a test: a word, an operator with one operand,
+/// or an operator with two. A shell without `[[` would run any other form as a command.
 fn is_plain_test(stretch: &[String]) -> bool {
     const BETWEEN: &[&str] =
         &["=", "==", "!=", "=~", "<", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-ef", "-nt", "-ot"];

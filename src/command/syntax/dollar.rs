@@ -1,4 +1,4 @@
-//! Everything that starts with a dollar sign or a backtick.
+//! Expansions that start with a dollar sign or a backtick.
 
 use super::{
     reader::{Read, Reader},
@@ -7,7 +7,7 @@ use super::{
 };
 
 impl Reader<'_> {
-    /// Reads from a `$` on; a dollar sign that starts nothing is only itself.
+    /// Parses an expansion from its `$` on. A dollar sign that starts no expansion is ordinary text.
     pub(super) fn dollar(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
         self.at += 1;
         match self.peek() {
@@ -59,7 +59,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `( … )` from the opening parenthesis on, here-documents inside it being its own.
+    /// Parses `( … )` from the opening parenthesis on. Here-documents inside it must end inside it.
     pub(super) fn parenthesised(&mut self) -> Read<Script> {
         let awaited = std::mem::take(&mut self.awaited);
         let script = self.nested(|reader| {
@@ -74,7 +74,7 @@ impl Reader<'_> {
         Ok(script)
     }
 
-    /// `$((`: arithmetic if it closes as such, else a substitution that starts with a subshell.
+    /// Parses `$((`: arithmetic if it closes as such, or otherwise a substitution that starts with a subshell.
     fn double_parenthesis(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
         let start = self.at;
         let known_faults = self.ledger.faults.len();
@@ -87,7 +87,7 @@ impl Reader<'_> {
         self.substitution(quoted, pieces)
     }
 
-    /// `((…))` from the first parenthesis on.
+    /// Parses `((…))` from the first parenthesis on.
     pub(super) fn arithmetic_in_parentheses(&mut self) -> Read<Vec<Piece>> {
         if !self.eat_two(b'(', b'(') {
             return self.stop("arithmetic is missing");
@@ -96,7 +96,7 @@ impl Reader<'_> {
         if self.eat_two(b')', b')') { Ok(inside) } else { self.stop("arithmetic that is not closed") }
     }
 
-    /// Arithmetic up to (not including) the `close` that belongs to whoever asked. Quotes do not protect anything here.
+    /// Parses arithmetic up to, but not including, the matching `close` of the caller. Quotes protect nothing here.
     pub(super) fn arithmetic(&mut self, open: u8, close: u8) -> Read<Vec<Piece>> {
         let mut pieces = Pieces::default();
         let mut depth = 0_usize;
@@ -120,7 +120,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Backticks: the text between them loses one layer of backslashes and is a script of its own.
+    /// Parses backticks. The text between them loses one layer of backslashes and is a separate script.
     pub(super) fn backticks(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
         let start = self.at;
         self.at += 1;
@@ -145,7 +145,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `${ … }`, the brace having been taken.
+    /// Parses `${ … }` after its opening brace.
     fn braces(&mut self, quoted: bool, pieces: &mut Pieces) -> Read<()> {
         if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|')) {
             self.eat(b'|');
@@ -180,7 +180,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `[…]` behind a name, if there is one.
+    /// Parses `[…]` after a name, if there is one.
     fn subscript(&mut self) -> Read<Vec<Piece>> {
         if !self.eat(b'[') {
             return Ok(Vec::new());
@@ -190,7 +190,7 @@ impl Reader<'_> {
         Ok(if subscript.is_empty() { vec![Piece::Quoted(String::new())] } else { subscript })
     }
 
-    /// What stands between the name and the closing brace.
+    /// Parses the text between the name and the closing brace.
     fn parameter_change(
         &mut self,
         prefix: Change,
@@ -200,7 +200,7 @@ impl Reader<'_> {
     ) -> Read<Change> {
         let whole_list = matches!(subscript, [Piece::Quoted(text)] if text == "@" || text == "*");
         if self.peek() == Some(b'}') {
-            // `${!list[@]}` are the keys of a list, not what a value names.
+            // `${!list[@]}` expands to the keys of a list and is not an indirection.
             let keys = prefix == Change::Indirect && whole_list;
             return Ok(if keys {
                 Change::Edit(b'!')
@@ -227,7 +227,7 @@ impl Reader<'_> {
             Some(b'?') => Change::Required,
             _ if colon => return Ok(Change::Edit(b':')),
             Some(b'@' | b'*') if prefix == Change::Indirect && self.peek_second() == Some(b'}') => {
-                // `${!prefix*}` lists names.
+                // `${!prefix*}` expands to names.
                 self.at += 1;
                 return Ok(Change::Nothing);
             }
@@ -240,7 +240,7 @@ impl Reader<'_> {
         Ok(operator)
     }
 
-    /// The word after the operator, up to (not including) the closing brace.
+    /// Parses the word after the operator, up to, but not including, the closing brace.
     fn rest_of_braces(&mut self, quoted: bool, operator: Change, inside: &mut Pieces) -> Read<()> {
         let quotes_are_text = quoted && !matches!(operator, Change::Edit(_) | Change::Cut);
         loop {
@@ -268,7 +268,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `$'…'`, the quote having been taken.
+    /// Parses `$'…'` after its opening quote.
     fn escaped_quote(&mut self, pieces: &mut Pieces) -> Read<()> {
         let mut text = String::new();
         loop {
@@ -283,7 +283,7 @@ impl Reader<'_> {
                 Some(c) => text.push(c),
             }
         }
-        // The shell ends the string at a NUL; what follows it is not part of the word.
+        // The shell ends the string at a NUL. The text after the NUL is not part of the word.
         pieces.quoted(text.split('\0').next().unwrap_or_default());
         Ok(())
     }

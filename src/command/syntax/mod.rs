@@ -1,8 +1,8 @@
-//! A parser for bash that would rather say "not understood" than guess.
+//! A parser for bash that reports "not understood" instead of guessing.
 //!
-//! One pass from left to right, bounded in depth, words and steps. It knows quoting, expansions, substitutions,
-//! here-documents and all compound commands. What it meets and does not vouch for becomes a [`Fault`](tree::Fault):
-//! a text with a fault can never be proven safe. Nothing here knows what a program does.
+//! The parser reads the text in one pass from left to right, with limits for depth, words and steps. It knows quoting,
+//! expansions, substitutions, here-documents and all compound commands. Syntax of doubtful meaning becomes a
+//! [`Fault`](tree::Fault): a text with a fault can never be proven safe. The parser has no knowledge of programs.
 
 mod compound;
 mod dollar;
@@ -18,10 +18,10 @@ pub(super) use word::is_invisible;
 use reader::Reader;
 use tree::{Fault, Parsed};
 
-/// The longest text that is parsed at all.
+/// The longest text that is parsed, in bytes.
 pub(super) const MAX_BYTES: usize = 64 * 1024;
 
-/// Reads `text` as bash would.
+/// Parses `text` as bash would.
 pub(super) fn parse(text: &str) -> Parsed {
     if text.len() > MAX_BYTES {
         let fault = Fault { at: MAX_BYTES, why: "longer than what is parsed" };

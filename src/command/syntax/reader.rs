@@ -1,22 +1,22 @@
-//! The text and a position in it, with the bounds that everything that moves the position obeys.
+//! The text, a position in it, and the limits for every operation that moves the position.
 
 use super::tree::{Fault, Word};
 use crate::command::answer::Span;
 
 /// The deepest nesting that is followed.
 pub(super) const MAX_DEPTH: usize = 64;
-/// The most words and commands that are built for one text.
+/// The limit of words and commands that are created for one text.
 const MAX_NODES: usize = 20_000;
-/// Steps per byte: enough for the one place that reads a stretch twice (`$((`), too few for more.
+/// The limit of steps per byte. It is enough for the one construct that is read twice (`$((`), and too small for more.
 const STEPS_PER_BYTE: usize = 24;
 
-/// The parser cannot go on: the text is not shell, or is too much of it.
+/// The error that stops the parser: the text is not valid shell syntax, or exceeds a limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stop;
 
 pub(super) type Read<T> = Result<T, Stop>;
 
-/// A here-document whose body has not been met yet.
+/// A here-document whose body has not been reached yet.
 #[derive(Debug)]
 pub(super) struct Awaited {
     pub(super) body: usize,
@@ -25,7 +25,7 @@ pub(super) struct Awaited {
     pub(super) literal: bool,
 }
 
-/// What is shared by a text and the texts inside it (backticks, here-document bodies).
+/// The state that a text shares with the texts inside it (backticks, here-document bodies).
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) bodies: Vec<Word>,
@@ -34,18 +34,18 @@ pub(super) struct Ledger {
     pub(super) nodes: usize,
     pub(super) steps: usize,
     pub(super) allowed_steps: usize,
-    /// Something was met that `sh` does not know, or reads otherwise.
+    /// True if the text uses syntax that `sh` does not know or reads differently.
     pub(super) bash_only: bool,
 }
 
-/// Reads one text from left to right.
+/// A reader of one text from left to right.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
     pub(super) ledger: Ledger,
     pub(super) awaited: Vec<Awaited>,
-    /// Set for a text that was cut out of another one: everything in it lies there.
+    /// The position in the outer text, for a text that was extracted from it. Every span in the inner text is this one.
     outer: Option<Span>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         Reader { text, at: 0, ledger, awaited: Vec::new(), outer: None }
     }
 
-    /// Reads `text`, which was cut out of this one at `span`, and comes back with the same ledger.
+    /// Parses `text`, which was extracted from this text at `span`, with the shared ledger.
     pub(super) fn inside<T>(
         &mut self,
         text: &str,
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// Goes one level deeper, or stops.
+    /// Runs `read` one level deeper, or stops at the depth limit.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.ledger.depth >= MAX_DEPTH {
             return self.stop("nested too deeply to follow");
@@ -87,13 +87,13 @@ impl<'a> Reader<'a> {
         if self.ledger.nodes > MAX_NODES { self.stop("too many words to follow") } else { Ok(()) }
     }
 
-    /// Counts work; the bound keeps every text linear.
+    /// Counts one step. The limit keeps the work linear in the length of the text.
     pub(super) fn step(&mut self) -> Read<()> {
         self.ledger.steps += 1;
         if self.ledger.steps > self.ledger.allowed_steps { self.stop("too tangled to follow") } else { Ok(()) }
     }
 
-    /// The next byte; line continuations are not there at all, as for the shell.
+    /// Returns the next byte. Like the shell, it skips line continuations.
     pub(super) fn peek(&mut self) -> Option<u8> {
         while self.raw_starts("\\\n") {
             self.at += 2;
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         self.raw()
     }
 
-    /// The byte after the next one, continuations left out.
+    /// Returns the byte after the next one, without line continuations.
     pub(super) fn peek_second(&mut self) -> Option<u8> {
         self.peek()?;
         let start = self.at;
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         second
     }
 
-    /// The next byte where continuations mean nothing: single quotes, comments, quoted bodies.
+    /// Returns the next byte without skipping line continuations: for single quotes, comments, and quoted bodies.
     pub(super) fn raw(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(prefix.as_bytes()))
     }
 
-    /// Takes `byte` if it is next.
+    /// Consumes `byte` if it is next.
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         let next = self.peek() == Some(byte);
         if next {
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
         next
     }
 
-    /// Takes both bytes if they are next, continuations between them or not.
+    /// Consumes both bytes if they are next, with or without line continuations between them.
     pub(super) fn eat_two(&mut self, first: u8, second: u8) -> bool {
         let found = self.peek() == Some(first) && self.peek_second() == Some(second);
         if found {
@@ -140,12 +140,12 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Takes `byte`, or the text is not shell.
+    /// Consumes `byte`, or stops if it is not next.
     pub(super) fn demand(&mut self, byte: u8, why: &'static str) -> Read<()> {
         if self.eat(byte) { Ok(()) } else { self.stop(why) }
     }
 
-    /// Takes one whole character.
+    /// Consumes one whole character.
     pub(super) fn character(&mut self) -> Option<char> {
         let c = self.text.get(self.at..)?.chars().next()?;
         self.at += c.len_utf8();
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         self.outer.unwrap_or(Span { start, end: self.at.max(start) })
     }
 
-    /// Something that is read, but not vouched for.
+    /// Records a fault and continues.
     pub(super) fn fault(&mut self, why: &'static str) {
         let at = self.outer.map_or(self.at, |span| span.start);
         if self.ledger.faults.len() < 16 {
@@ -169,13 +169,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Something that ends the reading.
+    /// Records a fault and stops.
     pub(super) fn stop<T>(&mut self, why: &'static str) -> Read<T> {
         self.fault(why);
         Err(Stop)
     }
 
-    /// Blanks and a comment, up to something that matters or the end of the line.
+    /// Consumes blanks and a comment, up to the next significant byte or the end of the line.
     pub(super) fn blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t')) {
             self.at += 1;
@@ -190,18 +190,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Bytes that end an unquoted word.
+/// Returns true for bytes that end an unquoted word.
 pub(super) fn ends_word(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }
 
-/// Whether a variable of this name may be one that programs or the shell itself read, which are written in capitals.
+/// Returns true if programs or the shell may read a variable of this name. Such names have no lower-case letters.
 pub(super) fn is_loud(name: &str) -> bool {
     let name = name.replace("\\\n", "");
     name.len() > 1 && !name.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether `text` can name a variable.
+/// Returns true if `text` is a valid variable name.
 pub(in crate::command) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -6,7 +6,7 @@ use super::{
 };
 
 impl Reader<'_> {
-    /// A redirection, or nothing if something else stands here.
+    /// Parses a redirection, or returns `None` if there is none at this position.
     pub(super) fn redirect(&mut self) -> Read<Option<Redirect>> {
         self.peek();
         let start = self.at;
@@ -39,7 +39,7 @@ impl Reader<'_> {
         Ok(Some(Redirect { flow, descriptor: descriptor.flatten(), target }))
     }
 
-    /// A number or `{name}` directly before an operator: `Some(None)` for a name.
+    /// Parses a number or `{name}` directly before an operator. Returns `Some(None)` for a name.
     fn descriptor(&mut self) -> Option<Option<u32>> {
         let start = self.at;
         let mut digits = String::new();
@@ -120,7 +120,7 @@ impl Reader<'_> {
         Ok(Redirect { flow: Flow::HereDocument(body), descriptor, target })
     }
 
-    /// Takes the end of the line, and with it the bodies that follow it.
+    /// Consumes the end of the line and the here-document bodies that follow it.
     pub(super) fn newline(&mut self) -> Read<()> {
         self.at += 1;
         self.step()?;
@@ -144,7 +144,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The lines up to the delimiter; the end of the text ends a body too.
+    /// Returns the lines up to the delimiter. The end of the text ends a body too.
     fn here_document_text(&mut self, awaited: &Awaited) -> Read<String> {
         let mut text = String::new();
         while self.raw().is_some() {
@@ -160,7 +160,7 @@ impl Reader<'_> {
         Ok(text)
     }
 
-    /// One line, with the lines that are continued on it unless the delimiter was quoted.
+    /// Reads one line and its continuation lines. A quoted delimiter disables continuations.
     fn here_document_line(&mut self, awaited: &Awaited, text: &mut String) {
         loop {
             if awaited.strip_tabs {
@@ -185,11 +185,11 @@ impl Reader<'_> {
     }
 }
 
-/// What a redirection operator asks for.
+/// A redirection operator.
 #[derive(Clone, Copy, Debug)]
 enum Operator {
     Plain(Flow),
-    /// `<&` and `>&`: a descriptor, or a file if the target is not one.
+    /// The operators `<&` and `>&`. The target is a descriptor, or otherwise a file.
     Copy {
         reads: bool,
     },
@@ -198,14 +198,15 @@ enum Operator {
     },
 }
 
-/// `1`, `-`, `1-`.
+/// Returns true for a descriptor: `1`, `-`, `1-`.
 fn is_descriptor(target: &Word) -> bool {
     let [Piece::Bare(text) | Piece::Quoted(text)] = target.pieces.as_slice() else { return false };
     let digits = text.strip_suffix('-').unwrap_or(text);
     text == "-" || (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A delimiter is not expanded: a dollar sign in it is a dollar sign. Rare forms become a text that no line equals.
+/// Returns the text of a piece of a delimiter. A delimiter is not expanded, so a dollar sign is ordinary text. Rare
+/// forms become a text that no line equals.
 fn delimiter_text(piece: &Piece) -> String {
     match piece {
         Piece::Bare(text) | Piece::Quoted(text) => text.clone(),

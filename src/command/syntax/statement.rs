@@ -7,14 +7,14 @@ use super::{
     },
 };
 
-/// Words that mean something else where a command may start.
+/// Words with a special meaning at the start of a command.
 pub(super) const RESERVED: [&str; 22] = [
     "!", "{", "}", "[[", "if", "then", "else", "elif", "fi", "for", "select", "while", "until", "do", "done", "case",
     "esac", "function", "time", "coproc", "in", "]]",
 ];
 
 impl Reader<'_> {
-    /// A whole text. What was complete before a mistake stays in `script`.
+    /// Parses a whole text. The commands before a mistake stay in `script`.
     pub(super) fn program(&mut self, script: &mut Script) -> Read<()> {
         self.statements(&[], script)?;
         match self.peek() {
@@ -23,21 +23,21 @@ impl Reader<'_> {
         }
     }
 
-    /// A whole text that was cut out of another one.
+    /// Parses a whole text that was extracted from another one.
     pub(super) fn whole(&mut self) -> Read<Script> {
         let mut script = Script::default();
         self.program(&mut script)?;
         Ok(script)
     }
 
-    /// Commands up to one of the reserved words in `ends`, a closing parenthesis, `;;`, or the end.
+    /// Parses commands up to one of the reserved words in `ends`, a closing parenthesis, `;;`, or the end.
     pub(super) fn list(&mut self, ends: &[&str]) -> Read<Script> {
         let mut script = Script::default();
         self.statements(ends, &mut script)?;
         Ok(script)
     }
 
-    /// A list that must hold something.
+    /// Parses a list that must not be empty.
     pub(super) fn body(&mut self, ends: &[&str]) -> Read<Script> {
         let script = self.list(ends)?;
         if script.statements.is_empty() { self.stop("a command is missing") } else { Ok(script) }
@@ -130,7 +130,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether nothing more of a command can follow: `time` alone is one.
+    /// Returns true if no further part of a command can follow. `time` alone is a command.
     fn ends_command(&mut self) -> bool {
         matches!(self.peek(), None | Some(b'\n' | b';'))
     }
@@ -210,7 +210,7 @@ impl Reader<'_> {
         Ok((self.function_body(name)?, Vec::new()))
     }
 
-    /// `() body`, after the name.
+    /// Parses `() body` after the name.
     pub(super) fn function_body(&mut self, name: String) -> Read<Form> {
         self.blanks();
         if self.eat(b'(') {
@@ -225,7 +225,7 @@ impl Reader<'_> {
         Ok(Form::Function { name, body: body.into() })
     }
 
-    /// The reserved word that starts here, if one does.
+    /// Returns the reserved word at this position, if there is one.
     pub(super) fn reserved(&mut self) -> Option<&'static str> {
         self.peek();
         let start = self.at;
@@ -246,14 +246,14 @@ impl Reader<'_> {
         RESERVED.into_iter().find(|word| *word == text)
     }
 
-    /// Takes a reserved word that [`Reader::reserved`] has just found.
+    /// Consumes a reserved word that [`Reader::reserved`] has found.
     pub(super) fn skip_reserved(&mut self, word: &str) {
         for byte in word.bytes() {
             self.eat(byte);
         }
     }
 
-    /// Takes the reserved word `word`, or the text is not shell.
+    /// Consumes the reserved word `word`, or stops if it is not next.
     pub(super) fn demand_reserved(&mut self, word: &'static str, why: &'static str) -> Read<()> {
         self.empty_lines()?;
         if self.reserved() != Some(word) {
@@ -268,7 +268,7 @@ impl Reader<'_> {
     }
 }
 
-/// The text of a word that is nothing but plain text outside quotes.
+/// Returns the text of a word that consists of plain unquoted text.
 pub(super) fn bare_text(word: &Word) -> Option<&str> {
     match word.pieces.as_slice() {
         [Piece::Bare(text)] => Some(text),
@@ -276,7 +276,7 @@ pub(super) fn bare_text(word: &Word) -> Option<&str> {
     }
 }
 
-/// Takes a word in assignment position apart, or gives it back.
+/// Splits a word at the position of an assignment into name and value, or returns it unchanged.
 fn assignment(mut word: Word, may_be_one: bool) -> Result<Assignment, Word> {
     let split = may_be_one.then(|| assigned_name(&word)).flatten();
     let Some((name, partial, value)) = split else { return Err(word) };
@@ -286,7 +286,8 @@ fn assignment(mut word: Word, may_be_one: bool) -> Result<Assignment, Word> {
     Ok(Assignment { name, value: word, partial, appends })
 }
 
-/// The name a word assigns to, whether the value is only part of it, and the value's pieces.
+/// Returns the name that a word assigns to, a flag, and the pieces of the value. The flag is true if the value is only
+/// a part of the variable.
 pub(in crate::command) fn assigned_name(word: &Word) -> Option<(String, bool, Vec<Piece>)> {
     let [Piece::Bare(head), rest @ ..] = word.pieces.as_slice() else { return None };
     if let Some((name, value)) = head.split_once('=') {
@@ -304,14 +305,14 @@ pub(in crate::command) fn assigned_name(word: &Word) -> Option<(String, bool, Ve
 }
 
 impl Reader<'_> {
-    /// A here-document at the end of the text, without a line to follow, has an empty body.
+    /// Ends the text. A here-document without a following line has an empty body.
     fn end_of_text(&mut self) -> Read<()> {
         self.here_document_bodies()
     }
 }
 
 impl Parsed {
-    /// Whether every byte was understood, so that a proof may rest on the tree.
+    /// Returns true if every byte was understood, so that a proof may rely on the tree.
     pub(in crate::command) fn understood(&self) -> bool {
         self.faults.is_empty() && !self.broken
     }

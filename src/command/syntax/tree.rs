@@ -1,35 +1,35 @@
-//! What a command line says: statements made of words, words made of pieces. Owns its text; nothing here judges.
+//! The syntax tree of a command line: statements of words, words of pieces. It owns its text and contains no verdicts.
 
 use std::rc::Rc;
 
 use crate::command::answer::Span;
 
-/// Commands one after the other.
+/// A sequence of commands.
 #[derive(Debug, Default)]
 pub(in crate::command) struct Script {
     pub(in crate::command) statements: Vec<Statement>,
 }
 
-/// One and-or list, and what ends it.
+/// One and-or list and its end.
 #[derive(Debug)]
 pub(in crate::command) struct Statement {
     pub(in crate::command) pipelines: Vec<Pipeline>,
-    /// Ended by `&`: runs in a shell of its own.
+    /// True if the statement ends in `&` and runs in a shell of its own.
     pub(in crate::command) background: bool,
 }
 
-/// What decides whether a pipeline of an and-or list runs.
+/// The condition under which a pipeline of an and-or list runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::command) enum Joint {
-    /// The first always runs.
+    /// Always, for the first pipeline.
     First,
-    /// `&&`
+    /// After success, for `&&`.
     And,
-    /// `||`
+    /// After failure, for `||`.
     Or,
 }
 
-/// Commands whose output feeds the next.
+/// Commands of which each passes its output to the next.
 #[derive(Debug)]
 pub(in crate::command) struct Pipeline {
     pub(in crate::command) joint: Joint,
@@ -44,31 +44,31 @@ pub(in crate::command) struct Command {
     pub(in crate::command) redirects: Vec<Redirect>,
 }
 
-/// The forms a command has.
+/// The forms of a command.
 #[derive(Debug)]
 pub(in crate::command) enum Form {
     Simple(Simple),
-    /// `{ …; }`: shares the shell it stands in.
+    /// A group `{ …; }`, which runs in the current shell.
     Group(Script),
-    /// `if`: conditions with what follows them, and what follows if none holds.
+    /// The command `if`: conditions with their bodies, and the body of `else`.
     If {
         branches: Vec<(Script, Script)>,
         otherwise: Option<Script>,
     },
-    /// `while` and `until`.
+    /// The loops `while` and `until`.
     While {
         test: Script,
         body: Script,
     },
-    /// `( … )` and `coproc`: has a shell of its own.
+    /// The forms `( … )` and `coproc`, which run in a shell of their own.
     Subshell(Script),
-    /// `for` and `select`; without words it walks the positional parameters.
+    /// The loops `for` and `select`. Without words they use the positional parameters.
     For {
         variable: String,
         words: Option<Vec<Word>>,
         body: Script,
     },
-    /// `for (( … ))`.
+    /// The loop `for (( … ))`.
     Count {
         header: Vec<Piece>,
         body: Script,
@@ -81,44 +81,44 @@ pub(in crate::command) enum Form {
         name: String,
         body: Rc<Command>,
     },
-    /// `(( … ))`.
+    /// The command `(( … ))`.
     Arithmetic(Vec<Piece>),
-    /// `[[ … ]]`.
+    /// The command `[[ … ]]`.
     Test {
         /// The words between the brackets.
         words: Vec<Word>,
-        /// They are tests of the known forms.
+        /// True if the words are tests of the known forms.
         plain: bool,
     },
 }
 
-/// A program (or builtin) with its assignments and words.
+/// A program or builtin with its assignments and words.
 #[derive(Debug, Default)]
 pub(in crate::command) struct Simple {
     pub(in crate::command) assignments: Vec<Assignment>,
     pub(in crate::command) words: Vec<Word>,
 }
 
-/// `name=value`, `name+=value`, `name[index]=value`, `name=(…)`.
+/// An assignment: `name=value`, `name+=value`, `name[index]=value`, `name=(…)`.
 #[derive(Debug)]
 pub(in crate::command) struct Assignment {
     pub(in crate::command) name: String,
     pub(in crate::command) value: Word,
-    /// Not a plain `name=word`: the value is not all there is to know.
+    /// True if this is not a plain `name=word`, so that `value` is only a part of the variable.
     pub(in crate::command) partial: bool,
-    /// `name+=value`: the value comes behind what is there.
+    /// True for `name+=value`, which appends to the old value.
     pub(in crate::command) appends: bool,
 }
 
-/// How a redirection uses its target.
+/// The use that a redirection makes of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::command) enum Flow {
     Read,
     Write,
-    /// `<&`, `>&` with a descriptor.
+    /// A copy of a descriptor: `<&` or `>&` with a descriptor.
     Duplicate,
     HereString,
-    /// The index of the body in [`Parsed::bodies`].
+    /// A here-document, with the index of its body in [`Parsed::bodies`].
     HereDocument(usize),
 }
 
@@ -126,7 +126,7 @@ pub(in crate::command) enum Flow {
 #[derive(Debug)]
 pub(in crate::command) struct Redirect {
     pub(in crate::command) flow: Flow,
-    /// The descriptor it changes; `None` for the usual one, or for `{name}>`.
+    /// The descriptor that the redirection changes. `None` for the default one, or for `{name}>`.
     pub(in crate::command) descriptor: Option<u32>,
     pub(in crate::command) target: Word,
 }
@@ -138,90 +138,91 @@ pub(in crate::command) struct Word {
     pub(in crate::command) pieces: Vec<Piece>,
 }
 
-/// The parts of a word, with quotes and escapes already decoded.
+/// A part of a word, with quotes and escapes already decoded.
 #[derive(Clone, Debug)]
 pub(in crate::command) enum Piece {
-    /// Text outside quotes: braces and equal signs in it still have a meaning.
+    /// Text outside quotes. Braces and equal signs in it have a meaning.
     Bare(String),
-    /// Text that was quoted or escaped: only itself.
+    /// Text that was quoted or escaped and has no special meaning.
     Quoted(String),
     /// One of `*`, `?`, `[` outside quotes.
     Glob(char),
-    /// `~` or `~name` at the start of a word or an assigned value.
+    /// A `~` or `~name` at the start of a word or an assigned value.
     Tilde(String),
     Parameter(Rc<Parameter>),
-    /// `$(…)`, backticks, `${ …; }`.
+    /// A command substitution: `$(…)`, backticks, `${ …; }`.
     Command {
         script: Rc<Script>,
         quoted: bool,
     },
-    /// `<(…)` and `>(…)`.
+    /// A process substitution: `<(…)` or `>(…)`.
     Process(Rc<Script>),
-    /// `$((…))` and `$[…]`.
+    /// An arithmetic expansion: `$((…))` or `$[…]`.
     Arithmetic(Rc<Vec<Piece>>),
 }
 
-/// `$name` or `${name…}`.
+/// A parameter expansion: `$name` or `${name…}`.
 #[derive(Debug)]
 pub(in crate::command) struct Parameter {
     pub(in crate::command) name: String,
     pub(in crate::command) quoted: bool,
     pub(in crate::command) form: Change,
-    /// What stands between brackets behind the name.
+    /// The text between brackets after the name.
     pub(in crate::command) subscript: Vec<Piece>,
-    /// What stands behind the operator.
+    /// The text after the operator.
     pub(in crate::command) inside: Vec<Piece>,
 }
 
-/// What an expansion does to the value.
+/// The change that an expansion applies to the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::command) enum Change {
     Nothing,
-    /// `:-` and `-`: the word may stand in for the value.
+    /// The operators `:-` and `-`: the word may replace the value.
     Default,
-    /// `:=` and `=`: the same, and the variable is set.
+    /// The operators `:=` and `=`: the word may replace the value and is assigned to the variable.
     Assign,
-    /// `:+` and `+`: the word or nothing.
+    /// The operators `:+` and `+`: the word, or no text.
     Instead,
-    /// `:?` and `?`: never empty.
+    /// The operators `:?` and `?`: the value is never empty.
     Required,
-    /// `%` and `%%`: the value begins as it did, or is empty.
+    /// The operators `%` and `%%`: the value keeps its beginning, or becomes empty.
     Cut,
-    /// `#`, `/`, `^`, `,`, `@` other than `@P`, `:` (a part of it), `!` (the keys of a list): this sign.
+    /// The operators `#`, `/`, `^`, `,`, `@` other than `@P`, `:` (a substring) and `!` (the keys of a list), by their
+    /// sign.
     Edit(u8),
-    /// `${#name}`: a number.
+    /// The expansion `${#name}`, which is a number.
     Length,
-    /// `${list[@]}`: all elements, each a word.
+    /// The expansion `${list[@]}`: all elements, each as a word.
     List,
-    /// `${list[index]}`: one of them.
+    /// The expansion `${list[index]}`: one element.
     Element,
-    /// `${!name}`: whatever the value names.
+    /// The expansion `${!name}`: the variable that the value names.
     Indirect,
-    /// `${name@P}`: the value is expanded once more, commands included.
+    /// The expansion `${name@P}`: the value is expanded once more, including commands.
     Prompt,
 }
 
-/// Stands before each element of `name=(…)`, as a piece of its own.
+/// A marker before each element of `name=(…)`, as a piece of its own.
 pub(in crate::command) const ELEMENT: &str = "\u{3}";
 
-/// Something the parser met and does not vouch for.
+/// Syntax that the parser met and whose meaning is doubtful.
 #[derive(Clone, Debug)]
 pub(in crate::command) struct Fault {
     pub(in crate::command) at: usize,
     pub(in crate::command) why: &'static str,
 }
 
-/// Everything the parser can say about a text.
+/// The result of parsing a text.
 #[derive(Debug, Default)]
 pub(in crate::command) struct Parsed {
     pub(in crate::command) script: Script,
     pub(in crate::command) bodies: Vec<Word>,
-    /// Empty exactly when the whole text was understood.
+    /// Faults. The list is empty exactly when the whole text was understood.
     pub(in crate::command) faults: Vec<Fault>,
-    /// Whether the text ends inside something, or says something that is not shell.
+    /// True if the text ends inside a construct, or is not valid shell syntax.
     pub(in crate::command) broken: bool,
-    /// Something in it is known to bash only: another shell reads it otherwise, or not at all.
+    /// True if another shell does not know some syntax of the text or reads it differently.
     pub(in crate::command) bash_only: bool,
-    /// How much work it took, in units that do not depend on the machine.
+    /// The work of the parser, in units that do not depend on the machine.
     pub(in crate::command) steps: usize,
 }

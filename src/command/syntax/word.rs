@@ -1,15 +1,15 @@
-//! Words: quotes, escapes, globs, tildes and what they hold, decoded while they are read.
+//! Words with their quotes, escapes, globs, tildes and expansions, decoded while they are read.
 
 use super::{
     reader::{Read, Reader, ends_word, is_name},
     tree::{ELEMENT, Piece, Word},
 };
 
-/// Collects pieces and joins neighbouring text of the same kind.
+/// A collector of pieces, which joins neighbouring text of equal kind.
 #[derive(Debug, Default)]
 pub(super) struct Pieces(pub(super) Vec<Piece>);
 
-/// Room for most words, so that they are read into one place.
+/// The initial capacity for the text of a word, enough for most words.
 const WORD: usize = 16;
 
 impl Pieces {
@@ -31,7 +31,7 @@ impl Pieces {
         }
     }
 
-    /// Most words have one piece.
+    /// Adds a piece. Most words have a single piece.
     fn add(&mut self, piece: Piece) {
         if self.0.is_empty() {
             self.0.reserve_exact(1);
@@ -43,7 +43,7 @@ impl Pieces {
         self.0.is_empty()
     }
 
-    /// The text so far, if all of it is outside quotes and plain.
+    /// Returns the text so far, if all of it is plain and outside quotes.
     fn only_bare(&self) -> Option<&str> {
         match self.0.as_slice() {
             [Piece::Bare(text)] => Some(text),
@@ -51,7 +51,7 @@ impl Pieces {
         }
     }
 
-    /// Whether the last thing read was one of the characters that open an extended glob.
+    /// Returns true if the last character may open an extended glob.
     fn opens_extended_glob(&self) -> bool {
         match self.0.last() {
             Some(Piece::Glob(c)) => matches!(c, '*' | '?'),
@@ -62,7 +62,7 @@ impl Pieces {
 }
 
 impl Reader<'_> {
-    /// A word, or nothing if something else stands here.
+    /// Parses a word, or returns `None` if there is none at this position.
     pub(super) fn word(&mut self) -> Read<Option<Word>> {
         self.peek();
         let start = self.at;
@@ -89,7 +89,7 @@ impl Reader<'_> {
         Ok(Some(Word { span: self.span_from(start), pieces: pieces.0 }))
     }
 
-    /// One element of a word outside quotes, whatever ends the word having been looked for.
+    /// Parses one element of a word outside quotes. The caller has checked that `byte` does not end the word.
     pub(super) fn unquoted(&mut self, byte: u8, pieces: &mut Pieces) -> Read<()> {
         match byte {
             b'\\' => {
@@ -139,7 +139,7 @@ impl Reader<'_> {
         self.stop("a single quote that is not closed")
     }
 
-    /// Text where only `$`, backticks and the backslash mean something, up to (not including) `end`.
+    /// Parses text in which only `$`, backticks and the backslash are special, up to, but not including, `end`.
     pub(super) fn double_quoted(&mut self, end: Option<u8>, pieces: &mut Pieces) -> Read<()> {
         loop {
             self.step()?;
@@ -163,7 +163,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A stretch of quoted text without anything special in it.
+    /// Reads quoted text up to the next special character.
     fn plain_run(&mut self, pieces: &mut Pieces) {
         let start = self.at;
         while self.raw().is_some_and(|byte| !matches!(byte, b'\\' | b'$' | b'`' | b'"')) {
@@ -185,7 +185,7 @@ impl Reader<'_> {
         pieces.0.push(Piece::Tilde(self.slice(start, self.at).into()));
     }
 
-    /// `@(a|b)` and its kin: the parts are read, the whole is a glob.
+    /// Parses `@(a|b)` and similar patterns. The parts are read, and the whole counts as a glob.
     fn extended_glob(&mut self, pieces: &mut Pieces) -> Read<()> {
         pieces.0.push(Piece::Glob('*'));
         self.ledger.bash_only = true;
@@ -206,7 +206,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The elements of `name=( … )`, one after the other in the same word.
+    /// Parses the elements of `name=( … )` into a single word.
     fn array(&mut self, pieces: &mut Pieces) -> Read<()> {
         self.ledger.bash_only = true;
         self.nested(|reader| {
@@ -232,17 +232,17 @@ impl Reader<'_> {
     }
 }
 
-/// Where a tilde stands for a directory: first in the word, or first in an assigned value.
+/// Returns true where a tilde stands for a directory: at the start of a word or of an assigned value.
 fn at_tilde_place(pieces: &Pieces) -> bool {
     pieces.is_empty() || pieces.only_bare().is_some_and(|text| text.ends_with(['=', ':']) && text.contains('='))
 }
 
-/// `name=`, `name+=`.
+/// Returns true for `name=` and `name+=`.
 fn is_assignment_head(text: &str) -> bool {
     text.strip_suffix('=').is_some_and(|head| is_name(head.strip_suffix('+').unwrap_or(head)))
 }
 
-/// Characters a reader does not see, or that reorder what the reader sees.
+/// Returns true for characters that are invisible to a reader or reorder the visible text.
 pub(in crate::command) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}' | '\u{17b5}'

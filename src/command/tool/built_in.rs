@@ -7,25 +7,25 @@ use crate::model::{Field, Operation, Tool, ToolName};
 /// One tool of a well-known program.
 #[derive(Debug)]
 struct BuiltIn {
-    /// The programs that have it.
+    /// The programs that have the tool.
     of: &'static str,
     name: &'static str,
-    /// The names of MCP servers whose tool of this name it is, as in `mcp__filesystem__read_file`.
+    /// The names of MCP servers with a tool of this name, as in `mcp__filesystem__read_file`.
     servers: &'static [&'static str],
-    /// Present if the name alone is enough.
+    /// True if the bare tool name is enough.
     bare: bool,
     operation: Operation,
-    /// The kind of each field, and the field.
+    /// The kind and the name of each field.
     fields: &'static [(&'static str, &'static str)],
-    /// The fields that do not change what a command does.
+    /// The fields that do not change the effect of a command.
     ignored: &'static [&'static str],
     tree: bool,
 }
 
-/// The names that people give the reference file-system server.
+/// The usual names of the reference file-system server.
 const FILES: &[&str] = &["filesystem"];
 
-/// The names of servers that run commands.
+/// The usual names of servers that run commands.
 const SHELLS: &[&str] = &[
     "shell",
     "commands",
@@ -71,8 +71,8 @@ const fn of_shells(row: BuiltIn) -> BuiltIn {
     BuiltIn { servers: SHELLS, ..row }
 }
 
-/// Every row. A name that several programs use has the fields of all of them as names of one value: two that say
-/// different things make the input invalid.
+/// All rows. If several programs use a tool name, its row lists the fields of all of them as names of one value.
+/// Contradictory values make the input invalid.
 #[rustfmt::skip]
 const ROWS: &[BuiltIn] = &[
     // sources/003, "Tool classification", with the spellings of OpenCode, Codex and Copilot CLI.
@@ -107,7 +107,11 @@ const ROWS: &[BuiltIn] = &[
     // Gemini CLI.
     runs("Gemini CLI", "run_shell_command", &[("command", "command")], &["description", "is_background"]),
     of_files(reads("Gemini CLI, MCP file system", "read_file", &[("path", "path|file_path|absolute_path")])),
-    of_files(writes("Gemini CLI, MCP file system", "write_file", &[("path", "path|file_path"), ("content", "content?")])),
+    of_files(writes(
+        "Gemini CLI, MCP file system",
+        "write_file",
+        &[("path", "path|file_path"), ("content", "content?")],
+    )),
     writes("Gemini CLI", "replace", &[("path", "file_path"), ("content", "new_string?")]),
     of_files(reads("Gemini CLI, MCP file system", "list_directory", &[("path", "path|dir_path")])),
     searches("Gemini CLI", "search_file_content", &[("path", "path|dir_path?"), ("glob", "include?")]),
@@ -150,7 +154,7 @@ static TOOLS: LazyLock<BTreeMap<&'static str, (&'static BuiltIn, Tool)>> = LazyL
 });
 
 impl BuiltIn {
-    /// The declaration of the row; none if a text of it is not valid.
+    /// Returns the declaration of the row, or `None` if a text of the row is invalid.
     fn tool(&self) -> Option<Tool> {
         let mut tool = Tool::new(self.name.parse::<ToolName>().ok()?, self.operation);
         for (kind, field) in self.fields {
@@ -170,7 +174,7 @@ impl BuiltIn {
     }
 }
 
-/// The built-in declaration that `name` means: the name itself, or that of a known MCP server's tool.
+/// Returns the built-in declaration for `name`: the tool of this name, or the tool of a known MCP server.
 pub(super) fn find(name: &str) -> Option<&'static Tool> {
     if let Some((row, tool)) = TOOLS.get(name) {
         return row.bare.then_some(tool);
@@ -180,7 +184,7 @@ pub(super) fn find(name: &str) -> Option<&'static Tool> {
     row.servers.contains(&server).then_some(tool)
 }
 
-/// The server and the tool in `mcp__server__tool`, `server.tool` or `server/tool`.
+/// Splits `mcp__server__tool`, `server.tool` or `server/tool` into server and tool.
 fn of_a_server(name: &str) -> Option<(&str, &str)> {
     match name.strip_prefix("mcp__") {
         Some(rest) => rest.split_once("__"),
@@ -188,7 +192,7 @@ fn of_a_server(name: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// The built-in tools, each with the programs that have it.
+/// Returns the built-in tools, each with the programs that have it.
 ///
 /// ```
 /// let tools = bestow::command::built_in_tools();

@@ -1,4 +1,4 @@
-//! The call of a declared tool: its fields, read as the declaration says.
+//! The call of a declared tool. Its fields are read according to the declaration.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{ToolUse, operation_of, patch};
 use crate::model::{Access, Field, Found, Operation, Tool};
 
-/// Reads the own use of a call and the further ones.
+/// Returns the main use of a call and its further uses.
 pub(super) fn read<'v>(tool: &Tool, input: &'v Value) -> Result<(ToolUse<'v>, Vec<ToolUse<'v>>), &'static str> {
     let mut uses = Vec::new();
     commands(tool, input, &mut uses)?;
@@ -23,7 +23,7 @@ pub(super) fn read<'v>(tool: &Tool, input: &'v Value) -> Result<(ToolUse<'v>, Ve
     Ok((own, uses))
 }
 
-/// The fields that may change what a command does, but for those that are declared and those that change nothing.
+/// Returns the undeclared fields that may change the effect of a command, without the ignored fields.
 pub(super) fn besides(tool: &Tool, input: &Value) -> Map<String, Value> {
     if tool.operation != Operation::Command {
         return Map::new();
@@ -61,11 +61,11 @@ fn commands<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> R
     Ok(())
 }
 
-/// The command line that a shell reads as these words.
+/// Joins words to a command line that a shell splits into the given words.
 pub(super) fn joined(words: &[&str]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,=".contains(c);
     let quoted = |word: &&str| {
-        // The name of a variable before `=` is not quoted away by a shell that is not there.
+        // A quoted `name=value` is not an assignment. Without a shell, it is the name of a program.
         let is_plain = !word.is_empty() && word.chars().all(plain) && !word.contains('=');
         if is_plain { (*word).to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
     };
@@ -75,7 +75,7 @@ pub(super) fn joined(words: &[&str]) -> String {
 fn paths<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Result<(), &'static str> {
     let (operation, tree) = (tool.operation, tool.tree);
     let named = each(&tool.path, input)?;
-    // A tool that works without a path works where it stands.
+    // A tool without a path works in its current directory.
     let here = named.is_empty() && operation == Operation::Read;
     let at = named.iter().copied().chain(here.then_some(".")).map(Cow::Borrowed);
     let base = named.first().copied().unwrap_or_default();
@@ -89,13 +89,13 @@ fn paths<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Resu
     Ok(())
 }
 
-/// The globs of a call.
+/// Returns the globs of a call.
 pub(super) fn globs<'v>(tool: &Tool, input: &'v Value) -> Result<Vec<&'v str>, &'static str> {
     each(&tool.glob, input)
 }
 
-/// What `glob` names besides what lies below `base`: the file that it names without a pattern, or the directory in front of
-/// its first sign, where that lies elsewhere.
+/// Returns the paths of `glob` outside of `base`: the file that it names without a pattern, or the directory before the
+/// first pattern character.
 fn leaves(base: &str, glob: &str) -> Result<Vec<String>, &'static str> {
     let mut elsewhere = Vec::new();
     for glob in written_out(glob)? {
@@ -116,10 +116,10 @@ fn leaves(base: &str, glob: &str) -> Result<Vec<String>, &'static str> {
     Ok(elsewhere)
 }
 
-/// The most globs that the alternatives of one come to.
+/// The limit of globs that the alternatives of one glob expand to.
 const MOST_WRITTEN_OUT: usize = 256;
 
-/// The glob with each of its alternatives, `{a,b}` or `(a|b)`, written out.
+/// Expands the alternatives `{a,b}` and `(a|b)` of a glob.
 fn written_out(glob: &str) -> Result<Vec<String>, &'static str> {
     const TOO_MANY: &str = "the pattern has more alternatives than anybody reads";
     let (mut done, mut open) = (Vec::new(), vec![glob.to_owned()]);
@@ -127,7 +127,7 @@ fn written_out(glob: &str) -> Result<Vec<String>, &'static str> {
         if done.len() + open.len() > MOST_WRITTEN_OUT {
             return Err(TOO_MANY);
         }
-        // The innermost first: it holds no other.
+        // The innermost alternative comes first, because it contains no other.
         let inner = text.find(['}', ')']).and_then(|end| Some((text.get(..end)?.rfind(['{', '('])?, end)));
         let Some((start, end)) = inner else {
             done.push(text);
@@ -135,7 +135,7 @@ fn written_out(glob: &str) -> Result<Vec<String>, &'static str> {
         };
         let (before, inside, after) = (text.get(..start), text.get(start + 1..end), text.get(end + 1..));
         let (Some(before), Some(inside), Some(after)) = (before, inside, after) else { return Err(TOO_MANY) };
-        // In front of `(`, a sign says how often.
+        // A sign before `(` gives the number of repetitions.
         let before = if text.get(start..).is_some_and(|rest| rest.starts_with('(')) {
             before.trim_end_matches(['@', '?', '*', '+', '!'])
         } else {
@@ -157,14 +157,14 @@ fn hosts<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Resu
     Ok(())
 }
 
-/// The host of a URL, or a host alone; a `file:` URL is a path that is read.
+/// Returns the host of a URL, or a bare host. A `file:` URL is a path that is read.
 pub(super) fn host(text: &str) -> Result<ToolUse<'_>, &'static str> {
     const NO_HOST: &str = "the input names no host";
     let text = text.trim();
     if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
         return Err(NO_HOST);
     }
-    // `https:/host` and `https:host` are what a browser reads as `https://host`; here they are spelled out.
+    // A browser reads `https:/host` and `https:host` as `https://host`. These spellings are refused here.
     let scheme = text.split_once(':').map(|(scheme, _)| scheme).filter(|_| !text.contains("://"));
     let is_scheme = |scheme: &str| REACHED.iter().chain(&["file"]).any(|known| known.eq_ignore_ascii_case(scheme));
     if scheme.is_some_and(is_scheme) {
@@ -182,15 +182,15 @@ pub(super) fn host(text: &str) -> Result<ToolUse<'_>, &'static str> {
         Some(address) => address.split(']').next().unwrap_or(address),
         None => host.split(':').next().unwrap_or(host),
     };
-    // What is spelled with signs that browsers turn into others is another host there.
+    // Browsers translate some other characters, so that such a host would be another one for them.
     let is_plain = host.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
     if host.is_empty() || !is_plain { Err(NO_HOST) } else { Ok(ToolUse::Host(host)) }
 }
 
-/// The schemes behind which a host stands.
+/// The schemes of addresses with a host.
 pub(super) const REACHED: &[&str] = &["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git"];
 
-/// The path after `file://`; one that is not spelled out is none.
+/// Returns the path after `file://`. Returns `None` if the path contains an escape.
 pub(super) fn file(rest: &str) -> Option<ToolUse<'_>> {
     let path = rest.find('/').and_then(|at| rest.get(at..))?;
     (!path.contains('%')).then(|| ToolUse::read(path))

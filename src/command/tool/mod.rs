@@ -1,4 +1,4 @@
-//! Tool calls: from a name and an input to what the call does. One reading, for tiers and for decisions.
+//! Tool calls: the effects of a call, from its tool name and input. Tiers and decisions use the same interpretation.
 
 mod built_in;
 mod declared;
@@ -22,14 +22,14 @@ pub(super) use sensitive::{is_guarded, is_sensitive, reading, writing};
 pub(super) use undeclared::words_in;
 pub(crate) use undeclared::{Undeclared, is_certainly_a_path};
 
-/// What a call of a tool does, as its name, its input and the declarations say.
+/// The effects of a tool call, according to its name, its input and the declarations.
 #[derive(Debug)]
 pub(crate) enum Call<'v> {
-    /// A declared tool whose input is as declared.
+    /// The call of a declared tool with a valid input.
     Declared(Box<DeclaredCall<'v>>),
-    /// A declared tool whose input does not say what it has to.
+    /// The call of a declared tool whose input lacks a required value or is invalid.
     Invalid(Operation, &'static str),
-    /// A tool of which nothing is known.
+    /// The call of an unknown tool.
     Undeclared,
 }
 
@@ -37,17 +37,17 @@ pub(crate) enum Call<'v> {
 #[derive(Debug)]
 pub(crate) struct DeclaredCall<'v> {
     pub(crate) tool: Tool,
-    /// What the call is about; there is at least one.
+    /// The main use of the call. There is always one.
     pub(crate) own: ToolUse<'v>,
-    /// What it uses besides.
+    /// The further uses of the call.
     pub(crate) further: Vec<ToolUse<'v>>,
-    /// The globs of what it uses below its directories; all that lies there, if there are none.
+    /// The globs that restrict the uses below its directories. Without a glob, the call uses everything below them.
     pub(crate) globs: Vec<&'v str>,
-    /// The fields besides the command line that may change what it does.
+    /// The fields that may change the effect of the command line.
     pub(crate) besides: Map<String, Value>,
 }
 
-/// One thing that a call uses, as it is written.
+/// One use of a call, as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ToolUse<'v> {
     /// A path, alone or with everything below it.
@@ -67,7 +67,7 @@ impl ToolUse<'_> {
         ToolUse::Path { operation: Operation::Read, text: text.into(), tree: false }
     }
 
-    /// The operation of the use.
+    /// Returns the operation of the use.
     pub(crate) fn operation(&self) -> Operation {
         match self {
             ToolUse::Path { operation, .. } => *operation,
@@ -78,12 +78,12 @@ impl ToolUse<'_> {
     }
 }
 
-/// The declaration that says what the tool `name` does: one of these, or else a built-in one.
+/// Returns the declaration of the tool `name`: one of `declared`, or otherwise a built-in one.
 pub(crate) fn declaration<'t>(declared: &'t Tools, name: &str) -> Option<&'t Tool> {
     declared.get(name).or_else(|| built_in::find(name))
 }
 
-/// Reads a call of the tool `name` with `input`.
+/// Interprets a call of the tool `name` with `input`.
 pub(crate) fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'v> {
     let Some(tool) = declaration(declared, name) else { return Call::Undeclared };
     match read_as(tool, input) {
@@ -92,14 +92,14 @@ pub(crate) fn read<'v>(declared: &Tools, name: &str, input: &'v Value) -> Call<'
     }
 }
 
-/// Reads a call with `input` as `tool` declares it.
+/// Interprets a call with `input` according to the declaration `tool`.
 pub(crate) fn read_as<'v>(tool: &Tool, input: &'v Value) -> Result<DeclaredCall<'v>, &'static str> {
     let (own, further) = declared::read(tool, input)?;
     let globs = declared::globs(tool, input)?;
     Ok(DeclaredCall { own, further, globs, besides: declared::besides(tool, input), tool: tool.clone() })
 }
 
-/// The tier of a call.
+/// Returns the classification of a call.
 pub(super) fn classify(classifier: &Classifier, name: &str, input: &Value) -> Classification {
     match read(classifier.tools(), name, input) {
         Call::Declared(call) => {
@@ -115,10 +115,10 @@ pub(super) fn classify(classifier: &Classifier, name: &str, input: &Value) -> Cl
     }
 }
 
-/// The reason of the tier of a tool of which nothing is known.
+/// The reason for the tier of an unknown tool.
 pub(crate) const UNLISTED: &str = "a tool that is not on any list";
 
-/// `tier`, or destructive if any text of the input is a command that destroys.
+/// Returns `tier`, or destructive if any text of the input is a destructive command.
 fn at_least(tier: Tier, why: &str, classifier: &Classifier, input: &Value) -> Classification {
     let destroys = Undeclared::of(input).follow(classifier).worst;
     let destroys = destroys.filter(|found| found.tier == Tier::Destructive);
@@ -149,10 +149,10 @@ fn tier_of(classifier: &Classifier, used: &ToolUse<'_>, besides: &Map<String, Va
     }
 }
 
-/// The reason of the tier of a declared tool that is neither file, command nor network.
+/// The reason for the tier of a declared tool that is neither file, command nor network.
 pub(crate) const DECLARED: &str = "a tool whose effect nobody has classified";
 
-/// The operation that uses a path so.
+/// Returns the operation for an access to a path.
 fn operation_of(access: Access) -> Operation {
     match access {
         Access::Read => Operation::Read,

@@ -2,16 +2,16 @@
 
 const UNREAD: &str = "the patch is not understood";
 
-/// The lines that name a file.
+/// The beginnings of lines that name a file.
 const NAMING: &[&str] = &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 
-/// The lines that name none.
+/// The lines that name no file.
 const OTHERS: &[&str] = &["*** Begin Patch", "*** End Patch", "*** End of File"];
 
-/// The paths that a patch writes: every line that names a file, wherever it stands.
+/// Returns the paths that a patch writes, from every line that names a file.
 pub(super) fn paths(patch: &str) -> Result<Vec<&str>, &'static str> {
     let mut paths = Vec::new();
-    // Readers of patches pass over white space around these lines.
+    // Patch tools ignore white space around these lines.
     for line in patch.lines().map(str::trim).filter(|line| line.starts_with("***")) {
         match NAMING.iter().find_map(|start| line.strip_prefix(start)) {
             Some(path) if !path.trim().is_empty() => paths.push(path.trim()),

@@ -1,9 +1,9 @@
-//! The tier of reading and of writing a file by its name, as the one table of sensitive names says.
+//! The tier of reading and writing a file by its name, according to the table of sensitive names.
 
 use super::super::tier::{Profile, Tier};
 use crate::model::{Columns, SensitiveName, columns_of_text};
 
-/// The tier of reading a file, and why.
+/// Returns the tier of reading a file, and the reason.
 pub(in super::super) fn reading(profile: Profile, path: &str) -> (Tier, &'static str) {
     if profile == Profile::Strict && is_sensitive(path) {
         (Tier::Dangerous, "reads something that is usually secret")
@@ -12,9 +12,9 @@ pub(in super::super) fn reading(profile: Profile, path: &str) -> (Tier, &'static
     }
 }
 
-/// The tier of writing a file, and why. `added` are names that are sensitive besides the built-in ones.
+/// Returns the tier of writing a file, and the reason. `added` lists sensitive names in addition to the built-in ones.
 pub(in super::super) fn writing(path: &str, added: &[SensitiveName]) -> (Tier, &'static str) {
-    // What holds secrets is guarded, too.
+    // A file with secrets is guarded too.
     if is_guarded(path) || added.iter().any(|name| name.is_in(path)) {
         (Tier::Dangerous, "writes to a sensitive path")
     } else {
@@ -22,12 +22,13 @@ pub(in super::super) fn writing(path: &str, added: &[SensitiveName]) -> (Tier, &
     }
 }
 
-/// Files that usually hold secrets: by any component of the path, whatever the case.
+/// Returns true for files that usually hold secrets. It compares every component of the path and ignores case.
 pub(in super::super) fn is_sensitive(path: &str) -> bool {
     columns_of_text(path).any(Columns::is_secret)
 }
 
-/// Files that programs run or obey, and what is not plainly a path: one that climbs, or hides a control character.
+/// Returns true for files that programs run or obey. Also returns true for a path that contains `..` or a control
+/// character or starts with `~`.
 pub(in super::super) fn is_guarded(path: &str) -> bool {
     let climbs = path.contains("..") && path.split(['/', '\\']).any(|part| part == "..") || path.starts_with('~');
     climbs || path.chars().any(char::is_control) || columns_of_text(path).any(Columns::is_sensitive)

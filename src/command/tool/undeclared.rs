@@ -1,4 +1,4 @@
-//! The input of a tool of which nothing is known: every text in it may be a path or a command line.
+//! The input of an unknown tool. Every text in it may be a path or a command line.
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -11,41 +11,41 @@ use super::{
 };
 use crate::model::{SpokenPart, percent_decoded};
 
-/// How deep an input may be nested.
+/// The deepest nesting of an input.
 const MAX_DEPTH: usize = 16;
 
-/// The most texts that an input may hold, with the names of its fields.
+/// The limit of texts in an input, including the names of its fields.
 const MAX_TEXTS: usize = 256;
 
-/// The most command lines that are made of them.
+/// The limit of command lines that are built from these texts.
 const MAX_LINES: usize = 2048;
 
-/// The most bytes that are read as command lines.
+/// The limit of bytes that are read as command lines.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// A longer text is read line by line.
+/// The longest text, in bytes, that is read as one command line. A longer text is read line by line.
 const MAX_LINE: usize = 8 * 1024;
 
-/// The longest text that may be a path.
+/// The longest text that may be a path, in bytes.
 const MAX_PATH: usize = 4096;
 
-/// Everything in an input that may be a path or a command line.
+/// The texts of an input that may be paths or command lines.
 #[derive(Debug, Default)]
 pub(crate) struct Undeclared<'v> {
     /// Every text, and the names of the fields.
     pub(crate) texts: Vec<&'v str>,
-    /// Every text that is no name of a field.
+    /// Every text that is not the name of a field.
     values: Vec<&'v str>,
-    /// Every text as a command line, and what texts that stand beside each other come to together.
+    /// Every text as a command line, and the command lines that neighbouring texts form together.
     lines: Vec<Cow<'v, str>>,
-    /// The bytes of those lines.
+    /// The total bytes of these lines.
     bytes: usize,
-    /// The input holds more than is read, so nobody knows what the call does.
+    /// True if the input exceeds a limit, so that the effects of the call are unknown.
     pub(crate) is_beyond: bool,
 }
 
 impl<'v> Undeclared<'v> {
-    /// Reads `input`. Whatever its size, no more is kept than is followed.
+    /// Collects the texts of `input` up to the limits.
     pub(crate) fn of(input: &'v Value) -> Undeclared<'v> {
         let mut read = Undeclared::default();
         read.value(input, 0);
@@ -77,7 +77,7 @@ impl<'v> Undeclared<'v> {
         }
     }
 
-    /// Keeps one more line, unless there are too many.
+    /// Adds a line, unless a limit is reached.
     fn line(&mut self, line: impl Into<Cow<'v, str>>) {
         let line = line.into();
         self.bytes += line.len();
@@ -101,10 +101,10 @@ impl<'v> Undeclared<'v> {
         }
     }
 
-    /// The texts of a list as one line, behind a program if there is one.
+    /// Adds the texts of a list as one line, after a program if there is one.
     fn joined(&mut self, program: Option<&'v str>, list: &'v [Value]) {
         let words = || program.into_iter().chain(list.iter().filter_map(Value::as_str));
-        // Not even put together, if it is too long.
+        // A list that is too long is not even joined.
         self.is_beyond |= words().map(str::len).sum::<usize>() > MAX_BYTES;
         if !self.is_beyond && (program.is_some() || words().nth(1).is_some()) {
             let words: Vec<&str> = words().collect();
@@ -112,7 +112,7 @@ impl<'v> Undeclared<'v> {
         }
     }
 
-    /// A program in one field and its arguments in another.
+    /// Adds lines for a program in one field and its arguments in another.
     fn beside(&mut self, fields: impl Iterator<Item = &'v Value> + Clone) {
         let is_program = |word: &&str| !word.is_empty() && word.len() <= 256 && !word.contains(char::is_whitespace);
         let programs = fields.clone().filter_map(Value::as_str).filter(is_program);
@@ -132,12 +132,12 @@ impl<'v> Undeclared<'v> {
         }
     }
 
-    /// Every text and every list of texts, as a command line.
+    /// Returns every text and every list of texts as a command line.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().map(|line| &**line)
     }
 
-    /// Follows every line, once.
+    /// Classifies every line once.
     pub(crate) fn follow(&self, classifier: &Classifier) -> Followed<'_> {
         let mut followed = Followed::default();
         for line in &self.lines {
@@ -151,7 +151,7 @@ impl<'v> Undeclared<'v> {
         followed
     }
 
-    /// The texts that may be paths, the hosts, and the files of `file:` URLs.
+    /// Returns the texts that may be paths, the hosts, and the files of `file:` URLs.
     pub(crate) fn uses(&self) -> Vec<ToolUse<'v>> {
         let mut uses: Vec<ToolUse<'v>> = Vec::new();
         for text in &self.texts {
@@ -163,25 +163,25 @@ impl<'v> Undeclared<'v> {
     }
 }
 
-/// What the lines of an input come to.
+/// The results for the lines of an input.
 #[derive(Debug, Default)]
 pub(crate) struct Followed<'l> {
-    /// The worst that any of them comes to.
+    /// The strictest classification of all lines.
     pub(crate) worst: Option<Classification>,
-    /// What each of them uses.
+    /// The uses of each line.
     pub(crate) named: Vec<NamedUses>,
-    /// The commands in each of them; none in one that was not understood.
+    /// The commands of each line. `None` for a line that was not understood.
     pub(crate) spoken: HashMap<&'l str, Option<Vec<SpokenPart>>, RandomState>,
 }
 
-/// The words of a text, as far as they may be paths or names.
+/// Returns the words of a text that may be paths or names.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let divides = |c: char| c.is_whitespace() || "'\"`=:;|&<>(),[]{}$".contains(c);
     text.split(divides).filter(|word| !word.is_empty())
 }
 
 impl<'v> Undeclared<'v> {
-    /// The short texts that may name something in the working directory, and those that name what is sensitive.
+    /// Returns the short texts that may name a file in the working directory.
     pub(crate) fn names(&self) -> Vec<&'v str> {
         let short = |text: &&&str| text.len() <= 255 && !text.contains('/') && !text.trim().is_empty();
         let mut names: Vec<&str> = self.texts.iter().filter(short).copied().collect();
@@ -190,7 +190,7 @@ impl<'v> Undeclared<'v> {
         names
     }
 
-    /// The words of longer texts that may be paths.
+    /// Returns the words of longer texts that may be paths.
     pub(crate) fn words(&self) -> Vec<Cow<'v, str>> {
         let mut all: Vec<Cow<'v, str>> = Vec::new();
         for text in &self.texts {
@@ -208,8 +208,8 @@ impl<'v> Undeclared<'v> {
 }
 
 impl<'v> Undeclared<'v> {
-    /// The texts that may be the name of a directory, and those that may name something in one. What a tool makes of two of
-    /// its texts, nobody knows.
+    /// Returns the texts that may name a directory, and the texts that may name a file in one. An unknown tool may join
+    /// any two of its texts.
     pub(crate) fn places(&self) -> (Vec<Cow<'v, str>>, Vec<&'v str>) {
         let is_one_word = |text: &&&str| !text.is_empty() && text.len() <= 255 && !text.contains(char::is_whitespace);
         let mut words: Vec<&str> = self.values.iter().filter(is_one_word).copied().collect();
@@ -221,7 +221,7 @@ impl<'v> Undeclared<'v> {
     }
 }
 
-/// The lists of words that `value` holds, each as they stand in a command line.
+/// Returns the lists of words in `value`, each joined to a command line.
 pub(in crate::command) fn words_in(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
@@ -235,13 +235,14 @@ pub(in crate::command) fn words_in(value: &Value) -> Vec<String> {
     }
 }
 
-/// The parts of a text that may be paths in another spelling.
+/// Returns the parts of a text that may be paths in another spelling.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let divides = |c: char| c.is_whitespace() || "'`=,;|&<>()[]".contains(c);
     text.split(divides).map(|piece| piece.trim_matches('"')).filter(|piece| piece.len() <= MAX_PATH)
 }
 
-/// The path that a text names which is spelled otherwise: as an address, behind an `@`, encoded, from the variable of the home.
+/// Returns the path of a text in another spelling: a `file:` address, a path after `@`, an encoded path, or a path that
+/// starts with the variable of the home directory.
 fn spelled_otherwise(text: &str) -> Option<String> {
     let plain = text.trim_start_matches('@');
     let scheme = plain.get(.."file:".len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
@@ -268,15 +269,15 @@ fn is_url(text: &str) -> bool {
     })
 }
 
-/// Reports whether a text looks like a path.
+/// Returns true if a text looks like a path.
 pub(crate) fn may_be_a_path(text: &str) -> bool {
     let fits = !text.is_empty() && text.len() <= MAX_PATH && !text.contains('\0');
     fits && (is_certainly_a_path(text) || text.contains('/') || text == "..")
 }
 
-/// Reports whether a text is written as a path and as nothing else.
+/// Returns true if a text can only be a path.
 pub(crate) fn is_certainly_a_path(text: &str) -> bool {
-    // The home of another is a directory that nobody knows.
+    // The home of another user is an unknown directory.
     let is_home = text.starts_with('~') && text.contains('/') && !text.contains(char::is_whitespace);
     is_home || ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start))
 }

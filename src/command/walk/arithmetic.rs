@@ -1,4 +1,4 @@
-//! Arithmetic and tests: both evaluate text, and what they evaluate may assign and run.
+//! Arithmetic and tests. Both evaluate text, and the evaluation may assign variables and run commands.
 
 use super::{Arg, Value, Walker, is_evaluation_trap};
 use crate::command::{
@@ -8,11 +8,11 @@ use crate::command::{
 };
 use smol_str::SmolStr;
 
-/// The most texts that one expression is followed through: the value of a variable is an expression again.
+/// The limit of texts that are followed for one expression. The value of a variable is an expression too.
 const MAX_EXPRESSIONS: usize = 64;
 
 impl Walker<'_> {
-    /// `[[ … ]]`: harmless but for operands that are evaluated as arithmetic.
+    /// Evaluates `[[ … ]]`, which is harmless except for operands that are evaluated as arithmetic.
     pub(super) fn test(&mut self, words: &[Word], span: Span) {
         let words: Vec<Arg> = words.iter().flat_map(|word| self.expand_whole(word)).collect();
         self.here = span;
@@ -30,7 +30,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Arithmetic evaluates the values of variables, and with them any command in a subscript.
+    /// Evaluates arithmetic with the values of variables, including any command in a subscript.
     pub(super) fn arithmetic(&mut self, pieces: &[Piece]) {
         if pieces.is_empty() {
             return;
@@ -44,7 +44,8 @@ impl Walker<'_> {
         self.evaluate(texts.into_iter().map(|arg| arg.text).collect());
     }
 
-    /// `((…))` is a shell in a shell to those that do not know it: two words side by side are no arithmetic.
+    /// Searches `((…))` for commands, because other shells read it as a subshell in a subshell. Two adjacent words
+    /// are not arithmetic.
     pub(super) fn search_commands(&mut self, pieces: &[Piece]) {
         let here = self.here;
         let texts = self.expand_whole(&Word { span: here, pieces: pieces.to_vec() });
@@ -58,7 +59,8 @@ impl Walker<'_> {
         }
     }
 
-    /// What evaluating `texts` sets and runs, through the values of the variables they name.
+    /// Records the variables and commands of an evaluation of `texts`, through the values of the variables that they
+    /// name.
     pub(super) fn evaluate(&mut self, mut texts: Vec<SmolStr>) {
         let mut seen: Vec<String> = Vec::new();
         while let Some(text) = texts.pop() {
@@ -87,7 +89,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether an operand follows another without an operator between them, or an option does.
+/// Returns true if an operand or an option follows another operand without an operator between them.
 fn holds_a_command(text: &str) -> bool {
     let operand = |c: char| c.is_alphanumeric() || c == '_';
     let mut words = text.split_whitespace().peekable();
@@ -112,7 +114,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     names.filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
-/// Whether an expression sets a variable; comparisons do not.
+/// Returns true if an expression sets a variable. Comparisons do not.
 fn assigns(text: &str) -> bool {
     let mut text = text.replace("<<=", "=").replace(">>=", "=");
     for comparison in ["==", "!=", "<=", ">="] {

@@ -2,25 +2,25 @@
 
 use crate::command::syntax::tree::Piece;
 
-/// The most words one word may become.
+/// The limit of words that one word may become.
 const MAX_WORDS: usize = 256;
-/// The longest sequence that is written out.
+/// The longest sequence that is expanded.
 const MAX_SEQUENCE: i64 = 63;
-/// The most pieces of all these words together.
+/// The limit of pieces in all these words together.
 const MAX_PIECES: usize = 1 << 15;
 
-/// The most braces that are looked into: each costs a look at the rest of the word.
+/// The limit of braces that are examined. Each one requires a scan of the rest of the word.
 const MAX_BRACES: usize = 64;
 
-/// What a word with braces becomes.
+/// The result of expanding a word with braces.
 #[derive(Debug)]
 pub(super) struct Expansion {
     pub(super) words: Vec<Vec<Piece>>,
-    /// Nothing was left out.
+    /// True if no part was left out.
     pub(super) complete: bool,
 }
 
-/// The words that `pieces` become, or nothing if there is no brace to expand.
+/// Expands the braces in `pieces`. Returns `None` if there is no brace.
 pub(super) fn expand(pieces: &[Piece]) -> Option<Expansion> {
     let braces = |piece: &Piece| if let Piece::Bare(text) = piece { text.matches('{').count() } else { 0 };
     let count: usize = pieces.iter().map(braces).sum();
@@ -36,7 +36,7 @@ pub(super) fn expand(pieces: &[Piece]) -> Option<Expansion> {
     Some(expansion)
 }
 
-/// Text outside quotes, one character at a time: each may be a brace.
+/// Splits text outside quotes into characters, because each may be a brace.
 fn split(piece: &Piece) -> Vec<Piece> {
     match piece {
         Piece::Bare(text) => text.chars().map(|c| Piece::Bare(c.into())).collect(),
@@ -49,11 +49,11 @@ fn is(piece: &Piece, wanted: &str) -> bool {
     matches!(piece, Piece::Bare(text) if text == wanted)
 }
 
-/// Appends what `atoms` expand to, to every word.
+/// Appends the expansions of `atoms` to every word.
 fn append(atoms: &[Piece], expansion: &mut Expansion, depth: usize) {
     let mut at = 0;
     while let Some(atom) = atoms.get(at) {
-        // What is nested deeper than that is left as it stands.
+        // Deeper nesting is not expanded.
         expansion.complete &= depth < 16 || !is(atom, "{");
         let found = if is(atom, "{") && depth < 16 { alternatives(atoms, at) } else { None };
         match found {
@@ -80,7 +80,7 @@ fn append(atoms: &[Piece], expansion: &mut Expansion, depth: usize) {
     }
 }
 
-/// The alternatives of the brace that opens at `open`, and where it ends.
+/// Returns the alternatives of the brace that opens at `open`, and the index after its end.
 fn alternatives(atoms: &[Piece], open: usize) -> Option<(Vec<Vec<Piece>>, usize)> {
     let mut parts = vec![Vec::new()];
     let mut depth = 0_usize;
@@ -101,7 +101,7 @@ fn alternatives(atoms: &[Piece], open: usize) -> Option<(Vec<Vec<Piece>>, usize)
     None
 }
 
-/// `1..9`, `a..e`.
+/// Expands `1..9` or `a..e`.
 fn sequence(atoms: &[Piece]) -> Option<Vec<Vec<Piece>>> {
     let text = atoms.iter().map(|atom| if let Piece::Bare(text) = atom { Some(text.as_str()) } else { None });
     let text: String = text.collect::<Option<_>>()?;

@@ -1,4 +1,4 @@
-//! Builtins that change what the shell knows. What they do besides is judged like any other command.
+//! Builtins that change the state of the shell. Their other effects are evaluated like those of any other command.
 
 use super::{Arg, HOME, IDS, Known, SOMETHING, UNKNOWN, Value, Walker, scope::Positional};
 use crate::command::{
@@ -9,14 +9,14 @@ use crate::command::{
 use smol_str::SmolStr;
 
 impl Walker<'_> {
-    /// What a command changes in the shell that runs it. `line` is what it is given to read, where that is certain.
+    /// Applies the changes of a command to the state of its shell. `line` is its certain input.
     pub(super) fn remember(&mut self, args: &[Arg], line: &Input) {
         let Some((program, rest)) = unwrapped(args) else { return };
         match program.text.as_str() {
             "cd" | "pushd" | "popd" => self.changes_directory(&program.text, rest),
             "read" => self.reads(rest, line),
             "mapfile" | "readarray" => {
-                // Some of these words are values of options: each may be the name.
+                // Some of these words are option values, so each may be the name.
                 let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
                 let named =
                     rest.iter().filter(|arg| !arg.text.is_empty() && !arg.text.starts_with('-') && !number(&arg.text));
@@ -71,7 +71,7 @@ impl Walker<'_> {
         }
     }
 
-    /// With any other option, `read` takes less than the line, or another one.
+    /// Sets the variables of `read`. With any other option, `read` takes only a part of the line, or another line.
     fn reads(&mut self, rest: &[Arg], line: &Input) {
         let plainly =
             matches!(rest, [name] if !name.text.starts_with('-')) || matches!(rest, [raw, _] if raw.text == "-r");
@@ -87,21 +87,22 @@ impl Walker<'_> {
         let ids = plainly && matches!(line, Input::Terminal) && self.feed.as_deref() == Some(IDS);
         let value = match line_read(line).filter(|_| plainly) {
             Some(text) => Value::text(text),
-            // At the end of them it is empty.
+            // After the last of them, the variable is empty.
             None if ids => Value::tame().or(&Value::text("")),
             None => self.fed(),
         };
         names.iter().for_each(|name| self.set(name, value.clone()));
     }
 
-    /// Any line of what the loop around it is given, or anything.
+    /// Returns the value of a variable that reads a line of the surrounding loop's input, or any text.
     fn fed(&self) -> Value {
         let lines = self.feed.iter().flat_map(|text| text.lines()).take(8).map(SmolStr::from);
         let lines = Value::one_of(lines.collect(), Known::Partly);
         lines.or(&Value::wild())
     }
 
-    /// `export name=value` and its kin: what a variable in front of a command may start, it starts here.
+    /// Records the commands that `export name=value` and similar builtins may start, as for a variable before a
+    /// command.
     pub(super) fn overhear_declared(&mut self, args: &[Arg]) {
         let Some((program, rest)) = unwrapped(args).filter(|(program, _)| declares_variables(&program.text)) else {
             return;
@@ -116,12 +117,12 @@ impl Walker<'_> {
 
     fn declares(&mut self, program: &str, rest: &[Arg]) {
         let flags: String = rest.iter().filter_map(|arg| arg.text.strip_prefix('-')).collect();
-        // Another name for a variable: whatever is set may be any.
+        // The variable becomes a reference to another variable, so any variable may be set.
         if flags.contains('n') && program != "export" {
             self.scope.forget();
         }
         let odd = flags.contains(['i', 'l', 'u', 'c']);
-        // With these nothing is set, and `local` fails outside a function.
+        // With these options no variable is set, and `local` fails outside a function.
         let may_not_set = flags.contains(['f', 'F', 'p']) || (program == "local" && self.running.is_empty());
         for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
             let (name, value) = match arg.text.split_once('=') {
@@ -141,15 +142,15 @@ impl Walker<'_> {
                 Some(value) => self.set(&name, value),
                 None if flags.contains(['f', 'p', 'F']) || matches!(program, "export" | "readonly") => {}
                 None if odd => self.set(&name, Value::wild()),
-                // `local name` hides what was there, elsewhere it stays.
+                // `local name` hides the old value. The other builtins keep it.
                 None => self.set(&name, before.or(&Value::one_of(vec![SmolStr::default()], Known::Fully))),
             }
-            // What is exported reaches programs, whenever it was set.
+            // An exported variable reaches programs, no matter when it was set.
             let exports = program == "export" || flags.contains('x');
             if exports && !arg.text.contains('=') {
                 self.exports(&name);
             }
-            // An attribute stays, and changes what is set later.
+            // The attribute persists and changes later assignments.
             if program == "readonly" || flags.contains(['r', 'l', 'u', 'c']) || odd {
                 self.scope.fix(&name);
             }
@@ -198,7 +199,7 @@ impl Walker<'_> {
             if functions {
                 continue;
             }
-            // Within a function, what an outer one has may show; `-n` takes away a second name only.
+            // Inside a function, the variable of an outer function may become visible. `-n` only removes a reference.
             let clear = self.running.is_empty() && !rest.iter().any(|arg| arg.text.starts_with("-n"));
             self.set(&arg.text, if clear { Value::text("") } else { Value::wild() });
         }
@@ -209,12 +210,12 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a builtin sets the variables that its words name.
+/// Returns true if a builtin sets the variables that its words name.
 pub(in crate::command) fn declares_variables(name: &str) -> bool {
     matches!(name, "export" | "declare" | "local" | "readonly" | "typeset")
 }
 
-/// The builtin itself behind `command` and `builtin`.
+/// Returns the builtin after `command` and `builtin`, and its arguments.
 fn unwrapped(mut args: &[Arg]) -> Option<(&Arg, &[Arg])> {
     loop {
         let (program, rest) = args.split_first()?;
@@ -222,7 +223,7 @@ fn unwrapped(mut args: &[Arg]) -> Option<(&Arg, &[Arg])> {
             return Some((program, rest));
         }
         let options = rest.iter().take_while(|arg| arg.text.starts_with('-')).count();
-        // `command -v` only looks a name up.
+        // `command -v` only looks up a name.
         if rest.iter().take(options).any(|arg| arg.text.contains(['v', 'V'])) {
             return None;
         }
@@ -230,12 +231,12 @@ fn unwrapped(mut args: &[Arg]) -> Option<(&Arg, &[Arg])> {
     }
 }
 
-/// A text that `declare` would read as a list.
+/// Returns true if `declare` may read the text as a list.
 fn may_be_list(value: &Value) -> bool {
     value.texts.iter().any(|text| text.starts_with(['(', UNKNOWN, SOMETHING]))
 }
 
-/// The variable behind `printf -v`.
+/// Returns the variable after `printf -v`.
 fn printed_into(rest: &[Arg]) -> Option<&str> {
     let [option, rest @ ..] = rest else { return None };
     match option.text.strip_prefix("-v") {
@@ -244,13 +245,13 @@ fn printed_into(rest: &[Arg]) -> Option<&str> {
     }
 }
 
-/// The variable behind `read -a`, joined to it.
+/// Returns the variable that is joined to `read -a`.
 fn list_read_into(option: &str) -> Option<&str> {
     let (flags, name) = option.strip_prefix('-')?.split_once('a')?;
     (flags.bytes().all(|flag| b"ers".contains(&flag)) && is_name(name)).then_some(name)
 }
 
-/// The elements of a list that was written out.
+/// Returns the elements of a list that is written out.
 pub(super) fn list_of(list: &Arg) -> Value {
     let mut elements = list.text.split(ELEMENT);
     let keyed = |text: &str| text.starts_with('[');
@@ -269,7 +270,7 @@ pub(super) fn list_of(list: &Arg) -> Value {
     Value::list(texts, list.known.max(at_least))
 }
 
-/// The one line that `read` finds in a here-string, if that is all there is.
+/// Returns the single line that `read` takes from a here-string, if the whole input is this line.
 fn line_read(input: &Input) -> Option<String> {
     let Input::Text(text) = input else { return None };
     let line = text.strip_suffix('\n').unwrap_or(text);

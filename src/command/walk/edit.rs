@@ -1,12 +1,12 @@
-//! What `${name#word}` and its kin leave of a text that is known to the last character.
+//! The results of `${name#word}` and similar edits of a fully known text.
 
 use crate::command::destroy::target::fits;
 
-/// Longer texts and patterns are not edited: what is looked for is short.
+/// The longest text and pattern, in bytes, that are edited. Interesting values are short.
 const MAX_TEXT: usize = 64;
 const MAX_PATTERN: usize = 24;
 
-/// The text after the edit of `sign`, where `word` says what to take away or to put in.
+/// Returns the text after the edit with the operator `sign` and the operand `word`.
 pub(super) fn edited(text: &str, sign: u8, word: &str) -> Option<String> {
     let stars = word.bytes().filter(|byte| *byte == b'*').count();
     if text.len() > MAX_TEXT || word.len() > MAX_PATTERN || stars > 2 || !text.is_ascii() {
@@ -23,7 +23,7 @@ pub(super) fn edited(text: &str, sign: u8, word: &str) -> Option<String> {
     }
 }
 
-/// `#` takes the shortest start away, `##` the longest.
+/// Removes the shortest matching start (`#`) or the longest one (`##`).
 fn without_start<'t>(text: &'t str, word: &str) -> &'t str {
     let splits = (0..=text.len()).filter_map(|at| text.split_at_checked(at));
     let found = |pattern: &str, (start, rest): (&'t str, &'t str)| fits(pattern, start).then_some(rest);
@@ -33,7 +33,7 @@ fn without_start<'t>(text: &'t str, word: &str) -> &'t str {
     }
 }
 
-/// `%` takes the shortest end away, `%%` the longest.
+/// Removes the shortest matching end (`%`) or the longest one (`%%`).
 fn without_end<'t>(text: &'t str, word: &str) -> &'t str {
     let mut splits = (0..=text.len()).filter_map(|at| text.split_at_checked(at));
     let found = |pattern: &str, (rest, end): (&'t str, &'t str)| fits(pattern, end).then_some(rest);
@@ -43,7 +43,7 @@ fn without_end<'t>(text: &'t str, word: &str) -> &'t str {
     }
 }
 
-/// `/old/new` the first time, `//old/new` every time; patterns are not followed.
+/// Replaces the first match (`/old/new`) or every match (`//old/new`). Patterns are not supported.
 fn replaced(text: &str, word: &str) -> Option<String> {
     let (every, word) = word.strip_prefix('/').map_or((false, word), |word| (true, word));
     let (old, new) = word.split_once('/').unwrap_or((word, ""));
@@ -53,7 +53,7 @@ fn replaced(text: &str, word: &str) -> Option<String> {
     Some(if every { text.replace(old, new) } else { text.replacen(old, new, 1) })
 }
 
-/// `:offset` and `:offset:length`.
+/// Returns the substring of `:offset` or `:offset:length`.
 fn part(text: &str, word: &str) -> Option<String> {
     let (offset, length) = word.split_once(':').map_or((word, None), |(offset, length)| (offset, Some(length)));
     let rest = text.get(offset.trim().parse().ok()?..)?;

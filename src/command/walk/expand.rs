@@ -1,4 +1,5 @@
-//! Words to arguments: quotes are gone already, here go braces, tildes, variables and substitutions.
+//! The expansion of words to arguments. Quotes are already removed. This step resolves braces, tildes, variables and
+//! substitutions.
 
 use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
 
@@ -15,34 +16,34 @@ use crate::command::{
     syntax::tree::{Change, ELEMENT, Parameter, Piece, Word},
 };
 
-/// The most alternatives one word is followed into.
+/// The limit of alternatives that one word is followed into.
 const MAX_ALTERNATIVES: usize = 64;
-/// The most command lines that one command with alternatives may stand for.
+/// The limit of command lines that one command with alternatives may stand for.
 const MAX_WAYS: usize = 64;
-/// A word longer than this is not looked at to its end.
+/// The longest word, in bytes. The end of a longer word counts as unknown.
 const MAX_WORD: usize = 32 * 1024;
 
-/// What a word costs besides its text, in bytes.
+/// The cost of a word in addition to its text, in bytes.
 const COST_OF_A_WORD: usize = 64;
 
-/// The words that a word may become: one of these lists.
+/// The alternatives for one word, each a list of words.
 type Slot = Vec<Vec<Arg>>;
 
 /// The words that one word may become, while its pieces are read.
 #[derive(Clone, Debug, Default)]
 struct Draft {
     done: Vec<Arg>,
-    /// The word that is being read, but for its text.
+    /// The current word, without its text.
     current: Arg,
     text: String,
-    /// Something was written, even if it is empty: `""` is a word.
+    /// True if the current word has text, even an empty one: `""` is a word.
     started: bool,
-    /// How many bytes of words the values pushed so far have made.
+    /// The bytes of words that the values so far have produced.
     made: usize,
 }
 
 impl Draft {
-    /// A word that may be anything.
+    /// Creates a draft of a word that may be any text.
     fn unknown() -> Self {
         let current = Arg { known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
         Draft { current, text: UNKNOWN.into(), started: true, ..Draft::default() }
@@ -50,7 +51,7 @@ impl Draft {
 
     fn push(&mut self, text: &str) {
         self.started = true;
-        // A literal NUL or marker character must not look like one of ours.
+        // A literal NUL or marker character must not look like a marker of this module.
         if text.contains([UNKNOWN, SOMETHING, HOME]) {
             self.text.push_str(&text.replace([UNKNOWN, SOMETHING, HOME], "\u{fffd}"));
         } else if text.contains(ELEMENT) && text != ELEMENT {
@@ -60,7 +61,7 @@ impl Draft {
         }
     }
 
-    /// The value of an expansion, markers and all; outside quotes, blanks in it end the word.
+    /// Appends the value of an expansion, including its markers. Outside quotes, separators in the value end the word.
     fn push_value(&mut self, value: &str, known: Known, separators: Option<&[char]>) {
         self.current.expanded = true;
         self.current.known = self.current.known.max(known);
@@ -95,7 +96,7 @@ impl Draft {
         }
     }
 
-    /// `"${list[@]}"`: its first element ends this word, its last one begins the next.
+    /// Appends `"${list[@]}"`: the first element ends this word, and the last one begins the next.
     fn push_list(&mut self, elements: &[SmolStr], known: Known, separators: Option<&[char]>) {
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
@@ -117,7 +118,7 @@ impl Draft {
     }
 }
 
-/// A word in which nothing is expanded, as most words are.
+/// Returns the argument of a word without expansions, which is the most common case.
 fn plain(word: &Word) -> Option<Arg> {
     let mut text = SmolStrBuilder::new();
     let mut glob = false;
@@ -139,12 +140,12 @@ fn plain(word: &Word) -> Option<Arg> {
 }
 
 impl Walker<'_> {
-    /// All the arguments that `words` become; where there are alternatives, all of them.
+    /// Returns all arguments that `words` may become, including all alternatives.
     pub(super) fn expand_all(&mut self, words: &[Word]) -> Vec<Arg> {
         self.slots(words).into_iter().flatten().flatten().collect()
     }
 
-    /// The command lines that `words` may become: the first is the only one, unless something has several values.
+    /// Returns the command lines that `words` may become. There is more than one if some expansion has several values.
     pub(super) fn ways(&mut self, words: &[Word]) -> Vec<Vec<Arg>> {
         if let Some(only) = words.iter().map(plain).collect() {
             return vec![only];
@@ -176,7 +177,7 @@ impl Walker<'_> {
         words.iter().flat_map(|word| self.expand(word)).collect()
     }
 
-    /// The slots that one word fills: several if it has braces.
+    /// Returns the slots that one word fills. A word with braces may fill several.
     fn expand(&mut self, word: &Word) -> Vec<Slot> {
         if let Some(arg) = plain(word) {
             return vec![vec![vec![arg]]];
@@ -191,7 +192,8 @@ impl Walker<'_> {
         expansion.words.iter().map(|pieces| self.expand_pieces(pieces, word, true)).collect()
     }
 
-    /// The possible texts of something that is never split: an assigned value, a here-document, a redirection target.
+    /// Returns the possible texts of a word that is never split: an assigned value, a here-document, a redirection
+    /// target.
     pub(super) fn expand_whole(&mut self, word: &Word) -> Vec<Arg> {
         self.expand_pieces(&word.pieces, word, false).into_iter().flatten().collect()
     }
@@ -200,7 +202,7 @@ impl Walker<'_> {
         let mut drafts = vec![Draft::default()];
         for piece in pieces {
             if self.expanded > MAX_EXPANDED {
-                // What the piece runs still counts; what it says does not any more.
+                // The commands in the piece still count, but its value does not.
                 if may_run(piece) {
                     self.expand_piece(piece, &mut vec![Draft::default()], splits);
                 }
@@ -232,7 +234,8 @@ impl Walker<'_> {
         drafts.into_iter().map(finish).collect()
     }
 
-    /// Text as it is written, or an address, a number or a name that the environment holds.
+    /// Returns true for literal text, and for an environment variable whose name suggests an address, a number or a
+    /// name.
     fn is_named(&self, piece: &Piece) -> bool {
         let written = |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_));
         match piece {
@@ -249,7 +252,7 @@ impl Walker<'_> {
         }
     }
 
-    /// What ends a word outside quotes.
+    /// Returns the characters that end a word outside quotes.
     fn separators(&self) -> Vec<char> {
         let mut separators = vec![' ', '\t', '\n'];
         if let Some(value) = self.scope.assigned("IFS") {
@@ -321,8 +324,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether a variable that is not known may hold a secret: its name says so, or this text or an earlier one has set it
-    /// to what nobody knows. What the environment has is called in capitals.
+    /// Returns true if an unknown variable may hold a secret. Its name may say so, or the text may have set it to an
+    /// unknown value. Environment variables have names in capital letters.
     fn may_be_private(&self, name: &str) -> bool {
         const SECRET: &[&str] = &[
             "SECRET", "TOKEN", "KEY", "PASS", "CRED", "AUTH", "PRIVATE", "SESSION", "COOKIE", "CERT", "SIGN", "URL",
@@ -333,7 +336,7 @@ impl Walker<'_> {
         !of_environment || self.scope.assigned(name).is_some() || SECRET.iter().any(|secret| name.contains(secret))
     }
 
-    /// The values a parameter may have, after what the expansion does to it.
+    /// Returns the values that a parameter may have after its expansion.
     fn read_parameter(&mut self, parameter: &Parameter) -> Value {
         let value = self.scope.read(&parameter.name);
         if !matches!(parameter.form, Change::List) {
@@ -366,7 +369,7 @@ impl Walker<'_> {
                 self.suspect("an indirect expansion follows a name nobody has read");
                 self.expand_whole(&inside);
                 if !parameter.inside.is_empty() {
-                    // Nobody knows which variable `${!name:=word}` sets.
+                    // The variable that `${!name:=word}` sets is unknown.
                     self.scope.forget();
                 }
                 Value::wild()
@@ -378,7 +381,7 @@ impl Walker<'_> {
         }
     }
 
-    /// `${name-word}`, `${name=word}`, `${name+word}`.
+    /// Evaluates `${name-word}`, `${name=word}` and `${name+word}`.
     fn read_or(&mut self, parameter: &Parameter, value: Value, inside: &Word) -> Value {
         let value = if parameter.form == Change::Instead { Value::text("") } else { value };
         let words = self.expand_whole(inside);
@@ -391,7 +394,7 @@ impl Walker<'_> {
         value
     }
 
-    /// Where the edit is known to the last character and leaves what must not be removed, that is among the values.
+    /// Adds the result of an edit to the values if it is fully known and a path that must not be removed.
     fn with_what_it_destroys(&mut self, parameter: &Parameter, before: &Value, inside: &Word, edited: Value) -> Value {
         let sign = if let Change::Edit(sign) = parameter.form { sign } else { b'%' };
         let words = self.named(inside);
@@ -409,13 +412,13 @@ impl Walker<'_> {
         }
     }
 
-    /// A value of which something was taken away, replaced or turned around.
+    /// Returns a value after an edit that removes, replaces or converts a part of it.
     fn edited(&mut self, parameter: &Parameter, value: &Value, inside: &Word) -> Value {
         if let Some(first) = first_slash(parameter) {
             return Value::one_of(vec![first], Known::Environment);
         }
         self.arithmetic(&parameter.inside);
-        // An edit of blanks leaves blanks: the oldest trick with `$IFS`.
+        // An edit of blanks leaves blanks, which is an old trick with `$IFS`.
         if parameter.name == "IFS" {
             return Value::one_of(vec![" ".into()], Known::Environment);
         }
@@ -425,17 +428,17 @@ impl Walker<'_> {
             let words = self.named(inside);
             let pattern =
                 words.first().filter(|word| words.len() == 1 && word.is_exact()).map(|word| word.text.as_str());
-            // What is left of a path is a path or nothing, whichever it is: where the pattern tells, it is known.
+            // The rest of a path is a path or empty. If the pattern is known, the rest is known.
             let left = |text: &SmolStr| edit::edited(text, b'%', pattern.filter(|_| text.starts_with('/'))?);
             let cut = |text: &SmolStr| text.chars().next().map(|c| format_smolstr!("{c}{UNKNOWN}")).unwrap_or_default();
             let start = |text: &SmolStr| left(text).map_or_else(|| cut(text), SmolStr::from);
             return Value::one_of(value.texts.iter().map(start).collect(), known);
         }
-        // What the text itself has set may begin with anything, once something is taken away or put in.
+        // A value that the text itself has set may begin with any text after an edit.
         let own =
             self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
         let inside = self.expand_whole(inside);
-        // `@E` reads what a backslash says.
+        // `@E` interprets backslash escapes.
         let open = |text: &SmolStr| text.contains(['-', '+', '@', '(', '!', '=', '\\']);
         let opens = inside.iter().any(|word| word.is_wild() || open(&word.text)) || own && value.texts.iter().any(open);
         let empty = value.texts.iter().all(|text| text.is_empty());
@@ -447,7 +450,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a piece may run or set something while it is expanded.
+/// Returns true if the expansion of a piece may run a command or set a variable.
 fn may_run(piece: &Piece) -> bool {
     match piece {
         Piece::Bare(_) | Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) => false,
@@ -463,26 +466,26 @@ fn is_all(parameter: &Parameter) -> bool {
     matches!(parameter.name.as_str(), "@" | "*")
 }
 
-/// `${list[*]}`: within quotes, one word.
+/// Returns true for `${list[*]}`, which is one word inside quotes.
 fn is_star(parameter: &Parameter) -> bool {
     matches!(parameter.subscript.as_slice(), [Piece::Quoted(text)] if text == "*")
 }
 
-/// Becomes several words or none, even in quotes, and nobody knows which.
+/// Returns true if a piece may become an unknown number of words, even inside quotes.
 fn is_open_list(piece: &Piece, known: Known) -> bool {
     let Piece::Parameter(parameter) = piece else { return false };
     let list = !parameter.subscript.is_empty() || parameter.form == Change::Indirect;
     is_all(parameter) || (list && known != Known::Fully)
 }
 
-/// `${PATH:0:1}` and its kin are a slash that nobody sees.
+/// Returns the slash that `${PATH:0:1}` and similar expansions hide.
 fn first_slash(parameter: &Parameter) -> Option<SmolStr> {
     let [Piece::Quoted(range)] = parameter.inside.as_slice() else { return None };
     let absolute = matches!(parameter.name.as_str(), "PATH" | "HOME" | "PWD" | "SHELL" | "OLDPWD");
     (absolute && matches!(range.trim_start_matches(':').trim(), "0:1" | ":1" | "1" | "0: 1")).then(|| "/".into())
 }
 
-/// One number is as good as another: of many, the first and the last speak for all.
+/// Keeps only the first and the last alternative if all of them are numbers, because any number has the same effect.
 fn only_ends_of_numbers(slot: &mut Slot) {
     let number =
         |words: &Vec<Arg>| matches!(words.as_slice(), [word] if word.text.bytes().all(|byte| byte.is_ascii_digit()));

@@ -1,14 +1,14 @@
-//! Lists, branches and loops: which way a line takes nobody knows, so what is known behind them is what holds on every
-//! way.
+//! Lists, branches and loops. The classifier does not know which way a line takes. After them, only facts that hold on
+//! every way are kept.
 
 use super::{Input, Output, Scope, Walker, ids, simple};
 use crate::command::syntax::tree::{Joint, Pipeline, Script, Statement, Word};
 
-/// How often a loop is walked until what it changes is given up.
+/// The limit of rounds of a loop. After it, all values that the loop changes become unknown.
 const MAX_ROUNDS: usize = 4;
 
 impl Walker<'_> {
-    /// Walks with a copy of the shell's memory, as a subshell does.
+    /// Runs `walk` with a copy of the shell state, as in a subshell.
     pub(super) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let scope = self.scope.clone();
         let left = self.left.take();
@@ -18,7 +18,8 @@ impl Walker<'_> {
         result
     }
 
-    /// What is known here may be what holds behind an enclosing loop or function: `break`, `return` and their kin.
+    /// Records that the current state may be the state after an enclosing loop or function, because of `break`,
+    /// `return` or a similar builtin.
     pub(super) fn leave(&mut self) {
         match &mut self.left {
             Some(left) => left.join(&self.scope),
@@ -32,7 +33,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Walks the body of a function or of a text that can be left early; what is known then is known behind it too.
+    /// Walks the body of a function or of a text that may be left early. The states at its exits are joined to the
+    /// state after it.
     pub(super) fn leaving<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.left.take();
         let result = walk(self);
@@ -41,7 +43,7 @@ impl Walker<'_> {
         result
     }
 
-    /// Walks the statements; says what they print, as far as that is known.
+    /// Walks the statements. Returns their output, as far as it is known.
     pub(super) fn script(&mut self, script: &Script) -> Option<Output> {
         let mut printed: Option<Output> = None;
         for statement in &script.statements {
@@ -56,7 +58,7 @@ impl Walker<'_> {
         printed
     }
 
-    /// Each pipeline runs from what is known if those before it went as it asks for.
+    /// Walks an and-or list. Each pipeline starts from the state that its condition requires.
     pub(super) fn and_or(&mut self, statement: &Statement) -> Option<Output> {
         let (first, others) = statement.pipelines.split_first()?;
         let mut printed = self.pipeline(first);
@@ -87,7 +89,7 @@ impl Walker<'_> {
         printed.map(|output| Output { exact: false, ..output })
     }
 
-    /// Walks the commands of a pipeline; says what its last one certainly prints.
+    /// Walks the commands of a pipeline. Returns the certain output of the last one.
     fn pipeline(&mut self, pipeline: &Pipeline) -> Option<Output> {
         if let [command] = pipeline.commands.as_slice() {
             return self.command(command, Input::Terminal);
@@ -106,12 +108,12 @@ impl Walker<'_> {
                 None => Input::Unknown,
             };
         }
-        // The last one may share the shell: `lastpipe`, `zsh`, `ksh`.
+        // The last command may run in the current shell: `lastpipe`, `zsh`, `ksh`.
         self.scope.join(&before);
         last
     }
 
-    /// `if`: every branch may be the one, and without `else` none may be.
+    /// Walks `if`: any branch may run, and without `else` possibly none.
     pub(super) fn choose(&mut self, branches: &[(Script, Script)], otherwise: Option<&Script>) -> Option<Output> {
         let mut printed: Option<Output> = None;
         let mut ends: Vec<Scope> = Vec::new();
@@ -131,7 +133,7 @@ impl Walker<'_> {
         printed
     }
 
-    /// `case`: any arm, none, or several one after the other.
+    /// Walks `case`: any arm, none, or several in sequence may run.
     pub(super) fn case(&mut self, subject: &Word, arms: &[(Vec<Word>, Script)]) -> Option<Output> {
         self.expand_whole(subject);
         let mut printed: Option<Output> = None;
@@ -149,7 +151,7 @@ impl Walker<'_> {
         printed
     }
 
-    /// Walks the body of a loop until another round would change nothing that is known.
+    /// Walks the body of a loop until another round would not change the known state.
     pub(super) fn repeat(&mut self, mut round: impl FnMut(&mut Self) -> Option<Output>) -> Option<Output> {
         let outer = self.left.take();
         let entry = self.scope.clone();
@@ -184,7 +186,7 @@ impl Walker<'_> {
         printed.map(|output| Output { exact: false, ..output })
     }
 
-    /// What a later round of a loop has said again.
+    /// Removes the parts that a later round of a loop has repeated.
     fn drop_repeated(&mut self, first: usize, new: usize) {
         let later = self.parts.split_off(new.min(self.parts.len()));
         for part in later {
@@ -194,7 +196,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether what is printed goes on: not where it is redirected.
+    /// Returns the output, unless it is redirected.
     pub(super) fn kept(
         &mut self,
         output: Option<Output>,
@@ -205,7 +207,7 @@ impl Walker<'_> {
     }
 }
 
-/// One output behind the other; together they are not exact.
+/// Joins two outputs. The result is not exact.
 fn before(first: Option<Output>, second: Output) -> Output {
     let text = first.map_or_else(String::new, |output| output.text);
     Output { text: text + &second.text, exact: false }

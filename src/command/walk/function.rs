@@ -1,4 +1,4 @@
-//! Functions: what they are defined as, and what a call of one runs.
+//! Functions: their definitions, and the commands of their calls.
 
 use std::rc::Rc;
 
@@ -13,11 +13,11 @@ use crate::command::{
     tier::Tier,
 };
 
-/// The most definitions of one function that a call of it follows.
+/// The limit of definitions of one function that a call follows.
 const MAX_BODIES: usize = 8;
 
 impl Walker<'_> {
-    /// A definition runs nothing, but what it holds may run later, in this text or in the next: it counts.
+    /// Records the definition of a function. Its body does not run now, but it may run later, so its parts count.
     pub(super) fn define(&mut self, name: &str, body: &Rc<Command>, span: Span) {
         self.scope.define(name, body);
         if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
@@ -39,11 +39,13 @@ impl Walker<'_> {
         }
     }
 
-    /// `alias name=text`: where the shell looks for such names, a command of that name runs the text and the words behind it.
+    /// Defines `alias name=text` as a function. Where the shell expands aliases, the command runs the text and its
+    /// arguments.
     pub(super) fn alias(&mut self, words: &[Arg]) {
         for word in words {
             let Some((name, text)) = word.text.split_once('=') else { continue };
-            // What is not written out is overheard; in its own text, a name means the program.
+            // An alias that is not written out is recorded elsewhere. In the text of its own alias, a name means the
+            // program.
             let is_itself = text.split_whitespace().next() == Some(name);
             if is_itself || !word.is_exact() || text.contains([UNKNOWN, SOMETHING]) {
                 continue;
@@ -57,7 +59,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A call runs the body with these arguments: each of the bodies that the name has had.
+    /// Walks a call of a function with these arguments, for each body that the name has had.
     pub(super) fn call(&mut self, args: &[Arg], function: &Function, span: Span) -> Option<Output> {
         let name = args.first().map(|arg| arg.text.clone()).unwrap_or_default();
         let rest = args.get(1..).unwrap_or_default();
@@ -84,7 +86,7 @@ impl Walker<'_> {
             self.scope.positional = Positional::of(rest);
             let output = self.leaving(|walker| walker.deeper(|walker| walker.command(body, Input::Unknown)));
             printed.extend(output.flatten().map(|output| output.text));
-            // What was local is as it was; what was not is as the body left it.
+            // Local variables have their old values, and other variables the values that the body has set.
             self.scope.positional = before.positional.clone();
             self.scope.join(&after);
         }
@@ -94,13 +96,14 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a call of the function may run something else of that name: it may not be defined, or not be looked for.
+/// Returns true if a call of the function may run something else with this name. The function may be undefined, or the
+/// shell may not search for it.
 pub(super) fn may_be_a_program(name: &str, function: &Function) -> bool {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     !function.certain || !plain || judge::is_known(name)
 }
 
-/// Whether a function calls itself more than once, or in the background: each call then starts others.
+/// Returns true if a function calls itself more than once or in the background, so that each call starts further calls.
 fn calls_itself_twice(name: &str, body: &Command) -> bool {
     let mut calls = 0_usize;
     count_calls(name, body, false, &mut calls, 0);

@@ -1,13 +1,13 @@
-//! Commands that print nothing but names which a program gave out: containers, commits, objects of a cluster. Each is one
-//! word that begins with a letter or a digit.
+//! Commands that only print identifiers from a program: of containers, commits, or objects of a cluster. Each
+//! identifier is one word that begins with a letter or a digit.
 
 use crate::command::syntax::tree::{Command, Form, Piece, Word};
 
-/// What is read where such names are printed into a pipe: any number of them, and nothing else.
+/// The input of a command that reads such identifiers from a pipe: any number of them, and no other text.
 pub(in crate::command) const IDS: &str = "\u{2}";
 
-/// Whether a command of a pipeline prints only such names; `before` says so of what it reads, `is_function` what may mean
-/// something else.
+/// Returns true if a command of a pipeline prints only identifiers. `before` is true if it reads only identifiers.
+/// `is_function` is true for names that may mean another command.
 pub(super) fn are_printed(command: &Command, before: bool, is_function: impl Fn(&str) -> bool) -> bool {
     let Form::Simple(simple) = &command.form else { return false };
     let Some((program, rest)) = simple.words.split_first() else { return false };
@@ -24,24 +24,24 @@ pub(super) fn are_printed(command: &Command, before: bool, is_function: impl Fn(
     !other && prints(&rest.iter().map(written).collect::<Vec<_>>())
 }
 
-/// A word without anything that is expanded.
+/// Returns the text of a word without expansions.
 fn written(word: &Word) -> Option<String> {
     let text = |piece: &Piece| match piece {
         Piece::Bare(text) | Piece::Quoted(text) => Some(text.clone()),
         Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => None,
         Piece::Process(_) | Piece::Arithmetic(_) => None,
     };
-    // Braces become several words.
+    // A word with braces becomes several words.
     let braces = |piece: &Piece| matches!(piece, Piece::Bare(text) if text.contains('{'));
     if word.pieces.iter().any(braces) { None } else { word.pieces.iter().map(text).collect() }
 }
 
-/// `-n`, `-u`, `-V`: an option that leaves whole lines, of `sort` and `uniq`.
+/// Returns true for an option of `sort` and `uniq` that keeps whole lines: `-n`, `-u`, `-V`.
 fn leaves_lines(word: &Option<String>) -> bool {
     matches!(word.as_deref(), Some("-n" | "-u" | "-r" | "-V" | "-rV" | "-ru"))
 }
 
-/// `-1`, `-n 5`, `-n5` of `head` and `tail`; a number that stands alone is a file.
+/// Returns true for `-1`, `-n 5` and `-n5` of `head` and `tail`. A bare number is a file.
 fn leaves_first_or_last(rest: &[Option<String>]) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match rest {
@@ -52,7 +52,8 @@ fn leaves_first_or_last(rest: &[Option<String>]) -> bool {
     }
 }
 
-/// `docker ps -q` and its kin, with filters; names are shown if the format asks for nothing else.
+/// Returns true for `docker ps -q` and similar commands, with filters. The format must request identifiers or names
+/// only.
 fn containers(rest: &[Option<String>]) -> bool {
     const LISTS: &[&[&str]] = &[&["ps"], &["container", "ls"], &["images"], &["image", "ls"], &["compose", "ps"]];
     let behind = |list: &&[&str]| {
@@ -66,7 +67,7 @@ fn containers(rest: &[Option<String>]) -> bool {
         match word.as_deref() {
             Some("-q" | "-aq" | "-qa" | "-lq" | "-ql" | "--quiet") => only_names = true,
             Some("-a" | "-l" | "--all" | "--latest" | "--no-trunc") => {}
-            // What is filtered for is not shown.
+            // The value of a filter is not shown.
             Some("-f" | "--filter" | "-n" | "--last") => drop(words.next()),
             Some("--format") => match words.next().and_then(Option::as_deref) {
                 Some("{{.ID}}" | "{{.Names}}") => only_names = true,
@@ -79,7 +80,7 @@ fn containers(rest: &[Option<String>]) -> bool {
     only_names
 }
 
-/// `kubectl get pods -o name`: the kind stands in front of every name.
+/// Returns true for `kubectl get pods -o name`, which prints the kind before each name.
 fn objects(rest: &[Option<String>]) -> bool {
     let Some((Some(get), rest)) = rest.split_first() else { return false };
     let mut words = rest.iter();
@@ -101,7 +102,7 @@ fn objects(rest: &[Option<String>]) -> bool {
     get == "get" && only_names
 }
 
-/// `git rev-list` and `git log --format=%H`: names of commits, if nothing else is asked for.
+/// Returns true for `git rev-list` and `git log --format=%H` if they print only names of commits.
 fn commits(rest: &[Option<String>]) -> bool {
     const PLAIN: &[&str] =
         &["--all", "--branches", "--tags", "--remotes", "--reverse", "--no-merges", "--merges", "--first-parent", "-n"];

@@ -1,8 +1,8 @@
-//! Follows a parsed text as a shell would run it and collects what every part does.
+//! A walk through a parsed text, in the way a shell would run it, which collects the effects of every part.
 //!
-//! Every branch is taken and every substitution entered. What a shell would remember (variables, functions, the
-//! directory) is remembered as far as the text tells. Nothing here knows what a program does: that is asked of
-//! [`judge`](super::judge).
+//! The walk takes every branch and enters every substitution. It keeps the state of the shell (variables, functions,
+//! the directory) as far as the text determines it. It has no knowledge of programs: [`judge`](super::judge) evaluates
+//! them.
 
 mod arg;
 mod arithmetic;
@@ -46,32 +46,32 @@ use super::{
     tier::Tier,
 };
 
-/// How often a command may be looked at, over all: functions and texts inside texts multiply.
+/// The limit of commands that are visited in total. Functions and texts inside texts multiply them.
 const MAX_VISITS: usize = 20_000;
-/// How deep texts inside texts, wrappers inside wrappers and calls inside calls are followed.
+/// The deepest nesting of texts inside texts, wrappers inside wrappers and calls inside calls.
 pub(super) const MAX_NESTING: usize = 24;
-/// How many words may be judged, over all, each as often as it may start a command.
+/// The limit of words that are evaluated in total. Each word counts as often as it may start a command.
 const MAX_JUDGED: usize = 1 << 17;
-/// What a command costs besides its words.
+/// The cost of a command in addition to its words.
 const COST_OF_A_COMMAND: usize = 4;
-/// How many bytes of words may be made, over all: a value that doubles itself is given up long before it is large.
+/// The limit of bytes in expanded words in total. A value that doubles itself exceeds it long before it is large.
 const MAX_EXPANDED: usize = 1 << 22;
 
-/// How far a shell reads a text as bash does.
+/// The part of bash's syntax that a shell reads like bash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// It is bash.
+    /// All of it, because the shell is bash.
     Bash,
-    /// All but what only bash knows.
+    /// All except syntax that only bash knows.
     Posix,
     /// Plain words and lists only.
     Plain,
-    /// Nothing.
+    /// An empty part, for other shells.
     Foreign,
 }
 
 impl Dialect {
-    /// That of the shell `name`.
+    /// Returns the dialect of the shell `name`.
     pub(super) fn of(name: &str) -> Self {
         match name {
             "bash" | "rbash" | "bash5" => Dialect::Bash,
@@ -81,7 +81,7 @@ impl Dialect {
         }
     }
 
-    /// Whether the shell reads `text`, which was parsed as bash, in the same way.
+    /// Returns true if the shell reads `text`, which was parsed as bash, in the way bash does.
     pub(super) fn reads(self, text: &str, parsed: &Parsed) -> bool {
         match self {
             Dialect::Bash => true,
@@ -92,7 +92,7 @@ impl Dialect {
     }
 }
 
-/// Words, lists, pipes and quotes, without a sign that means more to some shell than to bash.
+/// Returns true for a text of words, lists, pipes and quotes, without characters that are special only in some shells.
 fn is_plain(text: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || c.is_ascii_whitespace() || "-_./,:@%+;|&\"'*?>=$".contains(c);
     let mut before = ' ';
@@ -111,46 +111,47 @@ pub(super) struct Walker<'c> {
     pub(super) text: &'c str,
     pub(super) scope: Scope,
     pub(super) parts: Vec<Part>,
-    /// What may run because of the part that is being looked at.
+    /// The commands that may run because of the current part.
     pub(super) overheard: Overheard,
-    /// What the line names of what it uses.
+    /// The resources that the line names.
     pub(super) uses: NamedUses,
-    /// Bodies of here-documents of the text that is being walked.
+    /// The bodies of here-documents in the current text.
     bodies: Rc<Vec<Word>>,
-    /// What lies on the way to here, so that nothing is followed for ever.
+    /// The current nesting depth.
     pub(super) nesting: usize,
     visits: usize,
-    /// How many words have been judged.
+    /// The number of words that have been evaluated.
     judged: usize,
-    /// It has been said that there was too much to follow.
+    /// True after the limit of work was recorded.
     gave_up: bool,
-    /// How many possible commands have been tried in argument vectors whose command is not known.
+    /// The number of possible commands that were tried in argument vectors with an unknown command.
     pub(super) candidates: usize,
-    /// How many bytes of texts inside texts may still be parsed.
+    /// The bytes of texts inside texts that may still be parsed.
     pub(super) text_budget: usize,
-    /// Where the command that is being looked at stands.
+    /// The position of the current command.
     pub(super) here: Span,
-    /// Set inside a text that was cut out of a word: its parts stand where that word stands.
+    /// The position of the outer word, for a text that was extracted from it. The parts of the inner text have this
+    /// position.
     outer: Option<Span>,
-    /// Functions whose bodies are being walked.
+    /// The functions whose bodies are being walked.
     pub(super) running: Vec<SmolStr>,
-    /// What may be known behind the loop or function that is being walked, because it is left early.
+    /// The joined states at the places where the current loop or function is left early.
     left: Option<Scope>,
-    /// How many bytes of words have been made.
+    /// The bytes of words that have been expanded.
     expanded: usize,
-    /// What the compound command that is being walked is given to read.
+    /// The input of the current compound command.
     pub(super) feed: Option<String>,
-    /// What runs here may read something besides what it is given itself: a compound around it is given it.
+    /// True if a surrounding compound command has an input, so that the current command may read it.
     pub(super) is_fed: bool,
-    /// The shell whose text is being walked.
+    /// The shell that reads the current text.
     pub(super) dialect: Dialect,
-    /// Texts of traps: they run again at the end, with what is known then.
+    /// The texts of traps. They run again at the end, with the values that are known then.
     pub(super) traps: Vec<(SmolStr, Span)>,
-    /// Files that the text has written.
+    /// The files that the text has written.
     written: Vec<written::Written>,
-    /// How often those have been looked into.
+    /// The number of searches in these files.
     looked_into: usize,
-    /// The files that programs obey in the part that is being looked at.
+    /// The files that programs of the current part obey.
     pub(super) obeyed: Vec<Obeys>,
 }
 
@@ -185,18 +186,18 @@ impl<'c> Walker<'c> {
         }
     }
 
-    /// The work done so far, in units that do not depend on the machine.
+    /// Returns the work so far, in units that do not depend on the machine.
     #[cfg(test)]
     pub(in crate::command) fn work(&self) -> usize {
         self.visits + self.expanded + self.judged
     }
 
-    /// Whether nothing more is followed.
+    /// Returns true if no further command is followed.
     fn is_exhausted(&self) -> bool {
         self.visits > MAX_VISITS
     }
 
-    /// Why running `args` destroys something, in one of the directories that they may be run in.
+    /// Returns the reason why running `args` is destructive in one of its possible directories.
     pub(super) fn destroys(&self, args: &[Arg]) -> Option<String> {
         let found = self.scope.places.iter().find_map(|place| destroy::find(args, place));
         found.or_else(|| {
@@ -206,7 +207,7 @@ impl<'c> Walker<'c> {
         })
     }
 
-    /// Walks a whole text; `at` is where it stands in the text the person sees, if it was cut out of a word.
+    /// Walks a whole text. `at` is its position in the text that a person sees, if it was extracted from a word.
     pub(super) fn walk(&mut self, parsed: Parsed, at: Option<Span>) {
         let bodies = std::mem::replace(&mut self.bodies, Rc::new(parsed.bodies));
         let outer = self.outer;
@@ -216,18 +217,18 @@ impl<'c> Walker<'c> {
         self.bodies = bodies;
     }
 
-    /// Writes down what a part does.
+    /// Records the effect of a part.
     pub(super) fn note(&mut self, tier: Tier, rule: impl Into<String>, span: Span) {
         let part = Part::new(tier, rule, self.text, self.outer.unwrap_or(span));
         self.parts.push(part);
     }
 
-    /// Writes down that something here cannot be proven harmless.
+    /// Records that the current command cannot be proven harmless.
     pub(super) fn suspect(&mut self, rule: impl Into<String>) {
         self.note(Tier::Dangerous, rule, self.here);
     }
 
-    /// Writes down that nobody followed what may run here: it may be anything.
+    /// Records that an unknown command may run here.
     pub(super) fn lose(&mut self, rule: impl Into<String>) {
         self.suspect(rule);
         let guessing = self.overheard.is_guessing();
@@ -237,8 +238,8 @@ impl<'c> Walker<'c> {
         }
     }
 
-    /// Writes down, once, that there is more than is followed; what destroys by itself is still looked for. What else the
-    /// line uses, nobody knows; what its words may be, if nothing but guesses was given up.
+    /// Records once that the line exceeds the limit of work, and still searches it for destructive commands. The other
+    /// uses of the line are unknown. If only speculative work was dropped, then only its uncertain uses are unknown.
     fn give_up(&mut self) {
         if self.overheard.is_guessing() {
             self.uses.lose_words();
@@ -251,12 +252,12 @@ impl<'c> Walker<'c> {
         }
     }
 
-    /// Whether `words` more can be judged: wrappers in wrappers and texts in texts multiply them.
+    /// Returns true if `words` more can be evaluated. Wrappers in wrappers and texts in texts multiply them.
     pub(super) fn can_judge(&mut self, words: usize) -> bool {
         self.can_follow(words + COST_OF_A_COMMAND)
     }
 
-    /// Whether so much more can be followed: words, and the directories in which they may mean something.
+    /// Returns true if work of this cost can still be followed: words, and the directories in which they are resolved.
     pub(super) fn can_follow(&mut self, cost: usize) -> bool {
         self.judged += cost;
         let fits = self.judged <= MAX_JUDGED;
@@ -266,15 +267,15 @@ impl<'c> Walker<'c> {
         fits
     }
 
-    /// Whether so much has been judged that even the search for what destroys ends.
+    /// Returns true if even the search for destructive commands must end.
     pub(super) fn is_worn_out(&self) -> bool {
         self.judged > 3 * MAX_JUDGED
     }
 
-    /// Goes one level deeper, unless that is too deep.
+    /// Runs `walk` one level deeper, unless the limit is reached.
     pub(super) fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.nesting >= MAX_NESTING {
-            // Words that may be no command at all are not held against the line.
+            // A speculative command does not make the uses of the line unknown.
             if !self.overheard.is_guessing() {
                 self.uses.lose();
             }
@@ -287,9 +288,9 @@ impl<'c> Walker<'c> {
         Some(result)
     }
 
-    /// Walks one command; says what it certainly prints.
+    /// Walks one command. Returns its certain output.
     fn command(&mut self, command: &Command, input: Input) -> Option<Output> {
-        // Calls multiply what the functions around them run.
+        // Calls multiply the commands of the functions around them.
         self.visits += 1 + self.running.len();
         if self.visits > MAX_VISITS {
             self.give_up();
@@ -312,7 +313,7 @@ impl<'c> Walker<'c> {
         self.kept(output, &command.redirects)
     }
 
-    /// Walks what is more than one command; says what is known of what it prints.
+    /// Walks a compound command. Returns the known part of its output.
     fn compound(&mut self, command: &Command) -> Option<Output> {
         match &command.form {
             Form::Simple(_) => None,
@@ -361,8 +362,8 @@ impl<'c> Walker<'c> {
         }
     }
 
-    /// The one way in which a variable is set, whoever does it: it may change what programs are, and arithmetic may run
-    /// what it holds.
+    /// Sets a variable. Every assignment except one before a command goes through this function. It records that the
+    /// variable may change programs, or that arithmetic may run its value.
     pub(super) fn set(&mut self, name: &str, value: Value) {
         let plain = name.split('[').next().unwrap_or(name);
         if variable::steers_programs(plain) {
@@ -372,17 +373,17 @@ impl<'c> Walker<'c> {
         if value.texts.iter().any(|text| is_evaluation_trap(text)) {
             self.lose("a variable holds a subscript with a command, which arithmetic would run");
         }
-        // One element of a list: the others are what they were.
+        // The assignment sets one element of a list and keeps the others.
         let value = if plain == name { value } else { Value::wild() };
         if syntax::is_name(plain) || plain == "0" {
             self.scope.insert(plain, value);
         } else {
-            // Nobody knows which variable that was.
+            // The variable that is set is unknown.
             self.scope.forget();
         }
     }
 
-    /// Walks the script of a substitution and says what is known of its output, and what it may be at least.
+    /// Walks the script of a substitution. Returns the value of its output, and the certain part of the output.
     fn substitution(&mut self, script: &Script) -> (Value, Option<String>) {
         let here = self.here;
         let printed = self.output(script);
@@ -390,7 +391,7 @@ impl<'c> Walker<'c> {
         match printed {
             Some(output) if output.exact => (Value::text(output.text.trim_end_matches('\n')), None),
             _ if output::is_tame(script, |name| self.scope.function(name).is_some()) => {
-                // Where a program lies says which one it is.
+                // The path of a program shows its name.
                 let path = printed.map(|output| output.text).filter(|text| text.starts_with("/usr/local/bin/"));
                 (Value::tame(), path)
             }
@@ -407,10 +408,10 @@ impl<'c> Walker<'c> {
         !statement.background && pipeline.commands.iter().fold(false, ids)
     }
 
-    /// What is in the file that `<(…)` names; what is not certain ends in something unknown.
+    /// Returns the content of the file that `<(…)` names. Content that is not exact ends in an unknown part.
     fn content(&mut self, script: &Script) -> Option<String> {
         let (here, outer) = (self.here, self.is_fed);
-        // `>(…)` reads what is written to it.
+        // A command in `>(…)` reads the text that is written to it.
         self.is_fed = true;
         let printed = self.output(script);
         (self.here, self.is_fed) = (here, outer);
@@ -418,7 +419,7 @@ impl<'c> Walker<'c> {
         Some(output.at_least())
     }
 
-    /// What a script in a shell of its own prints.
+    /// Returns the output of a script that runs in a shell of its own.
     fn output(&mut self, script: &Script) -> Option<Output> {
         self.deeper(|walker| {
             walker.apart(|walker| {
@@ -434,7 +435,7 @@ impl<'c> Walker<'c> {
     }
 }
 
-/// A subscript with a command in it: several builtins run it although it is quoted.
+/// Returns true for a subscript that contains a command. Several builtins run it although it is quoted.
 pub(super) fn is_evaluation_trap(text: &str) -> bool {
     text.find('[').is_some_and(|open| {
         let rest = text.get(open..).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What a command prints, where its text alone tells.
+//! The output of commands whose text alone determines it.
 
 use super::{Arg, SOMETHING, UNKNOWN};
 use crate::command::syntax::tree::{Form, Piece, Script, Simple, Word};
 use crate::command::{judge, lang::find};
 
-/// Programs whose output is a number, the name of a commit, a date, an absolute path or the like: it can neither be an
-/// option nor code. Each with the options that leave it so.
+/// Programs whose output is a number, the name of a commit, a date, an absolute path or similar: it can neither be an
+/// option nor code. Each row lists the options that keep it so.
 const TAME: &[(&str, &[&str])] = &[
     ("arch", &[]),
     ("date", &["-u", "-I", "-R", "-Is", "--utc", "-Iseconds", "-Idate"]),
@@ -43,7 +43,7 @@ const TAME: &[(&str, &[&str])] = &[
     ("which", &["-a"]),
 ];
 
-/// Whether the last command of `script` is one whose output has a harmless form. A function of that name is another
+/// Returns true if the output of the last command of `script` has a harmless form. A function of this name is another
 /// command.
 pub(super) fn is_tame(script: &Script, is_function: impl Fn(&str) -> bool) -> bool {
     let [statement] = script.statements.as_slice() else { return false };
@@ -59,12 +59,12 @@ pub(super) fn is_tame(script: &Script, is_function: impl Fn(&str) -> bool) -> bo
     })
 }
 
-/// Whether a tame output of `script` is a path, which may have blanks in it.
+/// Returns true if the harmless output of `script` is a path, which may contain blanks.
 pub(super) fn prints_a_path(script: &Script) -> bool {
     has_word(script, &["pwd", "realpath", "--show-toplevel", "--git-dir", "--absolute-git-dir", "--git-common-dir"])
 }
 
-/// Whether the path is where a link leads, which whoever made the link has chosen.
+/// Returns true if the path may be the target of a link. The creator of the link has chosen this target.
 pub(super) fn follows_links(script: &Script) -> bool {
     has_word(script, &["realpath", "cd", "pushd"])
 }
@@ -76,7 +76,7 @@ fn has_word(script: &Script, wanted: &[&str]) -> bool {
     commands.filter_map(|command| if let Form::Simple(simple) = &command.form { Some(simple) } else { None }).any(of)
 }
 
-/// The text of a word outside quotes, or of one within them that can be nothing but an operand.
+/// Returns the text of a word outside quotes, or of a quoted word that can only be an operand.
 fn bare(word: &Word) -> Option<&str> {
     match word.pieces.as_slice() {
         [Piece::Bare(text)] => Some(text.as_str()),
@@ -89,14 +89,14 @@ fn bare(word: &Word) -> Option<&str> {
     }
 }
 
-/// Whether what follows the name of a tame program leaves its output tame.
+/// Returns true if the arguments of such a program keep its output harmless.
 fn is_plain(start: &[Option<&str>], rest: &[Option<&str>], options: &[&str]) -> bool {
     let program = start.first().copied().flatten().unwrap_or_default();
     let operands = rest.iter().filter(|word| !word.is_some_and(|word| options.contains(&word)));
     let operands: Vec<Option<&str>> = operands.copied().collect();
     match program {
         "date" => operands.iter().all(|word| word.is_some_and(is_tame_date)),
-        // The operand is printed: it must not begin like an option, and must not be more than one word.
+        // The program prints its operand. The operand must not begin like an option, and must be a single word.
         "seq" | "git" | "hostname" => {
             operands.iter().flatten().count() == operands.len()
                 && operands.iter().flatten().all(|word| {
@@ -104,16 +104,17 @@ fn is_plain(start: &[Option<&str>], rest: &[Option<&str>], options: &[&str]) -> 
                     !shown.starts_with('-') && !shown.contains(" -") && !shown.contains("{")
                 })
         }
-        // With two files, each is named.
+        // With two files, the program prints their names.
         "grep" => operands.len() <= 2 && operands.iter().all(|word| word.is_none_or(|word| !word.starts_with('-'))),
         "wc" => operands.is_empty(),
-        // What is printed is an absolute path.
+        // The program prints an absolute path.
         "realpath" | "which" => operands.iter().flatten().all(|word| !word.starts_with('-')),
         _ => operands.iter().flatten().all(|word| !word.starts_with('-')),
     }
 }
 
-/// Whether a format of `date` prints one line that begins with a letter or a digit, and not with the sign of a zone.
+/// Returns true if a format of `date` prints one line that begins with a letter or a digit. The line must not begin
+/// with the sign of a time zone.
 fn is_tame_date(word: &str) -> bool {
     let Some(format) = word.strip_prefix('+') else { return false };
     let starts = format.chars().next().is_some_and(|c| c.is_ascii_alphanumeric() || c == '%');
@@ -125,28 +126,28 @@ fn is_tame_date(word: &str) -> bool {
     starts && !zone_first && !format.contains(" -") && parts.all(known)
 }
 
-/// What a command prints.
+/// The output of a command.
 #[derive(Clone, Debug)]
 pub(super) struct Output {
     pub(super) text: String,
-    /// That, to the last character; else only what matters of it.
+    /// True if the text is the exact output. Otherwise it is only the part that matters.
     pub(super) exact: bool,
 }
 
 impl Output {
-    /// The text; what is not certain ends in something unknown.
+    /// Returns the text. A text that is not exact ends in an unknown part.
     pub(super) fn at_least(self) -> String {
         if self.exact { self.text } else { format!("{}\n{UNKNOWN}", self.text) }
     }
 }
 
-/// What `echo` or `printf` prints, or which directories `find` walks; nothing if the text does not tell.
+/// Returns the output of a command such as `echo`, `printf` or `find`, if its arguments determine it.
 pub(super) fn printed(args: &[Arg]) -> Option<Output> {
     let exact = args.iter().all(Arg::is_exact) && is_exact(args);
     printed_text(args).map(|text| Output { text, exact })
 }
 
-/// Whether what is printed is known to the last character, in any shell.
+/// Returns true if the output is exactly known in every shell.
 fn is_exact(args: &[Arg]) -> bool {
     let Some((program, rest)) = args.split_first() else { return false };
     let plain = |arg: &Arg| !arg.text.contains('\\');
@@ -176,7 +177,7 @@ fn printed_text(args: &[Arg]) -> Option<String> {
             let words: Vec<&str> = texts().skip_while(plain).collect();
             let text = words.join(" ") + "\n";
             let escapes = texts().take_while(plain).any(|flag| flag.contains('e'));
-            // Whether a backslash means something is another matter in every shell: it is read both ways.
+            // Shells differ in the meaning of a backslash here. Both readings are kept.
             Some(match (escapes, text.contains('\\')) {
                 (true, _) => unescape(&text),
                 (false, true) => format!("{text}{}\n", unescape(&text)),
@@ -190,7 +191,7 @@ fn printed_text(args: &[Arg]) -> Option<String> {
         }
         "find" | "gfind" => Some(lines(&find::found(rest))),
         "fd" | "fdfind" => Some(lines(&find::found_by_name(rest))),
-        // Where a program lies: its name is what matters.
+        // The location of a program. Only its name matters.
         "which" if rest.len() == 1 => rest.first().map(|name| format!("/usr/local/bin/{}\n", name.text)),
         "command" | "type" => match rest {
             [option, name] if matches!(option.text.as_str(), "-v" | "-p" | "-P") => {
@@ -198,7 +199,7 @@ fn printed_text(args: &[Arg]) -> Option<String> {
             }
             _ => None,
         },
-        // The directory that a path lies in.
+        // The parent directory of a path.
         "dirname" => match rest {
             [path] if !path.text.contains([UNKNOWN, SOMETHING]) => {
                 Some(path.text.trim_end_matches('/').rsplit_once('/').map_or_else(
@@ -216,7 +217,7 @@ fn lines(args: &[Arg]) -> String {
     args.iter().map(|arg| format!("{}\n", arg.text)).collect()
 }
 
-/// What `ls` prints, as paths: the operands themselves, or something in each.
+/// Returns the output of `ls` as paths: the operands themselves, or an unknown file in each of them.
 fn listed(rest: &[Arg]) -> String {
     let itself = rest.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('d'));
     let operands: Vec<&Arg> = rest.iter().filter(|arg| !arg.text.starts_with('-')).collect();
@@ -228,10 +229,10 @@ fn listed(rest: &[Arg]) -> String {
     operands.iter().map(line).collect()
 }
 
-/// More than this `printf` is not followed into.
+/// The limit of bytes of `printf` output that is followed.
 const MAX_PRINTED: usize = 8 * 1024;
 
-/// `%s` and its kin filled with the values, the format being used again while there are values.
+/// Fills `%s` and similar directives with the values. The format is repeated while there are values.
 fn formatted(format: &str, values: &[&str]) -> Option<String> {
     let mut text = String::new();
     let mut values = values.iter();
@@ -258,7 +259,7 @@ fn formatted(format: &str, values: &[&str]) -> Option<String> {
     }
 }
 
-/// The escapes that `echo -e` and `printf` know.
+/// Decodes the escapes that `echo -e` and `printf` know.
 fn unescape(text: &str) -> String {
     let mut out = String::new();
     let mut chars = text.chars().peekable();
@@ -278,7 +279,7 @@ fn unescape(text: &str) -> String {
                 value = value * radix + digit;
                 chars.next();
             }
-            // A NUL ends a name as a line does, for those who ask for that.
+            // A NUL ends a name like a line break, for programs with such an option.
             char::from_u32(value).map_or('\u{fffd}', |c| if c == '\0' { '\n' } else { c })
         };
         match kind {

@@ -1,6 +1,6 @@
-//! What a shell knows while a line runs: variables, functions, the working directory.
+//! The state of a shell while a line runs: variables, functions, the working directory.
 //!
-//! Where several ways lead to one place, what is known there is what is known on all of them: see [`Scope::join`].
+//! After several ways meet, only facts that hold on all of them are kept: see [`Scope::join`].
 
 use smol_str::{SmolStr, format_smolstr};
 use std::rc::Rc;
@@ -13,27 +13,27 @@ use super::{
 };
 use crate::{command::syntax::tree::Command, model::StartDir};
 
-/// More variables than this nobody follows: then all of them may be anything.
+/// The limit of variables. Beyond it, every variable may have any value.
 const MAX_VARIABLES: usize = 64;
-/// The most directories a line may be in at one point.
+/// The limit of directories in which a line may run at one point.
 const MAX_PLACES: usize = 4;
 
-/// How many bytes of the names of directories cost as much as a judged word.
+/// The bytes of directory names that cost as much as one evaluated word.
 const BYTES_OF_A_WORD: usize = 16;
 
-/// Where relative paths begin.
+/// The directory in which relative paths are resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::command) enum Place {
-    /// Where the host starts commands.
+    /// The directory in which the host starts commands.
     #[default]
     Start,
-    /// After `cd` to this text.
+    /// The directory after `cd` to this text.
     At(String),
-    /// After a `cd` nobody can follow.
+    /// An unknown directory.
     Somewhere,
 }
 
-/// The directories that a line may be in.
+/// The directories in which a line may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::command) struct Places(Rc<Vec<Place>>);
 
@@ -63,11 +63,11 @@ impl Places {
     }
 }
 
-/// All the definitions a function has had.
+/// All definitions that a function has had.
 #[derive(Clone, Debug)]
 pub(in crate::command) struct Function {
     pub(in crate::command) bodies: Vec<Rc<Command>>,
-    /// It is certainly defined here. Otherwise the program of that name may be what runs.
+    /// True if the function is certainly defined here. Otherwise the program of this name may run.
     pub(in crate::command) certain: bool,
 }
 
@@ -75,7 +75,7 @@ pub(in crate::command) struct Function {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::command) struct Positional {
     words: Rc<Vec<Value>>,
-    /// How many words there are is not known, and so which is which: each may be any, or what is known this well.
+    /// The knowledge of the values if the number of words is unknown. Then each parameter may be any of the words.
     shaky: Option<Known>,
 }
 
@@ -91,7 +91,7 @@ impl Positional {
         Positional { words: Rc::new(vec![Value::wild()]), shaky: Some(Known::Partly) }
     }
 
-    /// Without the first `count`; if there are fewer, all of them stay.
+    /// Removes the first `count` parameters. If there are fewer, all of them stay.
     pub(in crate::command) fn shift(&mut self, count: usize) {
         if self.shaky.is_none() && count <= self.words.len() {
             Rc::make_mut(&mut self.words).drain(..count);
@@ -115,33 +115,33 @@ impl Positional {
     fn all(&self) -> Value {
         let known = self.words.iter().map(|word| word.known).chain(self.shaky).max().unwrap_or_default();
         let several = self.words.iter().any(|word| word.texts.len() != 1);
-        // One more than are followed is enough to give them up.
+        // One parameter above the limit is enough to give up all of them.
         let texts = self.words.iter().take(MAX_VARIABLES + 1).flat_map(|word| word.texts.iter().cloned()).collect();
         Value::list(texts, if several { Known::Partly } else { known })
     }
 }
 
-/// The shell's memory. A subshell gets a copy, which costs nothing until something in it changes.
+/// The state of a shell. A copy for a subshell costs nothing until the subshell changes something.
 #[derive(Clone, Debug, Default)]
 pub(in crate::command) struct Scope {
     variables: Rc<HashMap<String, Value>>,
-    /// Variables that keep what they have: setting them may fail.
+    /// Read-only variables. An assignment to them may fail.
     fixed: Rc<Vec<String>>,
     functions: Rc<HashMap<String, Function>>,
     pub(in crate::command) positional: Positional,
     pub(in crate::command) places: Places,
-    /// Directories in which the shell still is if a `cd` has failed; the empty text is where the line starts.
+    /// Directories in which the shell still is if a `cd` has failed. The empty text stands for the start directory.
     stayed: Rc<Vec<SmolStr>>,
-    /// The same for a `cd` of the statement that runs now: what comes behind `&&` runs only where it has not failed.
+    /// Directories before a `cd` of the current statement. A command after `&&` runs only if the `cd` has not failed.
     entering: Rc<Vec<SmolStr>>,
-    /// Something that nobody has read may have set any variable.
+    /// True if unknown code may have set any variable.
     lost: bool,
 }
 
-/// How many directories are kept in which the shell may have stayed.
+/// The limit of directories in which the shell may have stayed.
 const MAX_STAYED: usize = 8;
 
-/// Adds what is not there yet, as long as there is room.
+/// Adds the missing directories, up to the limit.
 fn add_all(all: &mut Rc<Vec<SmolStr>>, more: &[SmolStr]) {
     if more.iter().any(|one| !all.contains(one)) {
         let all = Rc::make_mut(all);
@@ -154,13 +154,13 @@ fn add_all(all: &mut Rc<Vec<SmolStr>>, more: &[SmolStr]) {
 }
 
 impl Scope {
-    /// What `name` may expand to.
+    /// Returns the values to which `name` may expand.
     pub(in crate::command) fn read(&self, name: &str) -> Value {
         if let Some(value) = self.variables.get(name) {
             return value.clone();
         }
         match name {
-            // What the shell itself writes there comes from the words of earlier commands.
+            // The shell sets these variables from the words of earlier commands.
             "_"
             | "REPLY"
             | "MAPFILE"
@@ -188,12 +188,12 @@ impl Scope {
         }
     }
 
-    /// What the text itself has set `name` to, if it has.
+    /// Returns the value that the text itself has assigned to `name`, if any.
     pub(in crate::command) fn assigned(&self, name: &str) -> Option<&Value> {
         self.variables.get(name)
     }
 
-    /// Remembers a value. Whoever calls this has asked what setting the variable does: see `Walker::set`.
+    /// Stores a value. The caller has checked the effects of setting the variable: see `Walker::set`.
     pub(super) fn insert(&mut self, name: &str, value: Value) {
         let value = if self.fixed.iter().any(|fixed| fixed == name) { self.read(name).or(&value) } else { value };
         if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
@@ -203,7 +203,7 @@ impl Scope {
         }
     }
 
-    /// `readonly`: a later assignment fails, and the line may go on.
+    /// Marks a variable as read-only. A later assignment fails, and the line may continue.
     pub(super) fn fix(&mut self, name: &str) {
         if self.fixed.len() < MAX_VARIABLES {
             Rc::make_mut(&mut self.fixed).push(name.to_owned());
@@ -212,7 +212,7 @@ impl Scope {
         }
     }
 
-    /// Any variable may have been set to anything.
+    /// Records that any variable may have been set to any value.
     pub(in crate::command) fn forget(&mut self) {
         self.variables = Rc::default();
         self.positional = Positional::unknown();
@@ -223,7 +223,7 @@ impl Scope {
         self.functions.get(name).cloned()
     }
 
-    /// One definition more; the earlier ones may still be the ones that count, since a definition may fail.
+    /// Adds a definition. Earlier ones are kept, since a definition may fail.
     pub(super) fn define(&mut self, name: &str, body: &Rc<Command>) {
         let functions = Rc::make_mut(&mut self.functions);
         let function = functions.entry(name.to_owned()).or_insert(Function { bodies: Vec::new(), certain: true });
@@ -233,17 +233,17 @@ impl Scope {
         }
     }
 
-    /// `unset -f`, and `unset` where there is no variable of that name.
+    /// Records `unset -f`, and `unset` where no variable has this name.
     pub(super) fn undefine(&mut self, name: &str) {
         Rc::make_mut(&mut self.functions).entry(name.to_owned()).and_modify(|function| function.certain = false);
     }
 
-    /// What a copy of this costs, in visits.
+    /// Returns the cost of a copy of this state, in visits.
     pub(super) fn weight(&self) -> usize {
         1 + self.variables.len() / 8
     }
 
-    /// What a path costs that may lie in any of the directories that are known here, in judged words.
+    /// Returns the cost of a path that may be in any of the known directories, in evaluated words.
     pub(in crate::command) fn weight_of_places(&self) -> usize {
         let bytes = |place: &Place| match place {
             Place::At(base) => base.len(),
@@ -253,7 +253,7 @@ impl Scope {
         all.sum::<usize>() / BYTES_OF_A_WORD
     }
 
-    /// What is known where this and `other` meet.
+    /// Joins the states of two ways that meet.
     pub(in crate::command) fn join(&mut self, other: &Scope) {
         self.lost |= other.lost;
         self.join_variables(other);
@@ -266,12 +266,12 @@ impl Scope {
         self.join_functions(other);
     }
 
-    /// The directories in which the shell may be besides, because a `cd` may have failed.
+    /// Returns further directories in which the shell may be, because a `cd` may have failed.
     pub(in crate::command) fn left_behind(&self) -> impl Iterator<Item = SmolStr> + '_ {
         self.stayed.iter().cloned()
     }
 
-    /// From here on, what follows runs whether a `cd` has failed or not.
+    /// Ends the current statement. Later commands run even if a `cd` has failed.
     pub(in crate::command) fn settle(&mut self) {
         let entering = std::mem::take(&mut self.entering);
         add_all(&mut self.stayed, &entering);
@@ -313,7 +313,7 @@ impl Scope {
         }
     }
 
-    /// Whether another way to here, with `before` known, has changed nothing that matters.
+    /// Returns true if another round from the state `before` has changed nothing relevant.
     pub(in crate::command) fn is_settled(&self, before: &Scope) -> bool {
         let same = |(name, value): (&String, &Value)| {
             let earlier = before.read(name);
@@ -331,7 +331,7 @@ impl Scope {
             && self.functions.iter().all(functions)
     }
 
-    /// What differs from `before` may be anything.
+    /// Makes every value unknown that differs from `before`.
     pub(super) fn widen(&mut self, before: &Scope) {
         for (name, value) in Rc::make_mut(&mut self.variables) {
             if before.variables.get(name) != Some(value) {
@@ -343,7 +343,7 @@ impl Scope {
         }
     }
 
-    /// What a `cd` to `target` leads to.
+    /// Changes the directory to `target`.
     pub(in crate::command) fn enter(&mut self, target: &str) {
         let before: Vec<SmolStr> = self
             .places
@@ -372,9 +372,9 @@ impl Scope {
         places.dedup();
     }
 
-    /// The directories in which a command runs here, for rules that are bound to them.
+    /// Returns the directories in which a command runs here, for rules that are bound to directories.
     pub(in crate::command) fn dirs(&self) -> Vec<StartDir> {
-        // What nobody has read may have gone elsewhere, too.
+        // Unknown code may also have changed the directory.
         if self.lost {
             return vec![StartDir::Unknown];
         }
@@ -388,7 +388,7 @@ impl Scope {
         self.places.iter().map(dir).collect()
     }
 
-    /// What a shell that is started here knows: not the functions, and not the parameters.
+    /// Returns the state for a new shell that is started here, without functions and parameters.
     pub(in crate::command) fn for_new_shell(&self) -> Scope {
         Scope { functions: Rc::default(), positional: Positional::default(), ..self.clone() }
     }

@@ -21,7 +21,7 @@ use crate::command::{
 };
 
 impl Walker<'_> {
-    /// Walks a simple command; says what it certainly prints.
+    /// Walks a simple command. Returns its certain output.
     pub(super) fn simple(
         &mut self,
         simple: &Simple,
@@ -31,12 +31,12 @@ impl Walker<'_> {
     ) -> Option<Output> {
         let alone = simple.words.is_empty();
         let before = (!simple.assignments.is_empty() && !alone).then(|| self.scope.clone());
-        // In front of `read`, `IFS` only says how that one line is split.
+        // Before `read`, `IFS` only controls how this one line is split.
         let reads = simple
             .words
             .first()
             .is_some_and(|word| matches!(word.pieces.as_slice(), [Piece::Bare(name)] if name == "read"));
-        // The words are expanded before what stands in front of them is set.
+        // The words are expanded before the assignments in front of them take effect.
         self.here = span;
         let ways = self.ways(&simple.words);
         let given = self.redirects(redirects);
@@ -61,7 +61,7 @@ impl Walker<'_> {
         let line = if as_written { input.clone() } else { Input::Unknown };
         let output = self.either(&ways, &input, &line, span);
         if let Some(before) = before {
-            // In front of a builtin or a function, a variable may stay set.
+            // Before a builtin or a function, a variable may stay set.
             self.scope.join(&before);
         }
         unset.iter().for_each(|unset| self.scope.join(unset));
@@ -70,7 +70,7 @@ impl Walker<'_> {
         self.kept(output, redirects)
     }
 
-    /// Runs one of several command lines.
+    /// Runs one of several possible command lines. The states after all of them are joined.
     fn either(&mut self, ways: &[Vec<Arg>], input: &Input, line: &Input, span: Span) -> Option<Output> {
         if let [only] = ways {
             return self.run(only, input, line, span);
@@ -91,7 +91,7 @@ impl Walker<'_> {
         (!printed.is_empty()).then_some(Output { text: printed, exact: false })
     }
 
-    /// Runs one command line: the function of that name, the program, or one of them.
+    /// Runs one command line: the function of this name, the program, or possibly either.
     fn run(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) -> Option<Output> {
         self.here = span;
         let Some(program) = args.first() else {
@@ -123,7 +123,7 @@ impl Walker<'_> {
         });
         let obeys = std::mem::replace(&mut self.obeyed, outside);
         match self.parts.last_mut() {
-            // What is safe in several ways is said once.
+            // A verdict that is safe in several ways is recorded once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
                 part.starts.extend(starts);
                 part.dirs.extend(dirs);
@@ -181,7 +181,7 @@ impl Walker<'_> {
             Some(before) if assignment.appends => before.then(&value),
             None if assignment.appends => Value::inherited().then(&value),
             Some(before) if subscript => before.or(&value),
-            // Without a subscript, the first element is set and the others stay.
+            // An assignment without a subscript sets the first element and keeps the others.
             Some(before) if before.list && !value.list => before.or(&value),
             _ => value,
         };
@@ -192,7 +192,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Walks redirections; gives back what becomes the input, if they say.
+    /// Walks redirections. Returns the input that they give to the command, if any.
     pub(super) fn redirects(&mut self, redirects: &[Redirect]) -> Option<Input> {
         let mut input = None;
         for redirect in redirects {
@@ -213,14 +213,14 @@ impl Walker<'_> {
                     targets.iter().for_each(|target| self.redirect(redirect.flow, target));
                     let nothing =
                         matches!(targets.as_slice(), [target] if target.is_exact() && target.text == "/dev/null");
-                    // Only a process substitution says what is in the file; any other word says what it is called.
+                    // Only a process substitution determines the content of its file. Other words only name a file.
                     let named = |target: Arg| target.content.filter(|_| target.text == "/dev/fd/63");
                     let content = targets.into_iter().find_map(named);
                     let empty = nothing.then(String::new);
                     (redirect.flow == Flow::Read).then(|| content.or(empty).map_or(Input::Unknown, Input::Text))
                 }
             };
-            // Another descriptor than the usual one is not what a program reads.
+            // Programs do not read input from other descriptors.
             if redirect.descriptor.is_none_or(|number| number == 0) {
                 input = given.or(input);
             }
@@ -229,7 +229,7 @@ impl Walker<'_> {
         input
     }
 
-    /// Nothing is written into what a redirection has emptied.
+    /// Records redirections that empty a file of the system.
     fn empties(&mut self, redirects: &[Redirect]) {
         for redirect in redirects.iter().filter(|redirect| redirect.flow == Flow::Write) {
             let targets = self.named(&redirect.target);
@@ -274,7 +274,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a command has nothing to say, so that a redirection of its output empties the file.
+/// Returns true if a command prints nothing, so that redirecting its output empties the file.
 fn prints_nothing(args: &[Arg]) -> bool {
     match args {
         [] => true,
@@ -284,7 +284,7 @@ fn prints_nothing(args: &[Arg]) -> bool {
     }
 }
 
-/// Whether a redirection may fail, so that the command it belongs to is not run.
+/// Returns true if a redirection may fail, so that its command does not run.
 pub(super) fn may_fail(redirects: &[Redirect]) -> bool {
     let written = |redirect: &Redirect| match redirect.target.pieces.as_slice() {
         [Piece::Bare(text) | Piece::Quoted(text)] => Some(text.clone()),
@@ -297,14 +297,14 @@ pub(super) fn may_fail(redirects: &[Redirect]) -> bool {
     })
 }
 
-/// What stands in the brackets of `[index]=value`.
+/// Returns the text between the brackets of `[index]=value`.
 fn between_brackets(text: &str) -> &str {
     text.strip_prefix('[')
         .and_then(|rest| rest.rsplit_once("]=").or_else(|| rest.rsplit_once("]+=")))
         .map_or(text, |(index, _)| index)
 }
 
-/// Where output may go without leaving anything behind.
+/// Returns true for a redirection target that stores nothing.
 pub(in crate::command) fn is_free(target: &str) -> bool {
     matches!(
         target,
@@ -316,19 +316,19 @@ fn joined(args: &[Arg]) -> String {
     args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// Whether what is printed goes somewhere else than into the pipe.
+/// Returns true if the output goes elsewhere than into the pipe.
 pub(super) fn goes_elsewhere(redirects: &[Redirect]) -> bool {
     let elsewhere =
         |redirect: &Redirect| redirect.flow == Flow::Write && redirect.descriptor.is_none_or(|number| number == 1);
     redirects.iter().any(elsewhere)
 }
 
-/// Returns true if a word is written as just this text.
+/// Returns true if a word is exactly this unquoted text.
 fn is_bare(word: &Word, text: &str) -> bool {
     matches!(word.pieces.as_slice(), [Piece::Bare(bare)] if bare == text)
 }
 
-/// What the command prints into a pipe: its own words, or what it was given.
+/// Returns the output of a command into a pipe: its own words, or its input.
 fn prints(args: &[Arg], input: &Input) -> Option<Output> {
     let passes_on = match args {
         [program] => matches!(program.text.as_str(), "cat" | "tee" | "sort" | "uniq" | "nl"),

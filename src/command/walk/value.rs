@@ -1,4 +1,4 @@
-//! What is known of a variable.
+//! The known values of a variable.
 
 use smol_str::{SmolStr, format_smolstr};
 
@@ -8,54 +8,55 @@ use super::{
 };
 use crate::command::destroy::target;
 
-/// The most texts one variable may have, and the most bytes in one of them: what is more is not known.
+/// The limit of texts of one variable, and the limit of bytes in one text. A larger value becomes unknown.
 const MAX_TEXTS: usize = 64;
 const MAX_BYTES: usize = 4_096;
 
-/// The texts a variable may have, and how well they are known.
+/// The texts that a variable may have, and how well they are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::command) struct Value {
     pub(in crate::command) texts: Vec<SmolStr>,
     pub(in crate::command) known: Known,
-    /// The texts are the elements of a list, in their order, and not alternatives.
+    /// True if the texts are the elements of a list in their order, and false if they are alternatives.
     pub(in crate::command) list: bool,
 }
 
 impl Value {
-    /// One of these texts.
+    /// Creates a value that is one of these texts.
     pub(in crate::command) fn one_of(texts: Vec<SmolStr>, known: Known) -> Self {
         let small = texts.len() <= MAX_TEXTS && texts.iter().all(|text| text.len() <= MAX_BYTES);
         if small { Value { texts, known, list: false } } else { Value::wild() }
     }
 
-    /// This text, to the last character.
+    /// Creates a value that is exactly this text.
     pub(in crate::command) fn text(text: impl Into<SmolStr>) -> Self {
         Value::one_of(vec![text.into()], Known::Fully)
     }
 
-    /// These elements.
+    /// Creates a list of these elements.
     pub(in crate::command) fn list(texts: Vec<SmolStr>, known: Known) -> Self {
         Value { list: true, ..Value::one_of(texts, known) }
     }
 
-    /// Not known, but of a form that can do no harm (a number, a commit).
+    /// Creates an unknown value of a harmless form (a number, a commit).
     pub(in crate::command) fn tame() -> Self {
         Value::one_of(vec![SOMETHING.into()], Known::Environment)
     }
 
-    /// What the environment holds.
+    /// Creates the value of a variable from the environment.
     pub(in crate::command) fn inherited() -> Self {
         Value::one_of(vec![UNKNOWN.into()], Known::Environment)
     }
 
-    /// Anything.
+    /// Creates a value that may be any text.
     pub(in crate::command) fn wild() -> Self {
         Value { texts: vec![UNKNOWN.into()], known: Known::Partly, list: false }
     }
 
-    /// One of `values`, which are alternatives.
+    /// Creates a value from the alternatives `values`.
     pub(in crate::command) fn of(values: &[Arg]) -> Self {
-        // A name that a glob finds is chosen by whoever made the files, but a glob that starts with text starts so.
+        // The creator of a file chooses the name that a glob finds. But a glob that starts with text finds names with
+        // this start.
         let open = values.iter().any(|value| value.is_wild() || value.may_be_option() && value.glob);
         if open {
             let printed = values.iter().filter(|value| value.content.is_some()).flat_map(Arg::printed_words);
@@ -73,7 +74,7 @@ impl Value {
         self.known == Known::Partly
     }
 
-    /// This or the other.
+    /// Returns a value that is this one or the other.
     pub(in crate::command) fn or(&self, other: &Value) -> Value {
         if self == other {
             return self.clone();
@@ -84,7 +85,7 @@ impl Value {
         Value::one_of(texts, known)
     }
 
-    /// This with the other behind it, if that stays small.
+    /// Returns this value followed by the other, if the result stays small.
     pub(in crate::command) fn then(&self, other: &Value) -> Value {
         let known = self.known.max(other.known);
         if self.list || other.list || self.texts.len() * other.texts.len() > MAX_TEXTS {

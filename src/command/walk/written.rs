@@ -1,7 +1,7 @@
-//! Files that the text itself writes and then runs: what is in them is searched for what destroys.
+//! Files that the text itself writes and then runs. Their content is searched for destructive commands.
 //!
-//! Nothing becomes safe by this, and nothing that is said about the file is taken back: another one may lie there by
-//! the time it runs.
+//! This search never makes a command safe and never replaces other checks of the file: the file may have another
+//! content by the time it runs.
 
 use super::{Arg, Output, Walker};
 use crate::command::{
@@ -10,27 +10,27 @@ use crate::command::{
     tier::Tier,
 };
 
-/// The most files that are remembered, and the most bytes of one.
+/// The limit of files that are recorded, and the limit of bytes in one file.
 const MAX_FILES: usize = 16;
 const MAX_BYTES: usize = 8 * 1024;
 
-/// How often what was written is looked into, over all.
+/// The limit of searches in written files in total.
 const MAX_RUNS: usize = 64;
 
-/// A name as it is written, and what was written there.
+/// A file name as it is written, and the written text.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     name: String,
     text: String,
 }
 
-/// `./x` is `x`.
+/// Removes a leading `./` from a name.
 fn plain(name: &str) -> &str {
     name.trim_start_matches("./")
 }
 
 impl Walker<'_> {
-    /// Remembers what a redirection writes.
+    /// Records the text that a redirection writes.
     pub(super) fn remember_redirected(&mut self, output: Option<&Output>, redirects: &[Redirect]) {
         let Some(output) = output.filter(|output| !output.text.trim().is_empty()) else { return };
         let writes =
@@ -41,7 +41,7 @@ impl Walker<'_> {
         }
     }
 
-    /// What a target is called, if nothing has to run to say so: it has run already.
+    /// Returns the name of a target if its expansion runs no command. The commands in it have already run.
     pub(super) fn named(&mut self, target: &Word) -> Vec<Arg> {
         let plain = |piece: &Piece| match piece {
             Piece::Bare(_) | Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) => true,
@@ -51,7 +51,7 @@ impl Walker<'_> {
         if target.pieces.iter().all(plain) { self.expand_whole(target) } else { Vec::new() }
     }
 
-    /// Remembers what `tee` writes into the files of its words.
+    /// Records the text that `tee` writes into its files.
     pub(super) fn remember_teed(&mut self, output: Option<&Output>, ways: &[Vec<Arg>]) {
         for way in ways {
             if let ([program, files @ ..], Some(output)) = (way.as_slice(), output)
@@ -71,7 +71,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Looks into what was written where these commands find what they run.
+    /// Searches the written files that these commands may run.
     pub(super) fn run_written(&mut self, ways: &[Vec<Arg>], redirects: &[Redirect], span: Span) {
         if self.written.is_empty() {
             return;

@@ -1,21 +1,21 @@
-//! Paths as a person writes them in the file, made absolute. Nothing here reads the disk.
+//! Paths as written in the policy file, made absolute. This module does not read the disk.
 
 use std::path::Path;
 
 use super::{Problem, finding::quoted};
 use crate::model::SanitizedPath;
 
-/// What paths in a file are relative to.
+/// The directories to which paths in a file are relative.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Base<'a> {
     /// The directory that holds the file.
     pub(super) directory: &'a Path,
-    /// What `~` stands for.
+    /// The directory that `~` names.
     pub(super) home: Option<&'a SanitizedPath>,
 }
 
 impl Base<'_> {
-    /// `text` from the root on.
+    /// Returns `text` as an absolute path.
     pub(super) fn absolute(self, text: &str) -> Result<String, Problem> {
         if text.trim().is_empty() {
             return Err(Problem::new("the path is empty").help("`.` is the directory of this file"));
@@ -45,7 +45,7 @@ impl Base<'_> {
         Ok(format!("{directory}/{text}"))
     }
 
-    /// `text` from the root on, as the engine takes it.
+    /// Returns `text` as a valid absolute path.
     pub(super) fn path(self, text: &str) -> Result<SanitizedPath, Problem> {
         self.absolute(text)?.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text))))
     }

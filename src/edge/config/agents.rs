@@ -38,12 +38,12 @@ const MODES: [(&str, Mode); 8] = [
     ("auto", Mode::Auto),
 ];
 
-/// A key that an agent may leave to `[defaults]`.
+/// A key of an agent that `[defaults]` may provide.
 #[derive(Clone, Debug, Default)]
 enum Field<T> {
     #[default]
     Missing,
-    /// There, and wrong; that has been noted.
+    /// The key is present but invalid, which is reported already.
     Broken,
     Is(T),
 }
@@ -61,7 +61,7 @@ impl<T: Clone> Field<T> {
         if matches!(self, Field::Missing) { other.clone() } else { self }
     }
 
-    /// The value; if nobody gave one, that is noted as missing from `table`.
+    /// Returns the value. A missing value is reported as missing from `table`.
     fn required(self, key: &str, table: &Header<'_>, found: &mut Findings<'_>) -> Option<T> {
         match self {
             Field::Is(value) => Some(value),
@@ -75,21 +75,21 @@ impl<T: Clone> Field<T> {
     }
 }
 
-/// What `[defaults]` and `[agents.<id>]` have in common.
+/// The keys that `[defaults]` and `[agents.<id>]` share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Common {
     owner: Field<OwnerId>,
     stand: Field<At<SanitizedPath>>,
     mode: Option<Mode>,
     rights: Vec<Written>,
-    /// Its own tables.
+    /// The rules of the table's own rule tables.
     pub(super) rules: Vec<rules::Written>,
-    /// What they and those of `[defaults]` come to.
+    /// Those rules combined with the rules of `[defaults]`.
     binding: Arc<[Rule]>,
 }
 
 impl Common {
-    /// `[defaults]`: what every agent gets, unless that is too much for any.
+    /// Reads `[defaults]`, which apply to every agent. Permissions that exceed the limit are reported and dropped.
     pub(super) fn defaults(mut table: Table<'_>, base: Base<'_>, limits: &Limits, found: &mut Findings<'_>) -> Common {
         let mut common = Common::read(&mut table, base, found);
         table.finish(found);
@@ -119,7 +119,7 @@ impl Common {
         }
     }
 
-    /// Everything of both; what both say, the first says (`sources/004`, permissionMergeDefault).
+    /// Combines both tables. If both set a key, this table takes precedence (`sources/004`, permissionMergeDefault).
     fn over(self, defaults: &Common, limits: &mut Limits, header: &Header<'_>, found: &mut Findings<'_>) -> Common {
         let rights = limits.joined(&header.name, &self.rights, &defaults.rights);
         let rights = found.ok(header.offset, rights).unwrap_or_default();
@@ -141,17 +141,17 @@ impl Common {
     }
 }
 
-/// An agent, before everything else in the file is known to be right.
+/// An agent, before the rest of the file is known to be valid.
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) id: AgentId,
-    /// Where its table stands.
+    /// The position of its table.
     pub(super) offset: usize,
     pub(super) stand: Option<At<SanitizedPath>>,
     pub(super) rights: Vec<Written>,
-    /// Its own tables.
+    /// The rules of the agent's own rule tables.
     pub(super) rules: Vec<rules::Written>,
-    /// What binds it.
+    /// The rules that apply to the agent.
     pub(super) binding: Arc<[Rule]>,
     who: Option<(OwnerId, Kind)>,
     name: Option<Name>,
@@ -159,7 +159,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// The agent, standing at `stand`; none if something about it has been noted as wrong.
+    /// Returns the agent's profile with the working directory `stand`. Returns none if an invalid value was reported.
     pub(super) fn profile(&self, stand: SanitizedPath) -> Option<Profile> {
         let (owner, kind) = self.who.clone()?;
         let profile = Profile::new(self.id.clone(), owner, kind, stand);
@@ -167,14 +167,14 @@ impl Draft {
     }
 }
 
-/// The head of one agent's table.
+/// The header of one agent's table.
 struct Header<'t> {
     id: &'t str,
     name: String,
     offset: usize,
 }
 
-/// Reads one agent; none if it cannot even be named.
+/// Reads one agent. Returns none if it has no valid id.
 pub(super) fn read<'t>(
     key: &'t Spanned<DeString<'t>>,
     value: &'t Spanned<DeValue<'t>>,
@@ -221,7 +221,7 @@ fn draft(
     Some(Draft { id: id?, offset: header.offset, stand, rights, rules, binding, who, name, mode })
 }
 
-/// Not a name that is kept.
+/// Refuses an id that is reserved for scheduled tasks.
 fn free(id: AgentId) -> Result<AgentId, Problem> {
     if !id.is_kept_for_tasks() {
         return Ok(id);
@@ -230,7 +230,7 @@ fn free(id: AgentId) -> Result<AgentId, Problem> {
     Err(problem.help("choose one that begins neither with `cron:` nor with `heartbeat:`"))
 }
 
-/// A text that is a value of the model.
+/// Reads a text that is a value of the model.
 fn parsed<T>(table: &mut Table<'_>, key: &'static str, found: &mut Findings<'_>) -> Option<T>
 where
     T: std::str::FromStr<Err: std::fmt::Display>,

@@ -1,21 +1,21 @@
-//! What a file meant when it was understood before: a reload is measured against it.
+//! The previous meaning of a policy file: a reload is compared with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{AgentId, SanitizedPath};
 
-/// What stays, whatever the disk says at the next reload. It only grows: a file that is cut off says less, and what
-/// it says again a moment later must mean what it meant.
+/// Facts that stay valid across reloads, whatever the disk contains then. They only grow: a truncated file contains
+/// fewer lines, and a line that returns later must keep its meaning.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Before {
-    /// Where each path led when it was first taken.
+    /// The real location of each path when it was first accepted.
     pub(super) pins: BTreeMap<SanitizedPath, SanitizedPath>,
-    /// Where each agent stood last.
+    /// The last working directory of each agent.
     pub(super) stands: BTreeMap<AgentId, SanitizedPath>,
-    /// Everywhere a protected path has led: what was a secret under it is one still.
+    /// Every real location that a protected path has had: its content stays secret.
     pub(super) protected: BTreeMap<SanitizedPath, BTreeSet<SanitizedPath>>,
-    /// The settings that were written down, by key; those of other tables as `table.key`.
+    /// The settings that were present, by key; those of other tables as `table.key`.
     pub(super) settings: BTreeSet<String>,
-    /// How many tests it was tried with last.
+    /// The number of tests at the last load.
     pub(super) tests: usize,
 }

@@ -1,4 +1,5 @@
-//! `[commands]`: where the line between safe and dangerous is drawn, and a person's own rules, run against their examples.
+//! `[commands]`: the profile that separates safe from dangerous commands, and custom rules, which are checked against
+//! their examples.
 
 use toml::de::DeTable;
 
@@ -16,14 +17,14 @@ const PROFILES: [(&str, CommandProfile); 2] =
     [("default", CommandProfile::Default), ("strict", CommandProfile::Strict)];
 const TIERS: [(&str, Tier); 2] = [("dangerous", Tier::Dangerous), ("destructive", Tier::Destructive)];
 
-/// Lists of one row, and where each text of them stands.
+/// The lists of one row, and the position of each of their texts.
 struct Written<T> {
     row: T,
     offset: usize,
     texts: Vec<(String, usize)>,
 }
 
-/// The rules of the file. What is wrong with them is wrong with the file: none of it takes effect.
+/// Reads the rules of the file. An invalid rule makes the whole file invalid.
 pub(super) fn read(root: &mut Table<'_>, known: &mut Before, found: &mut Findings<'_>) -> CommandRules {
     let entries = root.table("commands", found);
     still_written(entries, known, found);
@@ -48,7 +49,7 @@ pub(super) fn read(root: &mut Table<'_>, known: &mut Before, found: &mut Finding
     rules
 }
 
-/// What raised a tier or drew the stricter line does not go away because a file was cut off.
+/// Reports a stricter profile or a raised tier that is gone, because a truncated file must not remove them.
 fn still_written(entries: Option<&DeTable<'_>>, known: &mut Before, found: &mut Findings<'_>) {
     let written = |key| entries.is_some_and(|entries| entries.contains_key(key));
     for (key, way_out) in [("profile", "`profile = \"default\"`"), ("raise", "`raise = []`")] {
@@ -120,7 +121,7 @@ fn list(
 }
 
 impl<T> Written<T> {
-    /// Where the word stands that is wrong; the row, if none is.
+    /// Returns the position of the invalid word, or of the row if no word is invalid.
     fn place_of(&self, why: &InvalidAddition) -> usize {
         let word = match why {
             InvalidAddition::Word(_, word)

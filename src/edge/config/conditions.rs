@@ -1,4 +1,4 @@
-//! The conditions of one rule, where each may be a list.
+//! The conditions of one rule. Each of them may be a list.
 
 use super::{
     Problem,
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// What one condition may be: one of these, or nothing, which is no condition.
+/// The allowed values of one condition. A single `None` means no condition.
 type OneOf<T> = Vec<Option<T>>;
 
 /// All conditions of one table. None of the lists is empty.
@@ -28,7 +28,7 @@ pub(super) struct Conditions {
     cwds: OneOf<At<Cwd>>,
 }
 
-/// The directories that a rule names, and where their pattern begins.
+/// The directories that a rule names, and the fixed directory at the start of their pattern.
 #[derive(Clone, Debug)]
 struct Cwd {
     named: RuleCwd,
@@ -36,7 +36,7 @@ struct Cwd {
 }
 
 impl Conditions {
-    /// Those of a rule that says `verdict`; none if something about them has been noted as wrong.
+    /// Reads the conditions of a rule with `verdict`. Returns none if an invalid value was reported.
     pub(super) fn read(
         table: &mut Table<'_>,
         verdict: Verdict,
@@ -68,7 +68,7 @@ impl Conditions {
         })
     }
 
-    /// How many combinations there are.
+    /// Returns the number of combinations.
     pub(super) fn number(&self) -> usize {
         self.tools.len()
             * self.operations.len()
@@ -78,7 +78,7 @@ impl Conditions {
             * self.cwds.len()
     }
 
-    /// Whether there could be an action that meets all of them.
+    /// Checks if an action could meet all conditions.
     pub(super) fn can_be_met(&self) -> Result<(), Problem> {
         let (of_path, of_command) = (self.has_path(), self.has_command() || self.has_shape());
         if of_path && of_command {
@@ -87,8 +87,8 @@ impl Conditions {
             return Err(Problem::new(why).help("write two rules"));
         }
         if self.has_command() && self.has_shape() {
-            let why = "a rule has a `command`, which is about each command of a line, or a `shape`, which is about a line \
-                       that is one command";
+            let why = "a rule has a `command`, which is about each command of a line, or a `shape`, which is about a \
+                       line that is one command";
             return Err(Problem::new(why).help("write two rules"));
         }
         if self.cwds.iter().any(Option::is_some) && !of_command {
@@ -122,7 +122,7 @@ impl Conditions {
         self.shapes.iter().any(Option::is_some)
     }
 
-    /// `rule` with each combination of tools and operations.
+    /// Returns `rule` with each combination of tools and operations.
     fn acts<'c>(&'c self, rule: &'c Rule) -> impl Iterator<Item = Rule> + 'c {
         let with = move |tool: &'c Option<ToolName>| {
             let operations = self.operations.iter();
@@ -131,7 +131,7 @@ impl Conditions {
         self.tools.iter().flat_map(with)
     }
 
-    /// `rule` with each combination.
+    /// Returns `rule` with each combination of conditions.
     pub(super) fn rules(&self, rule: &Rule) -> Vec<Rule> {
         let mut rules = Vec::with_capacity(self.number());
         for rule in self.acts(rule) {
@@ -157,7 +157,7 @@ impl Conditions {
         rules.into_iter().flat_map(in_each).collect()
     }
 
-    /// The other form of each pattern, where it has one.
+    /// Returns `rule` with the second form of each pattern that has one.
     pub(super) fn rules_below(&self, rule: &Rule) -> Vec<Rule> {
         let below = |rule: Rule| {
             let besides = self.patterns.iter().flatten().filter_map(|path| path.value.besides.clone());
@@ -166,14 +166,14 @@ impl Conditions {
         self.acts(rule).flat_map(below).collect()
     }
 
-    /// Where the patterns begin.
+    /// Returns the fixed directories at the start of the patterns.
     pub(super) fn starts(self) -> impl Iterator<Item = At<SanitizedPath>> {
         let paths = self.patterns.into_iter().flatten().map(|At { offset, value }| (offset, value.start));
         let cwds = self.cwds.into_iter().flatten().map(|At { offset, value }| (offset, value.start));
         paths.chain(cwds).filter_map(|(offset, start)| Some(At { offset, value: start? }))
     }
 
-    /// What an example says, as an action of the first tool and operation: it is about the paths or the commands.
+    /// Converts an example to an action of the first tool and operation. The action is about a path or a command line.
     pub(super) fn example(&self, text: &str, base: Base<'_>) -> Result<Action, Problem> {
         let operation = self.operations.first().copied().flatten().unwrap_or(Operation::Read);
         let action = match (self.has_path(), self.has_command()) {
@@ -192,7 +192,7 @@ impl Conditions {
     }
 }
 
-/// The values under `key`; none if something about them has been noted as wrong.
+/// Reads the values under `key`. Returns none if an invalid value was reported.
 fn one_of<'t, T>(
     table: &mut Table<'t>,
     key: &'static str,
@@ -209,13 +209,13 @@ fn one_of<'t, T>(
     (values.len() == length).then_some(values)
 }
 
-/// `anywhere`, or a pattern of directories.
+/// Reads `anywhere`, or a pattern of directories.
 fn cwd(text: At<&str>, base: Base<'_>) -> Result<At<Cwd>, Problem> {
     let At { offset, value } = text;
     if value == "anywhere" {
         return Ok(At { offset, value: Cwd { named: RuleCwd::Anywhere, start: None } });
     }
-    // A directory itself, as working directories are written.
+    // The directory itself is written without a trailing slash, like working directories.
     let directory = if value == "." { None } else { Some(value.strip_suffix('/').unwrap_or(value)) };
     if let Some(directory) = directory {
         let Pattern { glob, start, .. } = pattern::parse(directory, base, Verdict::Allow).map_err(|mut problem| {

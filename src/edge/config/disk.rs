@@ -1,9 +1,10 @@
-//! What the disk says about a file whose text is right, line by line.
+//! Compares a file whose text is valid with the disk, line by line.
 //!
-//! The text is the person's; the disk is partly the agents'. So a line that the disk does not agree with gives nothing,
-//! and never keeps another line, or the removal of one, from taking effect. Two things would let agents write rights of
-//! their own. One is a link in a directory that an agent writes: at the next reload it would lead wherever the agent
-//! likes (weakness W-1 of the engine behind `sources/004`). The other is the policy file itself.
+//! A person writes the text, but agents write parts of the disk. So a line that does not agree with the disk grants no
+//! permission, and never prevents another line, or the removal of one, from taking effect. Two weaknesses would let
+//! agents write permissions of their own. One is a link in a directory that an agent writes: at the next reload it
+//! would lead to any place the agent chooses (weakness W-1 of the engine behind `sources/004`). The other is the policy
+//! file itself.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,21 +24,21 @@ use crate::{
     seam::{DiskPaths, Paths, Real},
 };
 
-/// Where a path of the file leads, and the links on the way there.
+/// The real location of a path in the file, and the links on the way to it.
 #[derive(Clone, Debug)]
 pub(super) struct Lead {
     real: Real,
-    /// The anchor, if nothing is there.
+    /// The anchor, if the path does not exist.
     anchor: Option<Anchor>,
     links: Vec<PathBuf>,
 }
 
-/// As if there were no disk: what the text alone says.
+/// Returns the path as written, without reading the disk.
 pub(super) fn as_written(path: &SanitizedPath) -> Result<Lead, Problem> {
     Ok(Lead { real: Real { path: path.clone(), identity: None }, anchor: None, links: Vec::new() })
 }
 
-/// Why a rule whose pattern begins with `start` may never be met: rules are compared with real paths.
+/// Returns the reason why a rule whose pattern starts with `start` can never match: rules are compared with real paths.
 pub(super) fn misled(start: &SanitizedPath, lead: Result<Lead, Problem>) -> Option<Problem> {
     let real = match lead {
         Ok(lead) => lead.real.path,
@@ -49,7 +50,7 @@ pub(super) fn misled(start: &SanitizedPath, lead: Result<Lead, Problem>) -> Opti
     (real != *start).then(|| Problem::new(message).help(format!("write {leads}")))
 }
 
-/// What `path` really names.
+/// Resolves `path` on the disk.
 pub(super) fn look(path: &SanitizedPath) -> Result<Lead, Problem> {
     let unknown = |why: String| Problem::new(format!("cannot tell where {} leads: {why}", shown(path)));
     let real = fs::real(path.as_str()).map_err(|why| unknown(why.to_string()))?;
@@ -58,7 +59,7 @@ pub(super) fn look(path: &SanitizedPath) -> Result<Lead, Problem> {
         return Err(Problem::new(message).help("name a directory, which is given with all that is in it"));
     }
     let trail = Trail::of(path.as_path()).map_err(|error| unknown(system(&error)))?;
-    // INVARIANT: the links are those that led to what was pinned, not those of a moment later.
+    // INVARIANT: the links are those on the way to the pinned object, not those of a later moment.
     if trail.real != real.path().as_path() || trail.identity != real.identity() {
         return Err(unknown("it keeps changing".to_owned()));
     }
@@ -69,16 +70,16 @@ pub(super) fn look(path: &SanitizedPath) -> Result<Lead, Problem> {
     Ok(Lead { real: Real { path: real.path().clone(), identity: real.identity() }, anchor, links: trail.links })
 }
 
-/// What is left of the drafts, and why each line that gives nothing does not, by its offset.
+/// The agents that agree with the disk, and the reason for each line that is left out, by its offset.
 #[derive(Debug)]
 pub(super) struct Agreed {
     pub(super) agents: BTreeMap<AgentId, AgentPolicy>,
     pub(super) left_out: BTreeMap<usize, Problem>,
-    /// The agents that fall with the line on which they would stand.
+    /// Agents that are left out because their working directory is.
     pub(super) nowhere: BTreeMap<usize, Problem>,
 }
 
-/// Compares `drafts` with the disk, looking each path up once, and notes in `before` what is new.
+/// Compares `drafts` with the disk, looks up each path once, and records new facts in `before`.
 pub(super) fn agree(
     drafts: &[Draft],
     ground: &Ground,
@@ -88,7 +89,8 @@ pub(super) fn agree(
 ) -> Agreed {
     let mut lines = Lines::of(drafts, before, look);
     lines.leave_out_what_holds(ground);
-    // A line through a link may fall itself, and must not take others along: first those under roots that cannot.
+    // A line that leads through a link may be left out itself, and must not affect other lines. So the first pass uses
+    // only roots without links.
     lines.leave_out_what_leads_below(&lines.roots(|lead| lead.links.is_empty()));
     lines.leave_out_what_leads_below(&lines.roots(|_| true));
     lines.pin(before);
@@ -96,16 +98,16 @@ pub(super) fn agree(
     Agreed { agents, left_out: lines.left_out, nowhere: lines.nowhere }
 }
 
-/// A path in the file, and whose it is. One of `[defaults]` is its first agent's.
+/// A path in the file, and its agent. A path of `[defaults]` belongs to the first agent that uses it.
 #[derive(Clone, Copy, Debug)]
 struct Line<'d> {
     agent: &'d AgentId,
-    /// None: it is where the agent stands.
+    /// The access; none for a working directory.
     access: Option<Access>,
     path: &'d SanitizedPath,
 }
 
-/// Where each path of the file stands, and where it leads.
+/// The position and the real location of each path in the file.
 #[derive(Debug)]
 struct Lines<'d> {
     at: BTreeMap<usize, Line<'d>>,
@@ -114,7 +116,7 @@ struct Lines<'d> {
     nowhere: BTreeMap<usize, Problem>,
 }
 
-/// What agents may write, by what it really is.
+/// The directories that agents may write, by real path.
 type Roots<'d> = BTreeMap<PathBuf, &'d AgentId>;
 
 impl<'d> Lines<'d> {
@@ -146,7 +148,7 @@ impl<'d> Lines<'d> {
         Lines { at, leads, left_out, nowhere: BTreeMap::new() }
     }
 
-    /// The lines that still count, with where they lead.
+    /// Returns the lines that still count, with their real locations.
     fn counted(&self) -> impl Iterator<Item = (usize, Line<'d>, &Lead)> {
         let counted = self.at.iter().filter(|(offset, _)| !self.left_out.contains_key(offset));
         counted.filter_map(|(offset, line)| Some((*offset, *line, self.leads.get(line.path)?)))
@@ -181,16 +183,16 @@ impl<'d> Lines<'d> {
         self.left_out.extend(below);
     }
 
-    /// What a path led to when it was first taken is what it means from then on.
+    /// Pins the paths: the real location of a path when it was first accepted is its meaning from then on.
     fn pin(&self, before: &mut Before) {
         for (_, line, lead) in self.counted() {
             before.pins.entry(line.path.clone()).or_insert_with(|| lead.real.path.clone());
         }
     }
 
-    /// The agent as the engine takes it; none if it has nowhere to stand, which is noted.
+    /// Returns the agent's policy. Returns none, and records the reason, if the agent has no working directory.
     fn policy(&mut self, draft: &Draft, before: &mut Before, found: &Findings<'_>) -> Option<(AgentId, AgentPolicy)> {
-        // Without one in the text, the text is wrong, and that has been noted.
+        // If the text has no working directory, the text is invalid, and that is reported already.
         let written = draft.stand.as_ref()?;
         let stand = Some(written).filter(|written| !self.left_out.contains_key(&written.offset));
         let stand = stand.and_then(|stand| self.leads.get(&stand.value)).map(|lead| lead.real.path.clone());
@@ -225,7 +227,7 @@ impl<'d> Lines<'d> {
     }
 }
 
-/// The same real path is the same place, whatever stands there now; another one is what nobody wrote.
+/// Refuses a path that now has another real location than before. Another object at the same location is accepted.
 fn as_before(path: &SanitizedPath, lead: Lead, before: Option<&SanitizedPath>) -> Result<Lead, Problem> {
     match before {
         Some(real) if *real != lead.real.path => Err(Problem::new(format!(
@@ -240,7 +242,7 @@ fn as_before(path: &SanitizedPath, lead: Lead, before: Option<&SanitizedPath>) -
 }
 
 fn replaceable(link: &Path, roots: &Roots<'_>) -> Option<Problem> {
-    // By component, as everywhere.
+    // The comparison is by component.
     let (root, agent) = link.ancestors().find_map(|above| roots.get_key_value(above))?;
     let (link, root) = (quoted(&link.to_string_lossy()), quoted(&root.to_string_lossy()));
     let message = format!("this leads through the link {link}, which agent `{agent}` may replace: it may write {root}");

@@ -1,4 +1,4 @@
-//! The file as a whole: `[engine]`, `[commands]`, `[defaults]`, `[agents.<id>]`, `[[test]]`.
+//! The whole policy file: `[engine]`, `[commands]`, `[defaults]`, `[agents.<id>]`, `[[test]]`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,17 +23,18 @@ use super::{
 };
 use crate::model::{AgentId, LeftOut, Policy, SanitizedPath, Settings};
 
-/// A file without agents is refused: an interrupted save must not take every right away.
+/// The help for a file without agents. Such a file is refused, because an interrupted save must not revoke every
+/// permission.
 const SMALLEST: &str = "the smallest file is `[agents.lead]` and below it, each on a line, \
     `kind = \"foreground\"`, `owner = \"you\"`, `working_dir = \"workspace\"`";
 
-/// How many lines are told that give nothing; a file with more is not being read line by line.
+/// The maximum number of left-out lines that are reported. A person does not read more of them line by line.
 const MAX_LEFT_OUT: usize = 100;
 
-/// Understands the text of a policy file, and what it means from now on.
+/// Parses the text of a policy file, and returns the policy with its baseline for the next reload.
 ///
-/// What is wrong with the text is wrong with the whole. What the disk does not agree with is wrong with the file that
-/// somebody starts with, and left out of one that changes what is in force.
+/// An invalid text makes the whole file invalid. A line that does not agree with the disk makes the first file of an
+/// engine invalid; at a reload, such a line is left out.
 pub(super) fn policy(
     text: &PolicyText,
     before: Option<&Before>,
@@ -49,7 +50,7 @@ pub(super) fn policy(
     };
     let (document, errors) = DeTable::parse_recoverable(utf8);
     if !errors.is_empty() {
-        // What is missing from a half-written file is not missing: only the syntax is worth telling.
+        // A half-written file seems to lack keys that are not missing, so only its syntax errors are reported.
         syntax::problems(utf8, &errors).into_iter().for_each(|(offset, problem)| found.add(offset, problem));
         return Err(found.told());
     }
@@ -79,13 +80,13 @@ pub(super) fn policy(
     of_the_disk.extend(agreed.nowhere);
     let policy = Policy { settings, agents: agreed.agents, left_out: Vec::new() };
     known.tests = trials.len();
-    // While something is wrong, what the file would do is not worth telling.
+    // While the file is invalid, its tests are not run.
     let as_written = || disk::agree(&drafts, &text.ground, &mut Before::default(), &found, disk::as_written).agents;
     let as_written = || Policy { agents: as_written(), ..policy.clone() };
     let failures = if found.any() { Vec::new() } else { trials::rehearse(&policy, as_written, &trials) };
     for (offset, failure) in failures {
         match failure {
-            // Agents could keep an edit from taking effect by what they do to the disk.
+            // At a reload this is no error: otherwise agents could block an edit by changing the disk.
             Failure::OfTheDisk(problem) if before.is_some() => drop(of_the_disk.insert(offset, problem)),
             Failure::OfTheDisk(problem) | Failure::OfTheText(problem) => found.add(offset, problem),
         }
@@ -135,7 +136,7 @@ fn engine(
     (Settings { protected: protected::list(base.home, added, own, &mut known.protected), ..settings }, named)
 }
 
-/// The rules of `[defaults]`, and the agents.
+/// Reads the rules of `[defaults]`, and the agents.
 fn drafts(
     root: &mut Table<'_>,
     base: Base<'_>,

@@ -1,19 +1,19 @@
-//! What is wrong with a policy file, for the person who wrote it.
+//! Problems of a policy file, for the person who wrote it.
 
 use std::{fmt, sync::Arc};
 
 use super::Position;
 use crate::model::Shown;
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// Where; none if it concerns the file as a whole.
+    /// The position; none if the problem concerns the file as a whole.
     pub position: Option<Position>,
-    /// What is wrong.
+    /// The description of the problem.
     pub message: String,
-    /// What to do about it, where that is known.
+    /// The remedy, if it is known.
     pub help: Option<String>,
 }
 
@@ -34,9 +34,9 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why a file gives no policy: everything that is wrong with it, in the order of the file.
+/// The reason why a file gives no policy: all its problems, in the order of the file.
 ///
-/// Shown to a person as one line for each problem.
+/// A person sees one line for each problem.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ConfigError {
     file: Arc<str>,
@@ -58,18 +58,18 @@ impl ConfigError {
         }
     }
 
-    /// The file, as it was named.
+    /// Returns the name of the file, as the caller gave it.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// What is wrong. Of a flood, a hundred.
+    /// Returns the problems. Beyond a hundred, further ones are only counted.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 }
 
-/// As it is displayed: this is what a `main` that returns it prints.
+/// Prints the text of `Display`, because a `main` that returns the error prints this.
 impl fmt::Debug for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

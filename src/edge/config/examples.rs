@@ -1,4 +1,4 @@
-//! `match` and `not_match` of a rule: actions that it must speak about, and actions that it must not.
+//! `match` and `not_match` of a rule: actions that it must match, and actions that it must not match.
 
 use super::{
     Problem,
@@ -14,10 +14,10 @@ use crate::{
     model::{Action, Rule, RuleCwd, Settings},
 };
 
-/// The keys, and whether the rule must speak about what stands under them.
+/// The keys, and true if the rule must match the examples under them.
 const KEYS: [(&str, bool); 2] = [("match", true), ("not_match", false)];
 
-/// An action that a rule is meant to speak about, or is not.
+/// An action that a rule must match, or must not match.
 #[derive(Clone, Debug)]
 pub(super) struct Example {
     text: Text<String>,
@@ -32,7 +32,7 @@ pub(super) struct Text<T> {
     at: At<T>,
 }
 
-/// What stands under both keys.
+/// Reads the examples under both keys.
 pub(super) fn texts<'t>(table: &mut Table<'t>, found: &mut Findings<'_>) -> Vec<Text<&'t str>> {
     let mut texts = Vec::new();
     for (key, meant) in KEYS {
@@ -42,7 +42,7 @@ pub(super) fn texts<'t>(table: &mut Table<'t>, found: &mut Findings<'_>) -> Vec<
     texts
 }
 
-/// `texts` as actions; those that are none are noted.
+/// Converts `texts` to actions, and reports invalid ones.
 pub(super) fn understood(
     texts: Vec<Text<&str>>,
     conditions: &Conditions,
@@ -58,7 +58,7 @@ pub(super) fn understood(
     examples
 }
 
-/// Tries every rule with its examples, by what compares rules with actions whenever one is decided.
+/// Tests every rule with its examples, by the function that compares rules with actions in a decision.
 pub(super) fn try_out<'w>(written: impl Iterator<Item = &'w Written>, settings: &Settings, found: &mut Findings<'_>) {
     let mut written = written.filter(|written| !written.examples.is_empty()).peekable();
     if written.peek().is_none() {
@@ -67,7 +67,7 @@ pub(super) fn try_out<'w>(written: impl Iterator<Item = &'w Written>, settings: 
     let examples = Examples::under(settings).map_err(|why| Problem::new(why.to_string()));
     let examples = match examples {
         Ok(examples) => examples,
-        // Whatever the settings suffer from, it was told with its line.
+        // The problem of the settings is reported with its line already.
         Err(_) if found.any() => return,
         Err(problem) => return found.add_general(problem),
     };
@@ -82,15 +82,15 @@ pub(super) fn try_out<'w>(written: impl Iterator<Item = &'w Written>, settings: 
     }
 }
 
-/// The rule as an example is compared with it, which runs where the rule says.
+/// Returns the rule for a comparison with an example. The example counts as running in the directory of the rule.
 fn about_its_words(rule: Rule) -> Rule {
     let cwd = rule.cwd.filter(|cwd| *cwd == RuleCwd::Anywhere);
     Rule { cwd, ..rule }
 }
 
-/// `by` is the rule that speaks about it, if one does; otherwise none of the table does.
+/// Creates the problem of a failed example. `by` is the rule that matches it; none if no rule of the table does.
 fn failed(text: &Text<String>, written: &Written, by: Option<Rule>) -> Problem {
-    // Of one rule that is written in two forms, a person knows the one that they wrote.
+    // If one rule is written in two forms, the message names the form that the person wrote.
     let by = by.filter(|by| written.rules.len() > 1 || written.rules.iter().any(|rule| rule.says_the_same(by)));
     let rule = by.as_ref().or(written.rules.first()).map_or_else(String::new, |rule| quoted(&rule.to_string()));
     let more = match written.rules.len().saturating_sub(1) {

@@ -1,4 +1,4 @@
-//! Reads the bytes of a policy file, after making sure that nobody but its owner or root could have written them.
+//! Reads the bytes of a policy file, after checking that only its owner or root could have written them.
 
 use std::{
     fs::{File, Metadata},
@@ -12,13 +12,13 @@ use rustix::fs::{Mode, OFlags};
 use super::{Problem, finding::system, ground::Ground, owner};
 use crate::fs::{Trail, identity_of};
 
-/// Ten thousand agents fit; an endless file does not.
+/// The maximum length of a policy file. Ten thousand agents fit into it.
 const MAX_LEN: u64 = 1024 * 1024;
 
-/// How often a file may be replaced between finding and opening it before that is odd.
+/// The maximum number of attempts while the file is replaced between finding and opening it.
 const MAX_TRIES: usize = 8;
 
-/// The bytes at `path`, which is absolute, and the way there.
+/// Returns the bytes of the file at the absolute `path`, and its location.
 pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Ground), Vec<Problem>> {
     if path.as_os_str().is_empty() {
         return Err(vec![Problem::new("no file is named")]);
@@ -39,7 +39,7 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Ground), Vec<Problem>> {
     Err(vec![Problem::new("the file is replaced again and again while it is opened")])
 }
 
-/// The object that the trail found; none if something else stands there by now.
+/// Opens the object that the trail found. Returns none if another object is there by now.
 fn open(trail: &Trail) -> Result<Option<File>, Problem> {
     let Some(identity) = trail.identity else {
         return Err(Problem::new("there is no such file").help("start from `agents.example.toml`"));
@@ -58,7 +58,7 @@ fn open(trail: &Trail) -> Result<Option<File>, Problem> {
     Ok(same.then_some(file))
 }
 
-/// The whole of a file.
+/// Reads the whole file.
 fn bytes(file: &File) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     file.take(MAX_LEN + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;

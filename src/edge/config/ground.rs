@@ -1,4 +1,4 @@
-//! What the policy file rests on: its name, its directory, and whatever leads there. No agent may write any of it.
+//! The location of the policy file: its name, its directory, and the way to it. No agent may write any of these.
 
 #[cfg(test)]
 mod tests;
@@ -11,25 +11,25 @@ use crate::{
     model::{AgentId, FileIdentity, SanitizedPath},
 };
 
-/// The way to the policy file, by names and by what was found under them.
+/// The way to the policy file, by names and by objects.
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
     pub(super) trail: Trail,
-    /// What can be reached by another name too: a directory is mounted in a second place.
+    /// Objects that may have another name too, for example a directory that is mounted in a second place.
     objects: Vec<(FileIdentity, PathBuf)>,
 }
 
 impl Ground {
-    /// What `trail` passes through now.
+    /// Records the objects on the way of `trail`.
     ///
     /// # Errors
     ///
-    /// When a directory on the way cannot be looked at, or is gone by now.
+    /// An I/O error when a directory on the way cannot be read, or is gone by now.
     pub(super) fn of(trail: Trail) -> io::Result<Ground> {
         Ok(Ground { objects: trail.objects()?, trail })
     }
 
-    /// Why `agent` may not write `root`, which is what `identity` says; none if it may.
+    /// Returns the reason why `agent` may not write `root`, whose object is `identity`; none if it may.
     pub(super) fn held_by(
         &self,
         agent: &AgentId,
@@ -42,7 +42,7 @@ impl Ground {
                 format!("agent `{agent}` cannot be given this file for writing: it could give itself any right");
             return Some(Problem::new(message).help("nothing gives write access to the policy file"));
         }
-        // By component, as everywhere.
+        // The comparison is by component.
         if self.trail.names.iter().any(|name| name.starts_with(root.as_path())) {
             let message =
                 format!("agent `{agent}` may write {shown}, which holds this file: it could give itself any right");

@@ -1,18 +1,19 @@
-//! How much one file may give: a short text can say a lot, since every agent gets what `[defaults]` says.
+//! Limits for the content of one file. A short text can expand to much, since every agent gets the content of
+//! `[defaults]`.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{Problem, rights::Written};
 use crate::{kernel::Rules, model::Rule};
 
-/// What all agents of a file may hold together. Ten thousand agents of twenty-five lines fit.
+/// The maximum number of permissions of all agents of a file. Ten thousand agents with twenty-five lines fit.
 const MAX_IN_ALL: usize = 250_000;
 
-/// What may bind one agent, and all of them together. A decision asks all of one agent's.
+/// The maximum number of rules for one agent, and for all agents together. A decision evaluates all rules of one agent.
 const MAX_RULES: usize = 2000;
 const MAX_RULES_IN_ALL: usize = 250_000;
 
-/// How much may still be given.
+/// The permissions and rules that the rest of a file may still contain.
 #[derive(Debug)]
 pub(super) struct Limits {
     of_one: usize,
@@ -31,7 +32,7 @@ impl Limits {
         }
     }
 
-    /// Each of `defaults` once, or where they are too many for any agent.
+    /// Returns each of `defaults` once, or the position at which they become too many for any agent.
     pub(super) fn of_defaults(&self, defaults: &[Written]) -> Result<Vec<Written>, (usize, Problem)> {
         let once = once(defaults);
         match once.get(self.of_one) {
@@ -40,7 +41,7 @@ impl Limits {
         }
     }
 
-    /// Each of both once, `own` first; counted before it is copied.
+    /// Returns each permission of both lists once, `own` first. They are counted before they are copied.
     pub(super) fn joined(
         &mut self,
         name: &str,
@@ -62,8 +63,8 @@ impl Limits {
         Ok(all.into_iter().cloned().collect())
     }
 
-    /// Whether what binds one agent can: it is not too much, alone and together with the rest, and its patterns can be
-    /// compared with a path in one step. What is `tried` already can be.
+    /// Checks the rules that apply to one agent: their number, alone and together with those of other agents, and that
+    /// their patterns can be compared with a path in one step. The rules `tried` have passed the last check already.
     pub(super) fn rules(&mut self, name: &str, rules: &Arc<[Rule]>, tried: &Arc<[Rule]>) -> Result<(), Problem> {
         if rules.len() > MAX_RULES {
             let message = format!("{} rules bind {name}, and {MAX_RULES} are the most", rules.len());

@@ -1,7 +1,8 @@
-//! `agents.toml`: the file in which a person writes down what agents start with. Every key: `docs/agents-toml.md`.
+//! `agents.toml`: the policy file, in which a person writes the initial permissions of agents. Every key:
+//! `docs/agents-toml.md`.
 //!
-//! From a path to a [`Policy`], or to everything that is wrong with the file. Nothing here decides what an agent
-//! may do, notices that the file changed, or expands variables.
+//! This module reads a path into a [`Policy`], or into a list of all problems of the file. It does not decide if an
+//! agent may do something, does not watch the file, and does not expand variables.
 
 mod absolute;
 mod agents;
@@ -47,7 +48,7 @@ pub use edit::{Always, KeepError, Kept, KeptAtFirst};
 pub use error::{ConfigError, Problem};
 pub use position::Position;
 
-/// A file that holds a policy, and whose home `~` stands for in it.
+/// A policy file, with the home directory that `~` names in it.
 ///
 /// ```no_run
 /// let file = bestow::PolicyFile::new("agents.toml");
@@ -57,15 +58,15 @@ pub use position::Position;
 /// ```
 #[derive(Clone, Debug)]
 pub struct PolicyFile {
-    /// As it was given, for messages.
+    /// The path as given, for messages.
     path: PathBuf,
-    /// From the root on, so that it stays the same file when the process moves.
+    /// The absolute path, so that it stays the same file when the process changes its directory.
     absolute: PathBuf,
     home: Option<PathBuf>,
 }
 
 impl PolicyFile {
-    /// The file at `path`; `~` is the home directory of whoever runs this process.
+    /// Creates a reference to the file at `path`; `~` is the home directory of the user of this process.
     pub fn new(path: impl Into<PathBuf>) -> PolicyFile {
         let path = path.into();
         // Only an empty path has no absolute form, and reading it is an error.
@@ -73,13 +74,13 @@ impl PolicyFile {
         PolicyFile { path, absolute, home: home() }
     }
 
-    /// The same file, read by somebody whose home is `home`.
+    /// Sets the home directory that `~` names in the file.
     #[must_use]
     pub fn with_home(self, home: impl Into<PathBuf>) -> PolicyFile {
         PolicyFile { home: Some(home.into()), ..self }
     }
 
-    /// The path, as it was given.
+    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -88,20 +89,20 @@ impl PolicyFile {
         &self.absolute
     }
 
-    /// Reads and understands the file as it is now.
+    /// Reads and parses the current file.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the file.
+    /// All problems of the file.
     pub fn load(&self) -> Result<Policy, ConfigError> {
         self.read()?.parse()
     }
 
-    /// Reads the file as it is now, after checking that nobody else could have written it.
+    /// Reads the current file, after checking that only its owner or root could have written it.
     ///
     /// # Errors
     ///
-    /// The one reason why the file is not read.
+    /// The reasons why the file was not read.
     pub fn read(&self) -> Result<PolicyText, ConfigError> {
         let file: Arc<str> = self.path.to_string_lossy().into();
         let found = file::read(&self.absolute);
@@ -110,59 +111,59 @@ impl PolicyFile {
     }
 }
 
-/// The only place where this edge looks at the environment.
+/// Returns the home directory. This is the only place where this module reads the environment.
 fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| home.is_absolute())
 }
 
-/// What a policy file held when it was read, not understood yet.
+/// The content of a policy file when it was read, not parsed yet.
 ///
-/// Two are equal if they hold the same bytes and were found in the same place: when a link is turned to another
-/// directory, the same relative paths mean other files.
+/// Two texts are equal if they hold the same bytes and were found at the same real location through the same links:
+/// when a link is changed to another directory, the same relative paths name other files.
 #[derive(Clone)]
 pub struct PolicyText {
     file: Arc<str>,
     home: Option<PathBuf>,
     bytes: Vec<u8>,
     ground: Ground,
-    /// What it meant when it was understood first.
+    /// The baseline of the first parse.
     meant: OnceLock<Before>,
 }
 
 impl PolicyText {
-    /// Understands the text, and pins every path in it to the object it leads to now.
+    /// Parses the text, and pins every path in it to the object it leads to now.
     ///
-    /// This is for somebody who starts: what the disk does not agree with is an error like any other. Once the text has
-    /// been understood, it is understood again as a reload is ([`Policy::left_out`]).
+    /// This is for the start of an engine: a line that does not agree with the disk is an error like any other. Once
+    /// the text has been parsed, parsing it again treats it like a reload ([`Policy::left_out`]).
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it.
+    /// All problems of the text.
     pub fn parse(&self) -> Result<Policy, ConfigError> {
         let (policy, before) = document::policy(self, self.meant.get(), disk::look)?;
-        // The first time counts: whoever watches the file measures by it.
+        // The first parse sets the baseline: the watcher of the file compares with it.
         let _known = self.meant.set(before);
         Ok(policy)
     }
 
-    /// How many `[[test]]` it was tried with when it was understood.
+    /// Returns the number of `[[test]]` tables that were run when the text was parsed.
     pub fn tests(&self) -> usize {
         self.meant.get().map_or(0, |before| before.tests)
     }
 
-    /// Understands the text as a change of what it meant before, and keeps in mind what it means now. Without any
-    /// before, it is understood as by somebody who starts.
+    /// Parses the text as a change of `before`, and updates `before` to the new baseline. Without a baseline, it is
+    /// parsed as at the start of an engine.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the text itself.
+    /// All problems of the text itself.
     pub(super) fn parse_after(&self, before: &mut Option<Before>) -> Result<Policy, ConfigError> {
         let (policy, now) = document::policy(self, before.as_ref(), disk::look)?;
         *before = Some(now);
         Ok(policy)
     }
 
-    /// What it meant when it was understood first, if it was.
+    /// Returns the baseline of the first parse, if the text was parsed.
     pub(super) fn meant(self) -> Option<Before> {
         self.meant.into_inner()
     }

@@ -1,6 +1,6 @@
-//! Whose a policy file is: whoever may write it, or put another in its place, gives agents their rights.
+//! Checks of the owner of a policy file: a user who may write or replace the file controls the permissions of agents.
 //!
-//! That may be whoever runs this process, and root, who may do anything.
+//! Only the user of this process may do so, and root, who may do anything.
 
 use std::{
     fs::Metadata,
@@ -12,7 +12,7 @@ use std::{
 use super::{Problem, finding::quoted};
 use crate::fs::{Replacer, Trail, for_shell, is_us_or_root, others_write, us};
 
-/// Everything that is wrong with `file` itself, found at `path`.
+/// Returns the problems of the owner, mode and links of `file`, found at `path`.
 pub(super) fn check_file(path: &Path, file: &Metadata) -> Vec<Problem> {
     let mut problems = Vec::new();
     let name = for_shell(path);
@@ -31,11 +31,11 @@ pub(super) fn check_file(path: &Path, file: &Metadata) -> Vec<Problem> {
     problems
 }
 
-/// Everything that lets others replace something on the way.
+/// Returns a problem for each way in which another user can replace an object on the way.
 ///
 /// # Errors
 ///
-/// When a directory cannot be looked at, or is gone by now.
+/// An I/O error when a directory cannot be read, or is gone by now.
 pub(super) fn check_way(trail: &Trail) -> io::Result<Vec<Problem>> {
     Ok(trail.replacers(is_us_or_root)?.into_iter().map(problem).collect())
 }

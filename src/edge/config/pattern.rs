@@ -1,4 +1,4 @@
-//! Patterns of paths as a person writes them in a rule, from the root on. Nothing here reads the disk.
+//! Path patterns of rules, made absolute. This module does not read the disk.
 
 use super::{Problem, absolute::Base, finding::quoted};
 use crate::model::{PathGlob, Reach, SanitizedPath, Verdict};
@@ -6,21 +6,22 @@ use crate::model::{PathGlob, Reach, SanitizedPath, Verdict};
 /// One pattern of a rule.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
-    /// As it is written, from the root on.
+    /// The pattern as written, made absolute.
     pub(super) glob: PathGlob,
-    /// A no or a question about a directory is about everything below it, and the other way round.
+    /// The second form of the pattern in a rule that denies or asks: such a rule about a directory also covers its
+    /// content, and the other way round.
     pub(super) besides: Option<PathGlob>,
-    /// Where it begins: the path before the first wildcard. None if it begins with one.
+    /// The path before the first wildcard; none if the pattern starts with a wildcard.
     pub(super) start: Option<SanitizedPath>,
 }
 
-/// What `text` means in a rule that says `verdict`.
+/// Parses the pattern `text` of a rule with `verdict`.
 pub(super) fn parse(text: &str, base: Base<'_>, verdict: Verdict) -> Result<Pattern, Problem> {
     check(text)?;
     let wrong = |why: crate::model::InvalidGlob| Problem::new(format!("{}: {why}", quoted(text)));
     let reach = if verdict == Verdict::Allow { Reach::Below } else { Reach::Everywhere };
     let glob = match text.strip_prefix("~/") {
-        // Nothing that begins at home counts anywhere else.
+        // A pattern below the home directory applies nowhere else.
         Some(rest) => PathGlob::at(rest, &base.path("~")?, Reach::Below),
         None => PathGlob::at(text, &base.path(".")?, reach),
     };
@@ -30,7 +31,7 @@ pub(super) fn parse(text: &str, base: Base<'_>, verdict: Verdict) -> Result<Patt
     Ok(Pattern { glob, besides, start })
 }
 
-/// What would compile and never be met by the real path of anything.
+/// Refuses a pattern that would compile but can never match a real path.
 fn check(text: &str) -> Result<(), Problem> {
     if text.starts_with(char::is_whitespace) {
         return Err(Problem::new(format!("the pattern {} starts with white space", quoted(text))));
@@ -51,7 +52,7 @@ fn check(text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// `a/**` for `a`, and `a` for `a/**`.
+/// Returns `a/**` for `a`, and `a` for `a/**`.
 fn other_form(glob: &PathGlob) -> Option<PathGlob> {
     let other = match glob.as_str().strip_suffix("/**") {
         Some(directory) => directory.to_owned(),

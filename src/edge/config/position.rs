@@ -1,4 +1,4 @@
-//! Where in a text something stands.
+//! Positions in a text.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(clippy::exhaustive_structs, reason = "a line and a column is what a position is")]
 pub struct Position {
-    /// The line.
+    /// The line number.
     pub line: u32,
-    /// The column.
+    /// The column number.
     pub column: u32,
 }
 
@@ -18,7 +18,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// Where each line of a text starts, so that finding a line does not read the text again.
+/// The start of each line of a text, so that finding a line does not read the text again.
 #[derive(Debug)]
 pub(super) struct Lines(Vec<usize>);
 
@@ -28,12 +28,12 @@ impl Lines {
         Lines(std::iter::once(0).chain(ends.map(|(end, _)| end + 1)).collect())
     }
 
-    /// The line of the byte at `offset`, from 1.
+    /// Returns the line of the byte at `offset`, from 1.
     pub(super) fn line(&self, offset: usize) -> u32 {
         u32::try_from(self.0.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
     }
 
-    /// Line and column of the byte at `offset` of `text`, which is the text these lines are of.
+    /// Returns the position of the byte at `offset` of `text`, which must be the text of these lines.
     pub(super) fn position(&self, offset: usize, text: &[u8]) -> Position {
         let start = self.0.iter().rev().find(|start| **start <= offset).copied().unwrap_or(0);
         let before = text.get(start..offset.min(text.len())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Tags in the file: made absolute and parsed. Nothing here reads the disk.
+//! Permission tags of the file, made absolute and parsed. This module does not read the disk.
 
 use super::{
     Problem,
@@ -8,27 +8,27 @@ use super::{
 };
 use crate::model::{Hold, InvalidPermission, Permission};
 
-/// What a path in a tag may be.
+/// The hint about paths in tags.
 const PATHS: &str = "a path is absolute, or relative to this file, or starts with `~/`";
 
-/// A right as the file gives it.
+/// A permission as written in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
-    /// Its path is absolute, and may lead through links.
+    /// The permission. Its path is absolute, and may lead through links.
     pub(super) permission: Permission,
     pub(super) hold: Hold,
-    /// Where the tag stands.
+    /// The position of the tag.
     pub(super) offset: usize,
 }
 
 impl Written {
-    /// What is given, wherever it is written.
+    /// Returns the permission without its position, to find duplicates.
     pub(super) fn key(&self) -> (&Permission, bool) {
         (&self.permission, self.hold == Hold::Use)
     }
 }
 
-/// The rights under both keys of one table.
+/// Reads the permissions under both keys of one table.
 pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Vec<Written> {
     let mut rights = Vec::new();
     for (key, hold) in [("permissions", Hold::Use), ("grant_only", Hold::PassOn)] {
@@ -40,7 +40,7 @@ pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'
     rights
 }
 
-/// One tag.
+/// Parses one tag.
 pub(super) fn parse(tag: &str, base: Base<'_>) -> Result<Permission, Problem> {
     let tag = tag.trim_start();
     let absolute = match tag.split_once(':') {
@@ -53,7 +53,7 @@ pub(super) fn parse(tag: &str, base: Base<'_>) -> Result<Permission, Problem> {
 }
 
 fn invalid(tag: &str, why: InvalidPermission) -> Problem {
-    // A file may say less than a tag must say elsewhere.
+    // The file accepts shorter tags than the rest of the library, so the messages differ.
     let why_here = match why {
         InvalidPermission::UnknownForm => {
             format!("a permission is `@network`, `@events`, `@read:<path>`, `@write:<path>` or `@tool:<name>`; {PATHS}")

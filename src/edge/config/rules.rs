@@ -1,4 +1,4 @@
-//! `[[defaults.rules]]` and `[[agents.<id>.rules]]`: what they come to, alone and together. Nothing here reads the disk.
+//! `[[defaults.rules]]` and `[[agents.<id>.rules]]`: parsing and combining rules. This module does not read the disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,23 +13,23 @@ use super::{
 };
 use crate::model::{CommandPattern, Operation, PathGlob, Reason, Rule, SanitizedPath, ToolName, Verdict};
 
-/// What a rule can say, and a test expect.
+/// The verdicts that a rule can have.
 pub(super) const VERDICTS: [(&str, Verdict); 3] =
     [("allow", Verdict::Allow), ("ask", Verdict::Ask), ("deny", Verdict::Deny)];
 
-/// How many rules the lists of one table may come to.
+/// The maximum number of rules that the lists of one table may expand to.
 const MAX_OF_ONE_TABLE: usize = 1000;
 
-/// One table of a rule: what it comes to, and what it is tried with.
+/// One rule table: the rules it expands to, and their examples.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
-    /// Where the table stands.
+    /// The position of the table.
     offset: usize,
-    /// One for each combination of its lists.
+    /// One rule for each combination of its lists.
     pub(super) rules: Vec<Rule>,
-    /// What a no or a question about a path says about everything below it, too.
+    /// The rules for the second form of each path, if the rule denies or asks.
     below: Vec<Rule>,
-    /// Where its patterns begin, up to the first wildcard.
+    /// The fixed start of each pattern, up to the first wildcard.
     starts: Vec<At<SanitizedPath>>,
     pub(super) examples: Vec<Example>,
 }
@@ -40,14 +40,14 @@ impl Written {
     }
 }
 
-/// The rules under `rules` of one table.
+/// Reads the rules under `rules` of one table.
 pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Vec<Written> {
     let tables = table.tables("rules", found);
     let read = |(offset, entries)| one(Table::new("a rule", entries), offset, base, found);
     tables.into_iter().filter_map(read).collect()
 }
 
-/// One rule; none if something about it has been noted as wrong.
+/// Reads one rule table. Returns none if an invalid value was reported.
 fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings<'_>) -> Option<Written> {
     let verdict = table.word("verdict", &VERDICTS, found);
     if !table.has("verdict") {
@@ -73,7 +73,7 @@ fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings
     Some(Written { offset, rules, below, starts: conditions.starts().collect(), examples })
 }
 
-/// The reason, if there is one; none if it has been noted as wrong.
+/// Reads the reason, if there is one. Returns the outer none if an invalid reason was reported.
 fn why(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<Option<Reason>> {
     if !table.has("why") {
         let _known = table.value("why");
@@ -83,8 +83,8 @@ fn why(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<Option<Reason>
     found.ok(offset, value.parse().map_err(|why| Problem::new(format!("`why`: {why}")))).map(Some)
 }
 
-/// What a rule speaks about: two rules with the same subject contradict each other, or say the same. Where a command is
-/// allowed does not count, since a no or a question is about it wherever it runs.
+/// The subject of a rule: two rules with the same subject contradict or repeat each other. The directory in which a
+/// command is allowed is not part of it, because a rule that denies or asks applies in every directory.
 type Subject<'r> =
     (Option<&'r ToolName>, Option<Operation>, Option<&'r PathGlob>, Option<&'r CommandPattern>, Option<&'r str>);
 
@@ -93,16 +93,16 @@ fn subject(rule: &Rule) -> Subject<'_> {
     (rule.tool.as_ref(), rule.operation, rule.path.as_ref(), rule.command.as_ref(), shape)
 }
 
-/// Each rule once, those of `defaults` first.
+/// Returns each rule once, those of `defaults` first.
 pub(super) fn joined(defaults: &[Written], own: &[Written]) -> Vec<Rule> {
     let mut known = BTreeSet::new();
     let all = defaults.iter().chain(own).flat_map(Written::all);
     all.filter(|rule| known.insert((rule.verdict, subject(rule), rule.cwd.as_ref()))).cloned().collect()
 }
 
-/// Notes every rule of `own` that says something else than another one about the same.
+/// Reports every rule of `own` that contradicts another rule about the same subject.
 ///
-/// An agent may be bound more tightly than `defaults` bind everybody; what loosens them would never count.
+/// A rule of an agent may be stricter than one of `defaults`. A less strict one would never have an effect.
 pub(super) fn note_contradictions(defaults: &[Written], own: &[Written], found: &mut Findings<'_>) {
     let of_defaults: BTreeMap<_, _> =
         defaults.iter().flat_map(|written| &written.rules).map(|rule| (subject(rule), rule)).collect();
@@ -128,7 +128,7 @@ fn contradiction(rule: &Rule, other: &Rule) -> Problem {
     Problem::new(message).help(help)
 }
 
-/// Every pattern that does not begin where it seems to, by its offset; each beginning is looked up once.
+/// Returns every pattern that starts with a link, by its offset. Each start is looked up once.
 pub(super) fn misled<'w>(
     written: impl Iterator<Item = &'w Written>,
     mut look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,

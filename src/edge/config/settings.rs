@@ -19,7 +19,7 @@ const INTERACTION: [(&str, Interaction); 2] =
 const DEFAULT_VERDICT: [(&str, Verdict); 2] = [("ask", Verdict::Ask), ("deny", Verdict::Deny)];
 const ON_NO_USER: [(&str, OnNoUser); 2] = [("queue", OnNoUser::Queue), ("deny", OnNoUser::Deny)];
 
-/// The settings of the table, and the paths it adds to the protected ones. What is not written keeps its default.
+/// Reads the settings of the table, and the paths it adds to the protected ones. Missing settings have their defaults.
 pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> (Settings, Vec<SanitizedPath>) {
     let start = Settings::default();
     let widening = |confirm| if confirm { Widening::Confirm } else { Widening::Apply };
@@ -62,7 +62,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
     (settings, protected)
 }
 
-/// The limits of commands that the table sets: texts, or numbers where no unit is needed.
+/// Reads the limits of commands: texts, or numbers where no unit is needed.
 pub(super) fn limits(table: Option<Table<'_>>, found: &mut Findings<'_>) -> Limits {
     let mut limits = Limits::default();
     let Some(mut table) = table else { return limits };
@@ -87,7 +87,7 @@ const CATCH_UP: [(&str, CatchUp); 2] = [("one", CatchUp::One), ("none", CatchUp:
 const ON_MISSING: [(&str, OnMissing); 3] =
     [("run", OnMissing::Run), ("ask", OnMissing::Ask), ("skip", OnMissing::Skip)];
 
-/// What the two tables say about scheduled tasks, and which agents they name.
+/// Reads the settings for scheduled tasks from both tables, and the agents that they name.
 pub(super) fn tasks(
     tasks: Option<Table<'_>>,
     gates: Option<Table<'_>>,
@@ -133,7 +133,7 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(text: At<&str>, found: &mut Findin
     found.ok(text.offset, text.value.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text.value)))))
 }
 
-/// Which zones there are, only who schedules knows.
+/// Checks the name of a time zone. Only the feature `schedule` knows the zones; without it every name is accepted.
 fn time_zone(name: &str) -> Result<&str, Problem> {
     #[cfg(feature = "schedule")]
     if name.parse::<chrono_tz::Tz>().is_err() {
@@ -145,7 +145,7 @@ fn time_zone(name: &str) -> Result<&str, Problem> {
     Ok(name)
 }
 
-/// The names that are sensitive besides the built-in ones, each once.
+/// Reads the sensitive names that are added to the built-in ones, each once.
 fn names(table: &mut Table<'_>, found: &mut Findings<'_>) -> Arc<[SensitiveName]> {
     let parsed = table.texts("sensitive", found).into_iter().filter_map(|text| {
         let name = text.value.parse::<SensitiveName>();

@@ -1,16 +1,16 @@
-//! What is wrong with the syntax, in words that name what stands in the file.
+//! Syntax errors, in messages that name the text in the file.
 
 use toml::de::Error;
 
 use super::{Problem, finding::quoted};
 
-/// Each thing that is wrong, and where.
+/// Returns each syntax error with its position.
 pub(super) fn problems(text: &str, errors: &[Error]) -> Vec<(usize, Problem)> {
     let place = |error: &Error| error.span().unwrap_or(text.len()..text.len());
     let mut errors: Vec<_> = errors.iter().map(|error| (place(error), error.message())).collect();
     errors.sort_by_key(|(span, _)| span.start);
     let mut all = Vec::new();
-    // Every key of a table that is there twice may be there twice as well: that says nothing more.
+    // Every key of a duplicate table may be a duplicate too. Only the table is reported.
     let mut told_up_to = 0;
     for (span, message) in errors {
         let problem = match message {
@@ -32,15 +32,18 @@ pub(super) fn problems(text: &str, errors: &[Error]) -> Vec<(usize, Problem)> {
 fn not_toml(message: &str) -> Problem {
     let problem = Problem::new(format!("this is not TOML: {message}"));
     match message.contains("inline table") && message.contains("extend") {
-        true => problem.help("what stands in braces is complete: write its keys on lines of their own, below a line like `[agents.lead]`"),
+        true => problem.help(
+            "what stands in braces is complete: write its keys on lines of their own, below a line like \
+             `[agents.lead]`",
+        ),
         false => problem,
     }
 }
 
-/// What is there for the second time.
+/// The duplicate element.
 #[derive(Clone, Copy)]
 enum Twice<'t> {
-    /// A table, whose lines end at `end`.
+    /// A table. Its lines end at `end`.
     Head {
         head: &'t str,
         first: Option<usize>,
@@ -86,11 +89,11 @@ impl<'t> Twice<'t> {
     }
 }
 
-/// The head of a table, if the line is one.
+/// Returns the header of a table, if the line is one.
 fn head(line: &str) -> Option<&str> {
     let line = line.trim();
     let end = line.find(']')?;
-    // `[[a]]` ends with the second.
+    // A header like `[[a]]` ends with the second bracket.
     let end = end + usize::from(line.get(end + 1..).is_some_and(|rest| rest.starts_with(']')));
     line.get(..=end).filter(|head| head.starts_with('[') && !head.contains([',', '{', '=']))
 }

@@ -1,4 +1,4 @@
-//! Reads one table of the file key by key, and remembers which keys somebody asked for: the rest is unknown.
+//! Reads one table of the file key by key, and records the keys that were read. All other keys are unknown.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -13,17 +13,17 @@ use super::{
 };
 use crate::model::parse_duration;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At<T> {
     pub(super) offset: usize,
     pub(super) value: T,
 }
 
-/// One table of the file, being read.
+/// One table of the file, while it is read.
 #[derive(Debug)]
 pub(super) struct Table<'t> {
-    /// How messages call it: `[agents.lead]`.
+    /// The name of the table in messages: `[agents.lead]`.
     name: String,
     entries: &'t DeTable<'t>,
     known: Vec<&'static str>,
@@ -38,7 +38,7 @@ impl<'t> Table<'t> {
         self.entries.contains_key(key)
     }
 
-    /// Where the value under `key` stands.
+    /// Returns the position of the value under `key`.
     pub(super) fn offset_of(&self, key: &str) -> usize {
         self.entries.get(key).map(|value| value.span().start).unwrap_or_default()
     }
@@ -48,13 +48,13 @@ impl<'t> Table<'t> {
         self.entries.get(key)
     }
 
-    /// The table under `key`.
+    /// Reads a table.
     pub(super) fn table(&mut self, key: &'static str, found: &mut Findings<'_>) -> Option<&'t DeTable<'t>> {
         let value = self.take(key)?;
         found.ok(value.span().start, as_table(key, value.get_ref()))
     }
 
-    /// A text.
+    /// Reads a text.
     pub(super) fn text(&mut self, key: &'static str, found: &mut Findings<'_>) -> Option<At<&'t str>> {
         let value = self.take(key)?;
         let offset = value.span().start;
@@ -62,7 +62,7 @@ impl<'t> Table<'t> {
         found.ok(offset, text).map(|value| At { offset, value })
     }
 
-    /// A list of texts; those that are texts, if some are not.
+    /// Reads a list of texts. Invalid elements are reported and left out.
     pub(super) fn texts(&mut self, key: &'static str, found: &mut Findings<'_>) -> Vec<At<&'t str>> {
         let Some(value) = self.take(key) else { return Vec::new() };
         let list = value.get_ref().as_array().ok_or_else(|| unlike(key, "a list of texts", value.get_ref()));
@@ -76,7 +76,7 @@ impl<'t> Table<'t> {
         texts
     }
 
-    /// A list of tables, each with its place; those that are tables, if some are not.
+    /// Reads a list of tables, each with its position. Invalid elements are reported and left out.
     pub(super) fn tables(&mut self, key: &'static str, found: &mut Findings<'_>) -> Vec<(usize, &'t DeTable<'t>)> {
         let Some(value) = self.take(key) else { return Vec::new() };
         let list = value.get_ref().as_array().ok_or_else(|| unlike(key, "a list of tables", value.get_ref()));
@@ -89,7 +89,8 @@ impl<'t> Table<'t> {
         tables
     }
 
-    /// A text, or a list of them that is not empty. None if that is wrong, which is noted, or missing.
+    /// Reads a text, or a non-empty list of texts. Returns none if the value is missing, or is invalid, which is
+    /// reported.
     pub(super) fn one_or_more(&mut self, key: &'static str, found: &mut Findings<'_>) -> Option<Vec<At<&'t str>>> {
         let expected = "a text or a list of texts";
         let value = self.take(key)?;
@@ -113,13 +114,13 @@ impl<'t> Table<'t> {
         (texts.len() == list.len()).then_some(texts)
     }
 
-    /// The value under `key`, whatever it is.
+    /// Returns the value under `key`, of any type.
     pub(super) fn value(&mut self, key: &'static str) -> Option<At<&'t DeValue<'t>>> {
         let value = self.take(key)?;
         Some(At { offset: value.span().start, value: value.get_ref() })
     }
 
-    /// One word of a few.
+    /// Reads one of the given words.
     pub(super) fn word<T: Copy>(
         &mut self,
         key: &'static str,
@@ -137,14 +138,14 @@ impl<'t> Table<'t> {
         None
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     pub(super) fn flag(&mut self, key: &'static str, found: &mut Findings<'_>) -> Option<bool> {
         let value = self.take(key)?;
         let flag = value.get_ref().as_bool().ok_or_else(|| unlike(key, "`true` or `false`", value.get_ref()));
         found.ok(value.span().start, flag)
     }
 
-    /// A whole number within `range`.
+    /// Reads a whole number within `range`.
     pub(super) fn number<T>(
         &mut self,
         key: &'static str,
@@ -167,7 +168,7 @@ impl<'t> Table<'t> {
         found.ok(value.span().start, number)
     }
 
-    /// A duration of at least `shortest`.
+    /// Reads a duration of at least `shortest`.
     pub(super) fn duration(
         &mut self,
         key: &'static str,
@@ -189,7 +190,7 @@ impl<'t> Table<'t> {
         found.ok(value.span().start, duration)
     }
 
-    /// The same, and neither shorter nor longer than `range`, which a message shows as `shown`.
+    /// Reads a duration within `range`, which a message shows as `shown`.
     pub(super) fn duration_within(
         &mut self,
         key: &'static str,
@@ -206,7 +207,7 @@ impl<'t> Table<'t> {
         None
     }
 
-    /// Reports every key that nobody asked for.
+    /// Reports every key that was not read.
     pub(super) fn finish(self, found: &mut Findings<'_>) {
         for (key, value) in self.entries {
             if self.known.contains(&key.get_ref().as_ref()) {
@@ -220,7 +221,7 @@ impl<'t> Table<'t> {
     }
 }
 
-/// `value` as a table.
+/// Returns `value` as a table.
 pub(super) fn as_table<'t>(name: &str, value: &'t DeValue<'t>) -> Result<&'t DeTable<'t>, Problem> {
     value.as_table().ok_or_else(|| unlike(name, "a table", value))
 }

@@ -1,4 +1,4 @@
-//! How much work a file makes, counted.
+//! Tests that count the disk accesses for a file.
 
 use std::{fmt::Write, fs, os::unix::fs::PermissionsExt};
 

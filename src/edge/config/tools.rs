@@ -1,4 +1,4 @@
-//! `[[tools]]`: the tools of the host program, and where in their input paths, commands and hosts stand.
+//! `[[tools]]`: the tools of the host program, and the fields of their input that hold paths, commands and hosts.
 
 use toml::de::DeTable;
 
@@ -20,10 +20,10 @@ const OPERATIONS: [(&str, Operation); 6] = [
     ("tool", Operation::Tool),
 ];
 
-/// Adds a field to a declaration.
+/// A function that adds a field to a declaration.
 type Add = fn(Tool, Field) -> Tool;
 
-/// The keys with fields of the input, and how each is added.
+/// The keys that name fields of the input, with the function that adds each field.
 const FIELDS: [(&str, Add); 8] = [
     ("path", Tool::path),
     ("reads", Tool::reads),
@@ -35,7 +35,7 @@ const FIELDS: [(&str, Add); 8] = [
     ("content", Tool::content),
 ];
 
-/// The tools of the file.
+/// Reads the tools of the file.
 pub(super) fn read(root: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Tools {
     let mut all: Vec<Tool> = Vec::new();
     for (offset, entries) in root.tables("tools", found) {

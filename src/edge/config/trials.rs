@@ -1,4 +1,4 @@
-//! `[[test]]`: what a person expects of the file. Nothing of it takes effect while it does something else.
+//! `[[test]]`: the decisions that a person expects of the file. While a test fails, no part of the file takes effect.
 
 use serde_json::Value;
 use toml::de::DeValue;
@@ -18,7 +18,7 @@ use crate::{
     seam::AsWritten,
 };
 
-/// The keys that say what the agent is about to do.
+/// The keys that name the action of the agent.
 const OPERATIONS: [(&str, Operation); 5] = [
     ("read", Operation::Read),
     ("write", Operation::Write),
@@ -27,7 +27,7 @@ const OPERATIONS: [(&str, Operation); 5] = [
     ("network", Operation::Network),
 ];
 
-/// The answers that a test may expect.
+/// The decisions that a test may expect.
 const EFFECTS: [(&str, Effect); 4] =
     [("allow", Effect::Allow), ("confined", Effect::Confined), ("ask", Effect::Ask), ("deny", Effect::Deny)];
 
@@ -37,29 +37,29 @@ pub(super) struct Trial {
     offset: usize,
     agent: AgentId,
     action: Action,
-    /// The action in the words of the file.
+    /// The action as written in the file.
     shown: String,
     expect: Effect,
-    /// The stage that decides, or a part of what it says.
+    /// The stage that decides, or a part of its reason.
     because: Option<String>,
 }
 
 /// A test that fails.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// It would not, if every path led where it seems to.
+    /// A test that would pass if every path were real as written.
     OfTheDisk(Problem),
     OfTheText(Problem),
 }
 
-/// The tests of the file.
+/// Reads the tests of the file.
 pub(super) fn read(root: &mut Table<'_>, base: Base<'_>, drafts: &[Draft], found: &mut Findings<'_>) -> Vec<Trial> {
     let tables = root.tables("test", found);
     let read = |(offset, entries)| one(Table::new("a test", entries), offset, base, drafts, found);
     tables.into_iter().filter_map(read).collect()
 }
 
-/// One test; none if something about it has been noted as wrong.
+/// Reads one test. Returns none if an invalid value was reported.
 fn one(
     mut table: Table<'_>,
     offset: usize,
@@ -87,7 +87,8 @@ fn one(
     Some(Trial { offset, agent, action, shown, expect, because })
 }
 
-/// What the decision must rest on, if that matters; none if it has been noted as wrong.
+/// Reads the stage or reason that the decision must have, if the test names one. Returns the outer none if an invalid
+/// value was reported.
 fn because(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<Option<String>> {
     if !table.has("because") {
         let _known = table.value("because");
@@ -101,7 +102,8 @@ fn because(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<Option<Str
     Some(Some(value.to_owned()))
 }
 
-/// What the action uses besides, if anything; none if it has been noted as wrong.
+/// Reads the permissions that the action needs besides, if the test names some. Returns the outer none if an invalid
+/// value was reported.
 fn needs(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Option<Option<Permissions>> {
     if !table.has("needs") {
         let _known = table.value("needs");
@@ -116,7 +118,7 @@ fn needs(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Opt
     found.ok(first, needs).map(Some)
 }
 
-/// The agent of the file with this name.
+/// Returns the id of the agent with this name in the file.
 pub(super) fn known(id: &str, drafts: &[Draft]) -> Result<AgentId, Problem> {
     let known = drafts.iter().find(|draft| draft.id.as_str() == id).map(|draft| draft.id.clone());
     known.ok_or_else(|| {
@@ -126,7 +128,7 @@ pub(super) fn known(id: &str, drafts: &[Draft]) -> Result<AgentId, Problem> {
     })
 }
 
-/// The one thing that a test is about, in the words of the file and as the engine takes it.
+/// Reads the one action of a test, as text of the file and as an action.
 fn action(table: &mut Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings<'_>) -> Option<(String, Action)> {
     let mut actions = Vec::new();
     let mut written = 0;
@@ -150,7 +152,7 @@ fn action(table: &mut Table<'_>, offset: usize, base: Base<'_>, found: &mut Find
     actions.pop()
 }
 
-/// A call of a tool.
+/// Reads a call of a tool.
 fn call(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<(String, Action)> {
     let name = table.text("tool", found);
     let input = table.value("input");
@@ -170,7 +172,7 @@ fn call(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<(String, Acti
     Some((format!("{} {}", quoted(value), input.as_ref()?), Action::tool(tool, input?)))
 }
 
-/// The same in JSON; none if a number is none there.
+/// Converts a value to JSON. Returns none if a number cannot be expressed in JSON.
 fn json(value: &DeValue<'_>) -> Option<Value> {
     Some(match value {
         DeValue::String(text) => Value::String(text.to_string()),
@@ -186,7 +188,7 @@ fn json(value: &DeValue<'_>) -> Option<Value> {
     })
 }
 
-/// Which of `trials` fail under `policy`. What the text alone comes to is asked for only if one does.
+/// Returns the `trials` that fail under `policy`. The policy of the text alone is computed only if one fails.
 pub(super) fn rehearse(policy: &Policy, as_written: impl Fn() -> Policy, trials: &[Trial]) -> Vec<(usize, Failure)> {
     if trials.is_empty() {
         return Vec::new();
@@ -208,7 +210,7 @@ pub(super) fn rehearse(policy: &Policy, as_written: impl Fn() -> Policy, trials:
 }
 
 impl Trial {
-    /// Why it fails; none if it does not.
+    /// Returns the reason why the test fails; none if it passes.
     fn failure(&self, rehearsal: Result<&Rehearsal, &Error>) -> Option<Problem> {
         let Trial { agent, action, shown, expect, .. } = self;
         let expected = match &self.because {
@@ -234,7 +236,7 @@ impl Trial {
     }
 }
 
-/// The verdict, the stage that decides, and where that is written.
+/// Describes the decision: its verdict, the stage that decides, and the rules.
 fn found(explanation: &Explanation) -> String {
     let decision = &explanation.decision;
     let refs = decision.rule_refs.iter().map(|rule| format!("; {rule}")).collect::<String>();

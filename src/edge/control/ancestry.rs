@@ -1,8 +1,9 @@
-//! Processes, as the kernel tells them: where each comes from, and whether it is the one it was.
+//! The processes of the system, as the kernel reports them: the origin of a process, and the check that its number was
+//! not reused.
 
 use std::{fs, io};
 
-/// No chain of parents is longer.
+/// The maximum length of a chain of parents.
 const LONGEST: usize = 4096;
 
 /// One process at one moment.
@@ -10,28 +11,29 @@ const LONGEST: usize = 4096;
 pub(super) struct Process {
     pub(super) pid: u32,
     pub(super) parent: u32,
-    /// A terminal controls it.
+    /// True if a terminal controls the process.
     pub(super) has_terminal: bool,
-    /// In ticks since the machine started: tells it from another one with its number.
+    /// The start time in ticks since the machine started. It distinguishes the process from a later one with the same
+    /// number.
     pub(super) started: u64,
 }
 
-/// Where a process comes from.
+/// The origin of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// From a process below the engine's, or it is that process, which `is_surface` knows.
+    /// The process is a surface that `is_surface` accepts, or descends from one.
     Surface,
-    /// From the engine's process otherwise.
+    /// The process is the engine's process, or descends from it otherwise.
     Engine,
-    /// From none of them.
+    /// The process descends from neither.
     Elsewhere,
 }
 
 impl Process {
-    /// The process with this number.
+    /// Reads the process with this number.
     pub(super) fn of(pid: u32) -> io::Result<Process> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        // The name of the program stands between parentheses, and may hold anything.
+        // The name of the program is between parentheses, and may contain any character.
         let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
         let number = |at: usize| -> io::Result<u64> {
             let number = fields.get(at).and_then(|field| field.parse().ok());
@@ -42,10 +44,10 @@ impl Process {
         Ok(Process { pid, parent, has_terminal, started: number(19)? })
     }
 
-    /// Follows the parents of this process up to the engine's process, a surface, or the first of all.
+    /// Follows the parents of this process up to the engine's process, a surface, or the first process of the system.
     ///
-    /// The engine adopts what its descendants leave behind (`PR_SET_CHILD_SUBREAPER`), so none of them gets out from
-    /// below it by letting its parent end.
+    /// The engine adopts the orphans of its descendants (`PR_SET_CHILD_SUBREAPER`). So no descendant leaves the
+    /// engine's subtree when its parent ends.
     pub(super) fn origin(self, engine: u32, is_surface: impl Fn(&Process) -> bool) -> io::Result<Origin> {
         let mut at = self;
         for _ in 0..LONGEST {
@@ -59,7 +61,8 @@ impl Process {
                 return Ok(Origin::Elsewhere);
             }
             let parent = Process::of(at.parent)?;
-            // Still its parent: otherwise this may be another process, which has taken the number over.
+            // The process must still have this parent. Otherwise the parent's number may belong to another process by
+            // now.
             if Process::of(at.pid)? != at {
                 return Err(io::Error::other("its parents changed while they were looked at"));
             }

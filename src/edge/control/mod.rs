@@ -1,10 +1,10 @@
-//! The control socket: a person, or a script of theirs, speaks to the engine that is running on a state directory.
+//! The control socket: a person, or a script of that person, sends orders to the engine that runs on a state directory.
 //!
-//! One line of JSON in, one out. Whoever is heard here stands for every owner. The socket lies in the state directory, which
-//! is for its owner only, and the kernel says which process is at the other end: one of another user, or one that comes
-//! from the engine's own process, as agents do, is not heard. Where no terminal shows that a person is there, an order that
-//! changes something takes the secret of the person's surface besides. Nothing here decides what an order comes to: each is
-//! one call of the library.
+//! Each request is one line of JSON, and so is each reply. An admitted sender acts for every owner. The socket is in
+//! the state directory, which only its owner can use. The kernel reports which process is at the other end. A process
+//! of another user is refused. So is a process that descends from the engine's own process, as agents do. Without a
+//! terminal that shows a person's presence, an order that changes something also needs the secret of the person's
+//! surface. This module decides nothing about the content of an order: each order is one call of the library.
 
 mod ancestry;
 mod order;
@@ -50,15 +50,15 @@ const SOCKET: &str = "control";
 ///
 /// # Authority
 ///
-/// Whoever is heard can answer for every owner.
+/// An admitted sender can answer for every owner.
 pub(crate) fn serve(engine: &Engine, directory: &Path) -> io::Result<()> {
-    // What this process's descendants leave behind comes back to it, and so nothing of an agent gets out from below it.
+    // Orphans of this process's descendants become its children. So no process of an agent leaves the engine's subtree.
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let secret = Digest::in_directory(directory)?;
     let socket = Socket::in_directory(directory)?;
     match std::fs::remove_file(&socket.path) {
-        // Left by a process that was killed: the lock says that it is gone.
+        // The file is left over from a process that was killed: the lock shows that it is gone.
         Ok(()) => {}
         Err(why) if why.kind() == io::ErrorKind::NotFound => {}
         Err(why) => return Err(why),
@@ -72,27 +72,27 @@ pub(crate) fn serve(engine: &Engine, directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives `order` to the engine that runs on `directory`; none if none runs there.
+/// Sends `order` to the engine that runs on `directory`. Returns `None` if no engine runs there.
 ///
 /// # Errors
 ///
-/// If there is one and it cannot be understood, or somebody else may have written the directory.
+/// An I/O error if the engine's reply cannot be read, or if another user may have written the directory.
 pub fn send(directory: impl AsRef<Path>, order: &Order) -> io::Result<Option<Reply>> {
     sent(directory.as_ref(), order, None)
 }
 
-/// Gives `order` from where no terminal is, with the secret of the person's surface (`approver-token` in the state
-/// directory, unless its owner moved it).
+/// Sends `order` from a place without a terminal, with the secret of the person's surface (`approver-token` in the
+/// state directory, unless its owner moved it).
 ///
 /// # Errors
 ///
-/// As [`send`].
+/// The errors of [`send`].
 pub fn send_with_token(directory: impl AsRef<Path>, order: &Order, token: &str) -> io::Result<Option<Reply>> {
     sent(directory.as_ref(), order, Some(token))
 }
 
 fn sent(directory: &Path, order: &Order, token: Option<&str>) -> io::Result<Option<Reply>> {
-    // Somebody else's engine would say what they want it to.
+    // The engine in another user's directory could give false replies.
     RealDisk.refuse_others(directory)?;
     let socket = Socket::in_directory(directory)?;
     match UnixStream::connect(&socket.path) {
@@ -102,7 +102,7 @@ fn sent(directory: &Path, order: &Order, token: Option<&str>) -> io::Result<Opti
     }
 }
 
-/// Where the socket is, by a name that is short enough for one.
+/// The path of the socket, in a form that fits the length limit of socket names.
 struct Socket {
     path: PathBuf,
     _directory: std::fs::File,
@@ -117,7 +117,7 @@ impl Socket {
     }
 }
 
-/// What each conversation needs.
+/// The data that each conversation needs.
 struct Served {
     engine: WeakEngine,
     surfaces: Surfaces,
@@ -126,21 +126,21 @@ struct Served {
 }
 
 impl Served {
-    /// Carries out what the process at the other end orders, if it may.
+    /// Carries out the order of the process at the other end, if it is admitted.
     fn carry_out(&self, stream: &UnixStream, order: Order, token: Option<&str>) -> Reply {
         let Some(engine) = self.engine.upgrade() else { return Reply::Failed("the engine has ended".to_owned()) };
         match self.admitted(stream, &order, token) {
             Ok(means) => self.runtime.block_on(order::carry_out_through(&engine, order, means)),
             Err(why) => {
                 let (called, claims) = order.told();
-                // Where the engine has ended, or nothing can be stored, the answer is no all the same.
+                // If the engine has ended, or nothing can be stored, the reply is a refusal all the same.
                 drop(engine.peer_refused(peer::named(stream), called, claims.cloned(), why.as_str().into()));
                 Reply::Refused(why)
             }
         }
     }
 
-    /// Through what the person speaks; why nobody is heard, if so.
+    /// Returns the means by which the sender speaks, or the reason for the refusal.
     fn admitted(&self, stream: &UnixStream, order: &Order, token: Option<&str>) -> Result<Means, String> {
         let by = peer::admit(stream, &self.surfaces).map_err(|why| why.to_string())?;
         if order.changes() && !self.is_attended(&by, token) {
@@ -157,10 +157,10 @@ impl Served {
     }
 }
 
-/// Why nobody is heard who sits at no terminal.
-const NO_TERMINAL: &str = "no terminal shows that a person says this, and the secret of a person's surface is missing or \
-                           another: say it at a terminal, or with `--token-file` and the file `approver-token` of the \
-                           state directory";
+/// The refusal of an order that comes from no terminal.
+const NO_TERMINAL: &str = "no terminal shows that a person says this, and the secret of a person's surface is missing \
+                           or another: say it at a terminal, or with `--token-file` and the file `approver-token` of \
+                           the state directory";
 
 fn listen(listener: &UnixListener, served: &Arc<Served>) {
     for stream in listener.incoming() {
@@ -168,22 +168,22 @@ fn listen(listener: &UnixListener, served: &Arc<Served>) {
             return;
         }
         let (Ok(stream), served) = (stream, Arc::clone(served)) else { continue };
-        // One order takes no longer than the disk; whoever holds the line open holds up nobody else.
+        // One order takes no longer than the disk. A sender that keeps its connection open blocks no other sender.
         let answer =
             move || drop(wire::answer(&stream, |order, token| served.carry_out(&stream, order, token.as_deref())));
-        // Without a thread for it the stream is closed, which whoever is at the other end sees.
+        // If no thread can be started, the stream is closed, and the sender sees that.
         let _ = thread::Builder::new().name("bestow-control-order".to_owned()).spawn(answer);
     }
 }
 
-/// Lets the listener notice that the engine ended, and takes the socket away.
+/// Wakes the listener when the engine ends, and removes the socket.
 fn end_with(engine: &Engine, directory: PathBuf) {
     let mut events = engine.subscribe();
     tokio::spawn(async move {
         while events.next().await != Err(crate::engine::NoEvent::Ended) {}
         if let Ok(socket) = Socket::in_directory(&directory) {
             drop(UnixStream::connect(&socket.path));
-            // Another engine may have put its own there by now; then it puts it there again when it is asked for.
+            // Another engine may have created its own socket there by now, and this removes that one.
             drop(std::fs::remove_file(&socket.path));
         }
     });

@@ -1,4 +1,4 @@
-//! What a person orders, and what they hear.
+//! The orders of a person, and the replies.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -17,84 +17,84 @@ use crate::{
 
 use super::peer::own_means;
 
-/// What a person orders.
+/// An order of a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Order {
-    /// Show what is held, and what people said about actions: by and to everybody, or one.
+    /// Shows the grants and the saved decisions of every agent, or of one.
     Grants {
-        /// By whom.
+        /// The agent.
         #[serde(default)]
         agent: Option<AgentId>,
     },
-    /// Show the chain on which a right hangs.
+    /// Shows the provenance of a permission: the chain of grants that it depends on.
     Why {
-        /// Whose right.
+        /// The agent that holds it.
         agent: AgentId,
-        /// Which.
+        /// The permission.
         permission: Permission,
     },
-    /// Show what waits for an answer: the questions of agents, and a change of the file that is held back.
+    /// Shows everything that waits for an answer: the requests of agents, and a policy file change that is held back.
     Requests,
-    /// Agree to a change of the file that is held back.
+    /// Approves a change of the policy file that is held back.
     Agree {
-        /// Its number.
+        /// The number of the change.
         change: u64,
-        /// Who says so.
+        /// The person who approves.
         by: ApproverId,
     },
-    /// Show the permission state of an agent.
+    /// Shows the permission state of an agent.
     State {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
     },
-    /// Show the mode of an agent, or set it.
+    /// Shows the mode of an agent, or sets it.
     Mode {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
-        /// The mode from now on; as it is, if nothing is said.
+        /// The new mode. If missing, the mode stays.
         #[serde(default)]
         mode: Option<Mode>,
-        /// Who says so.
+        /// The person who sets it.
         by: ApproverId,
     },
-    /// Take a right away, or what a person said.
+    /// Revokes a grant or a saved decision.
     Revoke {
-        /// Which.
+        /// The grant or the saved decision.
         held: Held,
-        /// Why.
+        /// The reason.
         #[serde(default)]
         reason: Option<Reason>,
-        /// Who says so.
+        /// The person who revokes.
         by: ApproverId,
     },
-    /// See to processes that go on.
+    /// Manages long-running processes.
     Process {
-        /// What is to be done.
+        /// The operation.
         call: ProcessCall,
-        /// Who says so.
+        /// The person who gives the order.
         by: ApproverId,
     },
-    /// Answer a request.
+    /// Answers a request.
     Answer {
-        /// Its code, or its id.
+        /// The code or the id of the request.
         request: String,
-        /// Yes or no.
+        /// The answer.
         verdict: Verdict,
-        /// For how long; as asked, if nothing is said.
+        /// The scope of the answer. If missing, the requested one.
         #[serde(default)]
         scope: Option<Scope>,
-        /// A word to the agent.
+        /// A remark to the agent.
         #[serde(default)]
         feedback: Option<Reason>,
-        /// Who says so.
+        /// The person who answers.
         by: ApproverId,
     },
 }
 
 impl Order {
-    /// What it is called, and who says it, where that matters.
+    /// Returns the name of the order, and the person who gives it, where that matters.
     pub(super) fn told(&self) -> (&'static str, Option<&ApproverId>) {
         match self {
             Order::Grants { .. } => ("grants", None),
@@ -109,7 +109,7 @@ impl Order {
         }
     }
 
-    /// Whether it does more than to show something.
+    /// Returns true if the order changes something.
     pub(super) fn changes(&self) -> bool {
         match self {
             Order::Grants { .. } | Order::Why { .. } | Order::Requests | Order::State { .. } => false,
@@ -120,18 +120,18 @@ impl Order {
     }
 }
 
-/// What can be taken away by its name: `g4`, `r2`.
+/// A reference to a revocable item by its name: `g4`, `r2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[allow(clippy::exhaustive_enums, reason = "what an agent has it holds, or was told")]
 pub enum Held {
-    /// A right.
+    /// A grant.
     Grant(GrantId),
-    /// What a person said about an action.
+    /// A saved decision of a person about an action.
     Ruling(RulingId),
 }
 
-/// A text names neither a grant nor a ruling.
+/// The error for a text that names neither a grant nor a saved decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidHeld;
 
@@ -161,24 +161,24 @@ impl fmt::Display for Held {
     }
 }
 
-/// Yes or no.
+/// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "yes and no")]
 pub enum Verdict {
-    /// Yes.
+    /// Approves the request.
     Approve,
-    /// No.
+    /// Denies the request.
     Deny,
 }
 
-/// One thing that is told, for people and for programs.
+/// One line of a reply, for people and for programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Line {
-    /// For people; everything foreign in it is escaped.
+    /// The text for people, with all untrusted text escaped.
     pub text: String,
-    /// For programs.
+    /// The data for programs.
     pub json: Value,
 }
 
@@ -188,30 +188,31 @@ impl Line {
     }
 }
 
-/// What a person hears.
+/// The reply to an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reply {
-    /// It is done.
+    /// The order was carried out.
     Done(Vec<Line>),
-    /// The engine says no.
+    /// The engine refuses the order.
     Refused(String),
-    /// There is no answer.
+    /// The order could not be carried out.
     Failed(String),
 }
 
-/// Carries out `order`, which this process gives itself.
+/// Carries out an order of this process itself.
 pub async fn carry_out(engine: &Engine, order: Order) -> Reply {
     carry_out_through(engine, order, own_means()).await
 }
 
-/// Carries out `order`, which comes through `means`.
+/// Carries out an order that comes through `means`.
 pub(super) async fn carry_out_through(engine: &Engine, order: Order, means: Means) -> Reply {
     done(engine, order, means).await.map_or_else(NotDone::into_reply, Reply::Done)
 }
 
-/// The same by an engine that ends at once: a yes that would end with it is refused, and the question goes on waiting.
+/// Carries out an order in an engine that ends right after it. An approval that would end with the engine is refused,
+/// and the request stays pending.
 pub async fn carry_out_and_end(engine: &Engine, order: Order) -> Reply {
     match would_last(engine, &order) {
         Ok(()) => carry_out(engine, order).await,
@@ -219,17 +220,17 @@ pub async fn carry_out_and_end(engine: &Engine, order: Order) -> Reply {
     }
 }
 
-/// Why there is nothing to tell.
+/// The reason why an order was not carried out.
 pub(super) enum NotDone {
     Engine(Error),
-    /// The order is understood, and makes no sense for what it is about.
+    /// The order is understood, but makes no sense for its target.
     Refused(String),
 }
 
 impl NotDone {
     fn into_reply(self) -> Reply {
         match self {
-            // As for every other command: nobody said no.
+            // An unknown agent is a failure, as for every other command: it is not a refusal.
             NotDone::Engine(why @ Error::Refused(Refusal::UnknownAgent(_))) => Reply::Failed(why.to_string()),
             NotDone::Engine(why @ Error::Refused(_)) => Reply::Refused(why.to_string()),
             NotDone::Engine(why) => Reply::Failed(why.to_string()),
@@ -244,7 +245,8 @@ impl<E: Into<Error>> From<E> for NotDone {
     }
 }
 
-/// A run ends with its engine, and so does what is said for it: every yes for the session, and a yes for once to an action.
+/// Refuses an approval that would end with the engine. A run ends with its engine, and so do its approvals: every one
+/// for the session, and a one-time approval of an action.
 fn would_last(engine: &Engine, order: &Order) -> Result<(), NotDone> {
     let Order::Answer { request, verdict: Verdict::Approve, scope, .. } = order else { return Ok(()) };
     let asked = waiting(engine, request)?.request;
@@ -260,8 +262,8 @@ fn would_last(engine: &Engine, order: &Order) -> Result<(), NotDone> {
         (false, _) => &["`--scope once`", "`--scope always`", "`--scope 'until TIME'`"],
     };
     Err(NotDone::Refused(format!(
-        "no engine runs on this directory, and a yes for `{scope}` is over before the next one begins: answer with {}, or \
-         while the engine runs; [{}] goes on waiting",
+        "no engine runs on this directory, and a yes for `{scope}` is over before the next one begins: answer with {}, \
+         or while the engine runs; [{}] goes on waiting",
         lasting.join(" or "),
         asked.code()
     )))
@@ -275,8 +277,8 @@ async fn done(engine: &Engine, order: Order, means: Means) -> Result<Vec<Line>, 
             let chain = engine.why(&agent, &permission)?;
             if chain.is_empty() {
                 return Err(NotDone::Refused(format!(
-                    "agent `{agent}` does not hold `{}`: a line among its `permissions` in the policy file gives it, or a \
-                     yes when it asks",
+                    "agent `{agent}` does not hold `{}`: a line among its `permissions` in the policy file gives it, \
+                     or a yes when it asks",
                     Shown(&permission.to_string())
                 )));
             }
@@ -314,8 +316,9 @@ async fn done(engine: &Engine, order: Order, means: Means) -> Result<Vec<Line>, 
             };
             if verdict == Verdict::Deny && scope.is_some() && waiting.request.action.is_none() {
                 return Err(NotDone::Refused(format!(
-                    "a no to a right has no scope: the same question is answered with it for as long as `denial_memory` \
-                     says, and may be asked again after that. Say it without `--scope`; [{}] goes on waiting",
+                    "a no to a right has no scope: the same question is answered with it for as long as \
+                     `denial_memory` says, and may be asked again after that. Say it without `--scope`; [{}] goes on \
+                     waiting",
                     waiting.request.code()
                 )));
             }
@@ -336,7 +339,8 @@ async fn done(engine: &Engine, order: Order, means: Means) -> Result<Vec<Line>, 
     }
 }
 
-/// The right came meanwhile: that is what a yes would have said, and how it came is told.
+/// Returns true if the agent already holds the permission. An approval would have had that result, so the reply reports
+/// the existing resolution.
 fn is_held(how: &Resolution) -> bool {
     how.decider == Decider::AlreadyHeld
 }
@@ -400,14 +404,14 @@ async fn revoke(
     Ok(gone.chain(fell.iter().map(with_it)).collect())
 }
 
-/// Somebody who stands for the owner of `agent`.
+/// Returns an approver for the owner of `agent`.
 fn answering_for(engine: &Engine, agent: &AgentId, by: ApproverId, means: Means) -> Result<Approver, Error> {
     let profile = engine.agents()?.into_iter().find(|profile| profile.id == *agent);
     let profile = profile.ok_or_else(|| Refusal::UnknownAgent(agent.clone()))?;
     Ok(engine.approver(&profile.owner, by, means))
 }
 
-/// The request with this code or id.
+/// Returns the pending request with this code or id.
 fn waiting(engine: &Engine, named: &str) -> Result<Pending, Error> {
     let pending = engine.pending()?;
     if let Ok(id) = named.parse::<RequestId>() {

@@ -1,4 +1,4 @@
-//! The process at the other end of the control socket, and whether it may give orders.
+//! The process at the other end of the control socket, and the check that it may give orders.
 
 use crate::model::Means;
 use std::{fmt, io};
@@ -6,13 +6,14 @@ use std::{fmt, io};
 /// A process that may give orders.
 #[derive(Debug)]
 pub(super) struct Admitted {
-    /// Through what its person speaks: who they are is a claim, and the kernel says which process makes it.
+    /// The means of its person. The person's name is only a claim; the kernel reports the process that makes the claim.
     pub(super) means: Means,
-    /// A person is taken to be there: the host program stands behind it, or a terminal controls it.
+    /// True if a person is assumed to be present: the sender is the host program or one of its surfaces, or a terminal
+    /// controls it.
     pub(super) is_attended: bool,
 }
 
-/// Why a process may not give orders.
+/// The reason why a process may not give orders.
 #[derive(Debug)]
 pub(super) enum NotAdmitted {
     OtherUser { uid: u32 },
@@ -29,8 +30,8 @@ impl fmt::Display for NotAdmitted {
             }
             NotAdmitted::FromEngine { pid } => write!(
                 f,
-                "process {pid} comes from the engine's own process, as its agents do: no agent answers itself. Say it from \
-                 a terminal of your own; a host program whose child is a person's surface says so with \
+                "process {pid} comes from the engine's own process, as its agents do: no agent answers itself. Say it \
+                 from a terminal of your own; a host program whose child is a person's surface says so with \
                  `Engine::surfaces`"
             ),
             NotAdmitted::Gone => f.write_str("the process that connected is gone"),
@@ -47,23 +48,24 @@ impl From<io::Error> for NotAdmitted {
     }
 }
 
-/// The words for who speaks: their name is what they say, the rest is what the kernel says.
+/// Returns the text for the means. The person's name is the sender's own claim. User id and process id come from the
+/// kernel.
 pub(super) fn means(uid: u32, pid: u32) -> Means {
     format!("cli, name claimed by uid {uid}, pid {pid}").into()
 }
 
-/// What the trail says of orders that this process gives itself.
+/// Returns the means that the audit trail records for orders of this process itself.
 pub(super) fn own_means() -> Means {
     means(rustix::process::getuid().as_raw(), std::process::id())
 }
 
-/// The process at the other end, as the kernel tells it: this system does not tell.
+/// Names the process at the other end. This system does not report it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn named(_: &std::os::unix::net::UnixStream) -> std::sync::Arc<str> {
     "a process".into()
 }
 
-/// Admits whoever could open the socket, which only its owner can: this system does not tell more.
+/// Admits every process that could open the socket, which only its owner can. This system reports nothing more.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn admit(
     _: &std::os::unix::net::UnixStream,

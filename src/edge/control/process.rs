@@ -1,69 +1,69 @@
-//! Processes that go on, as somebody orders them who uses the command line.
+//! Long-running processes, as a user of the command line manages them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{AgentId, OutputStream, Permission, ProcessId, Reason};
 
-/// What a person orders of processes.
+/// An operation on processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum ProcessCall {
-    /// Start one, as an agent.
+    /// Starts a process as an agent.
     Start {
-        /// As whom.
+        /// The agent.
         agent: AgentId,
-        /// The program and its words.
+        /// The program and its arguments.
         command: Vec<String>,
-        /// What it needs besides its agent's working directory.
+        /// Permissions that the process needs in addition to the agent's working directory.
         #[serde(default)]
         named: Vec<Permission>,
     },
-    /// Show those that go on: everybody's, or one agent's.
+    /// Lists the running processes of all agents, or of one.
     List {
-        /// Whose.
+        /// The agent.
         #[serde(default)]
         agent: Option<AgentId>,
     },
-    /// Show what one wrote.
+    /// Shows the output of a process.
     Read {
-        /// Which.
+        /// The process.
         process: ProcessId,
-        /// Which output.
+        /// The output stream.
         stream: OutputStream,
-        /// From which byte on.
+        /// The first byte to show.
         #[serde(default)]
         from: u64,
     },
-    /// Write to its input.
+    /// Writes to the input of a process.
     Write {
-        /// Which.
+        /// The process.
         process: ProcessId,
-        /// The words.
+        /// The text.
         text: String,
-        /// Nothing follows.
+        /// Closes the input after the text.
         #[serde(default)]
         close: bool,
     },
-    /// Stop one.
+    /// Stops a process.
     Stop {
-        /// Which.
+        /// The process.
         process: ProcessId,
-        /// How long it may take to end by itself.
+        /// The time in milliseconds that it has to end by itself.
         grace_ms: u64,
-        /// Why.
+        /// The reason.
         #[serde(default)]
         reason: Option<Reason>,
     },
-    /// Start one again.
+    /// Restarts a process.
     Restart {
-        /// Which.
+        /// The process.
         process: ProcessId,
     },
 }
 
 impl ProcessCall {
-    /// True for an order that does more than to show something.
+    /// Returns true if the operation changes something.
     pub(super) fn changes(&self) -> bool {
         match self {
             ProcessCall::List { .. } | ProcessCall::Read { .. } => false,
@@ -110,7 +110,7 @@ mod ordered {
         model::{Actor, ApproverId, Means, Process, ProcessId, Shown},
     };
 
-    /// How much of what a process wrote is shown at once.
+    /// The maximum number of output bytes that are shown at once.
     const MOST: usize = 1 << 20;
 
     impl From<Unprocessed> for NotDone {
@@ -122,8 +122,8 @@ mod ordered {
         }
     }
 
-    /// Carries out an order of whoever types it, who stands behind it, once, as with `exec`; what a rule denies stays denied.
-    /// What is refused leaves nothing behind that the agent could use.
+    /// Carries out an order typed by a person. The person approves it once by typing it, as with `exec`. A rule that
+    /// denies it stays in force. A refused order leaves no approval behind that the agent could use.
     async fn carry_out_typed(
         engine: &Engine,
         agent: &Agent,
@@ -139,7 +139,7 @@ mod ordered {
         let yes = person.enable(agent.id(), &action, reason("typed on the command line")?).await?;
         let done = process::carry_out_for(engine, agent, order, Actor::Person { by: by.clone(), means }).await;
         if done.is_err() {
-            // It is used up if it was used.
+            // If the approval was used, it no longer exists.
             match person.revoke_ruling(yes, Some(reason("what was typed did not happen")?)).await {
                 Ok(()) | Err(Error::Refused(_)) => {}
                 Err(why) => return Err(why.into()),
@@ -153,7 +153,7 @@ mod ordered {
         Line::new(text, json!(**process))
     }
 
-    /// Acts as whoever's the process is.
+    /// Returns the agent to which the process belongs.
     fn agent_of(engine: &Engine, id: ProcessId) -> Result<Agent, NotDone> {
         let agent = process::whose(engine, id).ok_or(Refusal::UnknownProcess(id))?;
         Ok(engine.agent(&agent)?)

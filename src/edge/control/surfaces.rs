@@ -1,4 +1,4 @@
-//! Processes of the host program at which a person sits.
+//! Processes of the host program that a person uses directly.
 
 use std::{
     io,
@@ -10,33 +10,33 @@ use crate::engine::Engine;
 
 /// The processes that a host program has started for a person: a terminal in its window, a shell, a dashboard.
 ///
-/// Nothing else that comes from the host program's process gives orders over the [control socket](super), since its
-/// agents come from there too.
+/// Other descendants of the host program may not give orders over the [control socket](super), since agents descend
+/// from the host program too.
 #[derive(Clone, Debug)]
 pub struct Surfaces(Arc<Mutex<Vec<(u32, u64)>>>);
 
 impl Engine {
-    /// The processes of the host program at which a person sits.
+    /// Returns the processes of the host program that a person uses directly.
     ///
     /// # Authority
     ///
-    /// Whoever gets the result can let a process, with everything that it starts, answer for every owner.
+    /// The holder of the result can allow a process, and every process that it starts, to answer for every owner.
     pub fn surfaces(&self) -> Surfaces {
         Surfaces(self.surface_processes())
     }
 }
 
 impl Surfaces {
-    /// Takes the process with this number, and what comes from it, for a person's. It must be one that the host program
-    /// has started and not waited for yet, so that the number is still its own.
+    /// Registers the process with this number, and its descendants, as a person's surface. The host program must have
+    /// started the process and must not have waited for it yet. Only then does the number still belong to it.
     ///
     /// # Authority
     ///
-    /// Whatever comes from that process can answer for every owner.
+    /// Every descendant of that process can answer for every owner.
     ///
     /// # Errors
     ///
-    /// There is no such process.
+    /// An I/O error if there is no such process.
     pub fn admit(&self, pid: u32) -> io::Result<()> {
         let process = Process::of(pid)?;
         let mut known = self.0.lock().map_err(|_| io::ErrorKind::Other)?;

@@ -1,4 +1,4 @@
-//! The secret of a person's surface, for where no terminal shows that a person is there.
+//! The secret of a person's surface. It replaces a terminal as proof that a person is present.
 
 use std::{
     fs::{self, OpenOptions},
@@ -12,13 +12,13 @@ use hmac_sha256::Hash as Sha256;
 /// The file with the secret, in the state directory. Its owner may move it away.
 const TOKEN: &str = "approver-token";
 
-/// The file with the digest of the secret. The engine goes by this one.
+/// The file with the digest of the secret. The engine checks against this file.
 const DIGEST: &str = "approver-token.sha256";
 
-/// How many random bytes the secret has.
+/// The number of random bytes in the secret.
 const BYTES: usize = 32;
 
-/// What the engine knows of the secret: not enough to say it.
+/// The engine's knowledge of the secret: a digest, which does not reveal it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Digest(String);
 
@@ -27,7 +27,7 @@ impl Digest {
         Digest(hex(&Sha256::hash(token.trim().as_bytes())))
     }
 
-    /// The digest that the state directory holds. Makes it, with the secret, if there is none.
+    /// Returns the digest in the state directory. Creates the digest and the secret if there is none.
     pub(super) fn in_directory(directory: &Path) -> io::Result<Digest> {
         match fs::read_to_string(directory.join(DIGEST)) {
             Ok(digest) => Ok(Digest(digest.trim().to_owned())),
@@ -36,14 +36,15 @@ impl Digest {
         }
     }
 
-    /// Whether that is the secret.
+    /// Returns true if `token` is the secret.
     pub(super) fn is_of(&self, token: &str) -> bool {
-        // Of digests, the time that comparing takes tells nothing about the secret.
+        // The comparison is of digests, so its duration reveals nothing about the secret.
         *self == Digest::of(token)
     }
 }
 
-/// The secret goes first: whoever is stopped in between finds no digest, and makes both anew.
+/// Creates the secret first and the digest second. If the process stops in between, the next start finds no digest and
+/// creates both again.
 fn made(directory: &Path) -> io::Result<Digest> {
     let mut random = [0; BYTES];
     fs::File::open("/dev/urandom")?.read_exact(&mut random)?;

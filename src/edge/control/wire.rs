@@ -1,4 +1,4 @@
-//! One line in, one line out.
+//! The exchange on the control socket: one line for the order, one line for the reply.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{Order, Reply};
 
-/// No order is longer.
+/// The maximum length of an order in bytes, with its token line.
 const LONGEST: u64 = 1 << 16;
 
-/// Whoever says nothing for so long is not listened to any longer.
+/// The maximum time for one read or write. Then the sender is disconnected.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The line before an order that needs it.
+/// The line with the secret, before an order that needs it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Token {
     token: String,
 }
 
-/// Gives an order, and waits for what becomes of it.
+/// Sends an order, and waits for the reply.
 pub(super) fn ask(stream: &UnixStream, order: &Order, token: Option<&str>) -> io::Result<Reply> {
     token.map_or(Ok(()), |token| say(stream, &Token { token: token.trim().to_owned() }))?;
     say(stream, order)?;
@@ -35,7 +35,7 @@ pub(super) fn ask(stream: &UnixStream, order: &Order, token: Option<&str>) -> io
     Ok(serde_json::from_str(&line)?)
 }
 
-/// Hears one order, and says what became of it.
+/// Reads one order, and sends the reply.
 pub(super) fn answer(stream: &UnixStream, carry_out: impl FnOnce(Order, Option<String>) -> Reply) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;

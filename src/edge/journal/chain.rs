@@ -1,4 +1,4 @@
-//! The chain: each line carries the hash of itself and of the hash before it.
+//! The hash chain: each line carries the hash of itself and of the hash before it.
 
 use std::{fmt, str::FromStr};
 
@@ -9,10 +9,10 @@ use hmac_sha256::Hash as Sha256;
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// What the first line of all is chained to.
+    /// The hash before the very first line.
     pub(super) const START: Hash = Hash([0; 32]);
 
-    /// The hash of `line`, which follows a line with this hash.
+    /// Returns the hash of `line`, which follows a line with this hash.
     pub(super) fn then(self, line: &[u8]) -> Hash {
         let mut hash = Sha256::new();
         hash.update(self.0);
@@ -20,7 +20,7 @@ impl Hash {
         Hash(hash.finalize())
     }
 
-    /// The hash of something by itself.
+    /// Returns the hash of `bytes` alone, outside any chain.
     pub(super) fn of(bytes: &[u8]) -> Hash {
         Hash(Sha256::hash(bytes))
     }
@@ -74,13 +74,13 @@ fn nibble(digit: u8) -> Option<u8> {
     }
 }
 
-/// The end of a chain: note it down elsewhere, and nobody can shorten or rewrite what led to it unnoticed.
+/// The end of a chain. With a copy of it elsewhere, any shortening or rewriting of the earlier records is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a place in the chain and what is there")]
 pub struct Head {
     /// The number of the last event.
     pub sequence: u64,
-    /// Its hash.
+    /// The hash of the last event.
     pub hash: Hash,
 }
 
@@ -90,7 +90,7 @@ impl fmt::Display for Head {
     }
 }
 
-/// A text is not the head of a chain.
+/// The error for a text that is not the head of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidHead;
 

@@ -1,4 +1,4 @@
-//! Why a journal is not opened, or not believed.
+//! The reasons why a journal is not opened, or not trusted.
 
 use std::{
     fmt, io,
@@ -8,63 +8,63 @@ use std::{
 use super::chain::Head;
 use crate::model::Shown;
 
-/// Why a journal is not opened, or not believed. Each message names the place and the way out.
+/// The reason why a journal is not opened, or not trusted. Each message names the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// Another process has the directory.
+    /// Another process uses the directory.
     InUse {
-        /// Which.
+        /// The directory.
         directory: PathBuf,
         /// Its process id, if it could be read.
         pid: Option<u32>,
     },
-    /// A record is not as it was written, is missing, or stands elsewhere; what follows it was acknowledged.
+    /// A record was altered, is missing, or is in another place, although its successors were acknowledged.
     Damaged {
         /// The file.
         file: PathBuf,
-        /// The line in it, from 1.
+        /// The line in the file, counted from 1.
         line: u64,
         /// The number that the event there should have.
         sequence: u64,
-        /// What is wrong with it.
+        /// The mistake in the record.
         what: String,
     },
-    /// There is no journal in the directory.
+    /// The directory contains no journal.
     NotState {
-        /// Which.
+        /// The directory.
         directory: PathBuf,
     },
-    /// There is nothing from an event on that could be set aside.
+    /// There is nothing to set aside from the named event on.
     NoSuchEvent {
-        /// Where.
+        /// The directory.
         directory: PathBuf,
-        /// The event that was named.
+        /// The named event.
         before: u64,
-        /// The first and the last event that are there, if any is.
+        /// The first and the last existing event, if there is any.
         there: Option<(u64, u64)>,
     },
-    /// The records follow from one another, but not up to the head that was noted down.
+    /// The records form a valid chain, but it does not contain the head that was noted down.
     OtherHead {
-        /// Where.
+        /// The directory.
         directory: PathBuf,
-        /// What was noted down.
+        /// The noted head.
         noted: Head,
-        /// What is there, at the same event.
+        /// The actual head at the same event.
         found: Head,
     },
-    /// A file that should be there is not.
+    /// A file is missing.
     Missing {
-        /// Where.
+        /// The directory.
         directory: PathBuf,
-        /// What.
+        /// The missing file or events.
         what: String,
     },
-    /// The disk says no.
+    /// A disk operation failed.
     Disk {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What was tried, and what happened.
+        /// The attempted operation, and its error.
         what: String,
     },
 }
@@ -92,8 +92,8 @@ impl fmt::Display for JournalError {
             }
             JournalError::Damaged { file, line, sequence, what } => write!(
                 f,
-                "`{}` is damaged at line {line}, event {sequence}: {what}. Put this file back from a copy; without one, \
-                 `bestow audit cut --before {sequence} --state {}` sets aside everything from there on, and \
+                "`{}` is damaged at line {line}, event {sequence}: {what}. Put this file back from a copy; without \
+                 one, `bestow audit cut --before {sequence} --state {}` sets aside everything from there on, and \
                  takes away again what it can still read there of what was revoked",
                 shown(file),
                 file.parent().map_or_else(|| ".".to_owned(), shown)
@@ -106,7 +106,8 @@ impl fmt::Display for JournalError {
             ),
             JournalError::NoSuchEvent { directory, before, there: Some((first, last)) } => write!(
                 f,
-                "`{}` has no event {before}: it has events {first} to {last}, and what is set aside begins with one of those",
+                "`{}` has no event {before}: it has events {first} to {last}, and what is set aside begins with one of \
+                 those",
                 shown(directory)
             ),
             JournalError::NoSuchEvent { directory, before, there: None } => {
@@ -114,9 +115,9 @@ impl fmt::Display for JournalError {
             }
             JournalError::OtherHead { directory, noted, found } => write!(
                 f,
-                "every record in `{}` follows from the one before, but event {} has the head `{found}` and not `{noted}`: \
-                 compare that with where it was noted down. If it was noted so, the trail was written anew from the start: \
-                 put it back from a copy",
+                "every record in `{}` follows from the one before, but event {} has the head `{found}` and not \
+                 `{noted}`: compare that with where it was noted down. If it was noted so, the trail was written anew \
+                 from the start: put it back from a copy",
                 shown(directory),
                 noted.sequence
             ),

@@ -9,16 +9,16 @@ use std::{
 use super::JournalError;
 use crate::seam::{Disk, DiskFile};
 
-/// Whose lock means that the directory is in use.
+/// The lock file. Its lock marks the directory as in use.
 const LOCK: &str = "LOCK";
 
-/// Given up when the disk is full, so that what takes something away can still be stored.
+/// A file that is removed when the disk is full, so that restrictions can still be stored.
 const RESERVE: &str = "RESERVE";
 
-/// What the lock says after an orderly end.
+/// The content of the lock file after an orderly end.
 const CLOSED: &[u8] = b"closed\n";
 
-/// A file that is being written, and is not there until it is done.
+/// The suffix of a file that is being written. Such a file does not count before it is complete and renamed.
 const UNFINISHED: &str = ".new";
 
 /// A state directory on some disk.
@@ -28,12 +28,12 @@ pub(super) struct Files {
     pub(super) directory: PathBuf,
 }
 
-/// The segments and snapshots that are there, oldest first.
+/// The existing segments and snapshots, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// The numbers of their first events.
+    /// The numbers of the first events of the segments.
     pub(super) segments: Vec<u64>,
-    /// The numbers of the last events in them.
+    /// The numbers of the last events in the snapshots.
     pub(super) snapshots: Vec<u64>,
     unfinished: Vec<String>,
 }
@@ -50,14 +50,14 @@ fn number(name: &str, before: &str, after: &str) -> Option<u64> {
     name.strip_prefix(before)?.strip_suffix(after).filter(|digits| digits.len() == 20)?.parse().ok()
 }
 
-/// `cut-7.jsonl`, `cut-7-2.jsonl`, and so on without an end.
+/// Returns `cut-7.jsonl`, `cut-7-2.jsonl`, and so on without end.
 fn names_like(name: &str) -> impl Iterator<Item = String> + '_ {
     let (stem, end) = name.rsplit_once('.').unwrap_or((name, "jsonl"));
     std::iter::once(name.to_owned()).chain((2_u64..).map(move |count| format!("{stem}-{count}.{end}")))
 }
 
 impl Files {
-    /// What is in `directory`, which nobody but its owner writes, who is whoever runs this, or root.
+    /// Opens `directory`. Only its owner may be able to write it, and the owner must be the current user or root.
     pub(super) fn at(disk: Arc<dyn Disk>, directory: &Path) -> Result<Files, JournalError> {
         let refused = |why| JournalError::disk(directory, "using as a state directory", &why);
         disk.refuse_others(directory).map_err(refused)?;
@@ -91,7 +91,8 @@ impl Files {
         self.disk.read(&self.path(name)).map_err(self.failed(name, "reading"))
     }
 
-    /// A file with this content, in place of what had this name: as a whole, or not at all.
+    /// Replaces the file `name` by one with this content. After a crash, either the old or the new file is there as a
+    /// whole.
     pub(super) fn write_whole(&self, name: &str, content: &[u8]) -> Result<(), JournalError> {
         let unfinished = format!("{name}{UNFINISHED}");
         self.write(&unfinished, content).map_err(self.failed(&unfinished, "writing"))?;
@@ -99,7 +100,8 @@ impl Files {
         renamed.and_then(|()| self.disk.sync_dir(&self.directory)).map_err(self.failed(name, "naming"))
     }
 
-    /// Sets `content` aside in a file that nothing else is in, called `name` or nearly so. Says how.
+    /// Stores `content` in a new file called `name`, or `name` with a number if that is taken. Returns the name. A file
+    /// that already has this content is reused.
     pub(super) fn write_aside(&self, name: &str, content: &[u8]) -> Result<String, JournalError> {
         let taken = self.names()?;
         for free in names_like(name) {
@@ -107,7 +109,7 @@ impl Files {
                 self.write_whole(&free, content)?;
                 return Ok(free);
             }
-            // Whoever was killed over it begins anew.
+            // An earlier attempt was killed after writing this file. It counts as written.
             if self.read(&free)? == content {
                 return Ok(free);
             }
@@ -115,7 +117,7 @@ impl Files {
         Ok(name.to_owned())
     }
 
-    /// Gives a file a name like `aside`, which no other file has.
+    /// Renames a file to `aside`, or to `aside` with a number if that is taken.
     pub(super) fn rename_aside(&self, name: &str, aside: &str) -> Result<(), JournalError> {
         let taken = self.names()?;
         let Some(free) = names_like(aside).find(|free| !taken.contains(free)) else { return Ok(()) };
@@ -135,13 +137,13 @@ impl Files {
         file.sync()
     }
 
-    /// What was being written when a process ended is nothing.
+    /// Removes unfinished files of a process that ended. They never counted.
     pub(super) fn clean(&self, listing: &Listing) -> Result<(), JournalError> {
         let mut names = listing.unfinished.iter();
         names.try_for_each(|name| self.disk.remove(&self.path(name)).map_err(self.failed(name, "removing")))
     }
 
-    /// A new file, which is there after a power cut.
+    /// Creates a new file, and makes it durable against a power cut.
     pub(super) fn begin(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
         let mut file = self.disk.append(&self.path(name))?;
         file.truncate(0)?;
@@ -150,7 +152,7 @@ impl Files {
         Ok(file)
     }
 
-    /// Makes sure that there is a reserve.
+    /// Creates the reserve, or fills it up to 1 MiB.
     pub(super) fn reserve(&self) -> io::Result<()> {
         const SIZE: usize = 1 << 20;
         let mut file = self.disk.append(&self.path(RESERVE))?;
@@ -158,7 +160,7 @@ impl Files {
         if there >= SIZE {
             return Ok(());
         }
-        // Not zeros, which some file systems store as nothing.
+        // Zeros would not do: some file systems store them without using space.
         let more = vec![b'.'; SIZE - there];
         let done = write_all(&mut *file, &more).and_then(|()| file.sync());
         drop(file);
@@ -169,12 +171,12 @@ impl Files {
         self.disk.sync_dir(&self.directory)
     }
 
-    /// Makes room. Fails only if there is no reserve, and then there is nothing to give up.
+    /// Removes the reserve to make room. This fails only if there is no reserve, and then there is nothing to remove.
     pub(super) fn give_up_reserve(&self) {
         let _ = self.disk.remove(&self.path(RESERVE)).and_then(|()| self.disk.sync_dir(&self.directory));
     }
 
-    /// Takes the directory for this process, and says whether its last owner ended in good order.
+    /// Locks the directory for this process. The flag is true if the last owner ended in good order.
     pub(super) fn take(&self) -> Result<(Box<dyn DiskFile>, bool), JournalError> {
         let path = self.path(LOCK);
         let failed = self.failed(LOCK, "locking");
@@ -190,7 +192,7 @@ impl Files {
     }
 }
 
-/// Notes the orderly end. If that fails, the next owner only takes a little longer.
+/// Records the orderly end. If this fails, the next opening only takes a little longer.
 pub(super) fn let_go(mut lock: Box<dyn DiskFile>) {
     let _ = say(&mut *lock, CLOSED);
 }

@@ -1,4 +1,4 @@
-//! Which policy file the engine on a state directory follows, for whoever writes into that file.
+//! The path of the policy file that the engine on a state directory follows, for programs that write into that file.
 
 use std::{
     ffi::OsStr,
@@ -11,14 +11,15 @@ use std::{
 use super::{JournalError, files::Files};
 use crate::seam::RealDisk;
 
-/// Holds the path, and is not there if an engine follows no file.
+/// The file with the path. It does not exist if the engine follows no policy file.
 const FOLLOWS: &str = "FOLLOWS";
 
-/// The file that the engine on `directory` follows, or the last one there did; none if it followed none.
+/// Returns the file that the engine on `directory` follows, or that the last engine there followed; `None` if it
+/// followed none.
 ///
 /// # Errors
 ///
-/// Anything the disk says, and that somebody else may have written the directory.
+/// [`JournalError::Disk`] if the directory cannot be read, or if another user may have written it.
 pub fn followed(directory: impl AsRef<Path>) -> Result<Option<PathBuf>, JournalError> {
     let files = Files::at(Arc::new(RealDisk), directory.as_ref())?;
     match files.disk.read(&files.path(FOLLOWS)) {
@@ -28,7 +29,7 @@ pub fn followed(directory: impl AsRef<Path>) -> Result<Option<PathBuf>, JournalE
     }
 }
 
-/// Notes down what the engine that has `directory` follows.
+/// Records the file that the engine of `directory` follows.
 pub(crate) fn follows(directory: &Path, file: Option<&Path>) -> Result<(), JournalError> {
     if followed(directory)?.as_deref() == file {
         return Ok(());

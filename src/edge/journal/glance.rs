@@ -1,4 +1,4 @@
-//! A look at a state directory that nobody uses: nothing is taken, nothing is written.
+//! A read-only view of a state directory. It takes no lock and writes nothing.
 
 use std::{
     path::Path,
@@ -8,18 +8,19 @@ use std::{
 use super::{JournalError, files::Files, open};
 use crate::seam::{Batch, Progress, RealDisk, Store, StoreError, Stored, Taken};
 
-/// What a state directory holds. An engine that is restored from it forgets whatever happens to it.
+/// The content of a state directory. An engine that is restored from it stores nothing.
 #[derive(Debug)]
 pub struct Glance {
     history: Mutex<Vec<Stored>>,
 }
 
 impl Glance {
-    /// Reads what `directory` holds now.
+    /// Reads the current content of `directory`.
     ///
     /// # Errors
     ///
-    /// [`JournalError::NotState`] if it holds no journal; [`JournalError::Damaged`] with the place; anything the disk says.
+    /// [`JournalError::NotState`] if it contains no journal; [`JournalError::Damaged`] with the place;
+    /// [`JournalError::Missing`] if files are missing; [`JournalError::Disk`] for every other error of the disk.
     pub fn at(directory: impl AsRef<Path>) -> Result<Glance, JournalError> {
         let files = Files::at(Arc::new(RealDisk), directory.as_ref())?;
         if files.list()?.segments.is_empty() {

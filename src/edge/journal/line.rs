@@ -1,4 +1,4 @@
-//! One line: one event, with its place, its time, and the hash that chains it.
+//! One line of the journal: one event with its number, its time, and the hash that chains it.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ use crate::{
     seam::Batch,
 };
 
-/// The form of a line. Another number is another form.
+/// The version of the line format.
 const VERSION: u8 = 1;
 
-/// What stands between the rest of a line and its hash; the hash, a quotation mark and a brace end it.
+/// The text between the body of a line and its hash. After the hash, `AFTER_HASH` ends the line.
 const BEFORE_HASH: &[u8] = b",\"h\":\"";
 const AFTER_HASH: &[u8] = b"\"}";
 
@@ -20,9 +20,9 @@ struct Written<'a> {
     v: u8,
     sequence: u64,
     at: Timestamp,
-    /// The first event of what was written, and synced, together with this one.
+    /// The number of the first event of the group that was written and synced together with this one.
     group: u64,
-    /// How many events of the same step follow; all of them count, or none.
+    /// The number of events of the same step that follow. Either all events of a step count, or none.
     #[serde(skip_serializing_if = "is_none")]
     left: usize,
     event: &'a Event,
@@ -43,16 +43,16 @@ struct Read {
     event: Event,
 }
 
-/// A line as it was read.
+/// A line that was read.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) recorded: Recorded,
-    /// How many events of the same step follow.
+    /// The number of events of the same step that follow.
     pub(super) left: usize,
     pub(super) hash: Hash,
 }
 
-/// Writes the lines of `batch` behind `into`, chained to `head`, and says what the chain ends with then.
+/// Appends the lines of `batch` to `into`, chained to `head`. Returns the new end of the chain.
 pub(super) fn write(into: &mut Vec<u8>, batch: &Batch, group: u64, mut head: Hash) -> Result<Hash, serde_json::Error> {
     let after = (0..batch.events.len()).rev();
     for ((sequence, event), left) in (batch.first..).zip(&batch.events).zip(after) {
@@ -68,18 +68,18 @@ pub(super) fn write(into: &mut Vec<u8>, batch: &Batch, group: u64, mut head: Has
     Ok(head)
 }
 
-/// Why a line is not one.
+/// The reason why a line cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoLine {
-    /// It is no line at all.
+    /// The line is incomplete or altered.
     Torn,
-    /// It was written by another version.
+    /// The line was written by another version.
     Version(u8),
-    /// It is whole and says something that this version does not know.
+    /// The line is complete, but this version does not know its content.
     Unreadable(String),
 }
 
-/// What `line`, without its end, says; and the hash it would have after `before`.
+/// Reads `line`, which has no line break. Returns it with the hash that it should have after `before`.
 pub(super) fn read(line: &[u8], before: Hash) -> Result<(Line, Hash), NoLine> {
     let (body, hash) = parts(line).ok_or(NoLine::Torn)?;
     let chained = before.then(body);
@@ -101,7 +101,7 @@ fn parts(line: &[u8]) -> Option<(&[u8], Hash)> {
     Some((rest.strip_suffix(BEFORE_HASH)?, Hash::from_hex(hash)?))
 }
 
-/// The group of a line that may follow anything, if it is a line.
+/// Returns the group of a line without checking its place in the chain; `None` if it is not a complete line.
 pub(super) fn group_of(line: &[u8]) -> Option<u64> {
     #[derive(Deserialize)]
     struct Group {

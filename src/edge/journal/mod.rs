@@ -1,9 +1,9 @@
-//! Events on disk: one journal that is the write-ahead log and the audit trail at once.
+//! Events on disk: one journal that is both the write-ahead log and the audit trail.
 //!
-//! A state directory holds segments (`journal-….jsonl`: one JSON object a line, each chained to the one before by its
-//! hash), snapshots of the state, a lock, and a reserve that is given up when the disk is full. `docs/storage.md` says what
-//! holds after which fault. Nothing here decides anything, and nothing is ever rewritten but a tail that was never
-//! acknowledged.
+//! A state directory contains segments (`journal-….jsonl`: one JSON object per line, each chained to the previous one
+//! by its hash), snapshots of the state, a lock, and a reserve that is removed when the disk is full. `docs/storage.md`
+//! describes the guarantees after each fault. The journal decides nothing. It never rewrites anything but a tail that
+//! was not acknowledged.
 
 pub mod audit;
 mod chain;
@@ -35,23 +35,23 @@ pub use self::{
 };
 pub use crate::seam::{Disk, DiskFile, RealDisk};
 
-/// How large a segment grows before the next one is begun, if nothing else is said: what has to be read when an engine
-/// starts is about that much besides the state itself.
+/// The default size at which the next segment begins. An engine that starts reads about this much in addition to the
+/// state itself.
 pub const SEGMENT: u64 = 8 << 20;
 
-/// Refuses a state directory that somebody else may have written, as everything that opens one does.
+/// Refuses a state directory that another user may have written. Every function that opens one does this check.
 ///
 /// # Errors
 ///
-/// [`JournalError::Disk`] with the way out.
+/// [`JournalError::Disk`] with the remedy.
 pub fn refuse_others(directory: impl AsRef<Path>) -> Result<(), JournalError> {
     files::Files::at(Arc::new(RealDisk), directory.as_ref()).map(drop)
 }
 
-/// The journal in a state directory: keeps the events of one engine.
+/// The journal in a state directory: it stores the events of one engine.
 ///
-/// One thread writes. It takes everything that waits, writes it at once, syncs once, and then reports; so writers that come
-/// together share one sync.
+/// One thread writes. It takes all waiting batches, writes them at once, syncs once, and then reports. So concurrent
+/// writers share one sync.
 #[derive(Debug)]
 pub struct Journal {
     queue: Arc<Queue>,
@@ -60,21 +60,21 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal in `directory`, which is made if it is missing, and belongs to this process from then on.
+    /// Opens the journal in `directory`, which is created if it is missing. From then on it belongs to this process.
     ///
     /// # Errors
     ///
-    /// [`JournalError::InUse`] with the process that has it; [`JournalError::Damaged`] with the place; anything the disk
-    /// says.
+    /// [`JournalError::InUse`] with the process that uses it; [`JournalError::Damaged`] with the place;
+    /// [`JournalError::Missing`] if files are missing; [`JournalError::Disk`] for every other error of the disk.
     pub fn open(directory: impl AsRef<Path>) -> Result<Journal, JournalError> {
         Journal::open_on(Arc::new(RealDisk), directory, SEGMENT)
     }
 
-    /// The same on another disk, with segments of about `segment` bytes.
+    /// Opens the journal on the given disk, with segments of about `segment` bytes.
     ///
     /// # Errors
     ///
-    /// As [`Journal::open`].
+    /// The errors of [`Journal::open`].
     pub fn open_on(disk: Arc<dyn Disk>, directory: impl AsRef<Path>, segment: u64) -> Result<Journal, JournalError> {
         let opened = open::open(disk, directory.as_ref(), segment)?;
         let queue = Arc::new(Queue::default());
@@ -88,9 +88,9 @@ impl Journal {
         self.queue.lock().closing = true;
         self.queue.bell.notify_all();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // The last handle of an engine may go on the journal's own thread, which then ends by itself.
+        // The last handle of an engine may be dropped on the journal's own thread. That thread then ends by itself.
         if let Some(thread) = thread.filter(|thread| thread.thread().id() != thread::current().id()) {
-            // A panic there has been reported by the runtime already, and nothing was acknowledged since.
+            // The runtime has already reported a panic of that thread, and nothing was acknowledged since.
             let _ = thread.join();
         }
     }
@@ -123,7 +123,7 @@ impl Drop for Journal {
     }
 }
 
-/// What waits to be written.
+/// The batches that wait to be written.
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Mutex<Waiting>,
@@ -148,7 +148,7 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything that waits, as soon as something does; none once the journal closes and nothing is left.
+    /// Returns all waiting batches, as soon as there is one; `None` once the journal closes and the queue is empty.
     fn next(&self) -> Option<VecDeque<Arc<Batch>>> {
         let mut waiting = self.lock();
         loop {

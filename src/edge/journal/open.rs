@@ -1,4 +1,4 @@
-//! A state directory is taken, read back, and made ready for writing.
+//! The opening of a state directory: it is locked, read back, and made ready for writing.
 
 use std::{path::Path, sync::Arc};
 
@@ -13,19 +13,19 @@ use super::{
 };
 use crate::seam::{Disk, DiskFile, Stored};
 
-/// A journal that was read back and can be written on.
+/// A journal that was read back and can be continued.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) writer: Writer,
     pub(super) history: Vec<Stored>,
 }
 
-/// What is there, read and nothing more.
+/// The content of a directory, read without changing anything.
 #[derive(Debug)]
 struct Found {
     history: Vec<Stored>,
     head: Head,
-    /// The segment to go on with, if there is one.
+    /// The segment to continue, if there is one.
     last: Option<Last>,
 }
 
@@ -33,9 +33,9 @@ struct Found {
 struct Last {
     first: u64,
     content: Vec<u8>,
-    /// How much of it counts.
+    /// The number of bytes that count.
     whole: usize,
-    /// What follows is torn.
+    /// True if the rest is torn.
     is_torn: bool,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
             history.push(Stored::Cut { what: set_aside(&files, head, last.torn())? });
         }
         if last.is_torn || !was_closed {
-            // A disk that failed may hold less than it shows. What counts from now on is written anew.
+            // A disk that failed may have stored less than it shows. So the valid part is written again.
             files.write_whole(&segment(last.first), last.whole())?;
         }
     }
@@ -71,7 +71,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
     Ok(Opened { writer, history })
 }
 
-/// What a directory holds that may belong to somebody else: what is torn is what they are just writing.
+/// Reads a directory that another process may be using. A torn end is ignored: that process may be writing it.
 pub(super) fn look(files: &Files) -> Result<Vec<Stored>, JournalError> {
     Ok(find(files, &files.list()?)?.history)
 }
@@ -99,7 +99,7 @@ fn find(files: &Files, listing: &Listing) -> Result<Found, JournalError> {
     Ok(Found { history, head, last })
 }
 
-/// Where to begin: after the newest snapshot that is whole, or at the first event.
+/// Returns the starting point: the newest complete snapshot, or the first event.
 fn start(files: &Files, listing: &Listing, history: &mut Vec<Stored>) -> Result<Head, JournalError> {
     for sequence in listing.snapshots.iter().rev() {
         if let Some(Snapshot { head, at, image }) = Snapshot::read(files, *sequence)? {
@@ -115,7 +115,7 @@ fn missing(files: &Files, wanted: u64, first: u64) -> JournalError {
     JournalError::Missing { directory: files.directory.clone(), what }
 }
 
-/// What is torn at the end goes into a file of its own. Says which.
+/// Moves the torn end into a file of its own. Returns a sentence that names the file.
 fn set_aside(files: &Files, head: Head, torn: &[u8]) -> Result<Arc<str>, JournalError> {
     let (next, hash) = (head.sequence + 1, Hash::of(torn).to_string());
     let name = format!("cut-{next:020}-{}.jsonl", hash.get(..8).unwrap_or_default());
@@ -123,7 +123,7 @@ fn set_aside(files: &Files, head: Head, torn: &[u8]) -> Result<Arc<str>, Journal
     Ok(format!("{} bytes after event {}, never acknowledged, are in {name}", torn.len(), head.sequence).into())
 }
 
-/// The segment to go on with, or a new one.
+/// Opens the segment to continue, or begins a new one.
 fn append(files: &Files, open: Option<u64>, head: Head) -> Result<(u64, Box<dyn DiskFile>), JournalError> {
     match open {
         Some(first) => {

@@ -1,40 +1,40 @@
-//! A segment, read line by line: where it is whole, where it is torn, and where it is damaged.
+//! The reading of a segment line by line. It separates the valid part from a torn end and from damage.
 
 use super::{
     chain::{Hash, Head},
     line::{self, Line, NoLine},
 };
 
-/// Something wrong with a line.
+/// A mistake in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// From 1.
+    /// The line, counted from 1.
     pub(super) line: u64,
-    /// The number that should be there.
+    /// The event number that the line should have.
     pub(super) sequence: u64,
     pub(super) what: String,
-    /// Whether this may be the end of what was being written when a process ended: nobody was told of that.
+    /// True if the line may be an incomplete last write before a process ended. Such a write was never acknowledged.
     pub(super) is_torn: bool,
 }
 
-/// Why a line does not follow the one before.
+/// The reason why a line does not continue the chain.
 enum Wrong {
-    /// It is not whole, as after a crash.
+    /// The line is incomplete, as after a crash.
     Torn,
-    /// It is whole, and wrong.
+    /// The line is complete, but wrong.
     Damaged(String),
 }
 
-/// A segment as far as it is whole.
+/// The valid part of a segment.
 #[derive(Debug)]
 pub(super) struct Segment {
-    /// The events of whole steps.
+    /// The events of complete steps.
     pub(super) lines: Vec<Line>,
-    /// How many bytes those have.
+    /// The number of bytes of these lines.
     pub(super) bytes: usize,
-    /// What the chain ends with there.
+    /// The end of the chain after these lines.
     pub(super) head: Head,
-    /// What follows, if something does.
+    /// The first mistake after these lines, if there is one.
     pub(super) fault: Option<Fault>,
 }
 
@@ -81,7 +81,7 @@ fn fault(wrong: Wrong, line: u64, sequence: u64, after: &[u8]) -> Fault {
     match wrong {
         Wrong::Damaged(what) => Fault { line, sequence, what, is_torn: false },
         Wrong::Torn => {
-            // What was written together was synced together: a line of a later group means that this one was.
+            // One group is written and synced together. A line of a later group proves that this line was synced.
             let mut later = after.split(|byte| *byte == b'\n').filter_map(line::group_of);
             let is_torn = !later.any(|group| sequence < group);
             Fault { line, sequence, what: "it is not a whole record".to_owned(), is_torn }

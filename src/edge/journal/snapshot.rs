@@ -1,7 +1,7 @@
-//! Snapshots: the state after some event, so that what led to it need not be read again.
+//! Snapshots: the state after some event, so that earlier events need not be read again.
 //!
-//! A snapshot is made from the snapshot before and the segments since, by a thread of its own: writers do not wait for it,
-//! and what it says is what the journal says.
+//! A snapshot is built from the previous snapshot and the segments since then, on a thread of its own. Writers do not
+//! wait for it, and its content is derived from the journal alone.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,13 +16,13 @@ use crate::{
     model::{Settings, Timestamp},
 };
 
-/// The first line of a snapshot; the state is the rest.
+/// The first line of a snapshot. The state follows it.
 #[derive(Serialize, Deserialize)]
 struct Title {
     v: u8,
     sequence: u64,
     at: Timestamp,
-    /// What the chain ends with at that event.
+    /// The hash of the chain at that event.
     h: String,
     /// The hash of the state.
     state: String,
@@ -39,7 +39,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the snapshot up to event `sequence`; none if it is not whole.
+    /// Reads the snapshot up to event `sequence`; `None` if it is not complete.
     pub(super) fn read(files: &Files, sequence: u64) -> Result<Option<Snapshot>, JournalError> {
         let mut content = files.read(&snapshot(sequence))?;
         let Some(end) = content.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
@@ -65,8 +65,8 @@ impl Snapshot {
     }
 }
 
-/// Takes the segments that are finished, those before `open`, into a new snapshot, and removes snapshots that are two older.
-/// Says how large it is; none if there was nothing to take.
+/// Writes a new snapshot of the finished segments, which are those before `open`. Keeps the previous snapshot and
+/// removes older ones. Returns the size of the new snapshot; `None` if there was nothing new.
 pub(super) fn compact(files: &Files, open: u64) -> Result<Option<usize>, JournalError> {
     let listing = files.list()?;
     let mut state = State::new(Settings::default());

@@ -1,4 +1,4 @@
-//! The thread that writes: everything that waits at once, one sync, then it is acknowledged.
+//! The writing thread: it writes all waiting batches at once, syncs once, and then acknowledges them.
 
 use std::{
     collections::VecDeque,
@@ -21,7 +21,7 @@ use crate::{
     seam::{Batch, DiskFile, StoreFault},
 };
 
-/// The one who writes.
+/// The state of the writing thread.
 #[derive(Debug)]
 pub(super) struct Writer {
     files: Files,
@@ -29,17 +29,17 @@ pub(super) struct Writer {
     file: Box<dyn DiskFile>,
     /// The first event of the open segment.
     first: u64,
-    /// How many of its bytes are synced.
+    /// The number of synced bytes in the open segment.
     length: u64,
     head: Head,
     limit: u64,
-    /// The reserve was given up, and the disk was not seen to have room since.
+    /// True if there is no reserve, and the disk has not been seen to have room since.
     is_full: bool,
-    /// Why nothing is written any more.
+    /// The reason why writing has stopped for good.
     broken: Option<String>,
-    /// How many failures the engine was told of.
+    /// The number of failures reported to the engine.
     failures: u64,
-    /// How many bytes of segments that are finished no snapshot has.
+    /// The number of bytes in finished segments that no snapshot covers.
     loose: u64,
     snapshot: Snapshots,
 }
@@ -48,7 +48,7 @@ pub(super) struct Writer {
 #[derive(Debug, Default)]
 struct Snapshots {
     busy: Arc<AtomicBool>,
-    /// The size of the last one.
+    /// The size of the last snapshot.
     size: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
@@ -63,7 +63,7 @@ impl Writer {
         limit: u64,
     ) -> Result<Writer, JournalError> {
         let length = file.len().map_err(files.failed(&segment(first), "reading the size of"))?;
-        // Without a reserve it can still be written on, as long as there is room.
+        // Without a reserve, writing is possible as long as the disk has room.
         let is_full = files.reserve().is_err();
         let snapshot = Snapshots::default();
         let mut writer = Writer {
@@ -80,14 +80,14 @@ impl Writer {
             loose: 0,
             snapshot,
         };
-        // What was finished before and may be in no snapshot yet.
+        // Earlier segments may not be covered by a snapshot yet.
         if first > 1 {
             writer.take_snapshot();
         }
         Ok(writer)
     }
 
-    /// Until the journal closes.
+    /// Writes until the journal closes.
     pub(super) fn run(mut self, queue: &Queue) {
         while let Some(batches) = queue.next() {
             self.take(batches, queue);
@@ -101,7 +101,7 @@ impl Writer {
     }
 
     fn take(&mut self, batches: VecDeque<Arc<Batch>>, queue: &Queue) {
-        // What was decided on top of something that was never stored is void, and the engine knows.
+        // A batch that was decided on top of a failed one is void, and the engine knows that.
         let known = self.failures;
         let mut group: Vec<_> = batches.into_iter().filter(|batch| batch.failures == known).collect();
         if self.is_full {
@@ -151,7 +151,8 @@ impl Writer {
         queue.failed(&format!("`{}`: {why}: {way_out}", Shown(&place)), fault);
     }
 
-    /// All of `group`, synced; or nothing of it, and then either the file is as it was or nothing is written any more.
+    /// Writes and syncs the whole group, or nothing of it. On an error, either the file is restored or writing stops
+    /// for good.
     fn write(&mut self, group: &[Arc<Batch>]) -> Result<(), String> {
         if self.limit <= self.length {
             self.begin_segment().map_err(|why| format!("no new file could be begun: {why}"))?;
@@ -171,7 +172,7 @@ impl Writer {
             return Err(self.undo(&why));
         }
         if let Err(why) = self.file.sync() {
-            // What is on the disk is unknown, and syncing again would not tell.
+            // The content of the disk is unknown now, and another sync would not reveal it.
             let why = format!("it is not known what reached the disk: {why}");
             self.broken = Some(why.clone());
             return Err(why);
@@ -181,7 +182,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes back half a write, so that nothing is ever glued to it.
+    /// Removes a partial write, so that no later line is appended to it.
     fn undo(&mut self, why: &io::Error) -> String {
         let undone = self.file.truncate(self.length).and_then(|()| self.file.sync());
         if let Err(worse) = undone {
@@ -207,8 +208,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes what is finished into a snapshot, unless that is happening already. If it fails, the journal is whole without,
-    /// and the next one tries again.
+    /// Starts a snapshot of the finished segments, unless one is in progress. If it fails, the journal is still
+    /// complete, and the next snapshot tries again.
     fn take_snapshot(&mut self) {
         if self.snapshot.busy.swap(true, Ordering::AcqRel) {
             return;

@@ -1,4 +1,4 @@
-//! What an agent does with its processes.
+//! The operations of an agent on its processes.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -15,49 +15,50 @@ use crate::{
     model::{Action, Actor, Permission, ProcessExit, ProcessId, Reason},
 };
 
-/// The most bytes that one read gives.
+/// The maximum number of bytes that one read returns.
 const MOST_READ: usize = 1 << 20;
 
-/// How long a process that is started again may take to end before.
+/// The time that a running process has to end before it is restarted.
 const TO_END: Duration = Duration::from_secs(5);
 
-/// A process has no time of its own: it goes on until something ends it.
+/// The time limit of a process: in effect none. It runs until something ends it.
 const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 impl Profile {
-    /// What starting `command` as a process under this profile is, to be decided: another action than running it to its end,
-    /// since somebody can write to its input.
+    /// Returns the action of starting `command` as a process under this profile, for a decision. It differs from the
+    /// action of running the command to its end, since the input of a process can be written later.
     ///
     /// # Errors
     ///
-    /// As [`Profile::action`].
+    /// The errors of [`Profile::action`].
     pub fn process_action(&self, command: &Command) -> Result<Action, SandboxError> {
         for_ever(self.clone()).action(&command.clone().held())
     }
 }
 
-/// The same without an end to its time.
+/// Returns the profile without a time limit.
 fn for_ever(profile: Profile) -> Profile {
     let limits = Limits { time: FOR_EVER, ..profile.limits().clone() };
     profile.limited(limits)
 }
 
 impl Agent {
-    /// Starts `command` as a process that goes on, with nothing but this agent's working directory and what is `named`,
-    /// confined by `sandbox` (`process_start` of `sources/004`).
+    /// Starts `command` as a long-running process, confined by `sandbox`. The process gets this agent's working
+    /// directory and the permissions in `named`, and nothing else (`process_start` of `sources/004`).
     ///
-    /// It is decided as [`Agent::exec`] is, and what is in force is a fact (`sandbox.applied`, `process.started`) before it
-    /// runs. Its profile is fixed at its start; so it is ended, at once and with the reason, when a right that is `named` is
-    /// revoked or expires, when a rule, a policy or a mode comes that denies it, when the agent's run ends or the agent is
-    /// retired, and with the engine. Its output is kept in memory, the latest of it, and nowhere else.
+    /// The start is decided as in [`Agent::exec`]. The restrictions in force are recorded (`sandbox.applied`,
+    /// `process.started`) before the process runs. Its profile is fixed at the start. So the process is ended, at once
+    /// and with the reason, in these cases: a permission in `named` is revoked or expires; a new rule, policy or mode
+    /// denies the process; the agent's run ends; the agent is retired; the engine ends. Only the latest output is kept,
+    /// in memory.
     ///
     /// # Errors
     ///
-    /// Then it does not run. As [`Agent::exec`]; and [`Refusal::TooManyProcesses`].
+    /// The process does not run after an error. The errors of [`Agent::exec`], and [`Refusal::TooManyProcesses`].
     ///
     /// # Cancellation
     ///
-    /// Dropping the future keeps it from starting, or ends it.
+    /// Dropping the future keeps the process from starting, or ends it.
     pub async fn process_start(
         &self,
         sandbox: &Sandbox,
@@ -66,21 +67,22 @@ impl Agent {
         options: ProcessOptions,
     ) -> Result<ProcessId, ExecError> {
         let (agent, named) = (self.clone(), named.to_vec());
-        // It looks at every path that is protected, and a disk may be slow.
+        // This looks at every protected path, and a disk may be slow.
         let profile = tokio::task::spawn_blocking(move || agent.sandbox_profile(&named)).await;
         let profile = profile.map_err(|why| SandboxError::Io(io::Error::other(why)))?;
         self.process_start_under(sandbox, profile?, command, options).await
     }
 
-    /// The same with a profile of this agent that was changed: other limits, say, or hosts. Its time is no limit here.
+    /// Starts a process with a changed profile of this agent, for example with other limits or hosts. The time limit of
+    /// the profile is ignored.
     ///
     /// # Errors
     ///
-    /// As [`Agent::process_start`].
+    /// The errors of [`Agent::process_start`].
     ///
     /// # Cancellation
     ///
-    /// As [`Agent::process_start`].
+    /// Dropping the future has the effect described at [`Agent::process_start`].
     pub async fn process_start_under(
         &self,
         sandbox: &Sandbox,
@@ -96,7 +98,7 @@ impl Agent {
         Plan { sandbox: sandbox.clone(), profile: for_ever(profile), command: command.held(), options }
     }
 
-    /// Decided, and then started: the first time, or again.
+    /// Gets the decision, and starts the process, for the first time or again.
     async fn start_as_planned(&self, entry: Arc<Entry>, by: Actor) -> Result<ProcessId, ExecError> {
         let registry = self.outside::<Registry>()?;
         let action = entry.plan.profile.action(&entry.plan.command)?;
@@ -113,7 +115,7 @@ impl Agent {
         Start { agent: self.clone(), registry, entry, starting, action, generation }.start().await
     }
 
-    /// The processes of this agent: those that go on, and the latest of those that ended.
+    /// Returns the processes of this agent: the running ones, and the latest ones that ended.
     ///
     /// # Errors
     ///
@@ -124,11 +126,12 @@ impl Agent {
         Ok(entries.iter().filter_map(status).collect())
     }
 
-    /// At most `most` bytes of what a process of this agent wrote, from byte `from` on. What is no longer kept is counted.
+    /// Returns at most `most` bytes of the output of a process of this agent, from byte `from` on, and at most 1 MiB.
+    /// The result counts the bytes that are no longer kept.
     ///
     /// # Errors
     ///
-    /// [`Refusal::UnknownProcess`] if this agent has none of that name.
+    /// [`Refusal::UnknownProcess`] if this agent has no process with that id.
     pub fn process_read(
         &self,
         process: ProcessId,
@@ -143,23 +146,24 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// As [`Agent::process_read`].
+    /// The errors of [`Agent::process_read`].
     ///
     /// # Cancellation
     ///
-    /// Dropping the future stops waiting, and nothing else.
+    /// Dropping the future only stops the waiting.
     pub async fn process_output(&self, process: ProcessId, stream: OutputStream, from: u64) -> Result<(), Error> {
         let entry = self.entry(process)?;
         entry.when(|entry| entry.has_output(stream, from)).await;
         Ok(())
     }
 
-    /// Gives `bytes` to the standard input of a process of this agent, as many as there is room for, and says how many.
+    /// Writes as many of `bytes` as there is room for to the standard input of a process of this agent. Returns their
+    /// number.
     ///
     /// # Errors
     ///
-    /// [`Refusal::UnknownProcess`] if this agent has none of that name, [`Refusal::ProcessEnded`] if it has ended, or its
-    /// input is closed.
+    /// [`Refusal::UnknownProcess`] if this agent has no process with that id; [`Refusal::ProcessEnded`] if it has ended
+    /// or its input is closed.
     pub async fn process_write(&self, process: ProcessId, bytes: &[u8]) -> Result<usize, ExecError> {
         let written = self.entry(process)?.write(bytes).map_err(SandboxError::from)?;
         Ok(written.ok_or_else(|| Error::from(Refusal::ProcessEnded(process)))?)
@@ -169,18 +173,18 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`Refusal::UnknownProcess`] if this agent has none of that name.
+    /// [`Refusal::UnknownProcess`] if this agent has no process with that id.
     pub fn process_close_input(&self, process: ProcessId) -> Result<(), Error> {
         self.entry(process)?.close_input();
         Ok(())
     }
 
-    /// Says that a process of this agent, or of one that it created, is to end: TERM to its group, and KILL after `grace`.
-    /// Everything that it started ends with it. [`Agent::process_wait`] tells how it ended.
+    /// Stops a process of this agent, or of an agent that it created: TERM to its process group, and KILL after
+    /// `grace`. Everything that the process started ends with it. [`Agent::process_wait`] returns its exit.
     ///
     /// # Errors
     ///
-    /// [`Refusal::UnknownProcess`] if there is none of that name that goes on.
+    /// [`Refusal::UnknownProcess`] if there is no running process with that id.
     pub async fn process_stop(&self, process: ProcessId, grace: Duration) -> Result<(), Error> {
         self.order_stop(Actor::Agent(self.id().clone()), process, grace, None).await
     }
@@ -189,42 +193,44 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// [`Refusal::UnknownProcess`] if this agent has none of that name.
+    /// [`Refusal::UnknownProcess`] if this agent has no process with that id.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future stops waiting, and nothing else.
+    /// Dropping the future only stops the waiting.
     pub async fn process_wait(&self, process: ProcessId) -> Result<ProcessExit, Error> {
         let entry = self.entry(process)?;
         entry.when(|entry| entry.exit().is_some()).await;
         entry.exit().ok_or_else(|| Agent::no_process(process))
     }
 
-    /// Starts a process of this agent again, under its name and with the profile of its start; one that goes on is stopped
-    /// first. It is a new action: decided anew, and a right that went since is missing.
+    /// Restarts a process of this agent, under its id and with the profile of its first start. A running process is
+    /// stopped first. The restart is a new action with a new decision: a permission that was lost since then is
+    /// missing.
     ///
     /// # Errors
     ///
-    /// Then one that goes on goes on. As [`Agent::process_start_under`]; and [`Refusal::UnknownProcess`].
+    /// A running process continues after an error. The errors of [`Agent::process_start_under`], and
+    /// [`Refusal::UnknownProcess`].
     ///
     /// # Cancellation
     ///
-    /// Dropping the future keeps it from starting again, or ends it.
+    /// Dropping the future keeps the process from restarting, or ends it.
     pub async fn process_restart(&self, process: ProcessId) -> Result<(), ExecError> {
         self.restart_as(process, Actor::Agent(self.id().clone())).await
     }
 
-    /// The same, as somebody who acts as this agent.
+    /// Restarts a process by order of `by`, who acts as this agent.
     pub(in crate::edge) async fn restart_as(&self, process: ProcessId, by: Actor) -> Result<(), ExecError> {
         let entry = self.entry(process)?;
         self.start_as_planned(entry, by).await.map(drop)
     }
 
-    /// What starting a process of this agent again would be, to be decided.
+    /// Returns the action of restarting a process of this agent, for a decision.
     ///
     /// # Errors
     ///
-    /// [`Refusal::UnknownProcess`] if this agent has none of that name.
+    /// [`Refusal::UnknownProcess`] if this agent has no process with that id.
     pub fn process_restart_action(&self, process: ProcessId) -> Result<Action, ExecError> {
         let entry = self.entry(process)?;
         Ok(entry.plan.profile.action(&entry.plan.command)?)

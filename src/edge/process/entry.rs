@@ -1,4 +1,4 @@
-//! One process, as whoever reads, writes and stops it and whoever supervises it share it.
+//! One process, as shared by its supervisor and by everything that reads, writes and stops it.
 
 use std::{
     io::{self, PipeWriter, Write},
@@ -14,18 +14,18 @@ use crate::{
     model::{Process, ProcessExit},
 };
 
-/// What a supervisor is told.
+/// A message to a supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
-    /// It ended by itself.
+    /// The process ended by itself.
     Ended,
-    /// It is to end, and may take so long.
+    /// The process has to end within this time.
     End(Duration),
-    /// What binds its agent may have changed.
+    /// The rules that apply to the agent may have changed.
     Review,
 }
 
-/// How a process is started, the first time and every other time.
+/// The parameters of every start of a process.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) sandbox: Sandbox,
@@ -34,13 +34,13 @@ pub(super) struct Plan {
     pub(super) options: ProcessOptions,
 }
 
-/// One process: its latest start, and its output over all of them.
+/// One process: its latest start, and its output over all starts.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) plan: Plan,
     output: [Mutex<Ring>; 2],
     state: Mutex<State>,
-    /// Changes with every piece of output, and with every end.
+    /// A counter that changes with every piece of output, and with every end.
     news: watch::Sender<u64>,
 }
 
@@ -52,7 +52,7 @@ struct State {
     tell: Option<Sender<Word>>,
 }
 
-/// A lock that a panic under it does not close: what it holds is whole after each step.
+/// Locks a mutex even after a panic: its content is consistent after each step.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -69,13 +69,13 @@ impl Entry {
         }
     }
 
-    /// It goes on from now.
+    /// Records a start of the process.
     pub(super) fn begins(&self, process: &Arc<Process>, input: PipeWriter, tell: Sender<Word>) {
         let process = Some(Arc::clone(process));
         *locked(&self.state) = State { process, exit: None, input: Some(input), tell: Some(tell) };
     }
 
-    /// It is over.
+    /// Records the end of the process.
     pub(super) fn ends(&self, exit: ProcessExit) {
         {
             let mut state = locked(&self.state);
@@ -92,10 +92,10 @@ impl Entry {
         locked(&self.state).exit
     }
 
-    /// Tells its supervisor, if it goes on.
+    /// Sends a message to the supervisor, if the process runs.
     pub(super) fn tell(&self, word: Word) {
         if let Some(tell) = &locked(&self.state).tell {
-            // A supervisor that does not hear any more is done.
+            // A supervisor that no longer receives is done.
             let _ = tell.send(word);
         }
     }
@@ -108,27 +108,27 @@ impl Entry {
         }
     }
 
-    /// It wrote something.
+    /// Records output of the process.
     pub(super) fn wrote(&self, stream: OutputStream, piece: &[u8]) {
         locked(self.ring(stream)).push(piece);
         self.news.send_modify(|count| *count += 1);
     }
 
     pub(super) fn read(&self, stream: OutputStream, from: u64, most: usize) -> Chunk {
-        // Asked first: what it wrote last was there before it was over.
+        // The exit is checked first: the last output was recorded before it.
         let is_over = self.exit().is_some();
         let ring = locked(self.ring(stream));
         let chunk = ring.read(from, most);
         Chunk { is_end: is_over && chunk.next == ring.written(), ..chunk }
     }
 
-    /// The last of what it wrote to standard error.
+    /// Returns the end of the standard error.
     pub(super) fn last_words(&self, most: u64) -> Vec<u8> {
         let ring = locked(self.ring(OutputStream::Stderr));
         ring.read(ring.written().saturating_sub(most), usize::MAX).bytes
     }
 
-    /// Gives as much of `bytes` to its input as there is room for now; none if its input is closed.
+    /// Writes as many of `bytes` as there is room for now; `None` if the input is closed.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
         let mut state = locked(&self.state);
         let Some(input) = &mut state.input else { return Ok(None) };
@@ -147,7 +147,7 @@ impl Entry {
         locked(&self.state).input = None;
     }
 
-    /// Waits until `is_so`.
+    /// Waits until `is_so` returns true.
     pub(super) async fn when(&self, is_so: impl Fn(&Entry) -> bool) {
         let mut news = self.news.subscribe();
         while !is_so(self) {
@@ -157,7 +157,7 @@ impl Entry {
         }
     }
 
-    /// Whether something of `stream` is there from `from` on, or nothing will be.
+    /// Returns true if there is output of `stream` from `from` on, or if there will be no more.
     pub(super) fn has_output(&self, stream: OutputStream, from: u64) -> bool {
         self.exit().is_some() || locked(self.ring(stream)).written() > from
     }

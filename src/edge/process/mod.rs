@@ -1,10 +1,11 @@
-//! Processes of agents that go on (`sources/004`, "Exec/process scoped permissions").
+//! Long-running processes of agents (`sources/004`, "Exec/process scoped permissions").
 //!
-//! [`Agent::process_start`](crate::Agent::process_start) starts one under the scope and the sandbox that
-//! [`Agent::exec`](crate::Agent::exec) gives a command, decided as every action is. It ends when somebody stops it, and
-//! with whatever it rests on: a right that it was started with, its agent, its agent's run, the engine.
+//! [`Agent::process_start`](crate::Agent::process_start) starts a process. It has the scope and the sandbox that
+//! [`Agent::exec`](crate::Agent::exec) gives a command, and it is decided like every action. It ends when somebody
+//! stops it. It also ends with each of the things it depends on: a permission that it was started with, its agent, its
+//! agent's run, the engine.
 //!
-//! Deliberately absent: starting a process again by itself, and a terminal.
+//! Deliberately absent: automatic restarts, and a terminal.
 //!
 //! ```no_run
 //! # async fn example(agent: bestow::Agent) -> Result<(), Box<dyn std::error::Error>> {
@@ -34,14 +35,14 @@ pub(super) use ordered::action;
 pub(super) use registry::{carry_out_for, whose};
 pub use ring::Chunk;
 
-/// The most bytes that are kept of each stream of a process.
+/// The maximum number of bytes that are kept of each stream of a process.
 const MOST_KEPT: usize = 16 << 20;
 
-/// How a process that goes on is held.
+/// Options for a long-running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessOptions {
-    /// How many of the latest bytes of each output stream are kept: 256 KiB, and at most 16 MiB.
+    /// The number of latest bytes that are kept of each output stream: 256 KiB, and at most 16 MiB.
     pub buffer: usize,
 }
 
@@ -52,7 +53,7 @@ impl Default for ProcessOptions {
 }
 
 impl ProcessOptions {
-    /// The same with room for so many bytes of each output stream.
+    /// Returns the options with another number of kept bytes for each output stream.
     #[must_use]
     pub fn buffer(self, buffer: usize) -> ProcessOptions {
         ProcessOptions { buffer }
@@ -63,8 +64,8 @@ impl ProcessOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessStatus {
-    /// Who it is, and what it rests on.
+    /// The identity of the process, and the things it depends on.
     pub process: std::sync::Arc<crate::model::Process>,
-    /// How it ended, if it did.
+    /// Its exit, if it ended.
     pub exit: Option<crate::model::ProcessExit>,
 }

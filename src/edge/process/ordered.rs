@@ -1,4 +1,4 @@
-//! What a bot, or somebody on the command line, orders of processes.
+//! The orders for processes from a bot, or from a user of the command line.
 
 use std::{io, sync::Arc};
 
@@ -31,12 +31,13 @@ impl From<SandboxError> for Unprocessed {
 }
 
 impl Bot {
-    /// The same bot, which may start processes that go on, as its agent and confined by `sandbox`. For a connector, this
-    /// changes nothing.
+    /// Returns this bot with the ability to start long-running processes, as its agent and confined by `sandbox`. For a
+    /// connector, this changes nothing.
     ///
     /// # Authority
     ///
-    /// The bot gets no right by it: each start is decided as [`Agent::process_start`] is. The host runs commands for it.
+    /// The bot gets no permission by this: each start is decided as in [`Agent::process_start`]. The host runs commands
+    /// for the bot.
     #[must_use]
     pub fn starting_processes_in(self, sandbox: Sandbox) -> Bot {
         self.with_runner(Arc::new(InSandbox(sandbox)))
@@ -50,14 +51,15 @@ fn words(command: &[String]) -> Command {
     Command::new(words.next().cloned().unwrap_or_default()).args(words.cloned())
 }
 
-/// The profile of `agent` with what is `named`. It looks at every path that is protected, and a disk may be slow.
+/// Returns the profile of `agent` with the permissions in `named`. This looks at every protected path, and a disk may
+/// be slow.
 async fn profile(agent: &Agent, named: &[Permission]) -> Result<Profile, Unprocessed> {
     let (agent, named) = (agent.clone(), named.to_vec());
     let profile = tokio::task::spawn_blocking(move || agent.sandbox_profile(&named)).await;
     Ok(profile.map_err(|why| SandboxError::Io(io::Error::other(why)))??)
 }
 
-/// The action that an order of `agent` comes to, if it comes to one.
+/// Returns the action of an order of `agent`; `None` if the order is no action.
 pub(in crate::edge) async fn action(agent: &Agent, order: &ProcessOrder) -> Result<Option<Action>, Unprocessed> {
     match order {
         ProcessOrder::Start { command, named } => {
@@ -70,7 +72,7 @@ pub(in crate::edge) async fn action(agent: &Agent, order: &ProcessOrder) -> Resu
     }
 }
 
-/// Does as `agent` what `by` orders.
+/// Carries out an order of `by` as `agent`.
 pub(in crate::edge) async fn carry_out(
     sandbox: &Sandbox,
     agent: &Agent,

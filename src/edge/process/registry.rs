@@ -1,4 +1,4 @@
-//! Every process of one engine: those that go on, and the latest of those that ended.
+//! All processes of one engine: the running ones, and the latest ones that ended.
 
 use std::{
     any::Any,
@@ -21,29 +21,29 @@ use crate::{
     model::{AgentId, Event, Process, ProcessEvent, ProcessId},
 };
 
-/// How many processes of one agent that ended can still be read, and started again.
+/// The number of ended processes of one agent that can still be read and restarted.
 const ENDED: usize = 16;
 
-/// Every process of one engine.
+/// All processes of one engine.
 #[derive(Debug, Default)]
 pub(super) struct Registry {
     entries: Mutex<BTreeMap<ProcessId, (AgentId, Arc<Entry>)>>,
     running: Arc<Running>,
-    /// What confines processes that are ordered on the command line, if the host program said.
+    /// The sandbox for processes that are ordered on the command line, if the host program set one.
     #[cfg(feature = "journal")]
     sandbox: std::sync::OnceLock<crate::edge::sandbox::Sandbox>,
-    /// How often what binds agents has changed.
+    /// The number of changes to the rules that apply to agents.
     generation: AtomicU64,
 }
 
-/// How many supervisors there are.
+/// The number of supervisors.
 #[derive(Debug, Default)]
 struct Running {
     count: Mutex<usize>,
     fewer: Condvar,
 }
 
-/// A supervisor is there while this lives.
+/// A token that counts one supervisor for its lifetime.
 #[derive(Debug)]
 pub(super) struct Seat(Arc<Running>);
 
@@ -60,22 +60,23 @@ impl Registry {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often what binds agents has changed.
+    /// Returns the number of changes to the rules that apply to agents.
     pub(super) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// A place for one more supervisor.
+    /// Counts one more supervisor.
     pub(super) fn seat(&self) -> Seat {
         *self.running.count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         Seat(Arc::clone(&self.running))
     }
 
-    /// `entry` is what `process` is from now on. The oldest that ended is forgotten, if there are too many.
+    /// Registers `entry` as the process `process`. Removes the oldest ended processes of its agent if there are too
+    /// many.
     pub(super) fn take(&self, process: &Process, entry: &Arc<Entry>) {
         let mut entries = self.entries();
         let before = entries.insert(process.id, (process.agent.clone(), Arc::clone(entry)));
-        // A step that was not stored may have given its name away before.
+        // An earlier step that was not stored may have used this id. Its process is ended.
         if let Some((_, other)) = before.filter(|(_, other)| !Arc::ptr_eq(other, entry)) {
             other.tell(Word::End(Duration::ZERO));
         }
@@ -88,7 +89,7 @@ impl Registry {
         }
     }
 
-    /// `entry` never was.
+    /// Removes `entry`, as if it had never been registered.
     pub(super) fn let_go(&self, id: ProcessId, entry: &Arc<Entry>) {
         let mut entries = self.entries();
         if entries.get(&id).is_some_and(|(_, there)| Arc::ptr_eq(there, entry)) {
@@ -96,12 +97,12 @@ impl Registry {
         }
     }
 
-    /// The process of this name, if it is `agent`'s.
+    /// Returns the process with this id, if it belongs to `agent`.
     pub(super) fn get(&self, id: ProcessId, agent: &AgentId) -> Option<Arc<Entry>> {
         self.entries().get(&id).filter(|(whose, _)| whose == agent).map(|(_, entry)| Arc::clone(entry))
     }
 
-    /// The processes of `agent`.
+    /// Returns the processes of `agent`.
     pub(super) fn of(&self, agent: &AgentId) -> Vec<Arc<Entry>> {
         self.entries().values().filter(|(whose, _)| whose == agent).map(|(_, entry)| Arc::clone(entry)).collect()
     }
@@ -113,23 +114,23 @@ impl Registry {
 
 #[cfg(feature = "journal")]
 impl Engine {
-    /// Processes that somebody orders on the command line (`bestow process start`) are confined by `sandbox`. Otherwise they
-    /// are by the one that [`Sandbox::find`](crate::sandbox::Sandbox::find) finds. The first one counts.
+    /// Sets the sandbox for processes that are ordered on the command line (`bestow process start`). Without this call
+    /// it is the one that [`Sandbox::find`](crate::sandbox::Sandbox::find) finds. Only the first call has an effect.
     pub fn confine_processes_in(&self, sandbox: crate::edge::sandbox::Sandbox) {
         if let Some(registry) = self.outside::<Registry>() {
-            // One that is there stays.
+            // A sandbox that is already set stays.
             let _ = registry.sandbox.set(sandbox);
         }
     }
 }
 
-/// Whose process that is, of those that go on and the latest of those that ended.
+/// Returns the agent of a process, among the running ones and the latest ones that ended.
 #[cfg(feature = "journal")]
 pub(in crate::edge) fn whose(engine: &Engine, id: ProcessId) -> Option<AgentId> {
     engine.outside::<Registry>()?.entries().get(&id).map(|(agent, _)| agent.clone())
 }
 
-/// Does as `agent` what `by` orders, for the host program.
+/// Carries out an order of `by` as `agent`, for the host program.
 #[cfg(feature = "journal")]
 pub(in crate::edge) async fn carry_out_for(
     engine: &Engine,
@@ -185,7 +186,7 @@ impl Outside for Registry {
     }
 }
 
-/// Whether what was decided before may be denied after it.
+/// Returns true if an action that was allowed before may be denied after this event.
 fn may_deny(event: &Event) -> bool {
     matches!(
         event,

@@ -1,4 +1,4 @@
-//! The latest output of a process: bounded, and counted from its first byte.
+//! The latest output of a process, in a buffer of bounded size. Offsets count from its first byte.
 
 use std::collections::VecDeque;
 
@@ -6,15 +6,15 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chunk {
-    /// Where it begins, counted from the first byte that the process wrote.
+    /// The offset of the first byte, counted from the first byte that the process wrote.
     pub from: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// How many bytes between what was asked for and `from` are no longer kept.
+    /// The number of requested bytes before `from` that are no longer kept.
     pub dropped: u64,
-    /// Where the next piece begins.
+    /// The offset of the next piece.
     pub next: u64,
-    /// Whether nothing follows, unless the process is started again.
+    /// True if no output follows, unless the process is restarted.
     pub is_end: bool,
 }
 
@@ -23,7 +23,7 @@ pub struct Chunk {
 pub(super) struct Ring {
     bytes: VecDeque<u8>,
     most: usize,
-    /// How many bytes were written at all.
+    /// The total number of bytes written.
     written: u64,
 }
 
@@ -40,12 +40,12 @@ impl Ring {
         self.bytes.extend(kept);
     }
 
-    /// How many bytes were written at all.
+    /// Returns the total number of bytes written.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// At most `most` bytes from `from` on. What lies beyond the end is the end.
+    /// Returns at most `most` bytes from `from` on. An offset beyond the end counts as the end.
     pub(super) fn read(&self, from: u64, most: usize) -> Chunk {
         let first = self.written - len(self.bytes.len());
         let begin = from.clamp(first, self.written);

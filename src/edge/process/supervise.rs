@@ -1,4 +1,4 @@
-//! The thread that a process lives on: it starts the process, hears what becomes of it, and ends it.
+//! The supervisor thread of a process: it starts the process, waits for its end or for orders, and ends it.
 
 use std::{
     io::{self, PipeReader},
@@ -29,27 +29,27 @@ use crate::{
     model::{Action, Cause, Process, ProcessExit, ProcessId},
 };
 
-/// How much of the end of standard error is looked at for what the sandbox refused.
+/// The number of bytes at the end of standard error that are searched for refusals of the sandbox.
 const LAST_WORDS: u64 = 64 << 10;
 
-/// What is to be started.
+/// A process to start.
 pub(super) struct Start {
     pub(super) agent: Agent,
     pub(super) registry: Arc<Registry>,
     pub(super) entry: Arc<Entry>,
     pub(super) starting: Starting,
     pub(super) action: Action,
-    /// What bound agents when it was decided, as the registry counts it.
+    /// The registry's change counter at the time of the decision.
     pub(super) generation: u64,
 }
 
-/// How it ended, where nobody can say.
+/// The exit that is recorded if the real one is unknown.
 const KILLED: ProcessExit = ProcessExit::Signalled { signal: 9 };
 
 type Answer = Result<ProcessId, ExecError>;
 
 impl Start {
-    /// Starts it on a thread of its own, which stays until it is gone.
+    /// Starts the process on a thread of its own, which stays until the process is gone.
     pub(super) async fn start(self) -> Answer {
         let (answer, answered) = oneshot::channel();
         let seat = self.registry.seat();
@@ -64,7 +64,7 @@ impl Start {
             Err(why) => drop(answer.send(Err(why))),
             Ok(begun) => {
                 let id = begun.process.id;
-                // Whoever wanted it may have gone meanwhile.
+                // The caller may have given up meanwhile.
                 if answer.send(Ok(id)).is_err() {
                     entry.tell(Word::End(Duration::ZERO));
                 }
@@ -75,7 +75,7 @@ impl Start {
         drop(seat);
     }
 
-    /// What is decided stands, is a fact, and goes.
+    /// Sets up the sandbox, records the start, and lets the process run.
     fn begin(self) -> Result<Begun, ExecError> {
         let Start { agent, registry, entry, starting, action, generation } = self;
         let kept = agent.kept_from_commands()?;
@@ -110,7 +110,7 @@ impl Start {
                 return Err(why.into());
             }
         };
-        // What bound the agent when it was decided binds it still; otherwise that is looked at again.
+        // The rules may have changed since the decision. Then the process is reviewed again.
         let is_same = registry.generation() == generation;
         let standing = if is_same { standing } else { Standing::default() };
         if !is_same {
@@ -132,7 +132,7 @@ impl Start {
     }
 }
 
-/// What was to begin did not; if it was there before, it is as ended as it was.
+/// Undoes a failed start. A process that existed before keeps its earlier exit.
 fn forgotten(registry: &Registry, entry: &Arc<Entry>, is_first: bool) {
     entry.ends(entry.exit().unwrap_or(KILLED));
     if let Some(process) = entry.process().filter(|_| is_first) {
@@ -140,7 +140,7 @@ fn forgotten(registry: &Registry, entry: &Arc<Entry>, is_first: bool) {
     }
 }
 
-/// Its input: its end, and ours, which never waits.
+/// Creates the input pipe: the end for the process, and our end, which never blocks.
 fn input() -> Result<(OwnedFd, io::PipeWriter), SandboxError> {
     let (theirs, ours): (PipeReader, _) = io::pipe()?;
     fcntl_setfl(&ours, OFlags::NONBLOCK)?;
@@ -162,7 +162,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// A process that goes on, on its thread.
+/// A running process, on its thread.
 struct Begun {
     agent: WeakAgent,
     entry: Arc<Entry>,
@@ -170,10 +170,10 @@ struct Begun {
     going: Going,
     listening: Listening,
     cause: Option<Arc<Cause>>,
-    /// What its agent's commands were kept from when it was confined.
+    /// The paths and globs that were kept from the agent's commands when the process was confined.
     kept: KeptFrom,
     action: Action,
-    /// How its action stood when it was let go.
+    /// The evaluation of the action when the process was started.
     standing: Standing,
     tell: Sender<Word>,
     told: Receiver<Word>,
@@ -183,16 +183,16 @@ impl Begun {
     fn live(self) {
         let tell = self.tell.clone();
         let ended = self.going.when_ended(move || {
-            // A supervisor that does not hear any more is done.
+            // A supervisor that no longer receives is done.
             let _ = tell.send(Word::Ended);
         });
-        // Without a thread that waits for its end it cannot go on.
+        // The process cannot continue without a thread that waits for its end.
         let Ok(ended) = ended else { return self.entry.ends(KILLED) };
         let was_told = self.until_the_end();
         self.finish(ended, was_told);
     }
 
-    /// Waits for its end; whether it was told to end.
+    /// Waits for the end of the process. Returns true if it was told to end.
     fn until_the_end(&self) -> bool {
         let mut kill_at: Option<Instant> = None;
         loop {
@@ -218,11 +218,11 @@ impl Begun {
         }
     }
 
-    /// What came after its start may deny it.
+    /// Ends the process if a change after its start denies it.
     fn review(&self) {
         let Some(agent) = self.agent.upgrade() else { return };
         let Some(why) = self.denied(&agent) else { return };
-        // If nothing can be said any more, it ends all the same.
+        // If the denial cannot be recorded any more, the process ends all the same.
         if agent.deny_process(self.process.id, why).is_err() {
             let _ = self.tell.send(Word::End(Duration::ZERO));
         }
@@ -245,7 +245,7 @@ impl Begun {
         drop(listening);
         let gone = gone.unwrap_or(Gone { exit: KILLED, violations: Vec::new() });
         if let Some(agent) = agent.upgrade() {
-            // If the engine is closed, the next one says how it ended.
+            // If the engine is closed, the next engine records the exit.
             let _ = agent.tell_violations(gone.violations, cause.as_ref());
             let _ = agent.tell_exit(process.id, gone.exit);
         }

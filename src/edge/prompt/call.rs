@@ -1,4 +1,4 @@
-//! A model's tool call, carried out as the agent whose handle it is.
+//! The execution of a model's tool call, as the agent whose handle it is.
 
 use std::time::Duration;
 
@@ -12,16 +12,15 @@ use crate::{
 
 use super::tool::{Field, FieldKind, MAX_SECONDS, TOOLS, Tool};
 
-/// Carries out one tool call of a model that acts as `agent`, and says what came of it, for the model to read.
+/// Carries out one tool call of a model that acts as `agent`, and returns the result for the model to read.
 ///
-/// The result is an object. Its `status` is `granted`, `denied`, `expired`, `cancelled`, `unavailable` or `pending` for
-/// a
-/// request, `ok` for what is done, and `error` with a `message` for what is not: a wrong input, or a refusal of the
-/// engine. Nothing in `input` says who acts.
+/// The result is an object with a `status`. For a request it is `granted`, `denied`, `expired`, `cancelled`,
+/// `unavailable` or `pending`. For a successful call it is `ok`. For a failed call it is `error`, with a `message`: the
+/// input is wrong, or the engine refuses. The acting agent never depends on `input`.
 ///
 /// # Cancellation
 ///
-/// Dropping the future of a call that waits leaves the question standing.
+/// Dropping the future of a call that waits leaves the request pending.
 pub async fn call(agent: &Agent, name: &str, input: &Value) -> Value {
     let done = match Input::read(name, input) {
         Ok(input) => carry_out(agent, &input).await,
@@ -30,7 +29,8 @@ pub async fn call(agent: &Agent, name: &str, input: &Value) -> Value {
     done.unwrap_or_else(|why| json!({ "status": "error", "message": why }))
 }
 
-/// What reached an agent by itself, for its model to read; none for what should not make it act.
+/// Returns the text of a notification, for the agent's model to read. Returns `None` for a silent notification, which
+/// should not make the model act.
 pub fn news(mail: &Mail) -> Option<String> {
     (!mail.is_silent()).then(|| mail.to_string())
 }
@@ -128,7 +128,7 @@ fn refused(why: Error) -> String {
     why.to_string()
 }
 
-/// The input of a call, with every field known and of its kind.
+/// The input of a call. Every field is known and has the right type.
 #[derive(Debug)]
 struct Input<'v> {
     tool: &'static Tool,
@@ -191,7 +191,7 @@ impl<'v> Input<'v> {
     }
 }
 
-/// Whether the value is of the kind that the field takes.
+/// Checks that the value has the type of the field.
 fn fits(field: &Field, value: &Value) -> Result<(), String> {
     let (fits, kind) = match field.kind {
         FieldKind::Tag | FieldKind::Reason | FieldKind::Scope | FieldKind::Agent | FieldKind::Request => {

@@ -1,12 +1,9 @@
-//! The words and tools that an orchestrator puts before a model, so that it can ask for permissions itself.
+//! The texts and tools that an orchestrator gives to a model, so that the model can request permissions itself.
 //!
-//! [`tools`] gives the definitions for a function-calling API ([`functions`] wraps them as OpenAI-style APIs want
-//! them),
-//! [`instructions`] the paragraph of the system prompt, [`call`] carries a tool call of the model out, and [`news`]
-//! says what
-//! reaches the agent later. Who acts is the handle's agent, whatever the model says (`sources/004`, "Permission
-//! requests" and
-//! "Direct grants").
+//! [`tools`] returns the definitions for a function-calling API, and [`functions`] wraps them in the form of
+//! OpenAI-style APIs. [`instructions`] returns the paragraph for the system prompt. [`call`] carries out a tool call of
+//! the model, and [`news`] returns the text of later notifications. The acting agent is always the agent of the handle:
+//! the model cannot choose it (`sources/004`, "Permission requests" and "Direct grants").
 //!
 //! ```no_run
 //! # async fn turn(agent: bestow::Agent, name: &str, input: serde_json::Value) -> Result<(), bestow::Error> {

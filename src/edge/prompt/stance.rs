@@ -1,4 +1,4 @@
-//! The paragraph that tells a model who it is, what it holds, and how to go on when it is blocked.
+//! The paragraph for the system prompt: the model's identity, its holdings, and its behavior when it is blocked.
 
 use crate::{
     engine::{Agent, Error},
@@ -6,10 +6,11 @@ use crate::{
     model::{Hold, Interaction, Mode, Reads, Scope, Shown},
 };
 
-/// The words for the system prompt of a model that acts as `agent`: who it is, where it works, what it holds now, what its
-/// mode leaves it, and the stance of `sources/004` ("Prompt stance"): ask when blocked, go on meanwhile.
+/// Returns the text for the system prompt of a model that acts as `agent`. It contains the agent's identity, its
+/// working directory, its current holdings, and the restrictions of its mode. It ends with the stance of `sources/004`
+/// ("Prompt stance"): request a permission when blocked, and continue with other work meanwhile.
 ///
-/// It says what was true when it was made. What changes later reaches the agent's mailbox ([`news`](super::news)).
+/// The text is a snapshot. Later changes reach the agent's mailbox ([`news`](super::news)).
 ///
 /// # Errors
 ///
@@ -49,17 +50,17 @@ pub fn instructions(agent: &Agent) -> Result<String, Error> {
     Ok([text.as_str(), in_mode(&state), if asks_nobody(&state) { ALONE } else { ASKING }, PASSING_ON].concat())
 }
 
-/// Returns true where every request is refused at once.
+/// Returns true if every request is refused at once.
 fn asks_nobody(state: &PermissionState) -> bool {
     state.interaction == Interaction::NonInteractive || modes(state).any(|mode| mode == Mode::Never)
 }
 
-/// The mode of the agent and those above it, which bind it as well.
+/// Returns the modes of the agent and of its ancestors, which also apply to it.
 fn modes(state: &PermissionState) -> impl Iterator<Item = Mode> {
     std::iter::once(state.mode).chain(state.modes_above.iter().map(|above| above.mode))
 }
 
-/// What a mode leaves to the agent, where that is not what it holds.
+/// Returns the sentence about a mode that restricts the agent's holdings.
 fn in_mode(state: &PermissionState) -> &'static str {
     if modes(state).any(|mode| mode == Mode::Plan) {
         "You plan (mode `plan`): you read, and nothing that you write, send or run otherwise happens.\n"
@@ -81,8 +82,8 @@ otherwise.
 const ALONE: &str = "
 Use what you hold without asking.
 
-Nobody is asked for you now: `request_permission` is refused at once. When you lack a permission, take another way or say \
-what you could not do. Do not try to reach it otherwise.
+Nobody is asked for you now: `request_permission` is refused at once. When you lack a permission, take another way or \
+say what you could not do. Do not try to reach it otherwise.
 ";
 
 const PASSING_ON: &str = "

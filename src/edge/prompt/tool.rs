@@ -1,13 +1,13 @@
-//! The tools, field by field. What a model may say and what [`call`](super::call) reads is this one table.
+//! The tools with their fields. This one table defines the input of a model, and [`call`](super::call) reads by it.
 
 use serde_json::{Map, Value, json};
 
 use crate::model::{InvalidPermission, MAX_PERMISSIONS, MAX_REASON_CHARS};
 
-/// The longest time that one call waits for a decision.
+/// The maximum time in seconds that one call waits for a decision.
 pub(super) const MAX_SECONDS: u64 = 60;
 
-/// The scopes that a model may name. A moment is for programs.
+/// The scopes that a model may name. The scope `until`, with a time, is for programs only.
 const SCOPES: [&str; 3] = ["once", "session", "always"];
 
 /// One tool.
@@ -27,7 +27,7 @@ pub(super) struct Field {
     description: &'static str,
 }
 
-/// The values that a field takes.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldKind {
     /// One permission.
@@ -107,7 +107,7 @@ pub(super) const TOOLS: &[Tool] = &[
 ];
 
 impl FieldKind {
-    /// A value that it takes.
+    /// Returns an example value of this type.
     fn example(self) -> Value {
         match self {
             FieldKind::Tag => json!("@network"),
@@ -162,7 +162,7 @@ impl Tool {
     }
 }
 
-/// The definitions of the tools, each as `{name, description, input_schema}`.
+/// Returns the definitions of the tools, each as `{name, description, input_schema}`.
 pub fn tools() -> Vec<Value> {
     let define = |tool: &Tool| {
         let (name, schema) = (tool.name, tool.input_schema());
@@ -171,7 +171,7 @@ pub fn tools() -> Vec<Value> {
     TOOLS.iter().map(define).collect()
 }
 
-/// The same, each as `{type: "function", function: {name, description, parameters}}`.
+/// Returns the definitions of the tools, each as `{type: "function", function: {name, description, parameters}}`.
 pub fn functions() -> Vec<Value> {
     let define = |tool: &Tool| {
         let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.input_schema() });
@@ -180,7 +180,7 @@ pub fn functions() -> Vec<Value> {
     TOOLS.iter().map(define).collect()
 }
 
-/// Whether `name` is one of these tools, so that [`call`](super::call) carries its calls out.
+/// Returns true if `name` is one of these tools, so that [`call`](super::call) can carry out its calls.
 pub fn is_tool(name: &str) -> bool {
     TOOLS.iter().any(|tool| tool.name == name)
 }

@@ -28,31 +28,31 @@ use super::{
 pub(super) struct AgentPart {
     pub(super) engine: Engine,
     pub(super) agent: Agent,
-    /// What runs processes for it, if its host lets it have some.
+    /// The runner that starts processes for the bot, if the host allows it processes.
     pub(super) runner: Option<Arc<dyn Runner>>,
     hears: Hears,
     events: Subscription,
-    /// What the bot was last told that it holds.
+    /// The holdings that the bot was last informed of.
     told: Holdings,
-    /// The `requestId` with which the bot last asked each question that waits.
+    /// For each pending request, the `requestId` with which the bot last made it.
     asked_as: BTreeMap<RequestId, Option<String>>,
 }
 
-/// What of its agent's mail this conversation is told.
+/// The part of the agent's notifications that this conversation delivers.
 enum Hears {
-    /// All of it: the bot is the agent.
+    /// All notifications: the bot is the agent.
     Everything(Mailbox),
-    /// How the questions ended that were asked in it: the bot is one of several that act as the agent, for as long as
-    /// the agent holds `@events`.
+    /// Only the results of requests made in this conversation. The bot is one of several that act as the agent, for as
+    /// long as the agent holds `@events`.
     ItsOwn(Vec<Ticket>),
 }
 
 /// Something that concerns this agent.
 pub(super) enum News {
     Mail(Mail),
-    /// What it holds may have changed.
+    /// The agent's holdings may have changed.
     Held,
-    /// A process of its ended.
+    /// A process of the agent ended.
     Exited(ProcessId, ProcessExit),
 }
 
@@ -62,7 +62,7 @@ impl AgentPart {
         AgentPart::hearing(hears, engine, agent)
     }
 
-    /// One of several that act as `agent`, through its `@events`.
+    /// Creates the part for one of several bots that act as `agent`, through its `@events`.
     pub(super) fn beside_others(engine: Engine, agent: Agent) -> AgentPart {
         AgentPart::hearing(Hears::ItsOwn(Vec::new()), engine, agent)
     }
@@ -72,12 +72,13 @@ impl AgentPart {
         AgentPart { engine, agent, runner: None, hears, events, told: Holdings::default(), asked_as: BTreeMap::new() }
     }
 
-    /// The same, with processes by way of `runner`.
+    /// Returns this part with a runner that starts processes.
     pub(super) fn with_runner(self, runner: Option<Arc<dyn Runner>>) -> AgentPart {
         AgentPart { runner, ..self }
     }
 
-    /// Whether this conversation may go on: what an agent lost, nobody uses in its name.
+    /// Returns true if this conversation may continue. A bot beside others stops acting for the agent once the agent no
+    /// longer holds `@events`.
     fn may_go_on(&self) -> bool {
         matches!(self.hears, Hears::Everything(_)) || self.agent.check(&Permission::Events) != Check::NotHeld
     }
@@ -95,7 +96,7 @@ impl AgentPart {
         Ok(ToAgent::RequestAccepted(self.answered(accepted, asked.request_id)))
     }
 
-    /// The answer to this question is told here, with the mark it was asked with.
+    /// Registers that this conversation delivers the result of the request, with the `requestId` it was made with.
     fn awaits(&mut self, ticket: Ticket, asked_as: Option<String>) {
         self.asked_as.insert(ticket.id(), asked_as);
         if let Hears::ItsOwn(tickets) = &mut self.hears {
@@ -124,12 +125,13 @@ impl AgentPart {
             Authorization::Allowed(_) | Authorization::Asked(..) | Authorization::Denied(_) => None,
         };
         if let Some(decision) = changed {
-            // A bot that overlooks it would do what it asked about, and that may not happen.
+            // A bot that overlooked the change would perform its original action, and that one is not allowed.
             let why = format!("a hook changed it: only this may happen instead: {}", decision.action);
             return Err(NotDone::new(ErrorCode::Refused, why));
         }
         let decision = authorized.decision();
-        // A decision after an answer names its question too; here it is told only where one waits.
+        // A decision that follows an answer also names its request. The bot gets the id only while a request is
+        // pending.
         let waits = decision.approval_action_id.filter(|_| decision.verdict() == Effect::Ask);
         let result = AuthorizeResult {
             decision: decision.decision,
@@ -153,7 +155,8 @@ impl AgentPart {
         self.agent.cancel(id).await.map_err(|why| NotDone::about_request(named, &why))
     }
 
-    /// Codes are short, so that others' may be guessed: only this agent's own questions are looked through.
+    /// Finds a request by its code among this agent's own requests only. Codes are short, so the codes of other agents
+    /// could be guessed.
     fn own_with_code(&self, code: &str) -> Result<RequestId, NotDone> {
         let wanted = code.trim().to_ascii_lowercase();
         let own = self.engine.pending()?.into_iter().map(|pending| pending.request);
@@ -220,7 +223,7 @@ impl AgentPart {
         })
     }
 
-    /// Nothing crosses owners, words neither.
+    /// Rejects a message to an agent of another owner. Neither permissions nor text cross owners.
     fn same_owner(&self, to: &AgentId) -> Result<(), Error> {
         let (own, other) = (self.agent.profile()?, self.engine.agent(to)?.profile()?);
         if own.owner == other.owner {
@@ -407,7 +410,7 @@ impl Part for AgentPart {
     }
 
     async fn tell(&mut self, news: News) -> Vec<ToAgent> {
-        // First what it holds, so that it knows that before it hears why.
+        // The holdings come first, so that the bot knows them before it reads the explanation.
         let held = self.policy_updated();
         let ts = now(&self.engine);
         let mail = match news {
@@ -427,7 +430,7 @@ impl Part for AgentPart {
     }
 }
 
-/// The resolution of the first question that is over, which is told once.
+/// Returns the resolution of the first finished request, and removes its ticket so that it is reported only once.
 fn first_over(tickets: &mut Vec<Ticket>) -> Option<Arc<Resolution>> {
     let (place, resolution) = tickets.iter().enumerate().find_map(|(place, ticket)| Some((place, ticket.poll()?)))?;
     tickets.swap_remove(place);

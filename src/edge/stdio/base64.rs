@@ -1,4 +1,4 @@
-//! Bytes that are no text, as text (RFC 4648, section 4).
+//! Base64: arbitrary bytes as text (RFC 4648, section 4).
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -18,7 +18,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes that `text` stands for, if it stands for any.
+/// Decodes `text`; `None` if it is not valid Base64.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let letters = text.trim_end_matches('=');
     if !text.len().is_multiple_of(4) || text.len() - letters.len() > 2 {

@@ -1,4 +1,4 @@
-//! What a bot may act as, and talking to it.
+//! The permitted role of a bot, and the conversation with it.
 
 use std::{fmt, future::Future, io, sync::Arc};
 
@@ -22,10 +22,10 @@ use super::{
     session::{Ended, converse},
 };
 
-/// Through what a connector's user answers, as every decision records it.
+/// The channel through which a connector's user answers. Every decision records it.
 const MEANS: &str = "stdio";
 
-/// A bot that is about to be talked to: what it may act as, and how much it may do.
+/// A bot before its conversation starts: the role it has, and the limits on its resources.
 pub struct Bot {
     engine: Engine,
     seat: Seat,
@@ -50,11 +50,12 @@ impl fmt::Debug for Bot {
 }
 
 impl Bot {
-    /// A bot that acts as `agent`, and as no other. It reads that agent's mailbox; let nobody else read it meanwhile.
+    /// Creates a bot that acts as `agent`, and as no other agent. The bot reads that agent's mailbox, so nothing else
+    /// should read it meanwhile.
     ///
     /// # Authority
     ///
-    /// The bot can do everything that the agent can. It can answer nothing.
+    /// The bot can do everything that the agent can. It cannot answer requests.
     ///
     /// # Errors
     ///
@@ -63,22 +64,22 @@ impl Bot {
         Ok(Bot::new(engine, Seat::Agent(engine.agent(agent)?)))
     }
 
-    /// One of several that act as `agent` at the same time, for as long as it holds `@events` (`sources/004`, "Events
-    /// permission and unix sockets"). The agent's mail stays where it is: such a bot hears how the questions ended that
-    /// it asked itself, and nothing else that reaches the agent.
+    /// Creates one of several bots that act as `agent` at the same time, for as long as the agent holds `@events`
+    /// (`sources/004`, "Events permission and unix sockets"). The agent's mailbox stays with its reader. Such a bot
+    /// gets the results of its own requests, and none of the agent's other notifications.
     ///
     /// # Authority
     ///
-    /// As [`Bot::agent`].
+    /// The bot has the authority described at [`Bot::agent`].
     pub fn beside_others(agent: Agent) -> Bot {
         Bot::new(&agent.engine(), Seat::BesideOthers(agent))
     }
 
-    /// A bot that shows the questions for the user of the foreground agent `agent`, and may not answer them.
+    /// Creates a bot that shows requests to the user of the foreground agent `agent`, and may not answer them.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is no such agent, or it is not a foreground agent.
+    /// [`Error::Refused`] if there is no such agent, or if it is not a foreground agent.
     pub fn connector(engine: &Engine, agent: &AgentId) -> Result<Bot, Error> {
         let profile = engine.agent(agent)?.profile()?;
         if !profile.kind.is_foreground() {
@@ -88,12 +89,12 @@ impl Bot {
         Ok(Bot::new(engine, Seat::Connector { agent, owner, approver: None }))
     }
 
-    /// The same connector, whose decisions count as those of `by`. For a bot that acts as an agent, this changes
-    /// nothing.
+    /// Returns this connector with the permission to decide: its decisions count as decisions of `by`. For a bot that
+    /// acts as an agent, this changes nothing.
     ///
     /// # Authority
     ///
-    /// Whoever writes this bot's lines can give every agent of that owner anything that is not protected.
+    /// The author of this bot's lines can give every agent of that owner any permission that is not protected.
     #[must_use]
     pub fn answering_as(mut self, by: ApproverId) -> Bot {
         if let Seat::Connector { owner, approver, .. } = &mut self.seat {
@@ -102,20 +103,20 @@ impl Bot {
         self
     }
 
-    /// The same bot, within other limits.
+    /// Returns this bot with other limits.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Bot {
         Bot { limits, ..self }
     }
 
-    /// The same bot; once it is a process, each line of its standard error goes to `sink`. Without this it goes where
-    /// the command says, which is where this process's goes.
+    /// Returns this bot with a sink for standard error: once the bot is a process, `sink` receives each line of it.
+    /// Without a sink, the command's own setting applies. Its default is the standard error of this process.
     #[must_use]
     pub fn stderr(self, sink: impl FnMut(&str) + Send + 'static) -> Bot {
         Bot { stderr: Some(Box::new(sink)), ..self }
     }
 
-    /// The same bot, which may start processes by way of `runner`.
+    /// Returns this bot with a runner through which it may start processes.
     #[cfg(feature = "sandbox")]
     pub(in crate::edge) fn with_runner(self, runner: Arc<dyn Runner>) -> Bot {
         Bot { runner: Some(runner), ..self }
@@ -125,20 +126,21 @@ impl Bot {
         Bot { engine: engine.clone(), seat, limits: Limits::default(), stderr: None, runner: None }
     }
 
-    /// Talks to a bot that writes to `reader` and reads from `writer`, until one side ends it.
+    /// Talks to a bot that writes to `reader` and reads from `writer`, until one side ends the conversation.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future ends the conversation at once; what waited for this connector's user goes to the next.
+    /// Dropping the future ends the conversation at once. Requests that were waiting for this connector's user go to
+    /// the next connector.
     pub async fn serve(self, reader: impl AsyncRead + Unpin + Send, writer: impl AsyncWrite + Unpin + Send) -> Ended {
         self.serve_until(reader, writer, std::future::pending()).await
     }
 
-    /// The same, and says goodbye when `stop` is there.
+    /// Talks to a bot as [`Bot::serve`] does, and says goodbye when `stop` completes.
     ///
     /// # Cancellation
     ///
-    /// As [`Bot::serve`].
+    /// Dropping the future has the effect described at [`Bot::serve`].
     pub async fn serve_until(
         self,
         reader: impl AsyncRead + Unpin + Send,
@@ -163,13 +165,13 @@ impl Bot {
         }
     }
 
-    /// Starts a process and talks to it over its standard input and output. It is killed if it does not end by itself
-    /// within [`Limits::grace`] after the conversation did, or when the [`Running`] is dropped. Call it within a Tokio
+    /// Starts a process and talks to it over its standard input and output. The process is killed if it does not end
+    /// within [`Limits::grace`] after the conversation, or when the [`Running`] is dropped. Call this within a Tokio
     /// runtime that does I/O.
     ///
     /// # Errors
     ///
-    /// When the process cannot be started; the error names the program.
+    /// An I/O error if the process cannot be started. The error names the program.
     pub fn spawn(self, command: Command) -> io::Result<Running> {
         let grace = self.limits.grace;
         Running::start(self, command, grace)

@@ -1,4 +1,4 @@
-//! The part of a bot that is the way to the user of one foreground agent.
+//! The part of a bot that reaches the user of one foreground agent.
 
 use std::sync::Arc;
 
@@ -27,11 +27,11 @@ pub(super) struct ConnectorPart {
     engine: Engine,
     agent: AgentId,
     owner: OwnerId,
-    /// Whoever this bot may decide as.
+    /// The person for whom this bot may decide, if it may.
     approver: Option<Approver>,
     connection: Connection,
     events: Subscription,
-    /// What is to be shown once everything is told that happened before it.
+    /// The next item for the user. It is held back until all earlier events are reported.
     held: Option<ToPerson>,
     denials: Denials,
 }
@@ -40,7 +40,7 @@ pub(super) struct ConnectorPart {
 pub(super) enum News {
     Shown(ToPerson),
     Config(NoticeKind, String, Option<u64>),
-    /// Of a tool; without one, of every tool that the run has not yet.
+    /// A policy change: of one tool, or, without a tool, of every tool that the run will have.
     Guard(RunId, Option<ToolName>, Vec<PolicyName>),
 }
 
@@ -147,7 +147,7 @@ impl ConnectorPart {
         answered(&self.engine, answer, request_id)
     }
 
-    /// What changed in a guard of a run of this owner.
+    /// Returns the news of a policy change in a run of this owner; `None` for other events.
     fn guard(&self, event: &Event) -> Option<News> {
         let told = |owner: &OwnerId, run: &RunId, tool: Option<&ToolName>, policies: &[Arc<str>]| {
             (*owner == self.owner).then(|| News::Guard(run.clone(), tool.cloned(), names(policies)))
@@ -170,14 +170,14 @@ impl ConnectorPart {
         Ok(self.engine.message(&self.agent, None, text).await?)
     }
 
-    /// Answers by itself what the user does not want to be asked again.
+    /// Denies the request automatically if the user does not want to be asked again. Returns true if it did.
     async fn denied_before(&self, request: &Request) -> bool {
         let Some(approver) = self.approver.as_ref().filter(|_| self.denials.answer(request)) else { return false };
-        // If somebody was faster, the question is over all the same.
+        // If another approver answered earlier, the request is resolved as well.
         approver.answer(request.id, Answer::deny()).await.is_ok()
     }
 
-    /// What of a change of the policy file concerns this user. Other owners' agents are not named.
+    /// Returns the part of a policy file change that concerns this user. Agents of other owners are not named.
     fn config(&self, event: &Event) -> Option<News> {
         if let Event::ConfigRejected { .. } = event {
             return Some(News::Config(NoticeKind::ConfigRejected, event.to_string(), None));
@@ -206,7 +206,7 @@ fn tool_guard(Guard { tool, names: policies, policies: rules }: Guard) -> ToolGu
     ToolGuard { tool, policies: names(&policies), rules }
 }
 
-/// What may happen instead of what was asked about, by the same tool.
+/// Builds the action that may happen instead of the requested one, with the tool of the requested action.
 fn instead(kind: Decision, input: ModifiedInput, asked: Option<&ActionFacts>) -> Result<Action, NotDone> {
     let invalid = |message: &str| Err(NotDone::new(ErrorCode::ValidationError, message));
     if matches!(kind, Decision::Deny | Decision::DenySession) {
@@ -219,7 +219,7 @@ fn instead(kind: Decision, input: ModifiedInput, asked: Option<&ActionFacts>) ->
     }
 }
 
-/// The engine's answer for a user's decision.
+/// Translates a user's decision into the engine's answer.
 fn answer(decision: &PermissionDecision) -> Result<Answer, NotDone> {
     let invalid = |message: &str| Err(NotDone::new(ErrorCode::ValidationError, message));
     let scope = match (decision.decision, decision.scope) {
@@ -244,7 +244,7 @@ fn answer(decision: &PermissionDecision) -> Result<Answer, NotDone> {
     Ok(if let Some(feedback) = decision.feedback.clone() { answer.feedback(feedback) } else { answer })
 }
 
-/// What a yes for good would allow, if it may be said.
+/// Describes the actions that `allow-always` would allow; `None` if it is not on offer.
 fn always(request: &Request) -> Option<String> {
     let action = request.action.as_ref().filter(|action| !action.cut && !request.only_lacks)?;
     action.shape.as_ref().map(|shape| shape.shown.to_string())
@@ -280,14 +280,14 @@ fn question(request: &Request) -> ToConnector {
     }))
 }
 
-/// What the first of the permissions that are asked is about.
+/// Returns the operation and the resource of the first requested permission.
 fn asked_first(first: Option<&Permission>) -> (Operation, String) {
     match first {
         Some(Permission::Path(crate::model::Access::Read, path)) => (Operation::Read, path.to_string()),
         Some(Permission::Path(crate::model::Access::Write, path)) => (Operation::Write, path.to_string()),
         Some(Permission::Tool(name)) => (Operation::Tool, name.to_string()),
         Some(Permission::Network) => (Operation::Network, Permission::Network.to_string()),
-        // A question that is shown asks for something; this arm is only for `@events`.
+        // A request that is shown names at least one permission. This arm only occurs for `@events`.
         Some(Permission::Events) | None => (Operation::Events, Permission::Events.to_string()),
     }
 }
@@ -359,7 +359,7 @@ impl Part for ConnectorPart {
 
     async fn news(&mut self) -> Result<News, Ended> {
         loop {
-            // What happened before something is shown is told before it.
+            // Events that happened before an item is shown are reported before it.
             let event = tokio::select! {
                 biased;
                 event = self.events.next() => Some(event),

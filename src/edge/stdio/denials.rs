@@ -1,13 +1,14 @@
-//! What a user does not want to be asked again during a run (`deny-session`, `sources/001`).
+//! The permissions that a user does not want to be asked about again during a run (`deny-session`, `sources/001`).
 
 use std::collections::BTreeSet;
 
 use crate::model::{AgentId, Permission, Request, RunId};
 
-/// How many are remembered; then the user is asked again, which is no harm.
+/// The maximum number of remembered denials. Beyond it the list is cleared and the user is asked again, which does no
+/// harm.
 const CAPACITY: usize = 1024;
 
-/// Kept in memory as long as the connection lives, and never written.
+/// The remembered denials. They stay in memory for the lifetime of the connection, and are never stored.
 #[derive(Debug, Default)]
 pub(super) struct Denials(BTreeSet<(AgentId, RunId, Permission)>);
 
@@ -20,7 +21,7 @@ impl Denials {
         self.0.extend(denied);
     }
 
-    /// Whether everything that is asked was denied for this run. Then asking again would change nothing.
+    /// Returns true if every requested permission was denied for this run. Asking again would then change nothing.
     pub(super) fn answer(&self, request: &Request) -> bool {
         let denied = |wanted: &Permission| {
             let same = |(from, run, denied): &(AgentId, RunId, Permission)| {
@@ -28,7 +29,7 @@ impl Denials {
             };
             self.0.iter().any(same)
         };
-        // About actions the engine remembers itself.
+        // The engine itself remembers denials of actions.
         !request.asks_about_action() && request.permissions().all(denied)
     }
 }

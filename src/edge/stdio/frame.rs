@@ -1,10 +1,10 @@
-//! Lines from bytes: bounded, and no matter what the bytes are.
+//! A reader that splits bytes into lines of bounded length. It accepts any bytes.
 
 use std::io;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// How many times the length of a line may be skipped before the line counts as endless.
+/// The factor over the maximum line length at which a skipped line counts as endless.
 const ENDLESS: usize = 64;
 
 /// One line, without its line break.
@@ -13,39 +13,39 @@ const ENDLESS: usize = 64;
 pub enum Line {
     /// A text.
     Text(String),
-    /// More bytes than allowed. The rest of the line is passed over.
+    /// A line with more bytes than allowed. Its rest is skipped.
     TooLong,
-    /// Bytes that are not UTF-8.
+    /// A line that is not UTF-8.
     NotUtf8,
-    /// A line so long that its end is not waited for.
+    /// A line of more than 64 times the allowed length. It counts as endless.
     Endless,
 }
 
-/// Reads lines of a bounded length. The last one needs no line break.
+/// Reads lines of a bounded length. The last line needs no line break.
 #[derive(Debug)]
 pub struct Lines<R> {
     reader: BufReader<R>,
     max: usize,
     line: Vec<u8>,
-    /// How much of a line that is too long was passed over; 0 while a line is read.
+    /// The number of bytes skipped so far of a line that is too long; 0 while a line is read.
     skipped: usize,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Lines of at most `max` bytes each.
+    /// Creates a reader for lines of at most `max` bytes each.
     pub fn new(reader: R, max: usize) -> Lines<R> {
         Lines { reader: BufReader::new(reader), max, line: Vec::new(), skipped: 0 }
     }
 
-    /// The next line; `None` when there is none.
+    /// Returns the next line; `None` at the end of the input.
     ///
     /// # Errors
     ///
-    /// When the bytes cannot be read.
+    /// An I/O error if the bytes cannot be read.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future loses nothing: what was read so far is kept.
+    /// Dropping the future loses nothing: the bytes read so far are kept.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let bytes = self.reader.fill_buf().await?;

@@ -1,4 +1,4 @@
-//! What an agent holds, as its bot is told.
+//! The holdings of an agent, in the form that its bot receives.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::{
 
 use super::message::Holdings;
 
-/// Nothing, if the agent is gone or the engine closed.
+/// Returns the agent's holdings. They are empty if the agent is gone or the engine is closed.
 pub(super) fn holdings(agent: &Agent) -> Holdings {
     let permissions = agent.permissions().map(|set| set.iter().collect()).unwrap_or_default();
     let (mut once, mut grant_only) = (BTreeSet::new(), BTreeSet::new());

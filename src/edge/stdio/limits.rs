@@ -1,20 +1,20 @@
-//! How much a bot may do to the host.
+//! The limits on a bot's use of the host's resources.
 
 use std::time::Duration;
 
-/// Bounds on one connection. The defaults suit bots that a person started.
+/// The limits of one connection. The defaults suit bots that a person started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The most bytes one line of a bot may have, its line break not counted: 1 MiB.
+    /// The maximum length of one line from a bot, in bytes without the line break: 1 MiB.
     pub line: usize,
-    /// How many bytes may wait to be written to a bot before nothing more is read from it: 256 KiB.
+    /// The number of bytes waiting to be written to a bot at which reading from it pauses: 256 KiB.
     pub outgoing: usize,
-    /// How many wrong lines in a row a bot may write: 32. One more ends the connection.
+    /// The number of invalid lines in a row that a bot may write: 32. One more ends the connection.
     pub bad_lines: u32,
-    /// How long a bot may leave what waits for it unread before it counts as dead: 30 s.
+    /// The maximum time that a bot may leave its waiting output unread before it counts as dead: 30 s.
     pub stall: Duration,
-    /// How long a process may take to end once its input is closed; then it is killed: 2 s.
+    /// The maximum time that a process has to end after its input is closed: 2 s. Then it is killed.
     pub grace: Duration,
 }
 

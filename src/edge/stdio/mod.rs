@@ -1,11 +1,11 @@
-//! Bots over their standard input and output: one JSON object for each line, in both directions.
+//! Bots over their standard input and output: one JSON object per line, in both directions.
 //!
-//! Whoever starts a bot decides what it may act as, and a [`Bot`] is that decision: *one agent*, or *the way to the
-//! user of one foreground agent*. No line that a bot writes can change it. `docs/protocol.md` is the protocol; the
-//! messages here are the same in Rust, for both ends.
+//! The program that starts a bot decides the bot's role, and a [`Bot`] is that decision. A bot acts as *one agent*, or
+//! it reaches *the user of one foreground agent*. No line that a bot writes can change its role. `docs/protocol.md`
+//! defines the protocol. The messages in this module are its Rust form, for both ends.
 //!
-//! On the wire, names of fields are in camelCase: `permission_request_id` is `permissionRequestId` there. The interface
-//! for whoever writes a bot is `docs/protocol.md` with `tests/vectors`, not the Rust names.
+//! On the wire, field names are in camelCase: `permission_request_id` is `permissionRequestId` there. The interface for
+//! authors of bots is `docs/protocol.md` with `tests/vectors`, not the Rust names.
 //!
 //! ```no_run
 //! # async fn example(engine: bestow::Engine) -> Result<(), Box<dyn std::error::Error>> {
@@ -18,8 +18,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Deliberately absent: who may do what (the engine decides), starting a bot again when it ended (the host decides),
-//! and confining what the process does besides talking.
+//! Deliberately absent: deciding about permissions (the engine does), restarting a bot that ended (the host decides),
+//! and confining the process in anything besides its conversation.
 
 mod agent;
 mod base64;

@@ -1,4 +1,4 @@
-//! What waits to be written to a bot, and how long it waits.
+//! The output queue of a bot, with a deadline for its progress.
 
 use std::{future::pending, io, time::Duration};
 
@@ -8,26 +8,26 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// Lines on their way to a bot.
+/// The lines that are waiting to be written to a bot.
 #[derive(Debug)]
 pub(super) struct Outgoing<W> {
     writer: W,
     waiting: Vec<u8>,
-    /// How much of `waiting` is written.
+    /// The number of bytes of `waiting` that are already written.
     written: usize,
     unflushed: bool,
     max: usize,
     stall: Duration,
-    /// By when something more must have been written.
+    /// The deadline for the next progress.
     deadline: Option<Instant>,
 }
 
-/// Why a bot is no longer written to.
+/// The reason why writing to a bot has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unwritable {
-    /// It does not read.
+    /// The bot does not read.
     Stalled,
-    /// Its end is closed.
+    /// The bot's end is closed.
     Gone(io::ErrorKind),
 }
 
@@ -36,14 +36,14 @@ impl<W: AsyncWrite + Unpin> Outgoing<W> {
         Outgoing { writer, waiting: Vec::new(), written: 0, unflushed: false, max, stall, deadline: None }
     }
 
-    /// Whether there is room for what another line from the bot, or more news for it, may bring.
+    /// Returns true if the queue has room for the effects of one more line from the bot, or of one more notification.
     pub(super) fn has_room(&self) -> bool {
         self.waiting.len() - self.written < self.max
     }
 
-    /// Puts a message behind those that wait. Never waits itself.
+    /// Appends a message to the queue. Never waits.
     pub(super) fn put(&mut self, message: &impl Serialize) {
-        // Our own types: text keys and plain values, so this does not fail.
+        // Serialization cannot fail: our own types have text keys and plain values.
         if let Ok(line) = serde_json::to_vec(message) {
             self.waiting.extend(line);
             self.waiting.push(b'\n');
@@ -54,7 +54,7 @@ impl<W: AsyncWrite + Unpin> Outgoing<W> {
         self.waiting.is_empty() && !self.unflushed
     }
 
-    /// Writes a part of what waits; does not return while nothing waits.
+    /// Writes a part of the queue. Does not return while the queue is empty.
     ///
     /// # Cancellation
     ///
@@ -90,12 +90,12 @@ impl<W: AsyncWrite + Unpin> Outgoing<W> {
         Ok(())
     }
 
-    /// Writes all that waits, and then closes.
+    /// Writes the whole queue, and then closes the output.
     pub(super) async fn finish(mut self) -> Result<(), Unwritable> {
         while !self.is_idle() {
             self.progress().await?;
         }
-        // The bot may have closed its end by now; then there is nothing to close.
+        // The bot may have closed its end by now. Then there is nothing to close.
         let _ = self.writer.shutdown().await;
         Ok(())
     }

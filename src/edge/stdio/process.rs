@@ -21,19 +21,19 @@ use super::{
     session::Ended,
 };
 
-/// What hears the lines of a bot's standard error.
+/// The receiver of the lines of a bot's standard error.
 pub(super) type Sink = Box<dyn FnMut(&str) + Send>;
 
-/// The most bytes of one line of standard error that are passed on.
+/// The maximum length of a standard error line that is passed on, in bytes.
 const MAX_LOG_LINE: usize = 64 * 1024;
 
-/// How a bot's process ended.
+/// The end of a bot's process and of its conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exit {
-    /// Why the conversation was over.
+    /// The reason why the conversation ended.
     pub ended: Ended,
-    /// How the process ended; none if that cannot be found out.
+    /// The exit status of the process; `None` if it cannot be determined.
     pub status: Option<ExitStatus>,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Exit {
     }
 }
 
-/// A bot's process. Dropping this kills it.
+/// The process of a bot. Dropping this kills the process.
 #[derive(Debug)]
 #[must_use = "dropping this kills the process"]
 pub struct Running {
@@ -75,7 +75,7 @@ impl Running {
         let task = tokio::spawn(async move {
             let exit = run(bot, child, (stdout, stdin), stopped, grace).await;
             if let Some(log) = log {
-                // A process that inherited the pipe may keep it open; it is not waited for.
+                // Another process may have inherited the pipe and keep it open. The engine does not wait for it.
                 let abort = log.abort_handle();
                 let _ = timeout(grace, log).await;
                 abort.abort();
@@ -85,7 +85,7 @@ impl Running {
         Ok(Running { pid, stop: Some(stop), task, exit: None })
     }
 
-    /// The process's id, as the system knows it.
+    /// Returns the process id.
     pub fn pid(&self) -> Option<u32> {
         self.pid
     }
@@ -94,7 +94,7 @@ impl Running {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future stops waiting, and nothing else.
+    /// Dropping the future only stops the waiting.
     pub async fn wait(&mut self) -> Exit {
         if let Some(exit) = &self.exit {
             return exit.clone();
@@ -103,7 +103,8 @@ impl Running {
         self.exit.insert(exit).clone()
     }
 
-    /// Says goodbye, closes the process's input, waits a little, and kills it if it is still there.
+    /// Says goodbye, closes the input of the process, waits for at most [`Limits::grace`], and kills the process if it
+    /// still runs.
     pub async fn stop(mut self) -> Exit {
         self.stop.take();
         self.wait().await
@@ -112,12 +113,12 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // With the task goes the child, which is killed when dropped.
+        // Aborting the task drops the child, and dropping the child kills it.
         self.task.abort();
     }
 }
 
-/// Talks, and then sees to it that the process ends.
+/// Runs the conversation, and then makes sure that the process ends.
 async fn run(
     bot: Bot,
     mut child: Child,
@@ -126,19 +127,19 @@ async fn run(
     grace: Duration,
 ) -> Exit {
     let gone = async {
-        // Either way the bot's last lines are read first: its output closes before this is over.
+        // The bot's last lines are still read: its output closes before this future completes.
         let _ = child.wait().await;
         sleep(grace).await;
     };
     let stop = async {
         tokio::select! {
-            // A dropped sender is how stopping is told.
+            // Dropping the sender is the signal to stop.
             _ = stopped => {}
             () = gone => {}
         }
     };
     let ended = bot.serve_until(&mut stdout, stdin, stop).await;
-    // What it says now is heard by nobody, but it should not die of saying it.
+    // The remaining output is read and discarded, so that the process does not fail while writing it.
     let ends = async {
         let mut nowhere = sink();
         let (status, _) = tokio::join!(child.wait(), copy(&mut stdout, &mut nowhere));
@@ -147,7 +148,7 @@ async fn run(
     let status = match timeout(grace, ends).await {
         Ok(status) => status.ok(),
         Err(_) => {
-            // It may have ended in this moment; then there is nothing to kill.
+            // The process may have ended at this moment. Then there is nothing to kill.
             let _ = child.start_kill();
             child.wait().await.ok()
         }

@@ -1,4 +1,4 @@
-//! Processes that go on, for a bot whose host lets it have some.
+//! Long-running processes for a bot whose host allows them.
 
 use crate::{
     edge::process_order::{ProcessOrder, Processed, Unprocessed},
@@ -25,7 +25,7 @@ impl From<Unprocessed> for NotDone {
     }
 }
 
-/// Which process an order is about, and which output of it.
+/// Returns the process that an order names, and the output stream that it reads.
 fn about(order: &ProcessOrder) -> (Option<ProcessId>, OutputStream) {
     match order {
         ProcessOrder::Start { .. } | ProcessOrder::List => (None, OutputStream::Stdout),
@@ -37,7 +37,7 @@ fn about(order: &ProcessOrder) -> (Option<ProcessId>, OutputStream) {
 }
 
 impl AgentPart {
-    /// Does what is ordered. What a person has to say something about is asked, as `authorize` asks it.
+    /// Carries out an order. If the action needs approval by a person, it is requested as `authorize` does.
     pub(super) async fn process(
         &mut self,
         order: Result<ProcessOrder, &'static str>,

@@ -1,10 +1,10 @@
-//! From what the engine says to what a bot hears.
+//! The mapping from errors of the engine to errors that a bot receives.
 
 use crate::{engine::Error, kernel::Refusal, model::RunId};
 
 use super::{message::ErrorCode, session::shown};
 
-/// Something that was not done.
+/// An order that was not carried out.
 #[derive(Debug)]
 pub(super) struct NotDone {
     pub(super) code: ErrorCode,
@@ -16,7 +16,8 @@ impl NotDone {
         NotDone { code, message: message.into() }
     }
 
-    /// For a request that does not wait, or does not wait for this bot: the two sound the same.
+    /// Creates the error for a request that is not pending, or not accessible to this bot. Both give one message, so
+    /// that a bot cannot tell them apart.
     pub(super) fn no_request(named: &str, run: Option<&RunId>) -> NotDone {
         let mut message = format!("No pending permission request {}", shown(named));
         if let Some(run) = run {
@@ -25,7 +26,8 @@ impl NotDone {
         NotDone::new(ErrorCode::NoPendingPermission, message)
     }
 
-    /// Why a request was not answered or taken back. `named` is how the bot called it.
+    /// Creates the error for a request that could not be answered or cancelled. `named` is the bot's name for the
+    /// request.
     pub(super) fn about_request(named: &str, error: &Error) -> NotDone {
         let foreign = matches!(
             error,

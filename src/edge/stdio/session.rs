@@ -1,4 +1,4 @@
-//! One conversation with one bot, whatever its role: lines in, lines out, and when it is over.
+//! One conversation with one bot of any role: lines in, lines out, and the end of the conversation.
 
 use std::{
     fmt,
@@ -25,7 +25,7 @@ use super::{
     refused::NotDone,
 };
 
-/// Why a conversation is over.
+/// The reason why a conversation is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ended {
@@ -33,19 +33,19 @@ pub enum Ended {
     Bye,
     /// The bot closed its output.
     Closed,
-    /// The host program stopped it.
+    /// The host program stopped the conversation.
     Stopped,
-    /// What the bot writes cannot be read, or what is for it cannot be written.
+    /// The bot's output cannot be read, or its input cannot be written.
     Broken(io::ErrorKind),
-    /// The bot left what was for it unread for too long.
+    /// The bot left its input unread for too long.
     NotReading,
-    /// The bot wrote too many wrong lines, or one without an end.
+    /// The bot wrote too many invalid lines, or a line without an end.
     TooManyBadLines,
-    /// The bot speaks another version of the protocol.
+    /// The bot uses another version of the protocol.
     OtherVersion(u32),
-    /// Another connection took its place, its agent was retired, or the engine ended.
+    /// Another connection replaced this one, the agent was retired, or the engine ended.
     Superseded,
-    /// Its agent no longer holds `@events`, through which it was there.
+    /// The agent no longer holds `@events`, through which the bot was connected.
     NotHeld,
 }
 
@@ -74,42 +74,42 @@ impl From<Unwritable> for Ended {
     }
 }
 
-/// The time of the engine. A clock that cannot be read ends nothing that is only told.
+/// Returns the time of the engine, or 0 if its clock cannot be read. An unreadable clock must not end a conversation.
 pub(super) fn now(engine: &Engine) -> Timestamp {
     engine.now().unwrap_or(Timestamp::from_millis(0))
 }
 
-/// An answer to a line with this `requestId`.
+/// Wraps the answer to a line that had this `requestId`.
 pub(super) fn answered<T>(engine: &Engine, answer: T, request_id: Option<String>) -> Answered<T> {
     Answered { answer, request_id, ts: now(engine) }
 }
 
-/// What a role does. The conversation around it is the same for both.
+/// The behavior of one role. The conversation around it is shared by both roles.
 pub(super) trait Part: Send {
-    /// What bots of this role say.
+    /// The messages from bots of this role.
     type Heard: Incoming + Send;
-    /// What they hear.
+    /// The messages to bots of this role.
     type Said: Serialize + Send;
-    /// Something to tell.
+    /// An event to report to the bot.
     type News: Send;
 
-    /// The first line.
+    /// Returns the first line.
     fn greeting(&mut self) -> Result<Self::Said, Ended>;
 
-    /// Does what the bot asks, and says what is to be said at once.
+    /// Carries out the bot's message, and returns the immediate reply.
     fn hear(&mut self, heard: Self::Heard) -> impl Future<Output = Reply<Self::Said>> + Send;
 
     /// Waits for news. Dropping the future loses nothing.
     fn news(&mut self) -> impl Future<Output = Result<Self::News, Ended>> + Send;
 
-    /// Puts news into words.
+    /// Translates news into messages.
     fn tell(&mut self, news: Self::News) -> impl Future<Output = Vec<Self::Said>> + Send;
 
     fn fault(fault: Fault) -> Self::Said;
     fn bye(bye: Bye) -> Self::Said;
 }
 
-/// What follows from a line.
+/// The consequence of a line.
 #[derive(Debug)]
 pub(super) enum Reply<T> {
     Nothing,
@@ -118,7 +118,7 @@ pub(super) enum Reply<T> {
     End(Ended),
 }
 
-/// Talks until one side ends it.
+/// Runs the conversation until one side ends it.
 pub(super) async fn converse<P: Part>(
     part: &mut P,
     engine: &Engine,
@@ -130,7 +130,7 @@ pub(super) async fn converse<P: Part>(
     let mut lines = Lines::new(reader, limits.line);
     let mut out = Outgoing::new(writer, limits.outgoing, limits.stall);
     let mut bad_lines = 0;
-    // Why nothing can be written any more, and until when what the bot has said is still read.
+    // The reason why writing is no longer possible, and the time until which the bot's lines are still read.
     let mut broken: Option<(io::ErrorKind, Instant)> = None;
     tokio::pin!(stop);
     let ended = match part.greeting() {
@@ -154,7 +154,7 @@ pub(super) async fn converse<P: Part>(
             () = &mut stop => break Ended::Stopped,
             written = out.progress(), if broken.is_none() => match written {
                 Ok(()) => {}
-                // It reads no more; what it said before that, and `bye` above all, still counts.
+                // The bot no longer reads. Lines that it sent before still count, above all `bye`.
                 Err(Unwritable::Gone(kind)) => broken = Some((kind, Instant::now() + limits.grace)),
                 Err(why) => return why.into(),
             },
@@ -163,7 +163,7 @@ pub(super) async fn converse<P: Part>(
                 Err(error) => return Ended::Broken(error.kind()),
                 Ok(None) => {
                     let Some((kind, _)) = broken else {
-                        // It says no more, and may still hear what it was answered.
+                        // The bot sends no more lines, and may still read its answers.
                         let _ = tokio::time::timeout(limits.grace, out.finish()).await;
                         return Ended::Closed;
                     };
@@ -190,12 +190,12 @@ pub(super) async fn converse<P: Part>(
         }
     };
     out.put(&P::bye(Bye { reason: Some(ended.to_string()) }));
-    // It was told why, or it does not read; either way it is over.
+    // The bot got the reason, or it does not read. Either way the conversation is over.
     let _ = tokio::time::timeout(limits.grace, out.finish()).await;
     ended
 }
 
-/// Says what follows from a line; the end, if that follows.
+/// Sends the consequence of a line. Returns the end of the conversation if the line causes it.
 fn answer<P: Part>(
     reply: Reply<P::Said>,
     engine: &Engine,
@@ -215,7 +215,7 @@ fn answer<P: Part>(
     }
 }
 
-/// The message in a line; none in a blank one.
+/// Returns the message in a line; `None` for a blank line.
 fn understand<P: Part>(line: Line, limits: &Limits) -> Result<Option<P::Heard>, InvalidMessage> {
     let invalid = |code, message: String| InvalidMessage { code, message, request_id: None };
     match line {
@@ -229,7 +229,7 @@ fn understand<P: Part>(line: Line, limits: &Limits) -> Result<Option<P::Heard>, 
     }
 }
 
-/// What follows from a `hello`.
+/// Returns the consequence of a `hello`.
 pub(super) fn greeted<T>(Hello { protocol, request_id }: Hello) -> Reply<T> {
     if protocol == PROTOCOL {
         return Reply::Nothing;
@@ -239,7 +239,7 @@ pub(super) fn greeted<T>(Hello { protocol, request_id }: Hello) -> Reply<T> {
     Reply::NotDone { why, request_id, then: Some(ended) }
 }
 
-/// Foreign words in a sentence for people.
+/// Escapes untrusted text for a sentence for people.
 pub(super) fn shown(text: &str) -> String {
     Shown(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! Watches a directory and some of those below it.
+//! Watches a directory and some directories below it.
 
 use std::{
     collections::BTreeSet,
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::eyes::{Eyes, MAX_TRIES, is_change};
 use crate::fs::Trail;
 
-/// Watches the directories that a function lists, and the way to the first of all.
+/// A watcher of the directories that a function lists, and of the way to the root directory.
 pub(super) struct Directories<L, M> {
     root: PathBuf,
     list: L,
@@ -44,7 +44,7 @@ where
         let (wake, matters, names) = (Arc::clone(wake), self.matters.clone(), names.clone());
         let woken = move |event: notify::Result<Event>| {
             let concerns = |path: &PathBuf| names.contains(path) || matters(path);
-            // Of an error nobody knows what was missed.
+            // After an error, the missed events are unknown.
             let is_news = event
                 .map_or(true, |event| event.need_rescan() || is_change(event.kind) && event.paths.iter().any(concerns));
             if is_news {
@@ -56,7 +56,7 @@ where
         let mut blind = None;
         for directory in directories {
             let watched = watcher.watch(directory, RecursiveMode::NonRecursive);
-            // One that is gone by now is noticed through the one above it.
+            // A directory that is gone by now is noticed through the one above it.
             if let Err(why) = watched
                 && directory.is_dir()
             {

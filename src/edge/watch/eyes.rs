@@ -14,27 +14,27 @@ use tokio::sync::Notify;
 
 use crate::fs::Trail;
 
-/// How often the way may change under our eyes before we blink.
+/// The number of attempts to watch the way while it keeps changing.
 pub(super) const MAX_TRIES: usize = 8;
 
-/// Something that notices changes.
+/// A watcher that notices changes.
 pub(super) trait Eyes: Send + 'static {
-    /// From when this returns, `wake` is notified of every change on the way to the file as it is now.
+    /// Starts watching. From when this returns, `wake` is notified of every change on the current way to the file.
     ///
     /// # Errors
     ///
-    /// What cannot be watched, and why; everything else is.
+    /// The directory that cannot be watched, and the reason. All others are watched.
     fn open(&mut self, wake: &Arc<Notify>) -> Result<(), String>;
 }
 
-/// Watches through what the operating system offers.
+/// A watcher that uses the notifications of the operating system.
 pub(super) struct Notifier {
     path: PathBuf,
     watcher: Option<RecommendedWatcher>,
 }
 
 impl Notifier {
-    /// Watches nothing yet. `path` is absolute.
+    /// Creates a watcher that does not watch yet. `path` is absolute.
     pub(super) fn new(path: PathBuf) -> Notifier {
         Notifier { path, watcher: None }
     }
@@ -50,7 +50,7 @@ impl Notifier {
 }
 
 impl Eyes for Notifier {
-    /// A fresh watcher each time: one that watched a directory that was replaced would watch the old one.
+    /// Creates a new watcher each time: an old one would still watch a directory that was replaced.
     fn open(&mut self, wake: &Arc<Notify>) -> Result<(), String> {
         let mut opened = Ok(());
         for _ in 0..MAX_TRIES {
@@ -71,14 +71,14 @@ fn watch(watcher: &mut RecommendedWatcher, directory: &Path) -> Result<(), Strin
     watched.map_err(|error| format!("cannot watch {}: {error}", directory.display()))
 }
 
-/// Wakes for what happens to one of `names`; a busy neighbour is no reason to look.
+/// Returns a handler that wakes for events of one of `names`, and ignores events of their neighbours.
 pub(super) fn waker(names: BTreeSet<PathBuf>, wake: Arc<Notify>) -> impl Fn(notify::Result<Event>) + Send + 'static {
     move |event| {
         let matters = match event {
             Ok(event) => {
                 event.need_rescan() || (is_change(event.kind) && event.paths.iter().any(|path| names.contains(path)))
             }
-            // Something was missed, nobody knows what.
+            // Events were missed, and which ones is unknown.
             Err(_) => true,
         };
         if matters {
@@ -87,7 +87,7 @@ pub(super) fn waker(names: BTreeSet<PathBuf>, wake: Arc<Notify>) -> impl Fn(noti
     }
 }
 
-/// Whether an event can mean other content. Our own reading is an event too, and must not wake us.
+/// Returns true if an event can mean other content. Reads of this process are events too, and must not wake it.
 pub(super) fn is_change(kind: EventKind) -> bool {
     !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }

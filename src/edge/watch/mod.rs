@@ -1,8 +1,8 @@
-//! Notices that a file changed, however it was saved, and says what it holds now.
+//! Notices each change of a file, and returns its new content.
 //!
-//! A save is many things: a write in place, a rename over the old file, a link turned to another directory. So the
-//! directories on the way to the file are watched, never the file; what is found there is compared with what was
-//! found before; and after each change the way is walked again. Nothing here knows what the file means.
+//! A save may be a write in place, a rename over the old file, or a change of a link to another directory. So the
+//! directories on the way to the file are watched, never the file itself. Their content is compared with the previous
+//! one, and after each change the way is walked again. This module does not know the meaning of the file.
 
 #[cfg(feature = "schedule")]
 mod directories;
@@ -24,32 +24,32 @@ use eyes::{Eyes, Notifier};
 use seen::Seen;
 use settle::settle;
 
-/// How often a file is looked at when it cannot be watched.
+/// The interval at which a file is read when it cannot be watched.
 const POLL: Duration = Duration::from_secs(2);
 
-/// Changes that nobody has taken yet. When it is full the watch waits, and then tells the latest.
+/// The number of changes that may wait for the receiver. When they are that many, the watcher waits, and then reports
+/// the latest state.
 const UNTAKEN: usize = 4;
 
-/// What happened to a watched file.
+/// A change of a watched file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a new kind of news must be told to people")]
 pub enum Change<T, E> {
-    /// It holds something else now, and that is understood.
+    /// The file has other content now, and it was parsed.
     Loaded(T),
-    /// It is gone, or what it holds now is wrong: what was loaded last is still the last that was good.
+    /// The file is gone, or its content is invalid. The last loaded content is still the last valid one.
     Rejected(E),
-    /// The system does not tell about every change, so the file is looked at every two seconds besides.
+    /// The operating system does not report every change, so the file is also read every two seconds.
     Polling {
-        /// What cannot be watched, and why.
+        /// The directory that cannot be watched, and the reason.
         why: String,
     },
 }
 
-/// Watches the file at the absolute `path`, of which the caller knows `content`, until the receiver is dropped.
+/// Watches the file at the absolute `path` until the receiver is dropped. The caller already has `content`.
 ///
-/// A change that happened before this was called is told too, because the file is read once everything is watched.
-/// A file that is wrong is told once for each thing that is wrong with it. Needs a tokio runtime with time; reading
-/// and understanding happen on its threads for blocking work.
+/// A change before this call is reported too, because the file is read after the watch has started. Each problem of a
+/// file is reported once. This needs a Tokio runtime with time; reading and parsing happen on its blocking threads.
 pub(crate) fn watch<C, T, E>(
     path: PathBuf,
     content: C,
@@ -67,8 +67,8 @@ where
     receiver
 }
 
-/// Tells that something below `root` may have changed: at once, and then whenever something happens that `matters` in one of
-/// the directories that `list` gives, until the receiver is dropped.
+/// Reports that the content below `root` may have changed: at once, and then after each event that `matters` accepts in
+/// one of the directories that `list` returns. It ends when the receiver is dropped.
 #[cfg(feature = "schedule")]
 pub(crate) fn watch_directories(
     root: PathBuf,
@@ -81,7 +81,7 @@ pub(crate) fn watch_directories(
     receiver
 }
 
-/// Looks, tells, waits, and looks again. `look` gives what is there now if it is not what was there before.
+/// Reads, reports and waits in a loop. `look` returns the current content if it differs from the previous one.
 async fn run<T, E>(
     mut eyes: impl Eyes,
     mut look: impl FnMut() -> Option<Result<T, E>> + Send + 'static,
@@ -95,12 +95,12 @@ async fn run<T, E>(
     loop {
         let woken = wake.clone();
         let work = spawn_blocking(move || {
-            // INVARIANT: open before looking, or a change between the two is lost.
+            // INVARIANT: the watch starts before the read, otherwise a change between the two is lost.
             let opened = eyes.open(&woken);
             let change = look();
             (eyes, look, opened, change)
         });
-        // Fails only when the runtime ends.
+        // This fails only when the runtime ends.
         let Ok((same_eyes, same_look, opened, change)) = work.await else { return };
         (eyes, look) = (same_eyes, same_look);
         let why = opened.err();

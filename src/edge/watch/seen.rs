@@ -1,11 +1,11 @@
-//! What a file held when somebody looked last, so that the same is not told twice.
+//! Remembers the last content of a file, to suppress duplicate notifications.
 
-/// What was there.
+/// The last content.
 #[derive(Debug)]
 pub(super) enum Seen<C, E> {
-    /// Something that was understood.
+    /// Content that was parsed.
     Good(C),
-    /// Something that was not, or nothing that could be read.
+    /// Content that was invalid, or a file that could not be read.
     Bad(Option<C>, E),
 }
 
@@ -14,10 +14,10 @@ impl<C: PartialEq, E: Clone + PartialEq> Seen<C, E> {
         Seen::Good(content)
     }
 
-    /// What is there now, if that has not been told yet.
+    /// Returns the current content, unless it was reported already.
     ///
-    /// Good content is understood once. Bad content is tried again each time: what was wrong may have been beside
-    /// the file, as a link is, and be right by now.
+    /// Valid content is parsed once. Invalid content is parsed again each time: its problem may have been outside the
+    /// file, for example in a link, and be fixed by now.
     pub(super) fn look<T>(
         &mut self,
         now: Result<C, E>,

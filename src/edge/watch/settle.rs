@@ -1,4 +1,4 @@
-//! Waits until whoever saves a file is done.
+//! Waits until a save is complete (debounce).
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// Nothing happened for this long: done.
+/// The time without events after which a save counts as complete.
 pub(super) const QUIET: Duration = Duration::from_millis(50);
 
-/// Whoever writes without a pause is not waited for any longer.
+/// The maximum time to wait for a process that writes without a pause.
 pub(super) const LONGEST: Duration = Duration::from_millis(500);
 
-/// Returns when `wake` has been quiet for a while, or has not been quiet for long.
+/// Returns when `wake` had no event for a while, or after the maximum time.
 pub(super) async fn settle(wake: &Notify) {
     let end = Instant::now() + LONGEST;
     while Instant::now() < end {

@@ -1,4 +1,4 @@
-//! The parts that no file can show: time, and a system that does not let itself be watched.
+//! Tests of the parts that no real file can show: time, and a system that cannot watch.
 
 use std::{
     path::PathBuf,
@@ -25,7 +25,7 @@ use super::{
     settle::{LONGEST, QUIET, settle},
 };
 
-/// Cannot watch at first, for the reasons given, and then can.
+/// A watcher that fails at first, for the given reasons, and then works.
 struct Failing(Vec<&'static str>);
 
 impl Eyes for Failing {
@@ -50,7 +50,7 @@ async fn what_cannot_be_watched_is_looked_at_every_two_seconds_and_that_is_said_
     assert_eq!((start.elapsed().as_secs(), looks.load(Ordering::SeqCst)), (2 * POLL.as_secs(), 3));
 }
 
-/// Notes when it was opened.
+/// A watcher that counts how often it was opened.
 struct Noting(Arc<AtomicUsize>);
 
 impl Eyes for Noting {
@@ -128,7 +128,7 @@ async fn a_burst_without_end_is_not_waited_for() {
     assert!((LONGEST..LONGEST + QUIET).contains(&took), "{took:?}");
 }
 
-/// Even numbers are good.
+/// Accepts even numbers.
 fn even(content: &u32) -> Result<u32, &'static str> {
     if content.is_multiple_of(2) { Ok(*content) } else { Err("odd") }
 }
@@ -154,7 +154,7 @@ fn content_that_was_bad_for_an_outside_reason_is_tried_again() {
     assert_eq!(seen.look(Ok(3), even), None);
 }
 
-/// Whether the waker of `names` wakes for `event`.
+/// Returns true if the waker of `names` wakes for `event`.
 async fn wakes(names: &[&str], event: notify::Result<Event>) -> bool {
     let wake = Arc::new(Notify::new());
     waker(names.iter().map(PathBuf::from).collect(), wake.clone())(event);

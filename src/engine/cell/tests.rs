@@ -29,7 +29,7 @@ fn held(agent: &AgentId, number: usize) -> Vec<Arc<Grant>> {
     (0..4).map(|root| Arc::new(grant(root))).collect()
 }
 
-/// What a check reads: the map, the ids in it, the cells, and the blocks. Provenance lies elsewhere.
+/// Measures the memory that a check reads: the map, its ids, the cells and the blocks. Provenance is stored elsewhere.
 #[test]
 fn what_is_published_of_an_agent_with_four_roots_takes_at_most_four_hundred_bytes() {
     const AGENTS: usize = 100_000;

@@ -1,4 +1,4 @@
-//! Actions: decided, recorded, and asked about where a person has to say.
+//! Actions: decided, recorded, and put before a person if necessary.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use super::super::{
 use crate::model::Timestamp;
 
 impl State {
-    /// Decides an action, leaves the record, uses up what was for one use, asks where a person has to say. Does nothing
-    /// where a right is lacking that is not bound to the disk yet.
+    /// Decides an action and records the decision. Consumes one-time approvals and asks a person if necessary. Does
+    /// nothing if a missing right is not bound to the disk yet.
     pub(super) fn authorize(
         &self,
         agent: &AgentId,
@@ -37,13 +37,14 @@ impl State {
         match decision.verdict() {
             Effect::Deny => Ok(vec![evaluated(decision)]),
             Effect::Allow => Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect()),
-            // Only the run inside the sandbox uses up what is for one use.
+            // Only the run inside the sandbox consumes one-time approvals.
             Effect::Confined => Ok(vec![evaluated(Decision { used: None, ..decision })]),
             Effect::Ask => self.ask_about(&case, judgement, decision, request),
         }
     }
 
-    /// Lets it happen at once and leaves the record; uses up what was for one use. A question is a refusal here.
+    /// Allows an action now and records the decision. Consumes one-time approvals. If a person would have to be asked,
+    /// the action is refused.
     pub(super) fn act(
         &self,
         agent: &AgentId,
@@ -62,8 +63,8 @@ impl State {
         Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).collect())
     }
 
-    /// Lets it happen at once inside a sandbox and leaves the record. `applied` is what a host program reports about a
-    /// sandbox of its own; the library's own sandbox reports by itself.
+    /// Allows an action now inside a sandbox and records the decision. `applied` contains the facts that a host program
+    /// reports about its own sandbox. The library's own sandbox reports separately.
     pub(super) fn act_confined(
         &self,
         agent: &AgentId,
@@ -93,8 +94,8 @@ impl State {
         Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).chain(applied).collect())
     }
 
-    /// Refuses facts that let a command write or reach more than the action uses and the agent holds. What a line only names
-    /// need not be held where a sandbox keeps the command from it, so the sandbox has to.
+    /// Refuses sandbox facts that allow more writes or access than the action uses and the agent holds. A path that a
+    /// line only names need not be held if the sandbox denies it, so the sandbox must deny it.
     fn refuse_wider(&self, case: &Case<'_>, judgement: &Judgement<'_>, facts: &SandboxFacts) -> Result<(), Refusal> {
         let open = case.action.uses.rights().filter(|right| !judgement.lacking.contains(right));
         let open: Vec<_> = open.map(|right| &right.permission).collect();
@@ -113,7 +114,7 @@ impl State {
         }
     }
 
-    /// The same facts, with the violations that the agent's commands left in this run.
+    /// Adds the ids of the violations by the agent's commands in this run to `facts`.
     pub(super) fn with_violations(
         &self,
         agent: &AgentId,
@@ -123,12 +124,13 @@ impl State {
         Ok(Arc::new(SandboxFacts { violation_refs, ..SandboxFacts::clone(&facts) }))
     }
 
-    /// The record of what was decided, under the next name.
+    /// Returns the record of the decision with the next id.
     fn named(&self, case: &Case<'_>, judgement: &Judgement<'_>) -> Decision {
         Decision { id: Some(DecisionId::new(self.next_decision)), ..judgement.decision(case) }
     }
 
-    /// The refusal of somebody who acts without having asked. What is simply not held is said in those words.
+    /// Returns the refusal of an action that may not happen without asking. If only a right is missing, the refusal
+    /// says so.
     pub(crate) fn not_allowed(&self, case: &Case<'_>, judgement: &Judgement<'_>) -> Refusal {
         let only_lacks = !judgement.missing.is_empty() && !judgement.asks_about_action;
         let asked = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
@@ -162,7 +164,7 @@ impl State {
                 asked.push(right);
             }
         }
-        // What was refused a moment ago keeps the whole from happening: nobody is asked about the rest.
+        // A recently denied right blocks the whole action, so the other rights are not asked for.
         let action = settled.is_empty().then_some(action);
         if !settled.is_empty() {
             settled.extend(asked.drain(..).map(|right| (right.permission, Reply::Deny)));
@@ -193,7 +195,8 @@ impl State {
         Ok(std::iter::once(evaluated(decision)).chain(asked).collect())
     }
 
-    /// The pending request of the agent about the same action and content that lacks the same, if there is one.
+    /// Returns the agent's pending request about an equal action and content with equal missing rights, if there is
+    /// one.
     fn same_action(
         &self,
         case: &Case<'_>,
@@ -231,7 +234,7 @@ fn evaluated(decision: Decision) -> Event {
     Event::Evaluated { decision: Arc::new(decision) }
 }
 
-/// What a yes used up: people's words for one use, rights for one use.
+/// Returns the events that consume one-time decisions and one-time rights.
 fn used_up(judgement: Judgement<'_>) -> impl Iterator<Item = Event> {
     let rulings = judgement.uses_rulings.into_iter().map(|ruling| Event::RulingUsed { ruling });
     let grants = judgement.uses_grants.into_iter().map(|grant| {

@@ -1,4 +1,4 @@
-//! Agents come and go.
+//! Registration, creation and retirement of agents.
 
 use std::sync::Arc;
 
@@ -39,7 +39,8 @@ impl State {
         Ok(events)
     }
 
-    /// All of `rights` are checked against the creator before anything is created; the child has nothing else.
+    /// Creates an agent. All of `rights` are checked against the creator before anything is created. The child holds no
+    /// other rights.
     #[expect(clippy::too_many_arguments, reason = "the fields of one command")]
     pub(super) fn create_agent(
         &self,
@@ -68,7 +69,7 @@ impl State {
         }
         self.refuse_known(&profile.id)?;
         self.refuse_too_many(&profile.id, 0, rights.len())?;
-        // Nobody gets out of how strictly they are judged by letting a child act.
+        // The child inherits the mode, so an agent cannot avoid its own mode by letting a child act.
         let (profile, mut ids) =
             (Arc::new(Profile { mode: *mode, parent: Some(creator.clone()), ..profile }), self.fresh_ids());
         let mut events = vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: Source::Agent }];
@@ -81,7 +82,8 @@ impl State {
         Ok(events)
     }
 
-    /// An agent that a file brings would be back at the next look at the file.
+    /// Retires an agent by order. An agent from the policy file is refused, because the next reload would bring it
+    /// back.
     pub(super) fn retire_by_hand(&self, agent: &AgentId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         let known = self.agent(agent)?;
         if known.source == Source::Config {
@@ -90,7 +92,7 @@ impl State {
         Ok(self.retire(known, now))
     }
 
-    /// Everything that is an agent's goes with it: what it holds, what it gave, what it asked, its connector.
+    /// Retires an agent. Its grants, the grants that it gave, its requests and its connection end with it.
     pub(in super::super) fn retire(&self, agent: &Agent, now: Timestamp) -> Vec<Event> {
         let id = &agent.profile.id;
         let held = agent

@@ -1,4 +1,5 @@
-//! A file takes effect: at once what narrows, and what widens at once or once a person agrees.
+//! Applying a policy file. The restrictive part takes effect at once. The widening part takes effect at once or after
+//! an approval.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -18,7 +19,8 @@ use super::{
 };
 
 impl State {
-    /// The whole file or nothing of it; only what narrows, if the settings before it say so.
+    /// Applies the whole file or nothing. Applies only the restrictive part if the previous settings require an
+    /// approval.
     pub(super) fn configure(&self, policy: Arc<Policy>, run: &RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         if let Some(agent) = policy.agents.keys().find(|agent| agent.is_kept_for_tasks()) {
             return Err(Refusal::NameOfTask(agent.clone()));
@@ -36,7 +38,7 @@ impl State {
         Ok(events)
     }
 
-    /// The change that waits for a person, with what it would give by now.
+    /// Returns the change that waits for a person, with the permissions that it would give now.
     pub(crate) fn held_change(&self, run: &RunId, now: Timestamp) -> Result<Option<HeldChange>, Refusal> {
         let told = |held: &HeldBack| self.told_of(held.change, &held.policy, run, now);
         self.held_back.as_ref().map(told).transpose()
@@ -47,12 +49,13 @@ impl State {
         Ok(HeldChange { change, would_gain, besides: self.besides(policy) })
     }
 
-    /// What of the file gives nobody more than now.
+    /// Applies only the restrictive part of a file.
     pub(super) fn narrow_to_file(&self, policy: &Policy, run: &RunId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         Ok(unless_nothing(self.follow_file(&self.narrowed_to(policy), run, now)?))
     }
 
-    /// A person agrees to what a file gives besides. Somebody who stands for an owner can agree to that owner's only.
+    /// Applies the held-back part of a file after the approval of a person. A person with an owner can approve changes
+    /// for that owner only.
     pub(super) fn agree_to_widening(
         &self,
         by: Actor,
@@ -75,7 +78,7 @@ impl State {
         Ok(events.map(|event| agreed_by(&by, event)).collect())
     }
 
-    /// Whom `policy` gives more than now, with whose agents they are. Settings are for everybody.
+    /// Returns the agents that gain something by `policy`, with their owners. A wider setting concerns all agents.
     fn widened<'s>(&'s self, policy: &'s Policy) -> impl Iterator<Item = (&'s AgentId, &'s OwnerId)> {
         let narrowed = self.narrowed_to(policy);
         let settings_widen = narrowed.settings != policy.settings;
@@ -93,7 +96,7 @@ impl State {
         }
         let mut gone: Vec<_> = self.agents.values().filter(|agent| gives_way(agent, policy)).collect();
         gone.sort_by(|one, other| one.profile.id.cmp(&other.profile.id));
-        // What one that goes gave to another that goes ends with the first.
+        // A grant between two agents that both leave is ended only once.
         let mut ended = BTreeSet::new();
         for agent in gone {
             let events_of_one = self.retire(agent, now).into_iter().map(as_config_says);
@@ -171,7 +174,7 @@ impl State {
         Ok(())
     }
 
-    /// What agents may use after `events` and may not use now.
+    /// Returns the permissions that agents may use after `events` and may not use now.
     fn gains(&self, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
         let issued =
             events.iter().filter_map(|event| if let Event::GrantIssued { grant } = event { Some(grant) } else { None });
@@ -186,7 +189,7 @@ impl State {
         new.map(|grant| (grant.to.clone(), grant.right.permission.clone())).collect()
     }
 
-    /// What agents would gain by `events`: for use, or for passing on.
+    /// Returns the permissions that agents would gain by `events`, for use or for delegation.
     fn would_gain(&self, policy: &Policy, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
         let to_pass_on = events.iter().filter_map(|event| match event.grant() {
             Some(grant) if grant.hold == Hold::PassOn && event.granted().is_some() => {
@@ -195,7 +198,8 @@ impl State {
             Some(_) | None => None,
         });
         let mut gains: Vec<_> = self.gains(events, now).into_iter().chain(to_pass_on).collect();
-        // A line of the file for what somebody else gives now waits too: it would go on when that one takes it back.
+        // The file may contain a right that another giver gives now. That line has to wait too, because it would
+        // outlast the other grant.
         let narrowed = self.narrowed_to(policy);
         for (id, spec) in &policy.agents {
             let kept = narrowed.agents.get(id).map(|spec| &spec.rights);
@@ -207,7 +211,7 @@ impl State {
         gains
     }
 
-    /// What would be different besides rights, a sentence each, so that a person agrees to nothing unseen.
+    /// Returns one sentence for each change besides rights, so that a person sees everything before approving it.
     fn besides(&self, policy: &Policy) -> Vec<(Option<AgentId>, Arc<str>)> {
         let settings = narrowed::changed_settings(&self.settings, &policy.settings).into_iter();
         let settings = settings.map(|sentence| (None, sentence.into()));
@@ -227,7 +231,7 @@ impl State {
         settings.chain(agents).collect()
     }
 
-    /// The part of `policy` that gives nobody more than now. Whatever of it is left out widens.
+    /// Returns the restrictive part of `policy`. The omitted part widens.
     fn narrowed_to(&self, policy: &Policy) -> Policy {
         let Policy { settings, agents, left_out } = policy;
         let known = |(id, spec): (&AgentId, &AgentPolicy)| {
@@ -242,11 +246,11 @@ impl State {
         Policy { settings, agents: agents.iter().filter_map(known).collect(), left_out: left_out.clone() }
     }
 
-    /// Whether what the file gives `agent` already lies within one line of the file as it was.
+    /// Returns true if one line of the previous file already gives the right to `agent`.
     fn is_within(&self, agent: &Agent, right: &BaseRight) -> bool {
         let path = right.right.permission.path();
         let protected = self.is_protected(&right.right.permission);
-        // What names something sensitive is more than a broad line that covers it.
+        // A line that names a sensitive path gives more than a broad line that covers the path.
         let gives = self.gives(&right.right.permission);
         agent.held.iter().any(|grant| {
             matches!(grant.origin, Origin::Config(_))
@@ -261,8 +265,8 @@ fn mode_of(spec: &AgentPolicy) -> Mode {
     spec.profile.mode
 }
 
-/// The mode of `agent` under a file that describes it as `profile`: the one that somebody has set, as long as the file says
-/// what it said then, and otherwise the file's.
+/// Returns the mode of `agent` under a file that describes it as `profile`. A mode that was set at run time stays as
+/// long as the line of the file does not change. Otherwise the mode of the file applies.
 fn mode_under(agent: &Agent, profile: &Profile) -> Mode {
     if agent.written_mode == Some(profile.mode) { agent.profile.mode } else { profile.mode }
 }
@@ -271,7 +275,8 @@ fn as_set(agent: &Agent, profile: &Profile) -> Profile {
     Profile { mode: mode_under(agent, profile), ..profile.clone() }
 }
 
-/// What of a description gives no more than now. A mode that is not taken over leaves the line of the file as it was.
+/// Returns the restrictive part of a description. If the new mode is omitted, the recorded line of the file does not
+/// change.
 fn narrowed_profile(agent: &Agent, profile: &Profile) -> Profile {
     let narrowed = narrowed::profile(&agent.profile, &as_set(agent, profile));
     let is_kept = narrowed.mode == agent.profile.mode && narrowed.mode != profile.mode;
@@ -286,14 +291,14 @@ fn agreed_by(by: &Actor, mut event: Event) -> Event {
     event
 }
 
-/// What a file changes, if it changes anything: that it took effect says nothing by itself.
+/// Returns the events, or no events if the file changes nothing. A reload event alone does not count as a change.
 fn unless_nothing(events: Vec<Event>) -> Vec<Event> {
     let says_nothing = |event: &Event| matches!(event, Event::ConfigReloaded { left_out, .. } if left_out.is_empty());
     if events.iter().all(says_nothing) { Vec::new() } else { events }
 }
 
-/// Whether an agent goes when a file takes effect: it left the file, it is another owner's now, or another agent made it
-/// under a name that the file gives.
+/// Returns true if an agent has to be retired when a file takes effect. This is the case if it left the file, if it has
+/// another owner now, or if another agent created it under an id that the file uses.
 fn gives_way(agent: &Agent, policy: &Policy) -> bool {
     match agent.source {
         Source::Agent => policy.agents.contains_key(&agent.profile.id),
@@ -302,13 +307,13 @@ fn gives_way(agent: &Agent, policy: &Policy) -> bool {
     }
 }
 
-/// Whether a file still speaks of the same agent: one of another owner is another one.
+/// Returns true if the file still describes this agent. An agent with another owner is a different agent.
 fn stays(agent: &Agent, policy: &Policy) -> bool {
     let spec = policy.agents.get(&agent.profile.id);
     spec.is_some_and(|spec| spec.profile.owner == agent.profile.owner && agent.source == Source::Config)
 }
 
-/// An agent that is no longer in the file lost what it held because of the file.
+/// Changes the reason of a revocation: an agent that left the file lost its rights because of the file.
 fn as_config_says(event: Event) -> Event {
     if let Event::GrantRevoked { grant, ended: Ended::HolderRetired } = event {
         return Event::GrantRevoked { grant, ended: Ended::Config };

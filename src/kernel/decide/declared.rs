@@ -1,4 +1,4 @@
-//! Declarations of tools by people: in the place of nothing, and bounded.
+//! Declarations of tools by people. They replace no other source and are limited in size.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::super::{
 };
 
 impl State {
-    /// A person declares tools in the place of those that they declared before. One of them is `taken` if the file, the host
-    /// program or the built-in table declares a tool of its name.
+    /// Replaces the tool declarations of a person. `taken` is a declared tool whose name the policy file, the host
+    /// program or the built-in table already declares.
     pub(super) fn declare_by(
         &self,
         by: &Person,

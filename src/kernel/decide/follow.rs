@@ -1,4 +1,4 @@
-//! What follows from what happened: total, since it is decided already.
+//! The consequences of events. They cannot fail, because the events are already decided.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -11,19 +11,19 @@ use super::super::{
 };
 
 impl State {
-    /// What rested on what just ended.
+    /// Returns the revocations that cascade from the events.
     pub(in super::super) fn falls(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
         let ended = ended(events);
         let settings_changed = events.iter().any(|event| matches!(event, Event::SettingsChanged { .. }));
-        // Reading may no longer be free, everywhere or where something is protected by now; and writing where something
-        // is sensitive by now takes a right that names it.
+        // New settings may restrict free reading, protect further paths, or make further paths sensitive. A write to a
+        // sensitive path needs a right that names it.
         if settings_changed {
             return self.falls_with_settings_and(&ended, now);
         }
         if ended.is_empty() { Vec::new() } else { self.falls_with(&ended, now) }
     }
 
-    /// Requests go where somebody is, and end where everything they ask is held by now.
+    /// Moves requests to reachable people, and ends requests for permissions that are held by now.
     pub(in super::super) fn requests_follow(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
         if self.pending.is_empty() {
             return Vec::new();
@@ -40,11 +40,11 @@ impl State {
         follow
     }
 
-    /// Requests of `agent` that ask for nothing it does not hold by now. What asks whether an action may happen is not
-    /// answered by rights: only a person says that.
+    /// Returns the ends of requests of `agent` for permissions that it holds by now. A request about an action is
+    /// excluded, because only a person can answer it.
     ///
-    /// What it held before it asked does not count: it asked although it held that, so the path of that leads
-    /// somewhere else by now.
+    /// Grants from before the request do not count. The agent held them when it asked, so their paths lead elsewhere by
+    /// now.
     fn covered<'s>(&'s self, agent: &'s Agent, now: Timestamp) -> impl Iterator<Item = Event> + 's {
         let pending = agent.pending.iter().filter_map(|id| self.pending.get(id));
         let pending = pending.filter(|waiting| !waiting.request.asks_about_action());
@@ -55,7 +55,7 @@ impl State {
         pending.filter(held).map(move |waiting| waiting.resolved_as_held(now))
     }
 
-    /// Where a request goes if it cannot stay where it is.
+    /// Returns the event that moves or ends a request that cannot stay on its route.
     fn moved(&self, waiting: &Waiting, now: Timestamp) -> Option<Event> {
         let owner = &waiting.request.owner;
         let stays = match &waiting.route {
@@ -72,11 +72,11 @@ impl State {
         (!same_place).then_some(next)
     }
 
-    /// Fills in what agents lost by a reload, once everything that fell has fallen.
+    /// Adds the lost permissions to a reload event, after all revocations have cascaded.
     pub(in super::super) fn with_losses_told(&self, mut events: Vec<Event>, now: Timestamp) -> Vec<Event> {
         let told = events.iter().position(|event| matches!(event, Event::ConfigReloaded { .. }));
         let Some(place) = told else { return events };
-        // An agent that comes under the name of one that went is another one.
+        // A new agent with the id of a retired one is a different agent.
         let went: BTreeSet<_> = events.iter().filter_map(Event::retired).collect();
         let lost = |grant: &Arc<Grant>| went.contains(&grant.to) || !self.still_uses(grant, now);
         let gone = ended(&events).into_iter().filter(|grant| grant.hold == Hold::Use && lost(grant));

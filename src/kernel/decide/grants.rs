@@ -1,4 +1,4 @@
-//! Rights are given, taken away, and used up.
+//! Grants: issued, revoked and consumed.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::super::{
     support::{Held, for_use, hold_of_gift},
 };
 
-/// A grant that is complete but for its name and what is granted.
+/// A grant without its id and its right.
 #[derive(Clone, Debug)]
 pub(super) struct Draft<'a> {
     to: &'a AgentId,
@@ -37,7 +37,7 @@ impl<'a> Draft<'a> {
         Draft { to, hold: Hold::Use, origin, reason, scope, run: None, until, depth: 0, now }
     }
 
-    /// A right for a session ends with this run of the receiver.
+    /// Ends a session grant with the current run of the receiver.
     pub(super) fn in_run_of(self, to: &'a Agent) -> Self {
         Draft { run: (self.scope == Scope::Session).then_some(&to.run), ..self }
     }
@@ -46,7 +46,7 @@ impl<'a> Draft<'a> {
         Draft { hold, ..self }
     }
 
-    /// No longer than what it rests on, and one agent further from the root.
+    /// Limits the grant by its support: an end that is no later, and a depth that is one greater.
     pub(super) fn resting_on(self, held: &Held<'_>) -> Self {
         Draft { depth: held.depth_below(), until: held.until_below(self.until), ..self }
     }
@@ -71,7 +71,7 @@ impl<'a> Draft<'a> {
         Event::GrantIssued { grant: Arc::new(self.grant(id, right)) }
     }
 
-    /// The same, unless `to` has just this from the same giver already.
+    /// Issues the grant, unless `to` already holds an equal one from this giver.
     fn issue_or_repeat(&self, to: &Agent, id: GrantId, right: Right) -> Event {
         let grant = self.grant(id, right);
         match to.held.iter().find(|held| says_the_same(held, &grant)) {
@@ -81,7 +81,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The giver first: most of what an agent holds comes from elsewhere.
+/// Returns true if two grants are equivalent. The giver is compared first, because most grants of an agent have another
+/// one.
 fn says_the_same(one: &Grant, other: &Grant) -> bool {
     giver(one).is_some()
         && giver(one) == giver(other)
@@ -91,7 +92,7 @@ fn says_the_same(one: &Grant, other: &Grant) -> bool {
 }
 
 impl State {
-    /// `grant_permission`: only what the giver holds now; a list as a whole or not at all.
+    /// Grants permissions that the giver holds now, all of them or none (`grant_permission`).
     #[expect(clippy::too_many_arguments, reason = "the fields of one command")]
     pub(super) fn grant(
         &self,
@@ -123,7 +124,7 @@ impl State {
         Ok(events)
     }
 
-    /// Proof that `from` may pass `permission` on: it holds it, and it was not passed on too often.
+    /// Returns proof that `from` holds `permission` and may still pass it on at this depth.
     pub(super) fn held_for_passing_on<'s>(
         &'s self,
         from: &'s AgentId,
@@ -140,7 +141,7 @@ impl State {
         Ok(held)
     }
 
-    /// A person gives without having been asked.
+    /// Gives rights by a person without a request.
     pub(super) fn give(
         &self,
         by: &Person,
@@ -184,7 +185,8 @@ impl State {
         Ok(vec![Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::Revoked { by, reason } }])
     }
 
-    /// The right for one use by which `holder` may use `permission` now; of several, the one that ends first.
+    /// Returns the one-time right by which `holder` may use `permission` now. Among several, it is the one that ends
+    /// first.
     pub(in super::super) fn one_shot<'a>(
         &self,
         holder: &'a Agent,
@@ -218,17 +220,19 @@ impl State {
     }
 }
 
-/// How many grants of `agent` this other one gave. Each giver has room of its own, so that none uses up another's.
+/// Returns the number of grants of `agent` that `from` gave. Each giver has its own limit, so one cannot exhaust
+/// another's.
 fn from_agent(agent: &Agent, from: &AgentId) -> usize {
     agent.held.iter().filter(|grant| giver(grant) == Some(from)).count()
 }
 
-/// How many grants of `agent` no other agent gave. Counted apart, so that a neighbour cannot use up what people give.
+/// Returns the number of grants of `agent` that no agent gave. They have their own limit, so other agents cannot
+/// exhaust it.
 pub(super) fn from_people(agent: &Agent) -> usize {
     agent.held.iter().filter(|grant| giver(grant).is_none()).count()
 }
 
-/// Nothing crosses owners.
+/// Refuses a command that crosses owners.
 pub(super) fn same_owner(agent: &Agent, owner: &OwnerId) -> Result<(), Refusal> {
     if agent.profile.owner == *owner {
         return Ok(());

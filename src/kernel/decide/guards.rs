@@ -1,4 +1,4 @@
-//! Guards: what a person lets the tools of a run do, and no longer.
+//! Changes of the tool policies of a run.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ use super::super::{
 };
 
 impl State {
-    /// A run has these tools besides those it has.
+    /// Adds tools to a run.
     pub(super) fn declare_tools(
         &self,
         by: &Person,
@@ -37,7 +37,7 @@ impl State {
         Ok(vec![Event::ToolsDeclared { owner: by.owner.clone(), run, tools: Arc::new(tools), by: by.actor() }])
     }
 
-    /// These policies take the place of those of one tool, or of all that the run has and will have.
+    /// Replaces the policies of one tool, or of all current and future tools of the run.
     pub(super) fn set_policies(
         &self,
         by: &Person,
@@ -48,7 +48,7 @@ impl State {
         self.change_guards(by, run, tool, |_| Policies::clone(policies))
     }
 
-    /// `update_policy`: the patch is added to what is there, as a whole or not at all.
+    /// Adds the patch to the existing policies, completely or not at all (`update_policy`).
     pub(super) fn update_policy(
         &self,
         by: &Person,
@@ -60,7 +60,7 @@ impl State {
         self.change_guards(by, run, patch.tool.as_ref(), patched)
     }
 
-    /// What of that lets nothing happen that does not now.
+    /// Applies only the restrictive part of a patch.
     pub(super) fn narrow_policy(
         &self,
         by: &Person,
@@ -72,7 +72,7 @@ impl State {
         self.change_guards(by, run, patch.tool.as_ref(), |before| before.narrowed(&patched(before)))
     }
 
-    /// What of `policies` lets nothing happen that does not now.
+    /// Applies only the restrictive part of `policies`.
     pub(super) fn narrow_policies(
         &self,
         by: &Person,
@@ -83,7 +83,7 @@ impl State {
         self.change_guards(by, run, tool, |before| before.narrowed(policies))
     }
 
-    /// One event for each guard that reads differently afterwards.
+    /// Returns one event for each tool policy that changes.
     fn change_guards(
         &self,
         by: &Person,
@@ -131,12 +131,13 @@ impl State {
         Event::PolicyUpdated { owner, run, tool, policies, rules, by }
     }
 
-    /// That what a person said about an action speaks in the guard of its tool from now on.
+    /// Returns the event that lists a new saved decision with the policies of its tool.
     pub(super) fn heard_in_guard(&self, ruling: &Arc<Ruling>) -> Option<Event> {
         self.retold(ruling, std::slice::from_ref(ruling))
     }
 
-    /// That what a person said about an action no longer speaks in the guard of its tool, where the run goes on.
+    /// Returns the events that remove ended saved decisions from the policies of their tools, if the run is still in
+    /// use.
     pub(in super::super) fn guards_follow(&self, events: &[Event], _now: Timestamp) -> Vec<Event> {
         let mut told = BTreeSet::new();
         let ended = events
@@ -149,7 +150,7 @@ impl State {
             .collect()
     }
 
-    /// What the guard that `ruling` is part of says, with `and`.
+    /// Returns the complete list of the tool policies that `ruling` belongs to, with the decisions in `and`.
     fn retold(&self, ruling: &Ruling, and: &[Arc<Ruling>]) -> Option<Event> {
         let run = ruling.run.as_ref().filter(|_| ruling.scope == Scope::Session)?;
         let (owner, tool) = (ruling.owner.clone(), ruling.tool.clone());
@@ -165,8 +166,8 @@ impl State {
         })
     }
 
-    /// Ends the questions about `actions` that policies answer by now. `actions` are what the questions are about, as far
-    /// as that is known.
+    /// Ends the requests about `actions` that policies answer by now. `actions` contains the resolved actions of these
+    /// requests as far as they are known.
     pub(super) fn reconsider(
         &self,
         by: &Person,
@@ -187,7 +188,7 @@ impl State {
             .collect()
     }
 
-    /// What policies say to what is asked, if it is them who say it.
+    /// Returns the answer to a request if tool policies decide it.
     fn answered_by_policy(&self, waiting: &Waiting, action: &Considered, now: Timestamp) -> Option<Reply> {
         let agent = self.agents.get(&waiting.request.from)?;
         let broken = Broken::new();
@@ -197,8 +198,8 @@ impl State {
         }
         match (judged.stage, judged.conclusion.ruled) {
             (Stage::Denied, Ruled::Deny) => Some(Reply::Deny),
-            // A right that is asked for besides is given by a person, or not at all.
-            // And what a hook wants a person to say, a person says.
+            // Only a person can give the additional rights of a request. If a hook requires a person, only a person can
+            // answer.
             (Stage::AllowRule, Ruled::Allow)
                 if waiting.request.asked.is_empty() && waiting.request.hooks.is_empty() =>
             {
@@ -213,7 +214,7 @@ impl State {
     }
 }
 
-/// What a patch makes of policies.
+/// Returns the function that applies a patch to policies.
 fn patched(
     run: &RunId,
     patch: &PolicyPatch,
@@ -251,7 +252,7 @@ fn refuse_too_many(run: &RunId, count: usize) -> Result<(), Refusal> {
     if count <= max as usize { Ok(()) } else { Err(Refusal::TooManyPolicies { run: run.clone(), max }) }
 }
 
-/// Guards that are alike are compiled once.
+/// Refuses policies that do not compile. Equal policies are compiled only once.
 fn refuse_unusable(run: &RunId, policies: &Arc<Policies>, usable: &mut Vec<Arc<Policies>>) -> Result<(), Refusal> {
     refuse_too_many(run, policies.len())?;
     if usable.contains(policies) {

@@ -1,4 +1,4 @@
-//! From a command to events or a refusal: the one `match` that decides. Nothing here changes anything.
+//! The decision: one `match` that maps a command to events or a refusal. It never changes the state.
 
 mod actions;
 mod agents;
@@ -112,7 +112,8 @@ impl State {
         }
     }
 
-    /// The part of a change that gives nobody more than now; nothing of what is no change of a file or of policies.
+    /// Decides only the restrictive part of a change of a policy file, of tool policies or of a mode. Returns no events
+    /// for other commands.
     fn narrowly(&self, change: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         if let Command::Configure { policy, run } = change {
             return self.narrow_to_file(&policy, &run, now);
@@ -129,7 +130,7 @@ impl State {
         Ok(Vec::new())
     }
 
-    /// Names for the grants that one command issues.
+    /// Returns the ids for the grants that one command issues.
     fn fresh_ids(&self) -> impl Iterator<Item = GrantId> + use<> {
         (self.next_grant.max(1)..).map(GrantId::new)
     }

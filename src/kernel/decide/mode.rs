@@ -1,4 +1,4 @@
-//! The mode of an agent, changed while the engine runs.
+//! Changes of the mode of an agent at run time.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{
 };
 
 impl State {
-    /// Another mode for `agent`, until somebody sets another one or the file changes its own line.
+    /// Sets the mode of `agent`. It applies until another mode is set, or until the policy file changes its own line.
     pub(super) fn set_mode(
         &self,
         agent: &AgentId,
@@ -36,7 +36,7 @@ impl State {
         Ok(vec![Event::ModeChanged { agent: agent.clone(), before, mode, written, by: Some(by) }])
     }
 
-    /// The same, if nothing happens by itself then that does not now.
+    /// Sets the mode of `agent` only if the new mode allows no more than the current one.
     pub(super) fn narrow_mode(
         &self,
         agent: &AgentId,
@@ -48,7 +48,7 @@ impl State {
         if is_narrower { self.set_mode(agent, mode, by, owner) } else { Ok(Vec::new()) }
     }
 
-    /// Ends the questions of agents for which nobody is asked any more.
+    /// Ends the requests of agents whose mode forbids prompts by now.
     pub(in super::super) fn silence(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
         let is_change = |event: &Event| matches!(event, Event::ModeChanged { .. } | Event::AgentChanged { .. });
         if self.pending.is_empty() || !events.iter().any(is_change) {
@@ -61,8 +61,8 @@ impl State {
         ended.collect()
     }
 
-    /// Ends the questions about `actions` that a mode denies by now. `actions` are what the questions are about, as far as
-    /// that is known.
+    /// Ends the requests about `actions` that a mode denies by now. `actions` contains the resolved actions of these
+    /// requests as far as they are known.
     pub(super) fn judge_again(&self, actions: &[(RequestId, Arc<Considered>)], now: Timestamp) -> Vec<Event> {
         let waiting = actions.iter().filter_map(|(id, action)| Some((self.pending.get(id)?, action)));
         let ended = waiting.filter_map(|(waiting, action)| {

@@ -1,6 +1,6 @@
-//! What of a changed file gives nobody more than before, and what all of it changes, in words.
+//! The restrictive part of a policy change, and the description of the whole change.
 //!
-//! Each type is taken apart without a rest: a key that is new does not compile until it is said here what of it widens.
+//! Each type is destructured completely. A new setting does not compile until its widening direction is defined here.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     model::{AgentId, Event},
 };
 
-/// What was in force once, as far as it is narrower than what is now.
+/// Restores earlier restrictions as far as they are stricter than the current state.
 #[cfg(feature = "journal")]
 impl State {
     pub(in super::super) fn settings_within(&self, once: &Settings) -> Option<Event> {
@@ -41,7 +41,7 @@ impl State {
     }
 }
 
-/// The new settings, as far as they are no wider.
+/// Returns the new settings without their widening part.
 pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
     let Settings {
         reads,
@@ -58,13 +58,13 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         max_processes,
         limits,
         max_depth,
-        // One that has less time says less, be it yes or no.
+        // A shorter timeout drops more hook verdicts, and these may be allow or deny.
         hook_timeout: _,
         max_facts_per_minute,
         max_changes_per_minute,
         protected,
         governing,
-        // Whom tasks run as, when and with what: any change can be more.
+        // Any change of the agent, time or content of a task may widen it.
         tasks: _,
         commands,
         tools,
@@ -86,11 +86,11 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
         limits: now.limits.narrowed(limits),
         max_depth: now.max_depth.min(*max_depth),
         hook_timeout: now.hook_timeout,
-        // Fewer facts one by one are less of a record.
+        // A lower limit for separate facts makes the record less detailed.
         max_facts_per_minute: now.max_facts_per_minute.max(*max_facts_per_minute),
         max_changes_per_minute: now.max_changes_per_minute.min(*max_changes_per_minute),
         protected: protected.iter().chain(unprotected(now, new)).cloned().collect(),
-        // Where the file lies is no matter of what it says.
+        // The location of the file is independent of its content.
         governing: Arc::clone(governing),
         tasks: now.tasks.clone(),
         commands: now.commands.narrowed(commands),
@@ -99,8 +99,8 @@ pub(super) fn settings(now: &Settings, new: &Settings) -> Settings {
     }
 }
 
-/// What would no longer be protected. Each engine protects its own memory: after a restart one such path has taken the place
-/// of another, and nobody can read more.
+/// Returns the paths that would no longer be protected. Each engine protects its own memory below `/proc`. After a
+/// restart, one such path replaces another, and no agent can read more.
 fn unprotected<'s>(now: &'s Settings, new: &Settings) -> Vec<&'s SanitizedPath> {
     let is_memory = |path: &SanitizedPath| {
         let process = path.as_str().strip_prefix("/proc/").unwrap_or_default();
@@ -117,24 +117,24 @@ fn unless<T>(is_narrow: bool, now: T, new: T) -> T {
     if is_narrow { now } else { new }
 }
 
-/// The new list, with what is no longer in it.
+/// Returns the new list plus the entries that were removed from it.
 fn with_all<T: Clone + PartialEq>(new: &[T], now: &[T]) -> Arc<[T]> {
     let gone = now.iter().filter(|one| !new.contains(one));
     new.iter().chain(gone).cloned().collect()
 }
 
-/// The new description, but nothing of it that could let more happen.
+/// Returns the new profile without changes that could widen.
 pub(super) fn profile(now: &Profile, new: &Profile) -> Profile {
     let Profile {
         id,
         owner,
         name,
-        // What kinds may do is not in one order.
+        // The kinds of agents have no common order of rights.
         kind: _,
-        // Its commands write there.
+        // The agent's commands may write in this directory.
         working_dir: _,
         mode,
-        // Whoever is above binds.
+        // An ancestor restricts the agent.
         parent: _,
     } = new;
     Profile {
@@ -148,9 +148,9 @@ pub(super) fn profile(now: &Profile, new: &Profile) -> Profile {
     }
 }
 
-/// Returns true if nothing happens by itself in mode `new` that does not in mode `now`, and nothing is asked there that is
-/// refused here. Modes are in no one order: `never` lets happen what `untrusted` asks about, and `plan` asks about a read
-/// that `never` refuses.
+/// Returns true if mode `new` allows nothing without approval that mode `now` does not allow, and asks nothing that
+/// `now` refuses. Modes have no single order: `never` allows actions that `untrusted` asks about, and `plan` asks about
+/// a read that `never` refuses.
 pub(super) fn lets_no_more(now: Mode, new: Mode) -> bool {
     let asks = |mode| !matches!(mode, Mode::Never | Mode::OnFailure);
     match new {
@@ -164,14 +164,14 @@ pub(super) fn lets_no_more(now: Mode, new: Mode) -> bool {
     }
 }
 
-/// The rules as the file has them now, with what they no longer keep from happening, and without what they newly allow.
+/// Returns the new rules, plus the removed rules that restrict, minus the new rules that allow.
 pub(super) fn rules(now: &[Rule], new: &[Rule]) -> Arc<[Rule]> {
     let kept = now.iter().filter(|rule| rule.verdict > Verdict::Allow && !has(new, rule));
     let narrower = new.iter().filter(|rule| rule.verdict > Verdict::Allow || has(now, rule));
     narrower.chain(kept).cloned().collect()
 }
 
-/// What the rules of a file let happen that they did not before, a sentence each.
+/// Returns one sentence for each widening change of the rules.
 pub(super) fn widening_rules(now: &[Rule], new: &[Rule]) -> Vec<String> {
     let gone = now.iter().filter(|rule| rule.verdict > Verdict::Allow && !has(new, rule));
     let more = new.iter().filter(|rule| rule.verdict == Verdict::Allow && !has(now, rule));
@@ -182,7 +182,7 @@ fn has(rules: &[Rule], rule: &Rule) -> bool {
     rules.iter().any(|other| other.says_the_same(rule))
 }
 
-/// What is different about an agent, a sentence each.
+/// Returns one sentence for each changed field of an agent.
 pub(super) fn changed_profile(now: &Profile, new: &Profile) -> Vec<String> {
     let Profile { id: _, owner, name, kind, working_dir, mode, parent } = now;
     let of = |profile: &Profile| profile.parent.as_ref().map_or("nobody".to_owned(), ToString::to_string);
@@ -197,7 +197,7 @@ pub(super) fn changed_profile(now: &Profile, new: &Profile) -> Vec<String> {
     in_words(fields).collect()
 }
 
-/// What is different about the settings, a sentence each.
+/// Returns one sentence for each changed setting.
 pub(super) fn changed_settings(now: &Settings, new: &Settings) -> Vec<String> {
     let Settings {
         reads,

@@ -1,4 +1,4 @@
-//! Processes that go on: begun with rights that are held, and over with the first of them that is not.
+//! Running processes. A process starts with held rights and is stopped once one of them ends.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::super::{
     state::Agent,
 };
 
-/// Who orders an end, and how.
+/// An order to stop a process.
 #[derive(Clone, Debug)]
 pub(crate) struct StopOrder {
     pub(crate) by: Actor,
@@ -23,9 +23,9 @@ pub(crate) struct StopOrder {
 }
 
 impl State {
-    /// A process begins, or one that has ended begins again under its name.
+    /// Starts a process, or restarts an ended one under its id.
     ///
-    /// What let it happen was decided a moment ago; what it rests on must be there now.
+    /// The start was decided a moment ago. Its rights must still be held now.
     #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
     pub(super) fn start_process(&self, starting: Starting, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         let Starting { agent: id, command, permissions, cause, again, by } = starting;
@@ -64,7 +64,7 @@ impl State {
         })])
     }
 
-    /// Somebody who may says that a process is to end.
+    /// Stops a process by order of an entitled actor.
     pub(super) fn stop_process(&self, id: ProcessId, order: StopOrder) -> Result<Vec<Event>, Refusal> {
         let unknown = || Refusal::UnknownProcess(id);
         let going = self.processes.get(id).ok_or_else(unknown)?;
@@ -75,7 +75,8 @@ impl State {
         Ok(vec![going.stopped(StopCause::Ordered { by, reason, grace_ms })])
     }
 
-    /// Its agent, whoever created that agent, a person of the same owner, and the host program.
+    /// Returns true for the agent of the process, an ancestor of that agent, a person of its owner, and the host
+    /// program.
     fn may_stop(&self, process: &Process, order: &StopOrder) -> bool {
         match &order.by {
             Actor::Operator => true,
@@ -84,37 +85,37 @@ impl State {
         }
     }
 
-    /// Whether `agent` is there and created the agent of `process`, or one that did.
+    /// Returns true if `agent` is registered and is an ancestor of the agent of `process`.
     pub(crate) fn is_above(&self, agent: &crate::model::AgentId, process: &Process) -> bool {
         let is_there = |above: &&Agent| above.profile.id == *agent && self.agents.contains_key(agent);
         self.agents.get(&process.agent).is_some_and(|of| self.above(of).iter().any(is_there))
     }
 
-    /// A rule, a policy or a mode that came later denies a process.
+    /// Stops a process that a later rule, policy or mode denies.
     #[cfg(feature = "sandbox")]
     pub(super) fn deny_process(&self, id: ProcessId, why: Arc<str>) -> Vec<Event> {
         let going = self.processes.get(id).filter(|going| !going.is_stopped);
         going.map(|going| going.stopped(StopCause::Denied { why })).into_iter().collect()
     }
 
-    /// A process ended. One that is unknown has been told to have ended before.
+    /// Records the end of a process. The end of an unknown process was recorded earlier.
     #[cfg(feature = "sandbox")]
     pub(super) fn process_exited(&self, id: ProcessId, exit: ProcessExit) -> Vec<Event> {
         self.processes.get(id).map(|going| going.exited(exit)).into_iter().collect()
     }
 
-    /// The engine ends, and every process with it.
+    /// Stops all processes because the engine ends.
     pub(super) fn end_processes(&self) -> Vec<Event> {
         let all = self.processes.all().filter(|going| !going.is_stopped);
         all.map(|going| going.stopped(StopCause::EngineEnds)).collect()
     }
 
-    /// What an earlier engine left: none of it goes on.
+    /// Returns the ends of the processes of an earlier engine. None of them is still running.
     pub(super) fn processes_of_before(&self) -> impl Iterator<Item = Event> + '_ {
         self.processes.all().map(|going| going.exited(ProcessExit::WithEngine))
     }
 
-    /// Processes whose agent, run or right is gone are to end.
+    /// Stops the processes whose agent, run or right is gone.
     pub(in super::super) fn processes_follow(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
         if self.processes.is_empty() || !events.iter().any(may_end_processes) {
             return Vec::new();
@@ -134,7 +135,7 @@ impl State {
     }
 }
 
-/// Whether rights, runs or agents may have gone by it.
+/// Returns true if rights, runs or agents may have ended by the event.
 fn may_end_processes(event: &Event) -> bool {
     matches!(
         event,

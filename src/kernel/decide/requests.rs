@@ -1,4 +1,4 @@
-//! Questions, and how they end.
+//! Requests: asked, routed, answered and ended.
 
 use std::sync::Arc;
 
@@ -18,26 +18,26 @@ use super::{
     grants::{Draft, from_people, refuse_past},
 };
 
-/// What a person puts in the place of what was asked about.
+/// The action that a person puts in place of the requested one.
 struct Instead {
     facts: Arc<ActionFacts>,
-    /// The rights that it lacks.
+    /// The rights that the agent lacks for it.
     lacks: Vec<Right>,
 }
 
-/// What a person says about an action.
+/// The parts of an answer about an action.
 struct Said<'a> {
     answer: &'a Answer,
-    /// What may happen instead of what was asked about.
+    /// The replacement of the requested action.
     instead: Option<Arc<ActionFacts>>,
     yes: bool,
-    /// The rights that come with a yes for once.
+    /// The rights that come with a one-time approval.
     gives: Vec<Right>,
 }
 
 impl State {
-    /// `request_permission`: what is held needs no question, what was just refused gets no new one, and the
-    /// same question joins the one that waits. Only the rest is asked.
+    /// Requests permissions (`request_permission`). A held permission needs no prompt, and a recently denied one is
+    /// denied again. An equal pending request is joined. Only the remaining permissions are asked.
     #[expect(clippy::too_many_arguments, reason = "the fields of one command")]
     pub(super) fn request(
         &self,
@@ -94,7 +94,7 @@ impl State {
         self.first_step(agent, &request, now)
     }
 
-    /// A new request is over at once, or waits somewhere.
+    /// Ends a new request at once, or routes it.
     pub(super) fn first_step(
         &self,
         agent: &Agent,
@@ -122,7 +122,7 @@ impl State {
         Ok(vec![requested, next])
     }
 
-    /// Where `request` waits now; or, if it may not wait, that nobody is there.
+    /// Returns the route of `request`, or its end if nobody is reachable and it may not wait.
     pub(super) fn route_or_resolve(&self, request: &Arc<Request>, carrier: Option<&AgentId>, now: Timestamp) -> Event {
         let route = self.route(request);
         if self.may_wait(&route) {
@@ -140,8 +140,8 @@ impl State {
         }
     }
 
-    /// The no of a person that is fresh and is about `permission`, about what covers it, or about what it covers, whichever
-    /// of the agent's family it was said to.
+    /// Returns a recent denial for the family of `agent` that concerns `permission`, a broader permission or a narrower
+    /// one.
     pub(super) fn fresh_no(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> Option<&FreshNo> {
         let family = self.agents.get(agent).map_or(agent, |agent| &agent.family);
         let mut said = self.refusals.get(family)?.iter();
@@ -149,13 +149,13 @@ impl State {
         said.find(|(denied, no)| now < no.until && is_about(denied)).map(|(_, no)| no)
     }
 
-    /// What the person said with the no that is still fresh, so that asking again does not lose it.
+    /// Returns the feedback of the recent denial, so that asking again does not lose it.
     fn feedback_of_fresh_refusal(&self, request: &Request, now: Timestamp) -> Option<Reason> {
         let mut refused = request.settled.iter().filter(|(_, reply)| *reply == Reply::Deny);
         refused.find_map(|(permission, _)| self.fresh_no(&request.from, permission, now)?.feedback.clone())
     }
 
-    /// A family asks people so often within a minute, and less after noes.
+    /// Refuses a request if the family asked too many questions within a minute. After denials the limit is lower.
     fn refuse_too_many_asked(&self, agent: &Agent, now: Timestamp) -> Result<(), Refusal> {
         let Some(asked) = self.family(&agent.profile.id).map(|family| family.asked) else { return Ok(()) };
         let (agent, max) = (agent.profile.id.clone(), self.settings.max_asks_per_minute);
@@ -166,7 +166,7 @@ impl State {
         }
     }
 
-    /// The pending request of `agent` that asks all of `asked` for the same scope, if there is one.
+    /// Returns the pending request of `agent` that asks for all of `asked` with an equal scope, if there is one.
     fn same_question(&self, agent: &Agent, asked: &[Right], scope: Option<Scope>) -> Option<Arc<Request>> {
         let mut pending = agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
         let same = |request: &&Arc<Request>| {
@@ -178,7 +178,7 @@ impl State {
         pending.find(same).cloned()
     }
 
-    /// The first valid answer ends a request; what it allows becomes grants in the same step.
+    /// Answers a request. The first valid answer ends it, and the allowed rights become grants in this step.
     pub(super) fn answer(
         &self,
         id: RequestId,
@@ -198,10 +198,10 @@ impl State {
         let all = answer.allowed != Allowed::Nothing && lacked.iter().all(|right| names(&allowed, &right.permission));
         let nothing_refused = request.settled.iter().all(|(_, reply)| *reply == Reply::Allow);
         let yes = all && nothing_refused && (!request.asks_about_action() || answer.allowed == Allowed::All);
-        // What is given for once is given to this action alone; if that may not happen, to nothing.
+        // A one-time right is given to this action alone. If the action is denied, no right is given.
         let is_bound = request.action.is_some() && scope == Scope::Once;
         let given = if is_bound && !yes { Vec::new() } else { named(lacked, &allowed) };
-        // A no gives nothing, so nothing can be wrong with what it gives.
+        // A denial gives nothing, so its scope and rights need no check.
         if !given.is_empty() {
             if let Some(asked) = request.scope
                 && !scope.fits_within(asked)
@@ -243,7 +243,7 @@ impl State {
         Ok(events)
     }
 
-    /// What of an answer about an action is remembered.
+    /// Returns the saved decisions that an answer about an action leaves.
     fn rulings_by(
         &self,
         request: &Request,
@@ -255,7 +255,7 @@ impl State {
         let Some(asked) = &request.action else { return Ok(Vec::new()) };
         let verdict = if yes { Verdict::Allow } else { Verdict::Deny };
         let lasts = answer.scope.is_some_and(|scope| scope != Scope::Once);
-        // Who was asked for rights alone and gives some for longer has given them, and said nothing about the action.
+        // A person who was asked only for rights and gives some permanently has not decided about the action itself.
         let only_lacks = request.only_lacks && instead.is_none();
         if only_lacks && answer.allowed != Allowed::Nothing && (lasts || !yes) {
             return Ok(Vec::new());
@@ -264,7 +264,7 @@ impl State {
         let ruling = self.ruling_of(request, what, answer, verdict, by, now)?;
         let ruling = ruling.map(|ruling| Ruling { gives, only_gives: only_lacks && yes, ..ruling });
         let mut rulings: Vec<_> = ruling.into_iter().collect();
-        // What lasts is no answer to a hook that has failed, and this question is to be answered.
+        // A lasting approval does not answer a failed hook, so this request also gets a one-time approval.
         if yes && request.hook_failed && lasts {
             let now_only = Answer { scope: Some(Scope::Once), ..answer.clone() };
             let once = self.ruling_of(request, what, &now_only, verdict, by, now)?;
@@ -277,7 +277,7 @@ impl State {
         Ok(rulings.into_iter().map(Arc::new).collect())
     }
 
-    /// Another input for the same action: not a worse one, and nothing that is denied.
+    /// Checks a replacement of the requested action. It must be no worse and must not be denied.
     fn no_worse(
         &self,
         request: &Request,
@@ -295,7 +295,7 @@ impl State {
         Ok(Some(Instead { facts, lacks: judge(&case).missing }))
     }
 
-    /// The pending request that `by` may answer; told apart from one that is over and one that never was.
+    /// Returns the pending request that `by` may answer. The refusals distinguish ended requests from unknown ones.
     fn answerable(&self, id: RequestId, by: &Person) -> Result<&Waiting, Refusal> {
         let foreign = |agent: &AgentId| Refusal::OtherOwner { agent: agent.clone(), owner: by.owner.clone() };
         if let Some(waiting) = self.pending.get(&id) {
@@ -332,13 +332,13 @@ impl State {
 }
 
 impl Waiting {
-    /// It ended, and nothing new was given.
+    /// Ends the request without new grants.
     pub(super) fn resolved_without_grant(&self, outcome: Outcome, decider: Decider, now: Timestamp) -> Event {
         let resolution = resolution(&self.request, outcome, &[], None, decider, None, now);
         Event::Resolved { resolution, carrier: self.carrier() }
     }
 
-    /// It ended by the answer to the same question.
+    /// Ends the request by the answer to an equal request.
     pub(super) fn settled_with(&self, reply: Reply, decider: Decider, now: Timestamp) -> Event {
         let (outcome, allowed) = match reply {
             Reply::Allow => (Outcome::Granted, self.request.asked.as_slice()),
@@ -348,7 +348,7 @@ impl Waiting {
         Event::Resolved { resolution, carrier: self.carrier() }
     }
 
-    /// It ended, since everything asked is held by now.
+    /// Ends the request because all asked permissions are held by now.
     pub(super) fn resolved_as_held(&self, now: Timestamp) -> Event {
         let nothing_refused = self.request.settled.iter().all(|(_, reply)| *reply == Reply::Allow);
         let outcome = if nothing_refused { Outcome::Granted } else { Outcome::Denied };
@@ -364,7 +364,7 @@ impl Waiting {
     }
 }
 
-/// Those of the rights asked that an answer allows.
+/// Returns the requested rights that an answer allows.
 fn allowed_of(request: &Request, allowed: &Allowed) -> Result<Vec<Right>, Refusal> {
     match allowed {
         Allowed::All => Ok(request.asked.clone()),
@@ -383,7 +383,7 @@ fn names(rights: &[Right], permission: &Permission) -> bool {
     rights.iter().any(|right| right.permission == *permission)
 }
 
-/// Those of `rights` that are allowed, each once.
+/// Returns the rights that are allowed, without duplicates.
 fn named(rights: &[Right], allowed: &[Right]) -> Vec<Right> {
     let mut named: Vec<Right> = Vec::new();
     for right in rights.iter().filter(|right| names(allowed, &right.permission)) {

@@ -1,4 +1,4 @@
-//! An engine goes on from what is stored: nobody is connected any more, and every run from before is over.
+//! Resuming an engine from the store. All users are disconnected, and all earlier runs have ended.
 
 use std::{iter, sync::Arc};
 
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl State {
-    /// Total: whatever was stored, the engine can go on from it.
+    /// Returns the events of a resume. It cannot fail, whatever was stored.
     pub(super) fn resume(&self, settings: Option<Arc<Settings>>, run: &RunId, cut: Option<Arc<str>>) -> Vec<Event> {
         let changed = settings.filter(|settings| *settings != self.settings);
         let changed = changed.map(|settings| Event::SettingsChanged { settings });
@@ -23,7 +23,7 @@ impl State {
         let is_shared = self.shared_runs();
         let runs = agents.into_iter().zip(runs::numbered(run));
         let runs = runs.flat_map(|(agent, run)| self.over(agent, run, is_shared(agent)));
-        // Of every run, whoever is left of it.
+        // All saved decisions that belong to a run end, whichever agents of the run remain.
         let said = self.rulings.values().filter_map(|ruling| Some((ruling, ruling.run.clone()?)));
         let said =
             said.map(|(ruling, run)| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::RunEnded(run) });
@@ -38,12 +38,12 @@ impl State {
             .collect()
     }
 
-    /// What ends with the run before; an agent that was alone in it and has nothing of it need not begin another one. What it
-    /// asked stands.
+    /// Returns the ends of the previous run and the begin of a new one. An agent that was alone in its run and has
+    /// nothing bound to it keeps the run. Its pending requests remain.
     fn over<'a>(&self, agent: &'a Agent, run: RunId, is_shared: bool) -> impl Iterator<Item = Event> + use<'a> {
         let rights = runs::rights_of_run(agent);
         let said = agent.rulings.iter().any(|ruling| ruling.run.is_some());
-        // Guards end when nobody is left in their run.
+        // The tool policies of a run end when no agent is left in it.
         let guarded = self.guards_of(&agent.profile.owner, &agent.run).is_some();
         let begins = is_shared || said || guarded || !agent.kept_from.is_empty() || rights.clone().next().is_some();
         let began = || [runs::ended(agent), Event::RunBegan { agent: agent.profile.id.clone(), run, by: None }];

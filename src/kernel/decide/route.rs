@@ -1,4 +1,4 @@
-//! Through whom a question reaches a person.
+//! The route of a request to a person.
 
 use std::cmp::Reverse;
 
@@ -7,9 +7,10 @@ use crate::model::{AgentId, Event, Request, Route};
 use super::super::{Refusal, State, state::Agent};
 
 impl State {
-    /// A foreground agent asks its own user. Otherwise the question goes through the foreground agent of the same
-    /// owner whose user was active last (a notice to an agent is not activity), else to the owner's approvers,
-    /// else into the queue. `sources/004`, "Permission requests"; never across owners.
+    /// Returns the route of a request. A foreground agent asks its own user. Otherwise the request goes to the
+    /// foreground agent of its owner whose user was active last. A notification to an agent is not activity. Without a
+    /// foreground agent, the request goes to the owner's approvers, and otherwise into the queue. It never crosses
+    /// owners (`sources/004`, "Permission requests").
     pub(super) fn route(&self, request: &Request) -> Route {
         let there = self.connected.get(&request.owner);
         if let Some(own) = there.and_then(|there| there.get(&request.from)) {
@@ -30,7 +31,7 @@ impl State {
         Ok(vec![Event::CarrierConnected { agent }])
     }
 
-    /// Whoever is not there any more cannot be refused to go.
+    /// Disconnects an agent. If the agent is not connected, nothing happens.
     pub(super) fn disconnected(&self, agent: AgentId) -> Vec<Event> {
         let there = self.agents.get(&agent).is_some_and(|agent| self.is_connected(agent));
         if there { vec![Event::CarrierDisconnected { agent }] } else { Vec::new() }

@@ -1,4 +1,4 @@
-//! What people say about actions: remembered for one use, a run, or for good, and taken away again.
+//! Saved decisions of people about actions: for one use, for a run, for a time or permanently. They can be revoked.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use super::{
 use crate::model::ActionFacts;
 
 impl State {
-    /// The ruling that an answer about an action leaves, if it leaves one: every yes, and a no that is to be remembered.
+    /// Returns the saved decision that an answer about an action leaves. Every approval leaves one, and a denial leaves
+    /// one unless it is for one use.
     pub(super) fn ruling_of(
         &self,
         request: &Request,
@@ -34,7 +35,7 @@ impl State {
         refuse_past(scope, now)?;
         let refused = action.doing.clone().filter(|_| verdict == Verdict::Deny);
         let (about, doing) = match (subject(action, scope)?, refused) {
-            // A program file is a path, too.
+            // A program file is also a path, so its denial stays bound to the access.
             (Subject::Access(_), Some(doing)) if action.operation != Operation::Exec => (Subject::Doing(doing), None),
             (about, doing) => (about, doing),
         };
@@ -85,7 +86,7 @@ impl State {
         }
     }
 
-    /// A person lets exactly this happen once, even if it is destructive.
+    /// Approves exactly this action for one use, even if it is destructive.
     pub(super) fn enable(
         &self,
         by: &Person,
@@ -103,7 +104,7 @@ impl State {
         Ok(vec![Event::RulingMade { ruling: Arc::new(Ruling { reason: Some(reason), ..ruling }) }])
     }
 
-    /// Somebody takes a ruling away; `owner` is whose they may touch, if not everybody's.
+    /// Revokes a saved decision. If `owner` is set, the actor may only touch decisions of that owner.
     pub(super) fn revoke_ruling(
         &self,
         id: RulingId,
@@ -112,17 +113,18 @@ impl State {
         reason: Option<Reason>,
     ) -> Result<Vec<Event>, Refusal> {
         let ruling = self.rulings.get(&id).ok_or(Refusal::UnknownRuling(id))?;
-        // Whose agent it was said to, which may be gone.
+        // The owner is stored in the decision, because its agent may be retired.
         if let Some(owner) = owner.filter(|owner| **owner != ruling.owner) {
             return Err(Refusal::OtherOwner { agent: ruling.agent.clone(), owner: owner.clone() });
         }
         Ok(vec![Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::Revoked { by, reason } }])
     }
 
-    /// The rulings that end as `agent` leaves its run: its own, and with the last agent of the run the noes for it.
+    /// Returns the saved decisions that end when `agent` leaves its run. These are its own decisions, and the denials
+    /// for the run if it was the last agent in it.
     pub(super) fn rulings_left_behind(&self, agent: &Agent, ended: &Ended, all: bool) -> Vec<Event> {
         let run = (agent.profile.owner.clone(), agent.run.clone());
-        // A no goes on where it binds those that the agent created, now or in a run that it has left.
+        // A denial stays in force while it binds descendants of the agent, now or in a run that the agent has left.
         let binds = all && self.binds(agent);
         let run_goes_on = |run: &RunId| self.goes_on(&agent.profile.owner, run, Some(&agent.profile.id));
         let goes_on = binds || run_goes_on(&agent.run);
@@ -138,8 +140,8 @@ impl State {
         over.map(|ruling| Event::RulingEnded { ruling: Arc::clone(ruling), ended: ended.clone() }).collect()
     }
 
-    /// Requests about actions, other than `but`, that a ruling settles as well: the same question of the same agent, and of
-    /// a no, every question about what it refuses.
+    /// Returns the requests about actions, other than `but`, that a saved decision also answers. An approval answers
+    /// equal requests of its agent. A denial also answers requests about the denied action by all agents of the run.
     pub(super) fn also_settled<'s>(
         &'s self,
         ruling: &'s Ruling,
@@ -152,7 +154,7 @@ impl State {
             let action = request.action.as_ref()?;
             let whose = request.from == ruling.agent
                 || ruling.verdict == Verdict::Deny && Some(&request.run) == ruling.run.as_ref();
-            // A yes about the action gives no right that is asked for besides, and is no answer to another hook.
+            // An approval of the action gives no additional rights and answers no other hook.
             let heard = !request.hook_failed && request.hooks.iter().all(|hook| ruling.hooks.contains(hook));
             let enough = ruling.verdict == Verdict::Deny || request.asked.is_empty() && heard;
             let same_owner = request.owner == ruling.owner;
@@ -161,7 +163,7 @@ impl State {
     }
 }
 
-/// What is remembered for `scope`.
+/// Returns the subject that is saved for `scope`.
 fn subject(action: &ActionFacts, scope: Scope) -> Result<Subject, Refusal> {
     if scope == Scope::Once {
         return Ok(Subject::Input(action.input));

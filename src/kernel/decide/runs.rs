@@ -1,4 +1,4 @@
-//! Runs of agents: one of its own for each, unless a person or the host program puts several into one.
+//! Runs of agents. Each agent has its own run, unless a person or the host program puts several agents into one.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl State {
-    /// The run of `agent` ends with what was for it, and `run` begins.
+    /// Ends the run of `agent` with its rights, requests and decisions, and begins `run`.
     pub(super) fn begin_run(
         &self,
         agent: &AgentId,
@@ -33,7 +33,7 @@ impl State {
         Ok(rights_of_run(known).chain(asked).chain(rulings).chain(began).collect())
     }
 
-    /// An agent gets into a run that goes on for others only where that is meant.
+    /// Refuses to put an agent into a run of others by accident, or to join a run that does not exist.
     fn refuse_other_run(&self, agent: &Agent, run: &RunId, entering: Entering) -> Result<(), Refusal> {
         let goes_on = self.goes_on(&agent.profile.owner, run, Some(&agent.profile.id));
         match (entering, goes_on) {
@@ -43,7 +43,7 @@ impl State {
         }
     }
 
-    /// Which runs several agents of one owner are in.
+    /// Returns a test for agents that share their run with another agent of their owner.
     pub(super) fn shared_runs(&self) -> impl Fn(&Agent) -> bool + use<'_> {
         let mut counts: BTreeMap<(&OwnerId, &RunId), u32> = BTreeMap::new();
         for agent in self.agents.values() {
@@ -54,18 +54,18 @@ impl State {
     }
 }
 
-/// The rights that end with the run of `agent`.
+/// Returns the revocations of the rights that end with the run of `agent`.
 pub(super) fn rights_of_run(agent: &Agent) -> impl Iterator<Item = Event> + Clone + '_ {
     let over = agent.held.iter().filter(|grant| grant.run.as_ref() == Some(&agent.run));
     over.map(|grant| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::RunEnded(agent.run.clone()) })
 }
 
-/// The fact that the run of `agent` is over.
+/// Returns the event that ends the run of `agent`.
 pub(super) fn ended(agent: &Agent) -> Event {
     Event::RunEnded { agent: agent.profile.id.clone(), run: agent.run.clone() }
 }
 
-/// A run for each of several agents.
+/// Returns a sequence of distinct runs derived from `run`.
 pub(super) fn numbered(run: &RunId) -> impl Iterator<Item = RunId> + '_ {
     (1_u32..).map(|number| run.numbered(number))
 }

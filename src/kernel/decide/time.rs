@@ -1,4 +1,4 @@
-//! What happens because time goes by. Rights end at their moment whether or not anybody ticks; a tick leaves the fact.
+//! The effects of time. A right ends at its time even without a tick. The tick records the end.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl State {
             .collect()
     }
 
-    /// When the next tick has something to do.
+    /// Returns the time at which the next tick has work to do.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         let ending = self.ending.first().map(|(until, _)| *until);
         let deadline = self.deadlines.first().map(|(deadline, _)| *deadline);

@@ -1,4 +1,4 @@
-//! What becomes of a question: whether the mode lets it be asked, and whether anybody can answer.
+//! The handling of prompts: some modes forbid or skip a prompt, and a prompt needs a person who can answer.
 
 use crate::model::{Decider, DecisionSource as Source, Interaction, Mode, OnNoUser, RuleRef, Ruled};
 
@@ -7,7 +7,7 @@ use super::{
     Case, Finding, Stage,
 };
 
-/// A question stays one, or is answered by the mode, or by there being nobody.
+/// Returns the final result of a prompt. The mode may answer it, and without an approver it is unavailable.
 pub(super) fn settled(case: &Case<'_>, mode: Mode, stage: Stage, finding: Finding, lacks_rights: bool) -> Finding {
     if finding.ruled != Ruled::Ask {
         return finding;
@@ -37,8 +37,8 @@ pub(super) fn settled(case: &Case<'_>, mode: Mode, stage: Stage, finding: Findin
 fn by_mode(case: &Case<'_>, mode: Mode, stage: Stage, lacks_rights: bool) -> Option<(Ruled, &'static str)> {
     match mode {
         Mode::Never => Some((Ruled::Deny, "in mode never, nothing is asked")),
-        // Leaving out a question is one thing; what is not held does not come out of nothing, and a no stays one.
-        // Nor does what a hook would have said, had it not failed.
+        // Bypass skips a prompt. It does not create missing rights, and it does not override a denial or the prompt of
+        // a failed hook.
         Mode::Bypass if !lacks_rights && stage != Stage::Denied && !case.opinions.iter().any(|one| one.failed) => {
             Some((Ruled::Allow, "in mode bypass, questions are left out"))
         }
@@ -55,27 +55,27 @@ fn by_mode(case: &Case<'_>, mode: Mode, stage: Stage, lacks_rights: bool) -> Opt
     }
 }
 
-/// The violations that show that the sandbox has kept the agent from the paths of this action, in this run.
+/// Returns the violations that the sandbox recorded in this run for the paths of this action.
 fn violations(case: &Case<'_>) -> Vec<RuleRef> {
     let paths: Vec<_> = case.action.permissions().filter_map(|permission| permission.path()).collect();
     let about_it = case.agent.kept_from.iter().filter(|violated| paths.contains(&&violated.path));
     about_it.map(|violated| RuleRef::Violation(violated.id)).collect()
 }
 
-/// Whether the sandbox has kept the agent from one of the paths that it lacks, in this run.
+/// Returns true if the sandbox denied the agent one of the paths of this action in this run.
 pub(super) fn has_failed(case: &Case<'_>) -> bool {
     !violations(case).is_empty()
 }
 
 impl State {
-    /// The mode in which nobody is asked for `agent`: its own, or that of an agent above it. None if it may ask.
+    /// Returns the mode that forbids prompts for `agent`: its own or that of an ancestor. Returns `None` if it may ask.
     pub(in super::super) fn silenced(&self, agent: &Agent) -> Option<Decider> {
         let never = |bound: &&Agent| bound.profile.mode == Mode::Never;
         let silencing = std::iter::once(agent).chain(self.above(agent)).find(never)?;
         Some(Decider::Mode { mode: silencing.profile.mode, of: silencing.profile.id.clone() })
     }
 
-    /// Whether a question of `agent` would wait for anybody.
+    /// Returns true if a request of `agent` would reach a person or wait for one.
     pub(in super::super) fn somebody_can_answer(&self, agent: &Agent) -> bool {
         let owner = &agent.profile.owner;
         let there =

@@ -1,4 +1,4 @@
-//! For how long a yes counts: until the first right or word that carries it ends.
+//! The duration of an allow result. It ends with the first right or saved decision that it depends on.
 
 use std::cmp::Reverse;
 
@@ -6,7 +6,7 @@ use crate::model::{Effect, Grant, Permission, Ruling, Scope, Timestamp};
 
 use super::{Case, Judgement};
 
-/// The end and the scope of what carries a yes.
+/// The end and the scope of an allow result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Carried {
     pub(super) until: Option<Timestamp>,
@@ -14,8 +14,9 @@ pub(super) struct Carried {
 }
 
 impl Judgement<'_> {
-    /// Of each right the grant that lasts longest counts, of all of them the one that ends first; a person's word as well.
-    /// The word of a person says the scope, else the narrowest scope of a right that was given for less than always.
+    /// Returns the end and the scope of the decision. For each permission, the grant that lasts longest counts. Of
+    /// these grants and the saved decision, the earliest end counts. The saved decision determines the scope. Without
+    /// one, it is the narrowest scope of a grant that is not permanent.
     pub(super) fn carried(&self, case: &Case<'_>) -> Carried {
         if self.conclusion.ruled.verdict() > Effect::Confined {
             return Carried::default();
@@ -34,7 +35,8 @@ fn of_ruling(ruling: &Ruling) -> Scope {
     ruling.scope
 }
 
-/// The grant by which the agent may use `permission` longest; none if everybody may, or it takes one for one use.
+/// Returns the grant by which the agent may use `permission` longest. Returns `None` if all agents may read it, or if
+/// only a one-time grant gives it.
 fn longest<'s>(case: &Case<'s>, permission: &'s Permission) -> Option<&'s Grant> {
     if case.state.readable_by_all(permission) {
         return None;
@@ -44,7 +46,7 @@ fn longest<'s>(case: &Case<'s>, permission: &'s Permission) -> Option<&'s Grant>
     usable.max_by_key(lasts).map(|grant| &**grant)
 }
 
-/// Narrow scopes first.
+/// Returns the order of scopes, the narrowest first.
 fn width(scope: Scope) -> (u8, Option<Timestamp>) {
     match scope {
         Scope::Once => (0, None),

@@ -1,4 +1,4 @@
-//! The whole walk of a decision, and what would change it.
+//! Explanations: the results of all stages, and the changes that would allow the action.
 
 use std::{fmt, sync::Arc};
 
@@ -14,22 +14,22 @@ use super::{
     Case, Finding, Judgement, Manner, Stage,
 };
 
-/// What would be decided about an action now, stage by stage, and what would make it allowed. Nothing was asked, used up
-/// or recorded.
+/// The decision about an action at this moment, stage by stage, and the changes that would allow it. Creating it asks,
+/// consumes and records nothing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// What would be decided.
+    /// The decision.
     pub decision: Decision,
-    /// The stage that decides.
+    /// The deciding stage.
     pub decided_by: Stage,
-    /// What each stage says, strongest first.
+    /// The result of each stage, strongest first.
     pub walk: Vec<Step>,
-    /// Everything that the action uses, its own use first.
+    /// All uses of the action, its own use first.
     pub uses: Vec<UseStep>,
-    /// Where what the action uses comes from, for each right that is held: the agent's own grant first, the root last.
+    /// The provenance of each held right that the action uses: the agent's own grant first, the root last.
     pub held_by: Vec<Vec<Support>>,
-    /// What would make it allowed: all of these. Empty if it is.
+    /// The changes that would together allow the action. Empty if it is allowed.
     pub ways_out: Vec<String>,
 }
 
@@ -40,32 +40,32 @@ pub struct UseStep {
     /// The use.
     #[serde(flatten)]
     pub used: UseFacts,
-    /// True for a use that the deciding stage speaks about.
+    /// True if the deciding stage is about this use.
     pub decides: bool,
 }
 
-/// What one stage says.
+/// The result of one stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Step {
-    /// Which.
+    /// The stage.
     pub stage: Stage,
-    /// What it says; nothing, if it has nothing to say.
+    /// The result, or `None` if the stage does not apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub says: Option<Ruled>,
-    /// Who or what says so.
+    /// The source of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<DecisionSource>,
-    /// Why.
+    /// The reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Where that is written.
+    /// The rules and policies that led to the result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rule_refs: Vec<RuleRef>,
 }
 
 impl Judgement<'_> {
-    /// The same with everything that led to it.
+    /// Returns the decision with all intermediate results.
     pub(crate) fn explanation(&self, case: &Case<'_>) -> Explanation {
         let held = case
             .action
@@ -81,7 +81,7 @@ impl Judgement<'_> {
         }
     }
 
-    /// The uses, without words of unknown meaning that decide nothing.
+    /// Returns the uses, without words of unknown meaning that decide nothing.
     fn uses(&self, case: &Case<'_>) -> Vec<UseStep> {
         let deciding = self.walk.iter().find(|(stage, _)| *stage == self.stage);
         let deciding = deciding.and_then(|(_, finding)| finding.as_ref()).map(|finding| &finding.uses);
@@ -95,7 +95,7 @@ impl Judgement<'_> {
         steps.filter(|step| step.decides || step.used.origin != UseOrigin::Word).collect()
     }
 
-    /// One for each stage that stands in the way, down to the first that says yes.
+    /// Returns one change for each blocking stage, down to the first stage that allows the action.
     fn ways_out(&self, case: &Case<'_>) -> Vec<String> {
         if self.conclusion.ruled.verdict() == Effect::Allow {
             return Vec::new();
@@ -103,7 +103,7 @@ impl Judgement<'_> {
         let spoken = self.walk.iter().filter_map(|(stage, finding)| Some((*stage, finding.as_ref()?)));
         let in_the_way = spoken.take_while(|(_, finding)| finding.ruled.verdict() > Effect::Allow);
         let speaks = |of: Stage| self.walk.iter().any(|(stage, finding)| *stage == of && finding.is_some());
-        // Who enables what nobody can undo has answered what is asked besides.
+        // A person who enables a destructive action thereby answers the weaker prompts.
         let is_answered = |stage: Stage| match stage {
             Stage::AskRule | Stage::Tier => speaks(Stage::Destructive),
             Stage::Default => speaks(Stage::Destructive) || speaks(Stage::Tier),
@@ -127,7 +127,7 @@ impl Judgement<'_> {
         ways
     }
 
-    /// Whether whoever names what is protected gives all that is missing with it.
+    /// Returns true if a policy line that names the protected paths also gives all missing rights.
     fn lacks_only_protected(&self) -> bool {
         let protecting = self.walk.iter().find(|(stage, _)| *stage == Stage::Protected);
         let refs = protecting.and_then(|(_, finding)| Some(&finding.as_ref()?.refs));
@@ -137,7 +137,8 @@ impl Judgement<'_> {
         })
     }
 
-    /// Whether all that is missing is what the line names: who enables just this line gives it.
+    /// Returns true if all missing rights are for uses that the command line only names. An approval of exactly this
+    /// line gives them.
     fn lacks_only_named(&self, case: &Case<'_>) -> bool {
         let held = self.walk.iter().find(|(stage, _)| *stage == Stage::Held);
         let lacking = held.and_then(|(_, finding)| finding.as_ref()).map(|finding| &finding.uses);
@@ -164,8 +165,8 @@ impl Judgement<'_> {
                 };
                 let paths = finding.refs.iter().filter_map(protected).collect::<Vec<_>>().join(" and ");
                 format!(
-                    "name exactly {paths} in `permissions` of `[agents.{agent}]` in agents.toml, which gives the right as \
-                     well; a directory above does not do"
+                    "name exactly {paths} in `permissions` of `[agents.{agent}]` in agents.toml, which gives the right \
+                     as well; a directory above does not do"
                 )
             }
             Stage::Denied | Stage::AskRule => {
@@ -218,19 +219,21 @@ fn change_of(rule: &RuleRef) -> String {
     }
 }
 
-/// What is denied stays denied until policies are set anew; what a policy says of the rest, one glob or default changes.
+/// Returns the change that lifts a policy. A deny entry requires new policies. For other paths, an allow glob or
+/// another default is enough.
 fn change_of_policy(tool: &ToolName, name: &str) -> String {
     let set = format!("set other policies for {tool} (`set_policies`)");
     if Policies::is_about_paths(name) {
         format!(
-            "add an `allow` glob to `{name}` of {tool}, or set another `default` (`update_policy`); or, if a `deny` glob says it, {set}"
+            "add an `allow` glob to `{name}` of {tool}, or set another `default` (`update_policy`); or, if a `deny` \
+             glob says it, {set}"
         )
     } else {
         format!("without this `{}`, {set}", Shown(name))
     }
 }
 
-/// For people: the decision, then each stage, then the ways out.
+/// Formats the explanation for people: the decision, the stages, and the changes that would allow the action.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.decision)?;
@@ -244,7 +247,7 @@ impl fmt::Display for Explanation {
             step.rule_refs.iter().try_for_each(|rule| write!(f, " [{rule}]"))?;
             writeln!(f)?;
         }
-        // What an action is about stands in the first line.
+        // The own use of the action is part of the first line.
         for step in self.uses.iter().filter(|step| step.used.origin != UseOrigin::Own) {
             writeln!(f, "{} uses {}", if step.decides { "=>" } else { "  " }, step.used)?;
         }

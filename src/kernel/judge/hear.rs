@@ -1,4 +1,4 @@
-//! Everybody who speaks about an action explicitly: rules, policies, people, hooks.
+//! Collects the rules, tool policies, saved decisions and hook results that apply to an action.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use super::{
     Case,
 };
 
-/// What a hook of the host program said about an action.
+/// The result of a hook of the host program.
 #[derive(Clone, Debug)]
 pub(crate) struct Opinion {
     pub(crate) hook: Arc<str>,
     pub(crate) verdict: Verdict,
-    /// Whether it failed to say something, which counts as a question that no mode leaves out.
+    /// True if the hook failed. A failure requires an approval, and no mode skips it.
     pub(crate) failed: bool,
-    /// The place of the use that it is about among those of the action; the first is its own.
+    /// The index of the use that the result is about. Index 0 is the action's own use.
     pub(crate) about: usize,
-    /// Why, without secrets; of one that failed, why it did.
+    /// The reason, with secrets redacted. For a failed hook, the reason of the failure.
     pub(crate) why: Option<Arc<str>>,
 }
 
 impl Opinion {
-    /// What it says, as a person should read it.
+    /// Returns the result as a sentence for people.
     pub(crate) fn told(&self) -> String {
         let does = match (self.failed, self.verdict) {
             (true, _) => "failed",
@@ -36,30 +36,30 @@ impl Opinion {
     }
 }
 
-/// One thing that was said, and the place of the use that it is about.
+/// An applicable rule and the index of the use that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Voice {
     pub(super) rule: RuleRef,
     pub(super) about: usize,
 }
 
-/// What was said, by what it comes to.
+/// The applicable rules of an action, by verdict.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub(super) denies: Vec<Voice>,
-    /// A person's no, which an override may put before the person again.
+    /// The denials by a person. An override may ask that person again.
     pub(super) session_denies: Vec<Voice>,
-    /// What nobody has answered yet.
+    /// The prompts that no approval has answered yet.
     pub(super) asks: Vec<Voice>,
     pub(super) allows: Vec<RuleRef>,
     pub(super) hook_allows: Vec<RuleRef>,
-    /// Every yes of a person that counts.
+    /// All valid approvals by people.
     yeses: Vec<Arc<Ruling>>,
-    /// The one that is used.
+    /// The approval that is used.
     pub(super) yes: Option<Arc<Ruling>>,
-    /// That yes is for exactly this input, once: it enables even what is destructive.
+    /// True if that approval is for exactly this input, once. It then allows even a destructive action.
     pub(super) enabled: bool,
-    /// That yes was given although the person's no for the session stands.
+    /// True if that approval was given despite a denial for the session.
     pub(super) overridden: bool,
 }
 
@@ -73,7 +73,7 @@ impl Heard {
     }
 }
 
-/// What everybody says about every use of the action, with those who stand `above` the agent.
+/// Collects all verdicts on the uses of the action. `above` contains the ancestors of the agent.
 pub(super) fn all(case: &Case<'_>, above: &[&Agent]) -> Heard {
     let mut heard = Heard::default();
     rules_of(case.agent, case.action, &mut heard, |rule| rule);
@@ -83,7 +83,7 @@ pub(super) fn all(case: &Case<'_>, above: &[&Agent]) -> Heard {
     for opinion in case.opinions {
         let hook = RuleRef::Hook(Arc::clone(&opinion.hook));
         match opinion.verdict {
-            // A yes to a part is no yes to the whole.
+            // Approval of a part is no approval of the whole action.
             Verdict::Allow if opinion.about == 0 => heard.hook_allows.push(hook),
             Verdict::Allow => {}
             Verdict::Ask | Verdict::Deny => heard.say(opinion.verdict, hook, opinion.about),
@@ -94,13 +94,13 @@ pub(super) fn all(case: &Case<'_>, above: &[&Agent]) -> Heard {
     heard
 }
 
-/// Whether a yes answers what is asked about one use: it was said to a question that showed this use.
+/// Returns true if an approval answers a prompt about one use. The answered request must have shown this use.
 fn answers(yes: &Ruling, action: &Considered, about: usize) -> bool {
     let Some(used) = action.uses.iter().nth(about) else { return false };
     let is_listed = || yes.listed(&used.facts());
     match &yes.about {
         Subject::Input(_) => true,
-        // The words of the line are the same.
+        // The words of the command line are equal.
         Subject::Access(_) => matches!(used.origin, UseOrigin::Own | UseOrigin::Word) || is_listed(),
         Subject::Shape(_) | Subject::Doing(_) => used.origin == UseOrigin::Own || is_listed(),
     }
@@ -118,7 +118,7 @@ fn rules_of(agent: &Agent, action: &Considered, heard: &mut Heard, named: impl F
     }
 }
 
-/// What the guard of the tool says in `run`, which is one of the owner of `agent`.
+/// Adds the verdicts of the tool policies of `run`, which belongs to the owner of `agent`.
 fn guard_of(
     state: &State,
     agent: &Agent,
@@ -141,8 +141,8 @@ fn reference(rule: &Rule) -> RuleRef {
     RuleRef::Rule { rule: rule.to_string().into(), place: rule.place.clone() }
 }
 
-/// What is denied to the agent that created this one, or to one that created that, is denied to this one too, and what that
-/// one would be asked about, it is asked about too: nobody gets around a question by letting a child act.
+/// Adds the denials and prompts that bind the ancestors of the agent. An agent therefore cannot avoid a prompt by
+/// letting a child act.
 fn inherited(case: &Case<'_>, above: &[&Agent], heard: &mut Heard) {
     let mut add = |from_parent: Heard| {
         heard.denies.extend(from_parent.denies);
@@ -152,7 +152,7 @@ fn inherited(case: &Case<'_>, above: &[&Agent], heard: &mut Heard) {
         let of_parent = |rule| of_parent(&parent.profile.id, rule);
         let mut from_parent = Heard::default();
         rules_of(parent, case.action, &mut from_parent, of_parent);
-        // In one run, there is one guard.
+        // One run has one set of policies, so it is evaluated once.
         if parent.run != case.agent.run {
             guard_of(case.state, parent, &parent.run, case.action, &mut from_parent, of_parent);
         }
@@ -162,7 +162,7 @@ fn inherited(case: &Case<'_>, above: &[&Agent], heard: &mut Heard) {
             .extend(noes.map(|(ruling, about)| Voice { rule: of_parent(RuleRef::Ruling(ruling.id)), about }));
         add(from_parent);
     }
-    // Whoever created it may be in another run by now, which binds that one and lets nobody go.
+    // The creator may have moved to another run. The run of creation binds the child nevertheless.
     for (parent, run) in State::runs_of_creation(case.agent, above) {
         let of_parent = |rule| of_parent(parent, rule);
         let mut from_run = Heard::default();
@@ -181,7 +181,7 @@ fn of_parent(agent: &AgentId, rule: RuleRef) -> RuleRef {
     RuleRef::OfParent { agent: agent.clone(), rule: Box::new(rule) }
 }
 
-/// What people said about this very action, and still counts.
+/// Adds the saved decisions of people about this action that are still valid.
 fn people(case: &Case<'_>, heard: &mut Heard) {
     let noes = case.state.noes(case.agent, case.action, case.now);
     heard.session_denies.extend(noes.map(|(ruling, about)| Voice { rule: RuleRef::Ruling(ruling.id), about }));
@@ -194,13 +194,14 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
     };
     let live = case.agent.rulings.iter().filter(counts);
     heard.yeses = live.clone().cloned().collect();
-    // A word that lasts is not spared by using up one that does not.
+    // Prefer a standing approval over consuming a one-time one.
     heard.yes = live.clone().min_by_key(|ruling| is_single(ruling)).cloned();
     let mut singles = live.filter(|ruling| is_single(ruling));
     let single = singles.clone().next();
     let enabling = singles.find(|ruling| ruling.request.is_none());
     heard.overridden = !heard.session_denies.is_empty() && single.is_some_and(|ruling| ruling.overrides);
-    // An answer to a question was given to what the question showed; only who enables something by itself has seen what it is.
+    // An answer approves only the content that its request showed. Only a person who enables an action without a
+    // request has seen the whole action.
     let single = if case.action.tier == Some(Tier::Destructive) { enabling } else { single };
     heard.enabled = case.action.tier == Some(Tier::Destructive) && single.is_some();
     if heard.overridden || heard.enabled {
@@ -208,15 +209,16 @@ fn people(case: &Case<'_>, heard: &mut Heard) {
     }
 }
 
-/// Returns true if the question that was answered showed every right that the action is given or takes: with more, it is
-/// another question.
+/// Returns true if the answered request showed every right that the action is given or takes. With further rights, the
+/// action needs a new request.
 fn is_for_all(yes: &Ruling, action: &Considered) -> bool {
     let takes = |used: &&Use| used.takes.is_some() || used.origin == UseOrigin::Given;
     action.uses.further().iter().filter(takes).all(|used| yes.showed(&used.facts()))
 }
 
-/// Whether a yes is one to what hooks ask now: it was said to a question of theirs about this very thing, and where one has
-/// failed, for this once. Who enables something without having been asked has decided that alone.
+/// Returns true if an approval answers the prompts of all hooks. Each hook must have asked in the answered request, and
+/// the approval must be about the action itself and not about its shape. If a hook failed, only a one-time approval
+/// counts. A one-time approval without a request answers all hooks.
 fn answers_hooks(ruling: &Ruling, opinions: &[Opinion]) -> bool {
     let mut asking = opinions.iter().filter(|opinion| opinion.verdict == Verdict::Ask);
     let is_single = is_single(ruling);
@@ -230,7 +232,8 @@ fn is_single(ruling: &Ruling) -> bool {
     matches!(ruling.about, Subject::Input(_)) && ruling.scope == Scope::Once
 }
 
-/// Compares what is cheap to compare first: digests are made only for what could be the same.
+/// Returns true if a saved decision is about the action. Cheap comparisons come first, so digests are computed only for
+/// likely matches.
 pub(super) fn is_about(ruling: &Ruling, action: &Considered) -> bool {
     if ruling.tool != action.tool || ruling.operation != action.operation() {
         return false;

@@ -1,7 +1,8 @@
-//! The one function that decides an action. Every surface asks it: the library, the command line, files, sandbox, wires.
+//! The one function that decides an action. All surfaces use it: library, command line, files, sandbox and wire
+//! protocols.
 //!
-//! Nine stages in the order of their strength; what one of them says, nothing below can undo. All of them are asked,
-//! so that an explanation is the decision itself and not a second opinion.
+//! A decision has nine stages, in order of strength. A later stage cannot undo an earlier one. All stages are
+//! evaluated, so an explanation shows the decision itself and not a second calculation.
 
 mod ask;
 mod carried;
@@ -25,45 +26,45 @@ use hear::{Heard, Voice};
 use stages::Held;
 pub(crate) use worse::is_no_worse;
 
-/// Everything a decision rests on.
+/// The input of a decision.
 #[derive(Debug)]
 pub(crate) struct Case<'s> {
     pub(crate) state: &'s State,
     pub(crate) agent: &'s Agent,
     pub(crate) action: &'s Considered,
     pub(crate) broken: &'s Broken,
-    /// What hooks of the host program said.
+    /// The results of the host program's hooks.
     pub(crate) opinions: &'s [Opinion],
     pub(crate) now: Timestamp,
 }
 
-/// The stages, strongest first.
+/// The stages of a decision, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "the order of strength is what a decision is")]
 pub enum Stage {
-    /// The input is valid, and nothing protected is reached.
+    /// The input is valid, and no protected path is used.
     Protected,
-    /// A rule, a policy, a person's no for the session, or what binds the agent's parent.
+    /// A denial by a rule, a policy, a hook or a person, for the agent or for one of its ancestors.
     Denied,
     /// The mode of the agent.
     Mode,
-    /// Something that nobody can undo.
+    /// A destructive action.
     Destructive,
-    /// The agent holds what the action uses.
+    /// The agent holds the permissions that the action uses.
     Held,
-    /// A rule, a policy or a hook that wants a person to say.
+    /// A rule, a policy or a hook that requires an approval.
     AskRule,
-    /// A person's yes, a rule or a policy.
+    /// An approval, an allow rule or a policy.
     AllowRule,
-    /// Safe or dangerous.
+    /// The classification as safe or dangerous.
     Tier,
-    /// Nothing spoke: the setting.
+    /// The default setting, if no other stage decided.
     Default,
 }
 
 impl Stage {
-    /// All, strongest first.
+    /// All stages, strongest first.
     pub const ALL: [Stage; 9] = [
         Stage::Protected,
         Stage::Denied,
@@ -76,7 +77,7 @@ impl Stage {
         Stage::Default,
     ];
 
-    /// The name in explanations.
+    /// Returns the name in explanations.
     pub fn as_str(self) -> &'static str {
         match self {
             Stage::Protected => "protected",
@@ -92,14 +93,14 @@ impl Stage {
     }
 }
 
-/// What one stage says.
+/// The result of one stage.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(crate) ruled: Ruled,
     pub(crate) source: DecisionSource,
     pub(crate) reason: Cow<'static, str>,
     pub(crate) refs: Vec<RuleRef>,
-    /// The places of the uses that it is about, if it is not about the action as a whole.
+    /// The indexes of the uses that the result is about. The list is empty if it is about the whole action.
     pub(crate) uses: Vec<usize>,
 }
 
@@ -112,7 +113,7 @@ impl Finding {
         Finding { uses, ..self }
     }
 
-    /// Each of those who spoke once, and each use that they spoke about once.
+    /// Adds each rule and each use of `voices` once.
     fn said_by<'v>(mut self, voices: impl IntoIterator<Item = &'v Voice>) -> Finding {
         for Voice { rule, about } in voices {
             if !self.refs.contains(rule) {
@@ -130,38 +131,38 @@ impl Finding {
     }
 }
 
-/// What it comes to, with what a yes uses up.
+/// The result of all stages, with the one-time approvals and grants that it consumes.
 #[derive(Debug)]
 pub(crate) struct Judgement<'s> {
-    /// The mode in which it came to that.
+    /// The mode that applied.
     pub(crate) manner: Manner<'s>,
-    /// What each stage said.
+    /// The result of each stage.
     pub(crate) walk: [(Stage, Option<Finding>); 9],
     /// The stage that decided.
     pub(crate) stage: Stage,
     pub(crate) conclusion: Finding,
-    /// What the agent does not hold.
+    /// The rights that the agent lacks.
     pub(crate) missing: Vec<Right>,
-    /// The same, with what it does not need to hold since a sandbox keeps it from that.
+    /// The rights that the agent lacks, including those that it does not need because a sandbox denies the use.
     pub(crate) lacking: Vec<Right>,
-    /// Whether a person has to say something about the action itself, besides giving what is missing.
+    /// True if a person has to approve the action itself, in addition to giving the missing rights.
     pub(crate) asks_about_action: bool,
-    /// People's words for one use.
+    /// The one-time decisions that are consumed.
     pub(crate) uses_rulings: Vec<Arc<Ruling>>,
-    /// Rights for one use.
+    /// The one-time rights that are consumed.
     pub(crate) uses_grants: Vec<Arc<Grant>>,
-    /// A person's word that counts.
+    /// The saved decision that allows the action.
     pub(crate) said: Option<Arc<Ruling>>,
 }
 
-/// The mode that an action is judged in, and whose it is: the agent's own, or that of one above it.
+/// The mode that applies to an action, and the agent that it belongs to: the acting agent or one of its ancestors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner<'s> {
     pub(crate) mode: Mode,
     pub(crate) of: &'s Agent,
 }
 
-/// Decides: in the mode of the agent and in the modes of those above it, of which the strictest counts.
+/// Evaluates an action in the mode of the agent and in the modes of its ancestors. The strictest result counts.
 pub(crate) fn judge<'s>(case: &Case<'s>) -> Judgement<'s> {
     let above = case.state.above(case.agent);
     let heard = hear::all(case, &above);
@@ -186,7 +187,7 @@ pub(crate) fn judge<'s>(case: &Case<'s>) -> Judgement<'s> {
     strictest
 }
 
-/// What is more of a no. A question that nobody hears is less of one than a no.
+/// Returns the order of results by strictness. An unavailable prompt is less strict than a denial.
 fn strictness(ruled: Ruled) -> u8 {
     match ruled {
         Ruled::Allow => 0,
@@ -218,7 +219,7 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
     let (mut stage, mut finding) = spoken(Stage::Protected).unwrap_or_else(nothing_spoke);
     let mut asks_about_action = finding.ruled == Ruled::Ask && stage != Stage::Held;
     if stage == Stage::Held {
-        // Whoever gives what is missing is asked about the action in the same breath.
+        // The person who gives the missing rights decides about the action in the same prompt.
         let (below, about_action) = spoken(Stage::AskRule).unwrap_or_else(nothing_spoke);
         asks_about_action = about_action.ruled == Ruled::Ask;
         match about_action.ruled.verdict() {
@@ -229,11 +230,11 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
     let is_lacking = walk.iter().any(|(stage, finding)| *stage == Stage::Held && finding.is_some());
     let mut conclusion = ask::settled(case, mode, stage, finding, is_lacking);
     if conclusion.ruled == Ruled::Allow && !held.missing.is_empty() && !is_lacking && !case.action.in_sandbox {
-        // What it lacks was passed over only because the sandbox keeps it from that.
+        // The missing rights were ignored only because the sandbox denies the use.
         conclusion = stages::tried(conclusion);
     }
     let allowed = conclusion.ruled.verdict() <= Effect::Confined;
-    // Something that needs nobody's word uses up nobody's word.
+    // An action that needs no approval consumes none.
     let word = heard.yes.clone().filter(|_| stage == Stage::AllowRule || heard.enabled || heard.overridden);
     let said = word.as_ref().or(held.given.first()).filter(|_| allowed).cloned();
     let mut uses_rulings: Vec<_> = word.into_iter().filter(|ruling| ruling.scope == Scope::Once).collect();
@@ -249,7 +250,7 @@ fn judged_in<'s>(manner: Manner<'s>, case: &Case<'s>, heard: &Heard, held: &Held
 }
 
 impl Judgement<'_> {
-    /// The same, and where the mode says so, whose it is.
+    /// Adds the name of the ancestor to the reason if its mode decided.
     fn naming_the_mode(mut self) -> Self {
         if self.conclusion.source == DecisionSource::Mode {
             let (reason, of) = (&self.conclusion.reason, &self.manner.of.profile.id);
@@ -258,7 +259,7 @@ impl Judgement<'_> {
         self
     }
 
-    /// The same as a record.
+    /// Returns the result as a record.
     pub(crate) fn decision(&self, case: &Case<'_>) -> Decision {
         let (facts, said) = (case.action.facts(), self.said.as_deref());
         let carried = self.carried(case);
@@ -280,7 +281,7 @@ impl Judgement<'_> {
         }
     }
 
-    /// The request whose answer gave what is used up, if one did.
+    /// Returns the request whose answer gave a consumed one-time right, if there is one.
     fn answered(&self) -> Option<RequestId> {
         self.uses_grants.iter().find_map(|grant| match &grant.origin {
             Origin::Person { request, .. } => *request,

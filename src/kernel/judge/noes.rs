@@ -1,4 +1,4 @@
-//! People's noes: what was refused is refused to whatever does it, by whatever tool.
+//! Denials by people. A denied action is denied to every tool that would do it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{
     hear::is_about,
 };
 
-/// The place of the first use of `action` that a no is about.
+/// Returns the index of the first use of `action` that the denial covers.
 fn refused_use(no: &Ruling, action: &Considered) -> Option<usize> {
     if is_about(no, action) || is_like(no, action) {
         return Some(0);
@@ -24,13 +24,13 @@ fn refused_use(no: &Ruling, action: &Considered) -> Option<usize> {
     action.uses.iter().position(|used| does(no, action, used) || is_refused(no, action, used))
 }
 
-/// Returns true if the command has the shape that a no is about, whichever tool runs it.
+/// Returns true if the command has the denied shape, whichever tool runs it.
 fn is_like(no: &Ruling, action: &Considered) -> bool {
     let Subject::Shape(shape) = &no.about else { return false };
     no.operation == action.operation() && action.remembered_shape().is_some_and(|other| other.is(shape))
 }
 
-/// Returns true if `used` is a command that does what was refused, or may be.
+/// Returns true if `used` is a command that does the denied action, or may do it.
 fn does(no: &Ruling, action: &Considered, used: &Use) -> bool {
     let Some(doing) = no.refused_doing() else { return false };
     let is_told = || used.origin == UseOrigin::Own && action.told.as_ref().is_some_and(|told| told.may_do(doing));
@@ -38,14 +38,14 @@ fn does(no: &Ruling, action: &Considered, used: &Use) -> bool {
     used.target.doing().is_some_and(|other| doing.is_in(&other)) || is_told() || mentions()
 }
 
-/// Returns true if `used` is a use of the object that was refused, or may be one.
+/// Returns true if `used` is a use of the denied object, or may be one.
 fn is_refused(no: &Ruling, action: &Considered, used: &Use) -> bool {
     if no.refuses(used.operation, used.target.resource()) {
         return true;
     }
     let is_of_object = matches!(no.about, Subject::Input(_) | Subject::Access(_));
     if let Target::Tool { mentions, .. } = &used.target {
-        // Where a tool goes of which nobody knows what it does, its words tell.
+        // The hosts of an unknown tool are determined from the words of its input.
         return is_of_object && no.operation == Operation::Network && mentions_host(mentions.words(), &no.resource);
     }
     if !is_of_object || no.operation != used.operation {
@@ -65,14 +65,14 @@ fn is_refused(no: &Ruling, action: &Considered, used: &Use) -> bool {
     }
 }
 
-/// Returns true for a directory of which it is known what is used: the sandbox keeps the rest from it, or a line names it, and
-/// what is refused there is a use by itself.
+/// Returns true for a directory with known uses. Either the sandbox denies everything else, or a command line names the
+/// directory. In the second case each denied path in it is a separate use.
 fn is_sorted_out(action: &Considered, used: &Use) -> bool {
     let is_named = matches!(used.origin, UseOrigin::Named | UseOrigin::Word);
     action.in_sandbox || is_named && action.operation() == Operation::Command
 }
 
-/// Returns true if a word of a command line names `host`, by itself or as part of a URL: its program needs the network.
+/// Returns true if a word of a command line names `host`, alone or in a URL. The program of the line needs the network.
 fn names(action: &Considered, host: &str) -> bool {
     let Target::Command { parts, .. } = action.target() else { return false };
     let Some(parts) = parts else { return true };
@@ -85,15 +85,15 @@ fn mentions_host(word: &str, host: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "-_".contains(c);
     word.match_indices(host).any(|(at, host)| {
         let (before, after) = (word.get(..at).unwrap_or_default(), word.get(at + host.len()..).unwrap_or_default());
-        // A dot behind the name makes it whole, and one with more behind it makes it another name.
+        // A trailing dot makes the name absolute. Further characters after the dot make it a different name.
         let after = after.strip_prefix('.').unwrap_or(after);
         !host.is_empty() && !before.ends_with(|c| is_part(c) || c == '.') && !after.starts_with(is_part)
     })
 }
 
 impl State {
-    /// People's noes to `action` in the run of `agent`, whichever of its agents they were said to, each with the place of the
-    /// use that it is about.
+    /// Returns the denials of `action` in the run of `agent`, whichever agent of the run was denied. Each comes with
+    /// the index of the use that it covers.
     pub(super) fn noes<'s>(
         &'s self,
         agent: &'s Agent,
@@ -103,7 +103,7 @@ impl State {
         self.said_no(agent, now).filter_map(|ruling| Some((ruling, refused_use(ruling, action)?)))
     }
 
-    /// People's noes to `action` in `run`.
+    /// Returns the denials of `action` in `run`.
     pub(super) fn noes_in<'s>(
         &'s self,
         owner: &OwnerId,
@@ -114,7 +114,7 @@ impl State {
         self.said_no_in(owner, run, now).filter_map(|ruling| Some((ruling, refused_use(ruling, action)?)))
     }
 
-    /// Every no that counts for `agent`: in its run, and for good.
+    /// Returns all denials that bind `agent`: those in its run and the permanent ones.
     fn said_no<'s>(&'s self, agent: &'s Agent, now: Timestamp) -> impl Iterator<Item = &'s Arc<Ruling>> {
         let lasting = agent.rulings.iter().filter(|ruling| ruling.verdict == Verdict::Deny && ruling.run.is_none());
         let lasting = lasting.filter(move |ruling| ruling.is_live(now));
@@ -131,7 +131,7 @@ impl State {
         said.filter_map(|id| self.rulings.get(id)).filter(move |ruling| ruling.is_live(now))
     }
 
-    /// The paths whose use a person refuses to `agent`, by itself or by what binds it from above.
+    /// Returns the paths that a person denied to `agent` or to an ancestor that binds it.
     pub(in super::super) fn refused_paths(&self, agent: &Agent, access: Access, now: Timestamp) -> Vec<SanitizedPath> {
         let (above, owner) = (self.above(agent), &agent.profile.owner);
         let runs = State::runs_of_creation(agent, &above);

@@ -1,4 +1,4 @@
-//! What each stage says, alone.
+//! The result of each single stage.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use super::{
     hear::{Heard, Voice},
 };
 
-/// How many rights one question asks for, as a request does.
+/// The maximum number of rights in one prompt. It equals the limit of a request.
 const MOST_ASKED: usize = 32;
 
-/// What of the rights that an action uses is there.
+/// The availability of the rights that an action uses.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     pub(super) missing: Vec<Right>,
-    /// The places of the uses that lack them.
+    /// The indexes of the uses that lack a right.
     pub(super) lacking: Vec<usize>,
-    /// Rights for one use that it needs.
+    /// The one-time rights that the action needs.
     pub(super) once: Vec<Arc<Grant>>,
-    /// Yeses to exactly this action that bring rights along which it needs.
+    /// The approvals of exactly this action that include needed rights.
     pub(super) given: Vec<Arc<Ruling>>,
 }
 
 pub(super) fn held(case: &Case<'_>, heard: &Heard) -> Held {
     let mut held = Held::default();
-    // Who lets exactly this line happen once, without having been asked, has let it use what it names.
+    // A person who approved exactly this line without a request has thereby allowed the uses that it names.
     let lets_name = heard.yes.as_ref().is_some_and(|yes| is_enabling(yes));
     let giving = giving(case);
     for (place, used) in case.action.uses.iter().enumerate() {
@@ -56,11 +56,11 @@ pub(super) fn held(case: &Case<'_>, heard: &Heard) -> Held {
     held
 }
 
-/// The yeses to exactly this action that bring rights along.
+/// Returns the approvals of exactly this action that include rights.
 fn giving<'s>(case: &Case<'s>) -> Vec<&'s Arc<Ruling>> {
     let gives = |ruling: &&Arc<Ruling>| !ruling.gives.is_empty() && ruling.is_live(case.now);
     let mut giving: Vec<_> = case.agent.rulings.iter().filter(gives).collect();
-    // Most agents have none, and a digest is only made where there is one.
+    // Most agents have no such approval, so the digest is computed only if there is one.
     if !giving.is_empty() {
         let facts = case.action.facts();
         giving.retain(|ruling| ruling.verdict == Verdict::Allow && ruling.is_about(&facts));
@@ -79,7 +79,8 @@ impl Held {
     }
 }
 
-/// Whether all that a command lacks is what its line names or its program needs: then a sandbox keeps it from just that.
+/// Returns true if all missing rights of a command are for uses that its line names or its program needs. A sandbox can
+/// deny exactly these uses.
 pub(super) fn is_only_named(case: &Case<'_>, held: &Held) -> bool {
     let is_named = |place: &usize| {
         let used = case.action.uses.iter().nth(*place);
@@ -119,7 +120,7 @@ pub(super) fn protected(case: &Case<'_>) -> Option<Finding> {
     (!protected.is_empty()).then(|| finding().because_of(protected).about(uses))
 }
 
-/// True for a path of `/proc` that a command only names which runs in a sandbox: the processes there are its own.
+/// Returns true for a path below `/proc` that a sandboxed command only names. The processes there are its own.
 fn is_own_proc(case: &Case<'_>, used: &Use) -> bool {
     let is_proc = |path: &SanitizedPath| by_name(used.access(), path.as_str()) == ByName::Proc;
     let is_only_named = matches!(used.origin, UseOrigin::Named | UseOrigin::Word);
@@ -148,7 +149,7 @@ pub(super) fn denied(case: &Case<'_>, heard: &Heard) -> Option<Finding> {
     Some(finding.said_by(&heard.session_denies))
 }
 
-/// For how long a person said no: for the longest, if several did.
+/// Returns the phrase for the longest scope among the denials.
 fn said_no(case: &Case<'_>, noes: &[Voice]) -> &'static str {
     let ids = noes.iter().filter_map(|voice| if let RuleRef::Ruling(id) = &voice.rule { Some(id) } else { None });
     let scopes: Vec<_> = ids.filter_map(|id| Some(case.state.rulings.get(id)?.scope)).collect();
@@ -161,7 +162,7 @@ fn said_no(case: &Case<'_>, noes: &[Voice]) -> &'static str {
     }
 }
 
-/// What the hooks say that say this, as a person should read it.
+/// Returns the sentences of the hooks with this verdict, for people.
 fn hooks_say(case: &Case<'_>, verdict: Verdict) -> Vec<String> {
     case.opinions.iter().filter(|opinion| opinion.verdict == verdict).map(Opinion::told).collect()
 }
@@ -196,7 +197,8 @@ pub(super) fn missing(case: &Case<'_>, mode: Mode, held: &Held) -> Option<Findin
     if held.missing.is_empty() {
         return None;
     }
-    // A sandbox keeps it from what it only names; in `on_failure`, it is tried in one before anybody is asked.
+    // A sandbox denies a command the paths that it only names. In mode `on_failure`, the command first runs in a
+    // sandbox, before a person is asked.
     let is_tried = mode == Mode::OnFailure && !super::ask::has_failed(case);
     if (case.action.in_sandbox || is_tried) && is_only_named(case, held) {
         return None;
@@ -239,7 +241,7 @@ pub(super) fn allow_rule(heard: &Heard) -> Option<Finding> {
 }
 
 fn all_policies(voices: &[Voice]) -> bool {
-    // Hooks speak beside them.
+    // Hooks do not affect the wording.
     let rules = voices.iter().map(|voice| &voice.rule);
     rules.filter(|rule| !matches!(rule, RuleRef::Hook(_))).all(RuleRef::is_policy)
 }
@@ -254,7 +256,7 @@ pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding
             Finding::new(Ruled::Allow, Source::Classifier, reason)
         });
     }
-    // A failing hook has said "ask" or "deny", so whoever says yes here has looked.
+    // A failed hook counts as "ask" or "deny", so a hook with an allow verdict has examined the action.
     if mode == Mode::Auto && !heard.hook_allows.is_empty() {
         return Some(
             Finding::new(Ruled::Allow, Source::Hook, "allowed by a hook").because_of(heard.hook_allows.clone()),
@@ -263,25 +265,26 @@ pub(super) fn tier(case: &Case<'_>, mode: Mode, heard: &Heard) -> Option<Finding
     confined(case, mode).or_else(|| Some(Finding::new(Ruled::Ask, Source::Classifier, reason + &left_over(case))))
 }
 
-/// The tier, as the agent is bound now: a line that was drawn for another mode proves nothing.
+/// Returns the tier under the current restrictions of the agent. A safe result with the normal limit does not count for
+/// an agent that needs the strict limit.
 fn tier_now(case: &Case<'_>) -> Option<Tier> {
     let is_proven = case.action.strictly || !case.state.only_reads_by_itself(&case.agent.profile.id);
     case.action.tier.map(|tier| if is_proven { tier } else { tier.max(Tier::Dangerous) })
 }
 
-/// True for a write of a path: a sensitive one takes a right that names it, and that right is the yes.
+/// Returns true for a write to a path. A sensitive path requires a right that names it, and that right is the approval.
 fn is_written_by_name(case: &Case<'_>) -> bool {
     case.action.operation() == Operation::Write && matches!(case.action.target(), Target::Path(_))
 }
 
-/// Why a rule that nearly allows the action does not.
+/// Returns the reason why a rule that nearly allows the action does not.
 fn left_over(case: &Case<'_>) -> String {
     case.agent.rules.nearly_allows(case.action).unwrap_or_default()
 }
 
-/// A command or a program that needs nobody's word, since it runs in the sandbox: in the mode in which those are tried there
-/// before anybody is asked, or because the host program has it done there. Modes in which nothing but reads happens by
-/// itself, and those in which a question is a no, stay as they are.
+/// Returns the result for a command or program that needs no approval because it runs in a sandbox. Mode `on_failure`
+/// tries the sandbox first, and the host program may require it. Other modes stay as strict as they are: those that
+/// allow only reads without approval, and those that turn a prompt into a denial.
 fn confined(case: &Case<'_>, mode: Mode) -> Option<Finding> {
     let runs = matches!(case.action.operation(), Operation::Command | Operation::Exec);
     let by_mode = || Finding::new(Ruled::Sandboxed, Source::Mode, "in mode on_failure, it runs confined first");
@@ -293,18 +296,18 @@ fn confined(case: &Case<'_>, mode: Mode) -> Option<Finding> {
     }
 }
 
-/// A yes that is good for a try in the sandbox, and no further.
+/// Restricts an allow result to a run in the sandbox.
 pub(super) fn tried(yes: Finding) -> Finding {
     let reason = format!("in mode on_failure, it runs confined first; {}", yes.reason);
     Finding { ruled: Ruled::Sandboxed, source: Source::Mode, reason: reason.into(), ..yes }
 }
 
-/// Whether an action reads and does nothing else, by whatever it uses.
+/// Returns true if all uses of the action only read.
 fn only_reads(case: &Case<'_>) -> bool {
     case.action.uses.iter().all(Use::only_reads)
 }
 
-/// Nothing spoke.
+/// Returns the result if no other stage decided.
 pub(super) fn default(case: &Case<'_>, mode: Mode) -> Finding {
     if let Some(confined) = confined(case, mode).filter(|_| case.state.settings.default_verdict != Verdict::Deny) {
         return confined;

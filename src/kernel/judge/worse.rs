@@ -1,11 +1,11 @@
-//! Whether one action may take the place of another that was asked about.
+//! The check of an action that replaces another one in an approval.
 
 use crate::model::{ActionFacts, Effect, Permission, Ruled};
 
 use super::{Case, judge};
 
-/// Whether what `case` is about is the same kind of action as `asked`, no more harmful, lacks nothing besides what `asked`
-/// `lacked`, and is nothing that is denied.
+/// Returns true if the action in `case` may replace `asked`. It must be of equal kind, no more harmful and not denied,
+/// and it must lack no right besides those in `lacked`.
 pub(crate) fn is_no_worse(asked: &ActionFacts, lacked: &[&Permission], case: &Case<'_>) -> bool {
     let facts = case.action.facts();
     let climbs = facts.tier > asked.tier || facts.operation != asked.operation || facts.tool != asked.tool;

@@ -1,9 +1,11 @@
-//! The facts that the agents of one family cause by themselves: so many are told one by one, the rest by its number.
+//! The rate limit for facts that agents cause. Up to a limit, each fact is recorded separately. Beyond it, only the
+//! number is recorded.
 //!
-//! A family is an agent with all that it, or one of those, created. What changes nothing (a refusal, a gift given again, a no,
-//! what hooks said) is told one by one up to a limit, and beyond it in one fact that says how many of which kind. What changes
-//! something is never left out of the record: beyond its limit it is refused instead. What is acted upon, an allowed action, has
-//! its own record always. The processes that the control socket does not hear are one family more, with a limit of its own.
+//! Limits apply per family: an agent with all its descendants. Some facts change nothing: a refusal, a repeated gift, a
+//! denial, a hook result. They are recorded one by one up to the limit, and then merged into one fact with the number
+//! of each kind. An event that changes something is always recorded. Beyond its limit the command is refused instead.
+//! An allowed action always has its own record. The processes that the control socket refuses form a further family
+//! with its own limit.
 
 mod size;
 
@@ -19,35 +21,35 @@ use crate::model::{AgentId, Effect, Event, Settings, Timestamp};
 
 use super::{Command, Refusal, State, command::Caller};
 
-/// How long facts are counted before their number is told.
+/// The time for which facts are counted before their number is recorded.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// The units that one fact costs: as many as a minute has milliseconds, so that each millisecond gives back the limit.
+/// The cost of one fact. It is the number of milliseconds in a minute, so each millisecond restores `max` units.
 const ONE: u64 = 60_000;
 
-/// The size at which a fact counts as one more.
+/// The size in bytes that costs as much as one additional fact.
 const PIECE: usize = 1024;
 
-/// How many refusals at the control socket are told one by one within a minute.
+/// The number of refusals at the control socket per minute that are recorded one by one.
 const PEERS: u32 = 10;
 
-/// How many characters of the last fact of a kind are told as an example.
+/// The number of characters of the last merged fact that are recorded as an example.
 const EXAMPLE: usize = 200;
 
-/// What became of a command: the events that are recorded, and what its caller is told.
+/// The result of a command: the recorded events and the answer to the caller.
 #[derive(Debug)]
 pub(crate) struct Carried {
     pub(crate) recorded: Vec<Event>,
-    /// None: the caller is told what is recorded.
+    /// The answer. `None` means that the caller gets the recorded events.
     pub(crate) answer: Result<Option<Vec<Event>>, Refusal>,
 }
 
-/// The facts and changes of each family, as far as they are recent.
+/// The recent facts and changes of each family.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    /// Under no name: the processes that the control socket does not hear.
+    /// The families by their first agent. The key `None` stands for the processes that the control socket refuses.
     families: HashMap<Option<AgentId>, Family, RandomState>,
-    /// When the next number is to be told.
+    /// The time at which the next number has to be recorded.
     due: Option<Timestamp>,
 }
 
@@ -56,11 +58,11 @@ struct Family {
     facts: Bucket,
     changes: Bucket,
     merged: Option<Merged>,
-    /// Until when no other number is told.
+    /// The time until which no further number is recorded.
     told_until: Option<Timestamp>,
 }
 
-/// Facts that are not told one by one.
+/// Facts that are not recorded one by one.
 #[derive(Debug)]
 struct Merged {
     since: Timestamp,
@@ -69,7 +71,7 @@ struct Merged {
     last: Arc<str>,
 }
 
-/// A level that rises with each fact and falls with time.
+/// A leaky bucket: a level that rises with each fact and falls with time.
 #[derive(Debug, Default)]
 struct Bucket {
     level: u64,
@@ -88,7 +90,7 @@ impl Bucket {
         self.level >= u64::from(max).saturating_mul(ONE)
     }
 
-    /// Adds `count`; a debt is never longer than two minutes.
+    /// Adds the cost of `count` facts. The level never exceeds two minutes of the limit.
     fn add(&mut self, count: u64, max: u32, now: Timestamp) {
         self.settle(max, now);
         let most = u64::from(max).saturating_mul(ONE).saturating_mul(2);
@@ -97,7 +99,7 @@ impl Bucket {
 }
 
 impl State {
-    /// Carries out `command`, or says why not; beyond what a family may cause, facts are only counted.
+    /// Carries out `command` or refuses it. Facts beyond the limit of the family are only counted.
     pub(crate) fn carry_out(&mut self, command: Command, meter: &mut Meter, now: Timestamp) -> Carried {
         let attempt = command.attempt();
         let caller = command.caller(&attempt.by);
@@ -133,7 +135,7 @@ impl State {
         Some(self.agents.get(agent).map_or_else(|| agent.clone(), |known| known.family.clone()))
     }
 
-    /// A family that changed too much within a minute waits a little. What takes something away never waits.
+    /// Refuses a change by a family that caused too many within a minute. Revocations are never refused.
     fn refuse_change(&self, command: &Command, meter: &mut Meter, now: Timestamp) -> Result<(), Refusal> {
         let (Command::Grant { from: agent, .. }
         | Command::Request { from: agent, .. }
@@ -151,7 +153,7 @@ impl State {
 }
 
 impl Meter {
-    /// Whether `facts`, caused by an agent of `family`, are told one by one. What is not is counted.
+    /// Returns true if `facts`, caused by an agent of `family`, are recorded one by one. Other facts are counted.
     fn takes(&mut self, family: &Option<AgentId>, facts: &[Event], settings: &Settings, now: Timestamp) -> bool {
         let known = self.families.entry(family.clone()).or_default();
         let count = u64::try_from(facts.len()).unwrap_or(u64::MAX);
@@ -169,7 +171,7 @@ impl Meter {
         false
     }
 
-    /// The numbers of facts that are due to be told.
+    /// Returns the merged facts that are due.
     fn numbers(&mut self, now: Timestamp) -> Vec<Event> {
         if self.due.is_none_or(|due| now < due) {
             return Vec::new();
@@ -181,12 +183,12 @@ impl Meter {
         told.into_iter().map(|(_, event)| event).collect()
     }
 
-    /// When the next number is to be told.
+    /// Returns the time at which the next merged fact is due.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.due
     }
 
-    /// Lets every number be told with the next command: nothing comes after that.
+    /// Makes all merged facts due with the next command. This is called before the engine ends.
     pub(crate) fn tell_all(&mut self, now: Timestamp) {
         self.families.values_mut().filter_map(|family| family.merged.as_mut()).for_each(|merged| merged.due = now);
         self.due = self.due.map(|_| now);
@@ -194,9 +196,9 @@ impl Meter {
 }
 
 impl Family {
-    /// Counts `facts`; when their number is to be told.
+    /// Counts `facts` and returns the time at which their number is due.
     fn merge(&mut self, facts: &[Event], now: Timestamp) -> Timestamp {
-        // The first is told at once, so that a record never ends without a word about what it leaves out.
+        // The first number is due at once. A record that ends early therefore still mentions that facts were left out.
         let due = self.told_until.map_or(now, |until| until.max(now));
         let merged =
             self.merged.get_or_insert_with(|| Merged { since: now, due, counts: BTreeMap::new(), last: Arc::from("") });
@@ -216,7 +218,7 @@ impl Family {
         Some((name.clone(), Event::FactsMerged { family: name.clone(), since, counts, last }))
     }
 
-    /// Whether nothing of it matters any more.
+    /// Returns true if the family has no state that still matters.
     fn is_idle(&self, now: Timestamp) -> bool {
         let quiet = |bucket: &Bucket| bucket.level == 0 || bucket.at.is_none_or(|at| at.after(WINDOW * 2) <= now);
         self.merged.is_none()
@@ -226,13 +228,13 @@ impl Family {
     }
 }
 
-/// An action that may happen, or a command that starts: it has a record of its own, whatever else there is.
+/// Returns true for an allowed action or a started command. Both always have their own record.
 fn is_acted_upon(event: &Event) -> bool {
     let allowed = event.decided().is_some_and(|decision| decision.verdict() <= Effect::Confined);
     allowed || matches!(event, Event::SandboxApplied { .. })
 }
 
-/// A fact and nothing else: nobody gets, loses or uses up anything by it.
+/// Returns true if the event is a pure fact: no agent gains, loses or consumes anything.
 fn changes_nothing(event: &Event) -> bool {
     event.decided().is_some_and(|decision| decision.verdict() > Effect::Confined)
         || matches!(
@@ -247,7 +249,7 @@ fn changes_nothing(event: &Event) -> bool {
         )
 }
 
-/// What is only counted has no record of its own, and so no name.
+/// Removes the id of a decision that is only counted, because it has no record.
 fn unrecorded(event: Event) -> Event {
     if let Event::Evaluated { decision } = event {
         let decision = crate::model::Decision { id: None, ..crate::model::Decision::clone(&decision) };
@@ -256,12 +258,12 @@ fn unrecorded(event: Event) -> Event {
     event
 }
 
-/// The facts that one counts as, by its size.
+/// Returns the number of facts that an event counts as, by its size.
 fn pieces(event: &Event) -> u64 {
     u64::try_from(1 + size_of(event) / PIECE).unwrap_or(u64::MAX)
 }
 
-/// The size of a fact as it is written down. What cannot be has none.
+/// Returns the size of a fact as it is stored. A fact without a JSON form has size 0.
 pub(super) fn size_of(event: &Event) -> usize {
     size::of_json(event).unwrap_or(0)
 }

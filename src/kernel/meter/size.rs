@@ -1,4 +1,4 @@
-//! How long a value would be as JSON, counted without writing it: most facts are measured, and few are written down.
+//! The length of a value as JSON, counted without writing it. Most facts are only measured and not written.
 
 use std::fmt::{self, Write};
 
@@ -7,7 +7,7 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-/// The number of bytes of `value` as `serde_json` writes it; none if it has no such form.
+/// Returns the number of bytes that `serde_json` writes for `value`, or `None` if `value` has no JSON form.
 pub(super) fn of_json(value: &impl Serialize) -> Option<usize> {
     let mut size = Size { bytes: 0, is_key: false };
     value.serialize(&mut size).ok().map(|()| size.bytes)
@@ -16,11 +16,11 @@ pub(super) fn of_json(value: &impl Serialize) -> Option<usize> {
 #[derive(Debug)]
 struct Size {
     bytes: usize,
-    /// The key of a map is written next, which is a text always.
+    /// True if a map key is written next. A key is always a string.
     is_key: bool,
 }
 
-/// The value has no form in JSON.
+/// An error for a value without a JSON form.
 #[derive(Debug)]
 struct NoForm;
 
@@ -57,13 +57,13 @@ impl Size {
         self.number(number.unsigned_abs().checked_ilog10().unwrap_or(0) + 1, number < 0)
     }
 
-    /// A text without its quotation marks.
+    /// Adds the length of a string without its quotation marks.
     fn text(&mut self, text: &str) -> Result<(), NoForm> {
         let escapes: usize = text.bytes().map(more_if_escaped).sum();
         self.add(text.len() + escapes)
     }
 
-    /// The brackets around what follows, and `{"name":…}` around those for the variant of an enum.
+    /// Adds the brackets around a value, and `{"name":…}` around them for an enum variant.
     fn open(&mut self, variant: Option<&str>) -> Result<Parts<'_>, NoForm> {
         let name = variant.map_or(Ok(0), |name| {
             self.text(name)?;
@@ -74,7 +74,7 @@ impl Size {
     }
 }
 
-/// How much longer a byte gets where it is escaped.
+/// Returns the number of additional bytes that the escape of a byte needs.
 fn more_if_escaped(byte: u8) -> usize {
     match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
@@ -89,7 +89,7 @@ impl Write for Size {
     }
 }
 
-/// What stands between two brackets.
+/// The content between two brackets.
 #[derive(Debug)]
 struct Parts<'s> {
     size: &'s mut Size,

@@ -1,20 +1,20 @@
-//! A table from directories to small numbers, laid out in one run of bytes: slots first, then the texts.
+//! A table from directories to small numbers in one byte slice: first the slots, then the texts.
 
 use super::walk::{Depths, Prefix, fingerprint};
 
-/// Bytes of one slot: fingerprint (4), where its text starts among the texts (4), its length (2), the number (2).
+/// The size of a slot in bytes: fingerprint (4), offset of its text (4), length of its text (2), number (2).
 const SLOT: usize = 12;
 
-/// What the table needs to know besides its bytes.
+/// The data about the table that is not in its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// How many slots.
+    /// The number of slots.
     slots: u32,
-    /// How deep its roots are.
+    /// The depths of its roots.
     pub(super) depths: Depths,
 }
 
-/// Lays out `roots`; a number must not be 0, which marks an empty slot. `/` cannot be a root here.
+/// Builds the table of `roots`. A number must not be 0, because 0 marks an empty slot. `/` cannot be a root here.
 pub(super) fn build(seed: u64, roots: &[(&str, u16)]) -> (Shape, Vec<u8>) {
     let mut shape = Shape { slots: slots_for(roots.len()), depths: Depths::default() };
     let texts = roots.iter().map(|(text, _)| text.len()).sum::<usize>();
@@ -27,13 +27,13 @@ pub(super) fn build(seed: u64, roots: &[(&str, u16)]) -> (Shape, Vec<u8>) {
         place(slots, slot(prefix, start, *number));
         start += text.len();
     }
-    // In the order in which they were placed; one that could not be placed has no text either.
+    // The texts follow in the order of their placement. A root that could not be placed has no text either.
     roots.iter().filter(|(text, _)| text.len() > 1).for_each(|(text, _)| bytes.extend_from_slice(text.as_bytes()));
     (shape, bytes)
 }
 
-/// Writes the same table with one root more into `longer`; the root must not be in it. Nothing is hashed again but
-/// the new one.
+/// Writes the table with one additional root into `longer`. The root must not be in the table. Only the new root is
+/// hashed.
 pub(super) fn extend(
     shape: Shape,
     bytes: &[u8],
@@ -55,7 +55,8 @@ pub(super) fn extend(
     Some(Shape { slots: more, depths: shape.depths.and(Depths::of(prefix.depth)) })
 }
 
-/// A third more slots than roots: a miss ends at the first empty one, and memory counts too.
+/// Returns the number of slots: a third more than roots. A search for a missing root ends at the first empty slot, and
+/// the memory use stays small.
 fn slots_for(roots: usize) -> u32 {
     if roots == 0 { 0 } else { u32::try_from(roots + roots / 3 + 1).unwrap_or(u32::MAX) }
 }
@@ -72,7 +73,7 @@ fn is_empty(slot: &[u8; SLOT]) -> bool {
     matches!(slot, [.., 0, 0])
 }
 
-/// Puts a slot where it belongs; there is always an empty one.
+/// Puts a slot into its place. There is always an empty one.
 fn place(slots: &mut [[u8; SLOT]], new: [u8; SLOT]) {
     let [h0, h1, h2, h3, ..] = new;
     let count = slots.len() as u32;
@@ -86,7 +87,7 @@ fn place(slots: &mut [[u8; SLOT]], new: [u8; SLOT]) {
     }
 }
 
-/// The number of the root that `text` up to `prefix` is, if it is one.
+/// Returns the number of the root that equals `text` up to `prefix`, if there is one.
 #[inline]
 pub(super) fn find(shape: Shape, bytes: &[u8], text: &[u8], prefix: Prefix) -> Option<u16> {
     if !shape.depths.include(prefix.depth) {
@@ -95,7 +96,7 @@ pub(super) fn find(shape: Shape, bytes: &[u8], text: &[u8], prefix: Prefix) -> O
     let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
     let slots = slots.as_chunks::<SLOT>().0;
     let mut index = first_slot(prefix.hash, shape.slots);
-    // It ends at an empty slot, of which there is always one.
+    // The search ends at an empty slot at the latest. There is always one.
     loop {
         let [h0, h1, h2, h3, s0, s1, s2, s3, l0, l1, n0, n1] = *slots.get(index)?;
         let number = u16::from_le_bytes([n0, n1]);
@@ -114,7 +115,7 @@ pub(super) fn find(shape: Shape, bytes: &[u8], text: &[u8], prefix: Prefix) -> O
     }
 }
 
-/// The upper bits spread over the slots; no division.
+/// Maps the upper bits of a hash to a slot without a division.
 #[inline]
 fn first_slot(hash: u32, slots: u32) -> usize {
     ((u64::from(hash) * u64::from(slots)) >> 32) as usize

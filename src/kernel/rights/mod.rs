@@ -1,7 +1,7 @@
-//! What one agent holds, laid out for being asked: one immutable block, searched without allocating.
+//! The rights of one agent, compiled for checks: one immutable block that is searched without allocation.
 //!
-//! Compiled from grants, never changed, never the truth: the truth is the grants. Nothing here reads a clock
-//! (the caller lends one, and it is looked at only if something held has an end) or the disk.
+//! A block is compiled from grants and never changes. The grants remain the source of truth. A check does not read the
+//! disk. It reads the clock that the caller lends only if a held right has an end.
 
 mod index;
 mod walk;
@@ -16,42 +16,44 @@ use crate::model::{
     Access, ByName, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, ToolPath, Want, by_name,
 };
 
-/// What a check answers.
+/// The answer of a check.
 ///
-/// This is a fact about what is held, not yet a decision about an action.
+/// The answer describes the rights that are held. It is not yet a decision about an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "whoever asks must meet all three")]
 pub enum Check {
-    /// Held, for as many uses as wanted.
+    /// The permission is held for any number of uses.
     Held,
-    /// Held for one use; using it takes it (`Agent::spend`).
+    /// The permission is held for one use, which consumes it (`Agent::spend`).
     HeldOnce,
-    /// Not held.
+    /// The permission is not held.
     NotHeld,
 }
 
 impl Check {
-    /// Whether it is held for as many uses as wanted. A one-shot right is not: it must be spent.
+    /// Returns true if the permission is held for any number of uses. A one-time right does not count, because it must
+    /// be consumed.
     pub fn is_held(self) -> bool {
         self == Check::Held
     }
 }
 
-/// What is the same for all agents of an engine: what reading needs, and what nobody reaches.
+/// The data that all agents of an engine share: the setting for reads, and the protected paths.
 #[derive(Debug)]
 pub(crate) struct Ground {
     reads: Reads,
     seed: u64,
     protected: Shape,
-    /// Tells most paths from the protected ones without looking further.
+    /// A filter that excludes most unprotected paths without a lookup.
     sieve: Sieve,
     bytes: Box<[u8]>,
-    /// The root `/`, which the index cannot hold, is protected.
+    /// True if the root `/` is protected. The index cannot contain `/`.
     everything: bool,
 }
 
 impl Ground {
-    /// `seed` makes fingerprints differ from engine to engine, so that nobody can choose paths that collide.
+    /// Creates the shared data. `seed` makes fingerprints differ between engines, so an attacker cannot choose
+    /// colliding paths.
     pub(crate) fn new(reads: Reads, protected: &Protected, seed: u64) -> Ground {
         let (paths, closed) = protected.paths();
         let numbered = |number| move |path: &'_ SanitizedPath| (path.as_str().to_owned(), number);
@@ -66,7 +68,7 @@ impl Ground {
     }
 }
 
-/// A set of fingerprints that may say yes to others, and says no to none of its own.
+/// A set of fingerprints with possible false positives and without false negatives.
 #[derive(Debug, Default)]
 struct Sieve([u64; 16]);
 
@@ -86,51 +88,54 @@ impl Sieve {
         self.0.get(word).is_none_or(|word| word & bit != 0)
     }
 
-    /// By the lower bits: the upper ones say where in the table to look.
+    /// Returns the word and the bit of a fingerprint. It uses the lower bits, because the upper ones select the slot in
+    /// the table.
     #[inline]
     fn place(print: u32) -> (usize, u64) {
         ((print as usize >> 6) & 15, 1 << (print & 63))
     }
 }
 
-/// One agent's rights, compiled: one allocation, cheap to share, thin to swap.
+/// The compiled rights of one agent. They need one allocation, are cheap to share and are replaced through a thin
+/// pointer.
 pub(crate) type Rights = ThinArc<Header, u8>;
 
-/// What a block says besides its roots.
+/// The part of a block besides its roots.
 #[derive(Debug)]
 pub(crate) struct Header {
     ground: Arc<Ground>,
     shape: Shape,
     network: u16,
     events: u16,
-    /// The root `/`, which the index cannot hold.
+    /// The rights to the root `/`, which the index cannot contain.
     root: u16,
-    /// The terms and tools; few agents have any.
+    /// The terms and tools. Few agents have any.
     more: Option<Arc<More>>,
 }
 
 /// The parts of a block that few agents need.
 #[derive(Debug)]
 struct More {
-    /// The life of each root that is not simply held for ever.
+    /// The end times of each root that is not held without an end.
     terms: Box<[Terms]>,
     /// The capabilities of the host program, with their numbers.
     tools: Box<[(ToolPath, u16)]>,
 }
 
-// The number of a protected path: reached by a line that names exactly it, or by nothing.
+// The number of a protected path: only a policy line that names it exactly reaches it, or no right reaches it.
 const PROTECTED: u16 = 1;
 const CLOSED: u16 = 2;
 
 // The number of a root: four flags, or 16 plus an index into the terms.
 const READ: u16 = 1;
 const WRITE: u16 = 2;
-// Named exactly by a file, and therefore reached although protected. What a file gives has no end.
+// The policy file names the path exactly, so the right reaches it although it is protected. Rights from the policy file
+// have no end.
 const EXACT_READ: u16 = 4;
 const EXACT_WRITE: u16 = 8;
 const FIRST_TERMS: u16 = 16;
 
-/// Until when something is held; 0 is not at all.
+/// The end of a right. 0 means that the right is not held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Life(u64);
 
@@ -142,7 +147,7 @@ impl Life {
     }
 }
 
-/// How long each way of using a root is held.
+/// The end of each way of using a root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Terms {
     read: Life,
@@ -168,7 +173,7 @@ impl Terms {
         }
     }
 
-    /// The flags that say the same, if flags can.
+    /// Returns the flags that are equivalent to these terms, if flags can express them.
     fn plain(&self) -> Option<u16> {
         let endless = |life: Life| life == Life::FOREVER || life == Life::default();
         let plain = [self.read, self.write].into_iter().all(endless);
@@ -178,7 +183,7 @@ impl Terms {
     }
 }
 
-/// What `held` amounts to. Rights for passing on only are not for using, and left out.
+/// Compiles the grants in `held`. Rights for delegation only cannot be used and are left out.
 pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     let mut network = Terms::default();
     let mut events = Terms::default();
@@ -196,7 +201,7 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     let mut number = |held: Terms| {
         held.plain().unwrap_or_else(|| {
             terms.push(held);
-            // More than 65 thousand roots with an end: the last ones are not found, which means no.
+            // With more than about 65,000 timed roots, the last ones get no number and are treated as not held.
             u16::try_from(terms.len() - 1).ok().and_then(|index| index.checked_add(FIRST_TERMS)).unwrap_or(0)
         })
     };
@@ -212,8 +217,8 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
     ThinArc::from_header_and_slice(header, &bytes)
 }
 
-/// `rights` with one grant more, if that is cheaper than compiling everything: a root that was not there before.
-/// `scratch` is anything to write on.
+/// Returns `rights` extended by one grant, if this is cheaper than compiling all grants again. The root of the grant
+/// must be new. `scratch` is a reusable buffer.
 pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> Option<Rights> {
     let Permission::Path(access, path) = &grant.right.permission else { return None };
     let header = &rights.header.header;
@@ -232,8 +237,8 @@ pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> O
     Some(ThinArc::from_header_and_slice(header, scratch))
 }
 
-/// Whether `want` is among `rights` at the moment `now` tells. It is asked only if something held has an end; a clock
-/// that cannot tell means that whatever has an end is over.
+/// Checks `want` against `rights` at the moment that `now` returns. The clock is read only if a held right has an end.
+/// If the clock returns no time, every right with an end counts as expired.
 #[inline]
 pub(crate) fn check(rights: &Rights, want: Want<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
     let header = &rights.header.header;
@@ -250,12 +255,13 @@ pub(crate) fn check(rights: &Rights, want: Want<'_>, now: impl Fn() -> Option<Ti
     }
 }
 
-/// The slow way, for texts with `//`, `/./`, tabs, line feeds, or worse. Nothing invalid is held by anybody.
+/// Checks texts with `//`, `/./`, tabs, line feeds or other unusual content. This is the slow path. An invalid path is
+/// never held.
 #[cold]
 fn check_odd(rights: &Rights, access: Access, text: &str, now: &impl Fn() -> Option<Timestamp>) -> Check {
     let Ok(path) = text.parse::<SanitizedPath>() else { return Check::NotHeld };
     let mut found = Found::new(rights, access, path.as_str().as_bytes());
-    // Parsed, so whatever is still odd about it is legal.
+    // The path was parsed, so all remaining unusual content is legal.
     let header = &rights.header.header;
     let path = path.as_str().as_bytes();
     walk::legal_prefixes(header.ground.seed, path, header.depths(), |prefix| found.meet(prefix, now));
@@ -263,7 +269,7 @@ fn check_odd(rights: &Rights, access: Access, text: &str, now: &impl Fn() -> Opt
 }
 
 impl Header {
-    /// The depths at which anything is to be found.
+    /// Returns the depths of all roots in the block and of all protected paths.
     fn depths(&self) -> walk::Depths {
         self.shape.depths.and(self.ground.protected.depths)
     }
@@ -289,13 +295,13 @@ impl Header {
         }
     }
 
-    /// The best answer of all capabilities that contain `name`.
+    /// Returns the best answer of all capabilities that contain `name`.
     fn answer_tool(&self, name: &str, now: &impl Fn() -> Option<Timestamp>) -> Check {
         let held = self.more.iter().flat_map(|more| &more.tools).filter(|(held, _)| held.contains_text(name));
         held.map(|(_, number)| self.answer(*number, Access::Read, now)).min().unwrap_or(Check::NotHeld)
     }
 
-    /// Whether a file names just this root for `access`.
+    /// Returns true if the policy file names exactly this root for `access`.
     fn names_exactly(&self, number: u16, access: Access) -> bool {
         let flag = if access == Access::Write { EXACT_WRITE } else { EXACT_READ };
         if number < FIRST_TERMS {
@@ -306,7 +312,7 @@ impl Header {
     }
 }
 
-/// What one walk along a path has found so far.
+/// The results of one walk along a path so far.
 struct Found<'r> {
     header: &'r Header,
     bytes: &'r [u8],
@@ -314,7 +320,7 @@ struct Found<'r> {
     access: Access,
     best: Check,
     protected: Standing,
-    /// Whether a file names just this path.
+    /// `Held` if the policy file names exactly this path.
     named: Check,
 }
 
@@ -349,7 +355,7 @@ impl<'r> Found<'r> {
     }
 
     fn verdict(self, now: &impl Fn() -> Option<Timestamp>) -> Check {
-        // All that is closed by its name lies there.
+        // All paths that are closed by name are below these directories.
         if self.text.starts_with(b"/proc") || self.text.starts_with(b"/dev") {
             return self.verdict_by_name(now);
         }

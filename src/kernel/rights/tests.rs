@@ -86,16 +86,23 @@ fn odd_and_hostile_texts_are_read_as_the_parser_reads_them() {
 
 proptest! {
     #[test]
-    fn extending_says_what_compiling_says(paths in prop::collection::btree_set("(/[ab]{1,2}){1,4}", 1..24), asked in "(/[ab]{1,2}){1,5}") {
+    fn extending_says_what_compiling_says(
+        paths in prop::collection::btree_set("(/[ab]{1,2}){1,4}", 1..24),
+        asked in "(/[ab]{1,2}){1,5}",
+    ) {
         let ground = ground(Reads::Granted, &[]);
         let held: Vec<_> = paths.iter().zip(1..).map(|(path, number)| {
             let tag = if number % 2 == 0 { format!("@write:{path}") } else { format!("@read:{path}") };
             grant(number, &tag, Scope::Always, None)
         }).collect();
-        let extended = held.iter().fold(compile(&[], &ground), |rights, grant| extend(&rights, grant, &mut Vec::new()).unwrap());
+        let extended = held
+            .iter()
+            .fold(compile(&[], &ground), |rights, grant| extend(&rights, grant, &mut Vec::new()).unwrap());
         let compiled = compile(&held, &ground);
         for access in [Access::Read, Access::Write] {
-            let expected = held.iter().any(|grant| grant.right.permission.covers(&Permission::Path(access, asked.parse().unwrap())));
+            let expected = held
+                .iter()
+                .any(|grant| grant.right.permission.covers(&Permission::Path(access, asked.parse().unwrap())));
             for rights in [&extended, &compiled] {
                 prop_assert_eq!(check(rights, Want::Path(access, &asked), at(0)).is_held(), expected);
             }

@@ -1,25 +1,25 @@
-//! One pass over a path: is it folded, and what are the fingerprints of the directories above it?
+//! A single pass over a path. It checks that the path is canonical and computes the fingerprints of its ancestors.
 //!
-//! Eight bytes at a time, since a check does this and little else. The fingerprint of a prefix is the state
-//! after its whole words, mixed with the rest; so every prefix costs one multiplication, wherever it ends.
-//! A fingerprint only says where to look: the bytes are compared before anything is believed.
+//! The pass reads eight bytes at a time, because it dominates the cost of a check. The fingerprint of a prefix is the
+//! state after its whole words, mixed with the remaining bytes. Each prefix therefore costs one multiplication,
+//! wherever it ends. A fingerprint only selects candidates: the bytes are always compared as well.
 
-/// A path is not in folded form (or not a path), so that a slower reader has to look at it.
+/// An error for a text that is not a path in canonical form. A slower reader has to examine it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Odd;
 
-/// One of the paths above a path, or the path itself.
+/// An ancestor of a path, or the path itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Prefix {
-    /// How many bytes of the text it is.
+    /// The number of bytes of the prefix.
     pub(super) len: usize,
-    /// How many components it has.
+    /// The number of components.
     pub(super) depth: u32,
-    /// What it hashes to.
+    /// The fingerprint.
     pub(super) hash: u32,
 }
 
-/// Longer texts are left to the slow reader, which counts characters.
+/// The maximum length in bytes. Longer texts go to the slow reader, which counts characters.
 const MAX_LEN: usize = 4096;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
@@ -27,7 +27,7 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 const END: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// Which depths somebody looks for: bit `d` for `d` components, the last bit for all deeper ones.
+/// The depths to search: bit `d` stands for `d` components, the last bit for all deeper ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Depths(u32);
 
@@ -50,10 +50,10 @@ impl Depths {
     }
 }
 
-/// Shows `visit` the directories above `text`, from the top, and `text` itself, as far as their depth is among
-/// `depths`; the root `/` is not shown.
+/// Calls `visit` for the ancestors of `text`, from the top, and for `text` itself, if their depth is in `depths`. The
+/// root `/` is left out.
 ///
-/// `visit` may be called before it turns out that the text is odd; then its findings mean nothing.
+/// `visit` may be called before the text turns out to be odd. Its results are then meaningless.
 #[inline]
 pub(super) fn prefixes(seed: u64, text: &[u8], depths: Depths, visit: impl FnMut(Prefix)) -> Result<(), Odd> {
     let ends_in_slash = text.len() > 1 && text.last() == Some(&b'/');
@@ -63,19 +63,19 @@ pub(super) fn prefixes(seed: u64, text: &[u8], depths: Depths, visit: impl FnMut
     Ok(())
 }
 
-/// The same for a path that was parsed: what is odd about it is legal.
+/// Calls `visit` like [`prefixes`], for a path that was parsed. All its content is legal.
 pub(super) fn legal_prefixes(seed: u64, path: &[u8], depths: Depths, visit: impl FnMut(Prefix)) {
     walk(seed, path, depths, visit);
 }
 
-/// The fingerprint of a whole path that was parsed, as [`legal_prefixes`] would show it last; `/` has none.
+/// Returns the fingerprint of a whole parsed path, as [`legal_prefixes`] would visit it last. `/` has none.
 pub(super) fn fingerprint(seed: u64, path: &[u8]) -> Option<Prefix> {
     let mut last = None;
     walk(seed, path, Depths(u32::MAX), |prefix| last = Some(prefix));
     last
 }
 
-/// Not 0 if there is something odd about `text`.
+/// Walks over `text` and returns a value other than 0 if the text is not canonical.
 #[inline]
 fn walk(seed: u64, text: &[u8], depths: Depths, visit: impl FnMut(Prefix)) -> u64 {
     if text.len() < 2 {
@@ -90,8 +90,8 @@ fn walk(seed: u64, text: &[u8], depths: Depths, visit: impl FnMut(Prefix)) -> u6
         walk.state = fold(walk.state ^ word, MIX);
         start = start.wrapping_add(8);
     }
-    // Filled up with a letter, which is neither control, slash nor dot. What is left over never goes into the state: it
-    // is mixed in where a prefix ends.
+    // The last word is filled up with a letter, which is neither a control character nor a slash nor a dot. The
+    // remaining bytes never enter the state: they are mixed in where a prefix ends.
     let mut last = [b'a'; 8];
     last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
     let last = u64::from_le_bytes(last);
@@ -104,10 +104,10 @@ struct Walk<'t, V> {
     text: &'t [u8],
     depths: Depths,
     visit: V,
-    /// Of all words before this one.
+    /// The hash state of all words before this one.
     state: u64,
     depth: u32,
-    /// The high bit of the lowest byte is set if the word before ended in a slash.
+    /// The high bit of the lowest byte is set if the previous word ended in a slash.
     after_slash: u64,
     odd: u64,
 }
@@ -123,7 +123,7 @@ impl<V: FnMut(Prefix)> Walk<'_, V> {
         if dots != 0 {
             self.odd |= u64::from(starts_dot_component(self.text, start, dots));
         }
-        // The slash that every path begins with ends no prefix.
+        // The leading slash of a path ends no prefix.
         let mut left = if start == 0 { slashes & slashes.wrapping_sub(1) } else { slashes };
         while left != 0 {
             self.show(word, start, left.trailing_zeros() / 8);
@@ -131,7 +131,7 @@ impl<V: FnMut(Prefix)> Walk<'_, V> {
         }
     }
 
-    /// Shows the prefix that ends `place` bytes into `word`.
+    /// Visits the prefix that ends `place` bytes into `word`.
     #[inline(always)]
     fn show(&mut self, word: u64, start: usize, place: u32) {
         self.depth = self.depth.wrapping_add(1);
@@ -142,20 +142,20 @@ impl<V: FnMut(Prefix)> Walk<'_, V> {
     }
 }
 
-/// The high bit of every byte of `word` that is `byte`; exact, no byte disturbs its neighbour.
+/// Returns the high bit of every byte of `word` that equals `byte`. The result is exact: no byte affects its neighbour.
 #[inline]
 fn equal_to(word: u64, byte: u8) -> u64 {
     let zero_where_equal = word ^ ONES.wrapping_mul(u64::from(byte));
     !((zero_where_equal & LOW).wrapping_add(LOW) | zero_where_equal) & HIGH
 }
 
-/// The high bit of every byte of `word` that is less than a space.
+/// Returns the high bit of every byte of `word` that is less than a space.
 #[inline]
 fn below_space(word: u64) -> u64 {
     !((word & LOW).wrapping_add(ONES * 0x60) | word) & HIGH
 }
 
-/// Whether one of the marked dots begins a component `.`, or one that begins with `..`.
+/// Returns true if one of the marked dots begins a component `.` or a component that begins with `..`.
 fn starts_dot_component(text: &[u8], start: usize, mut dots: u64) -> bool {
     while dots != 0 {
         let place = start + (dots.trailing_zeros() / 8) as usize;

@@ -1,4 +1,4 @@
-//! The state that people see while the disk is behind, and the one that is decided on.
+//! The published state, compared with the decided state.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -51,7 +51,7 @@ proptest! {
     }
 }
 
-/// Guards and what people said, which tales come to only now and then.
+/// Covers tool policies and saved decisions, which random scenarios rarely reach.
 #[test]
 fn guards_and_rulings_are_written_down_replayed_and_end_with_the_run_before() {
     let mut tale = Tale::new(Reads::Granted);

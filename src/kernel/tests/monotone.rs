@@ -1,4 +1,5 @@
-//! Taking never gives: whatever went before, what only takes something away makes no answer looser, for any agent and any use.
+//! Monotonicity of revocation. After any history, a purely restrictive command makes no answer less strict, for any
+//! agent and any use.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +20,7 @@ use crate::{
     },
 };
 
-/// Everything that can be asked about every agent, and how strict the answer is.
+/// The answers about all agents and uses, by strictness.
 type Answers = BTreeMap<(AgentId, String), u8>;
 
 fn strictness(ruled: Ruled) -> u8 {
@@ -27,7 +28,7 @@ fn strictness(ruled: Ruled) -> u8 {
         Ruled::Allow => 0,
         Ruled::Sandboxed => 1,
         Ruled::Ask => 2,
-        // Both are a no.
+        // Both are denials.
         Ruled::Unavailable | Ruled::Deny => 3,
     }
 }
@@ -59,7 +60,7 @@ fn answers(tale: &Tale) -> Answers {
     all
 }
 
-/// One way to take something away, read from three numbers.
+/// A restrictive command, chosen by numbers.
 #[derive(Clone, Copy, Debug)]
 enum Taking {
     Revoke(u8),
@@ -90,14 +91,14 @@ fn pick<T>(from: impl IntoIterator<Item = T>, number: u8) -> Option<T> {
     all.into_iter().nth(place)
 }
 
-/// Modes in which nothing happens by itself that does not in the first.
+/// Returns the modes that allow nothing without approval that `mode` does not allow.
 fn stricter_than(mode: Mode) -> &'static [Mode] {
     match mode {
         Mode::Bypass | Mode::Auto => &[Mode::Default, Mode::OnRequest, Mode::Untrusted, Mode::Never, Mode::Plan],
         Mode::Default => &[Mode::Untrusted, Mode::Never, Mode::Plan],
         Mode::OnRequest => &[Mode::Untrusted, Mode::Never, Mode::Plan],
         Mode::Untrusted => &[Mode::Plan],
-        // Where these two say no to a question, others may ask it.
+        // `on_failure` and `never` refuse questions that other modes may ask.
         Mode::OnFailure => &[Mode::Never],
         Mode::Never | Mode::Plan => &[],
     }
@@ -108,7 +109,7 @@ fn in_mode(state: &State, agent: &AgentId, mode: Mode) -> Option<Event> {
     Some(Event::AgentChanged { profile: Arc::new(Profile { mode, ..Profile::clone(profile) }) })
 }
 
-/// The file that is in force, without some of its lines that give.
+/// Returns the current policy file without some of its lines that give rights.
 fn shorter_file(state: &State, one: u8, other: u8) -> Policy {
     let from_file = state.agents.values().filter(|agent| agent.source == Source::Config);
     let mut counter = usize::from(one);
@@ -171,7 +172,7 @@ impl Taking {
                 yes.map(|ruling| Command::RevokeRuling { ruling, by: Actor::Operator, owner: None, reason: None })
             }
         };
-        // What may not be taken is not; that is no answer looser, either.
+        // A refused command is ignored, because it makes no answer less strict.
         let _ = command.map(|command| tale.tell(command));
     }
 }
@@ -179,7 +180,7 @@ impl Taking {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
-    /// A11, and whatever else might give by taking.
+    /// Checks A11 and all other cases in which a restriction might give something.
     #[test]
     fn taking_never_gives(
         anywhere in any::<bool>(),
@@ -192,13 +193,22 @@ proptest! {
             let command = tale.command(step);
             let _ = tale.tell(command);
         }
-        let all = [Mode::Default, Mode::Untrusted, Mode::OnRequest, Mode::OnFailure, Mode::Never, Mode::Plan, Mode::Bypass, Mode::Auto];
+        let all = [
+            Mode::Default,
+            Mode::Untrusted,
+            Mode::OnRequest,
+            Mode::OnFailure,
+            Mode::Never,
+            Mode::Plan,
+            Mode::Bypass,
+            Mode::Auto,
+        ];
         for (agent, mode) in modes {
             let agents: BTreeSet<_> = tale.state.agents.keys().cloned().collect();
             let changed = pick(agents, agent).and_then(|agent| in_mode(&tale.state, &agent, all[mode]));
             tale.state.carry_on(changed.into_iter().collect(), tale.now);
         }
-        // What is over by now is over for the first look, too.
+        // Expired rights have to end before the first comparison.
         let _ = tale.tell(Command::Tick);
         for taking in takings {
             let before = answers(&tale);

@@ -1,4 +1,4 @@
-//! Who may write what is obeyed: the index of write roots beside a scan of all grants of all agents.
+//! The index of write roots, compared with a scan of all grants of all agents.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ fn path(text: &str) -> SanitizedPath {
     text.parse().unwrap()
 }
 
-/// Every agent that may write `path` or something below it, found by looking at every grant of everybody.
+/// Returns all agents that may write `path` or something below it, by a scan of all grants.
 fn writers(state: &State, path: &SanitizedPath, now: Timestamp) -> Vec<AgentId> {
     let permission = Permission::write(path.clone());
     if state.is_protected(&permission) {
@@ -68,7 +68,8 @@ fn writers(state: &State, path: &SanitizedPath, now: Timestamp) -> Vec<AgentId> 
     state.agents.values().filter(may).map(|agent| agent.profile.id.clone()).collect()
 }
 
-/// One step of a history: a gift, a revocation, the end of an agent, or time that goes by, with or without a tick.
+/// Applies one step of a history: a gift, a revocation, the end of an agent, or the passage of time with or without a
+/// tick.
 fn step(state: &mut State, now: &mut Timestamp, (kind, one, other): (u8, u8, u8)) {
     let (agent, root) = (id(AGENTS[usize::from(one) % AGENTS.len()]), ROOTS[usize::from(other) % ROOTS.len()]);
     let access = if kind.is_multiple_of(5) { "read" } else { "write" };

@@ -1,4 +1,4 @@
-//! A refused command leaves the state equal, whatever it was refused for.
+//! A refused command never changes the state, for every kind of refusal.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::model::{
     Scope, Tier, Tool, Tools,
 };
 
-/// The names of the reasons, so that a new one breaks the build here until it has a row below.
+/// Returns the name of a refusal. A new variant breaks the build here until it has a row below.
 fn name(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::AgentExists(_) => "AgentExists",
@@ -36,7 +36,7 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::InFile(_) => "InFile",
         Refusal::TooManyAsked { .. } => "TooManyAsked",
         Refusal::AskedAfterNo { .. } => "AskedAfterNo",
-        // Counted beside the state.
+        // These changes are counted outside the state.
         Refusal::TooManyChanges { .. } => "TooManyChanges",
         Refusal::FromFile(..) => "FromFile",
         Refusal::Protected(_) => "Protected",
@@ -61,7 +61,7 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::TooManyDeclarations { .. } => "TooManyDeclarations",
         Refusal::InvalidGlob { .. } => "InvalidGlob",
         Refusal::TooManyPolicies { .. } => "TooManyPolicies",
-        // Directories, codes and handles are looked up by the engine; no command names one.
+        // The engine checks directories, codes and handles. No command contains one.
         Refusal::SeveralBases(_) => "SeveralBases",
         Refusal::Gone(_) => "Gone",
         Refusal::ProcessEnded(_) => "ProcessEnded",
@@ -70,8 +70,9 @@ fn name(refusal: &Refusal) -> &'static str {
     }
 }
 
-/// A state in which everything can go wrong: `lead`, `ann`, `bob` of one owner, `eve` of another, `cfg` from a file;
-/// request 1 waits, request 2 is over, request 3 is about an action, request 4 about one that is too long to be shown.
+/// Returns a state in which every kind of refusal is possible. `lead`, `ann` and `bob` belong to one owner, `eve` to
+/// another, and `cfg` comes from a file. Request 1 is pending and request 2 has ended. Request 3 is about an action,
+/// and request 4 about an action that is too long to be shown.
 fn world() -> State {
     let mut state = State::new(settings(|settings| {
         settings.max_depth = 1;
@@ -162,7 +163,7 @@ fn declare(owner: &str, run: &str, count: usize) -> Command {
     Command::DeclareTools { by: person(owner), run: run.parse().unwrap(), tools }
 }
 
-/// As many tools, each with as many long fields.
+/// Returns a declaration of `count` tools, each with `fields` long fields.
 fn declare_by(owner: &str, count: usize, fields: usize, taken: Option<&str>) -> Command {
     let long = |number: usize| format!("{}{number}", "f".repeat(150)).parse().unwrap();
     let tool = |number: usize| {
@@ -185,7 +186,7 @@ fn start_process(agent: &str, permissions: &[&str]) -> Command {
     Command::StartProcess(Starting { agent: id(agent), command, permissions, cause: None, again: None, by })
 }
 
-/// Reasons for which something else must be true than in the world above.
+/// Returns the refusals that need a different state than `world`.
 fn rows_of_their_own() -> [(&'static str, State, Command); 5] {
     let mut with_a_child = State::new(settings(|settings| settings.max_children = 1));
     done(&mut with_a_child, register("lead", "you", Kind::Foreground, &[]));
@@ -332,7 +333,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("UnknownRequest", Command::Cancel { request: request_id(9), by: id("ann") }),
     ];
     let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone", "SeveralBases", "ProcessEnded"]);
-    // Without a sandbox no process is started.
+    // Without the sandbox feature, no process is started.
     met.extend((!cfg!(feature = "sandbox")).then_some("TooManyProcesses"));
     let rows = rows.into_iter().map(|(expected, command)| (expected, state.clone(), command));
     for (expected, state, command) in rows.chain(rows_of_their_own()) {

@@ -1,4 +1,4 @@
-//! Runs from before: an engine that goes on puts nobody into the run of another.
+//! Runs after a restart. A resumed engine never puts an agent into the run of another one.
 
 use std::collections::BTreeSet;
 

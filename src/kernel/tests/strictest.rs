@@ -1,5 +1,5 @@
-//! The strictest of what is said counts, against an evaluator that was written without looking at the other one: it
-//! compares globs and patterns by hand, and asks everybody, always.
+//! The strictest applicable verdict wins. The result is compared with an independent evaluator, which compares globs
+//! and patterns by hand and always evaluates all rules.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Numbers that look random and are the same each time.
+/// A reproducible pseudorandom number generator.
 struct Numbers(u64);
 
 impl Numbers {
@@ -47,7 +47,7 @@ fn tool(name: &str) -> ToolName {
     name.parse().unwrap()
 }
 
-/// Whether `glob` is about `path`, a component at a time.
+/// Returns true if `glob` matches `path`, compared component by component.
 fn glob_matches(glob: &[&str], path: &[&str]) -> bool {
     match (glob, path) {
         ([], []) => true,
@@ -58,7 +58,7 @@ fn glob_matches(glob: &[&str], path: &[&str]) -> bool {
     }
 }
 
-/// `*` ends a name here, and so does `?`.
+/// Returns true if `glob` matches `name`. In these tests, `*` and `?` occur only at the end.
 fn name_matches(glob: &str, name: &str) -> bool {
     if let Some(start) = glob.strip_suffix('*') {
         return name.starts_with(start);
@@ -72,7 +72,8 @@ fn about_path(glob: &str, path: &str) -> bool {
     glob_matches(&parts(glob), &path.split('/').skip(1).collect::<Vec<_>>())
 }
 
-/// A no to a directory is one to all in it, and one to all in it is one to the directory.
+/// Returns true if a deny glob covers `path`. Denying a directory denies everything in it, and denying everything in it
+/// denies the directory.
 fn denies_path(glob: &str, path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     let above = (1..=parts.len()).any(|end| about_path(glob, &format!("/{}", parts[..end].join("/"))));
@@ -90,7 +91,7 @@ fn about_command(pattern: &str, command: &str) -> bool {
     long_enough && pattern.iter().zip(&command).all(|(pattern, word)| name_matches(pattern, word))
 }
 
-/// What is about to happen, in plain words.
+/// An action in a simple form.
 #[derive(Clone, Debug)]
 struct Plain {
     operation: Operation,
@@ -98,7 +99,7 @@ struct Plain {
     resource: String,
     tier: Tier,
     holds: bool,
-    /// What it uses besides: a path, or one with all below it.
+    /// The further uses: single paths or trees.
     further: Vec<Further>,
 }
 
@@ -128,7 +129,7 @@ impl Further {
         }
     }
 
-    /// Whether `about` a path is about this: about it, or about all that lies in it.
+    /// Returns true if `about` matches the path, or everything in it for a tree.
     fn is(&self, about: impl Fn(&str) -> bool) -> bool {
         about(&self.path) || self.tree && about(&self.inside())
     }
@@ -237,16 +238,16 @@ fn random_policies(numbers: &mut Numbers) -> Policies {
     }
 }
 
-/// What is said about the agent `bot`, and about `boss`, which created it in a run of its own.
+/// The rules and policies for the agent `bot`, and for `boss`, which created it in a run of its own.
 #[derive(Clone, Debug)]
 struct Sayings {
     rules: Vec<Rule>,
     rules_of_boss: Vec<Rule>,
     common: Policies,
-    /// Of `bash` in the run of `bot`.
+    /// The policies of `bash` in the run of `bot`.
     own: Policies,
     of_boss: Policies,
-    /// What a person said for the session about these.
+    /// The decisions of a person for the session.
     said: Vec<(Plain, Verdict)>,
 }
 
@@ -268,7 +269,7 @@ impl Sayings {
         }
     }
 
-    /// The same with `said`, which a person was asked about, so that nothing but a question can be in it.
+    /// Builds the state and collects decisions in `said`. Only actions that led to a prompt can get a decision.
     fn state(&mut self, numbers: &mut Numbers) -> State {
         let mut state = State::new(settings(|settings| {
             settings.max_pending = 10_000;
@@ -304,7 +305,8 @@ impl Sayings {
         state
     }
 
-    /// A person's no is one to every tool: to the same, and to what lies in it.
+    /// Returns true if a person denied this use. A denial applies to all tools and to everything inside the denied
+    /// path.
     fn is_refused(&self, operation: Operation, resource: &str) -> bool {
         let is_in = |other: &str| {
             let deeper = resource.strip_prefix(other);
@@ -315,8 +317,8 @@ impl Sayings {
             .any(|(other, verdict)| *verdict == Verdict::Deny && other.operation == operation && is_in(&other.resource))
     }
 
-    /// A person's yes is one to the tool it was said to, with the rights that the question showed: of several uses that take
-    /// one right, the first takes it.
+    /// Returns true if a person approved this action. An approval applies to one tool and to the rights that the
+    /// request showed. If several uses take one right, it is attributed to the first.
     fn is_let(&self, action: &Plain) -> bool {
         let takes = |(place, further): &(usize, &Further)| {
             let same = |other: &Further| (other.operation, &other.path) == (further.operation, &further.path);
@@ -330,7 +332,7 @@ impl Sayings {
         })
     }
 
-    /// What all of it comes to.
+    /// Returns the expected verdict.
     fn naive(&self, action: &Plain) -> Verdict {
         let rules = |rules: &[Rule]| -> Vec<Verdict> {
             rules.iter().filter(|rule| naive_rule(rule, action)).map(|rule| rule.verdict).collect()
@@ -353,7 +355,7 @@ impl Sayings {
             if own.contains(&Verdict::Deny) || boss.contains(&Verdict::Deny) || no_of_person {
                 said.push(Verdict::Deny);
             }
-            // A person's yes is one to what the question showed.
+            // An approval covers only the uses that its request showed.
             let answered = self.said.iter().any(|(other, verdict)| {
                 let same = (other.operation, other.tool, &other.resource);
                 *verdict == Verdict::Allow
@@ -378,7 +380,7 @@ impl Sayings {
         if said.contains(&Verdict::Ask) {
             return Verdict::Ask;
         }
-        // Who may write a path may write it: what is sensitive there takes a right that names it.
+        // A held write right is enough to write its path. A sensitive path needs a right that names it.
         let is_safe = action.tier == Tier::Safe || action.operation == Operation::Write;
         if said.contains(&Verdict::Allow) || is_safe { Verdict::Allow } else { Verdict::Ask }
     }
@@ -396,7 +398,7 @@ fn naive_rule(rule: &Rule, action: &Plain) -> bool {
     path && command && tool && rule.operation.is_none_or(|operation| operation == action.operation)
 }
 
-/// What a rule says about command lines is about lines.
+/// Returns true if a rule matches a further use. Rules about command lines match only lines.
 fn naive_rule_on_the_way(rule: &Rule, action: &Plain, further: &Further) -> bool {
     let path = rule.path.as_ref().is_none_or(|glob| further.is(|path| about_path(glob.as_str(), path)));
     let command = rule.command.is_none();
@@ -461,7 +463,7 @@ fn decided(state: &State, action: &Arc<Considered>) -> crate::model::Effect {
     events.iter().find_map(Event::decided).unwrap().verdict()
 }
 
-/// Two hundred sets of rules, policies and people's words, a thousand actions each.
+/// Compares 200 sets of rules, policies and decisions with 1000 actions each.
 #[test]
 fn the_strictest_counts_and_explaining_agrees_with_deciding() {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
@@ -475,7 +477,7 @@ fn the_strictest_counts_and_explaining_agrees_with_deciding() {
             let expected = sayings.naive(&plain);
             let told = || format!("set {set}: {plain:?}\n{sayings:#?}");
             assert_eq!(judged(&state, &action), expected, "{}", told());
-            // They are the same function; to say so often is slow.
+            // Both paths use one function. Comparing them for every action would be slow.
             if number % 10 == 0 {
                 let explained = explained(&state, &action);
                 assert_eq!(explained.decision.verdict(), expected, "{}\n{explained}", told());
@@ -573,7 +575,7 @@ fn a_glob_is_read_by_the_slow_evaluator_as_by_the_other() {
     }
 }
 
-/// Wherever the program of a pattern or of a command lies: a no is about the program.
+/// Checks that a denied program is denied under every path.
 #[test]
 fn a_no_to_a_program_counts_under_every_path() {
     for pattern in ["git push **", "/usr/bin/git push **"] {

@@ -1,4 +1,4 @@
-//! What a right rests on, in the shapes that go wrong most easily.
+//! Support of rights in difficult graph shapes.
 
 use super::*;
 use crate::model::{Actor, Ended, GrantId, Origin, Scope};
@@ -60,9 +60,8 @@ fn a_diamond_stands_on_either_leg_and_on_no_less() {
     let from_right = given(&done(&mut state, grant("right", "bottom", &["@read:/w/a/b"])));
     assert_ne!(from_left, from_right, "two givers are two grants");
     let fell = revoke(&mut state, left);
-    assert!(
-        matches!(&fell[1], Event::GrantRevoked { grant, ended } if grant.id == from_left && *ended == Ended::SupportLost { with: Some(left) })
-    );
+    assert!(matches!(&fell[1], Event::GrantRevoked { grant, ended }
+            if grant.id == from_left && *ended == Ended::SupportLost { with: Some(left) }));
     assert_eq!(fell.len(), 2);
     assert!(!state.why(&id("bottom"), &tag("@read:/w/a/b"), &Broken::new(), NOW).is_empty());
     assert_eq!(revoke(&mut state, right).len(), 2);

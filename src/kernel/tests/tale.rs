@@ -1,4 +1,4 @@
-//! A state with the whole record of how it came about, and a slow, obvious reading of what it means.
+//! A random scenario with its complete record, and a slow, obvious interpretation of its state.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,7 +36,7 @@ const GLOBS: [&str; 3] = ["/w/**", "/w/a/*", "/**/b"];
 const AGENTS: [&str; 6] = ["a", "b", "c", "lead", "spy", "kid"];
 const FILE_AGENTS: [&str; 3] = ["f", "g", "kid"];
 
-/// Four small numbers, read as a command about whatever there is.
+/// Four small numbers that select a command for the current state.
 pub(super) type Step = (u8, u8, u8, u8);
 
 #[derive(Debug)]
@@ -129,7 +129,7 @@ impl Tale {
         Ok(events)
     }
 
-    /// What a step means now.
+    /// Returns the command that a step selects now.
     pub(super) fn command(&mut self, (kind, one, other, third): Step) -> Command {
         self.count += 1;
         self.now = self.now.after(Duration::from_millis(u64::from(third % 4)));
@@ -303,7 +303,8 @@ impl Tale {
             && !self.is_protected(permission)
     }
 
-    /// Every live grant that hangs on a root, found by starting from the roots and following grants until no more come.
+    /// Returns all live grants with a chain to a root. The search starts at the roots and follows grants until it finds
+    /// no more.
     pub(super) fn hanging_on_a_root(&self) -> BTreeSet<GrantId> {
         let mut hanging = BTreeSet::new();
         loop {
@@ -334,7 +335,7 @@ impl Tale {
         }
     }
 
-    /// What a check must answer, read off the grants.
+    /// Returns the correct answer of a check, computed directly from the grants.
     pub(super) fn plain_check(&self, agent: &AgentId, wanted: &Permission) -> Check {
         if !self.state.agents.contains_key(agent) {
             return Check::NotHeld;
@@ -361,14 +362,14 @@ impl Tale {
         }
     }
 
-    /// What the compiled rights answer.
+    /// Returns the answer of the compiled rights.
     pub(super) fn compiled_check(&self, agent: &AgentId, wanted: &Permission) -> Check {
         let Some(known) = self.state.agents.get(agent) else { return Check::NotHeld };
         let ground = Ground::new(self.state.settings.reads, &self.state.protected, 7);
         check(&compile(&known.held, &Arc::new(ground)), Want::from(wanted), || Some(self.now))
     }
 
-    /// The lists that exist for speed say what the grants say.
+    /// Returns true if the indexes agree with the grants.
     pub(super) fn indexes_agree(&self) -> bool {
         let state = &self.state;
         let ends: BTreeSet<_> = state.grants.values().filter_map(|grant| Some((grant.until?, grant.id))).collect();

@@ -1,4 +1,4 @@
-//! Whatever happens, in whatever order: what holds after every step.
+//! Properties that hold after every step of a random scenario.
 
 use std::collections::BTreeSet;
 
@@ -59,7 +59,13 @@ proptest! {
         for step in steps {
             let command = tale.command(step);
             let _ = tale.tell(command);
-            let live: BTreeSet<_> = tale.state.grants.values().filter(|grant| grant.is_live(tale.now)).map(|grant| grant.id).collect();
+            let live: BTreeSet<_> = tale
+                .state
+                .grants
+                .values()
+                .filter(|grant| grant.is_live(tale.now))
+                .map(|grant| grant.id)
+                .collect();
             prop_assert_eq!(live, tale.hanging_on_a_root());
             prop_assert!(tale.indexes_agree());
         }
@@ -73,13 +79,25 @@ proptest! {
             let _ = tale.tell(command);
         }
         for agent in tale.agents() {
-            for wanted in TAGS.iter().chain(&["@tool:t/a/b", "@tool:ta", "@read:/w/a/b/c", "@write:/w/ab", "@read:/p/x/y", "@read:/pp", "@write:/p/x"]) {
+            for wanted in TAGS.iter().chain(&[
+                "@tool:t/a/b",
+                "@tool:ta",
+                "@read:/w/a/b/c",
+                "@write:/w/ab",
+                "@read:/p/x/y",
+                "@read:/pp",
+                "@write:/p/x",
+            ]) {
                 let wanted = tag(wanted);
                 let plain = tale.plain_check(&agent, &wanted);
                 prop_assert_eq!(tale.compiled_check(&agent, &wanted), plain, "{} {}", agent, wanted);
                 let told = tale.state.why(&agent, &wanted, &crate::kernel::Broken::new(), tale.now);
                 prop_assert!(plain == Check::NotHeld || !told.is_empty(), "{} {} is not explained", agent, wanted);
-                let uses = tale.state.agents.get(&agent).is_some_and(|known| tale.state.uses(known, &wanted, tale.now, &Broken::new()));
+                let uses = tale
+                    .state
+                    .agents
+                    .get(&agent)
+                    .is_some_and(|known| tale.state.uses(known, &wanted, tale.now, &Broken::new()));
                 prop_assert_eq!(uses, plain == Check::Held);
             }
         }
@@ -99,17 +117,21 @@ proptest! {
                     Origin::Agent { from } => {
                         prop_assert!(grant.reason.is_some());
                         prop_assert!(before.held(from, &grant.right.permission, now, &Broken::new()).is_ok());
-                        // What the receiver has for passing on only, no gift makes usable.
+                        // A gift makes no permission usable that the receiver holds for delegation only.
                         let own = before.agents.get(&grant.to).into_iter().flat_map(|to| &to.held);
-                        let mut only = own.filter(|own| own.hold == Hold::PassOn && !matches!(own.origin, Origin::Agent { .. }));
-                        let kept_back = only.any(|own| own.is_live(now) && own.right.permission.covers(&grant.right.permission));
+                        let mut only = own
+                            .filter(|own| own.hold == Hold::PassOn && !matches!(own.origin, Origin::Agent { .. }));
+                        let kept_back = only
+                            .any(|own| own.is_live(now) && own.right.permission.covers(&grant.right.permission));
                         let hold = if kept_back { Hold::PassOn } else { Hold::Use };
                         prop_assert!(grant.depth > 0 && grant.hold == hold);
                         let owner = |agent| tale.state.agents.get(agent).map(|agent| agent.profile.owner.clone());
                         prop_assert_eq!(owner(from), owner(&grant.to));
                     }
                     Origin::Person { .. } => prop_assert!(grant.reason.is_some() && grant.depth == 0),
-                    Origin::Config(_) | Origin::Operator => prop_assert!(grant.depth == 0 && grant.scope == Scope::Always),
+                    Origin::Config(_) | Origin::Operator => prop_assert!(
+                        grant.depth == 0 && grant.scope == Scope::Always
+                    ),
                 }
             }
         }
@@ -122,8 +144,18 @@ proptest! {
             let command = tale.command(step);
             let _ = tale.tell(command);
         }
-        let asked: Vec<_> = tale.events.iter().filter_map(|event| if let Event::Requested { request } = event { Some(request.id) } else { None }).collect();
-        let over: Vec<_> = tale.events.iter().filter_map(|event| if let Event::Resolved { resolution, .. } = event { Some(resolution.request) } else { None }).collect();
+        let asked: Vec<_> = tale
+            .events
+            .iter()
+            .filter_map(|event| if let Event::Requested { request } = event { Some(request.id) } else { None })
+            .collect();
+        let over: Vec<_> = tale
+            .events
+            .iter()
+            .filter_map(|event|
+                if let Event::Resolved { resolution, .. } = event { Some(resolution.request) } else { None }
+            )
+            .collect();
         let distinct: BTreeSet<_> = over.iter().copied().collect();
         prop_assert_eq!(distinct.len(), over.len());
         for id in asked {
@@ -145,11 +177,26 @@ proptest! {
             for event in &events {
                 let Event::ConfigReloaded { gained, lost, .. } = event else { continue };
                 for (agent, permission) in gained {
-                    prop_assert!(uses(&tale.state, agent, permission), "{} gained {} and does not hold it", agent, permission);
-                    prop_assert!(went(agent) || !uses(&before, agent, permission), "{} held {} before", agent, permission);
+                    prop_assert!(
+                        uses(&tale.state, agent, permission),
+                        "{} gained {} and does not hold it",
+                        agent,
+                        permission
+                    );
+                    prop_assert!(
+                        went(agent) || !uses(&before, agent, permission),
+                        "{} held {} before",
+                        agent,
+                        permission
+                    );
                 }
                 for (agent, permission) in lost {
-                    prop_assert!(went(agent) || !uses(&tale.state, agent, permission), "{} lost {} and holds it", agent, permission);
+                    prop_assert!(
+                        went(agent) || !uses(&tale.state, agent, permission),
+                        "{} lost {} and holds it",
+                        agent,
+                        permission
+                    );
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! `bestow classify`.
+//! Tests of `bestow classify`.
 
 use std::{
     fs,
@@ -29,7 +29,7 @@ fn tier(words: &[&str]) -> String {
     answer["tier"].as_str().unwrap().to_owned()
 }
 
-/// A policy file of its owner alone, with one agent and `commands`.
+/// Creates a policy file with mode 600, with one agent and `commands`.
 fn policy(commands: &str) -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("agents.toml");

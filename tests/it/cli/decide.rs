@@ -1,4 +1,4 @@
-//! `bestow check`, `bestow explain`, `bestow check-config`.
+//! Tests of `bestow check`, `bestow explain` and `bestow check-config`.
 
 use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
@@ -39,7 +39,7 @@ fn saved(file: &str) -> (World, String) {
     (world, path)
 }
 
-/// The exit code and what is printed.
+/// Returns the exit code and the standard output.
 fn asked(what: &str, config: &str, agent: &str, words: &[&str]) -> (Option<i32>, String) {
     let told = bestow(&[&[what, "--agent", agent, "--config", config], words].concat(), b"");
     assert_eq!(text(&told.stderr), "", "{words:?}");
@@ -96,7 +96,7 @@ fn what_the_rules_leave_over_of_a_line_is_named() {
     assert!(!told.contains("a part of it"), "{told}");
 }
 
-/// One line of the file does both: it reaches what is protected, and gives the right.
+/// One line of the file has two effects: it names the protected path, and it gives the permission.
 #[test]
 fn the_way_to_what_is_protected_is_one_line_that_names_it() {
     let (world, config) = saved(&("[engine]\nprotected = [\"outside\"]\n".to_owned() + FILE));
@@ -128,7 +128,7 @@ fn a_pattern_is_no_path_to_give_unless_something_is_called_so() {
     assert!(!said.contains("holds no pattern"), "{said}");
 }
 
-/// A shell would have put the home directory there; in quotes, or from a program, it is only a name.
+/// A shell would have expanded the tilde. In quotes, or from a program, it is only a name.
 #[test]
 fn a_tilde_is_no_directory_and_a_url_no_host() {
     let (_world, config) = saved(FILE);

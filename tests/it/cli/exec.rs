@@ -1,11 +1,11 @@
-//! `bestow exec` and `bestow sandbox profile`.
+//! Tests of `bestow exec` and `bestow sandbox profile`.
 
 use std::{fs, os::unix::fs::PermissionsExt, process::Output};
 
 use super::{bestow, text};
 use crate::fs::world::World;
 
-/// A file with one agent that writes its workspace.
+/// Creates a policy file with one agent that writes its workspace.
 fn config(more: &str) -> (World, String) {
     let world = World::new();
     let engine = format!("[engine]\n{more}\n");
@@ -36,10 +36,10 @@ fn a_command_runs_with_what_it_is_granted_and_its_streams_are_this_ones() {
     let told = exec(&config, &[], "echo x > new");
     assert_eq!(told.status.code(), Some(1));
     assert!(!world.exists("workspace/new"));
-    // The file that says who may what is hidden from it.
+    // The policy file is hidden from the command.
     let told = exec(&config, &[], "cat ../*.toml");
     assert_eq!((told.status.code(), text(&told.stdout)), (Some(1), ""));
-    // A line that names it does not run.
+    // A line that names the policy file does not run.
     let told = exec(&config, &[], "cat ../agents.toml");
     assert_eq!((told.status.code(), text(&told.stdout)), (Some(3), ""));
 }
@@ -57,7 +57,7 @@ fn what_is_not_held_would_be_asked_or_is_denied_and_nothing_runs() {
     }
 }
 
-/// With a rule that denies, and the rest of the file as before.
+/// Creates the policy file of `config` with a rule that denies.
 fn with_rule(operations: &str, paths: &str) -> (World, String) {
     let (world, config) = config("");
     let rule = format!("[[defaults.rules]]\nverdict = \"deny\"\noperation = {operations}\npath = {paths}\n");
@@ -174,7 +174,8 @@ fn hosts_can_be_named_for_a_profile_and_what_is_none_is_a_usage_error() {
     assert!(text(&told.stdout).contains("\"example.com\""), "{}", text(&told.stdout));
 }
 
-/// Whoever types a command stands behind it: nobody is asked. What a rule or the mode forbids does not run all the same.
+/// The user who types a command approves it, so the engine asks for no approval. A denial by a rule or by the mode
+/// still applies.
 #[test]
 fn a_command_that_is_denied_does_not_run_whoever_types_it() {
     let rule = "[[agents.worker.rules]]\nverdict = \"deny\"\ncommand = \"touch **\"\nwhy = \"nothing is made here\"\n";
@@ -190,7 +191,7 @@ fn a_command_that_is_denied_does_not_run_whoever_types_it() {
     }
 }
 
-/// The attack: past the list, straight or through the door.
+/// The attack: a command reaches a host outside the list, directly or through the egress proxy.
 #[test]
 fn a_network_can_be_kept_to_hosts() {
     let (_world, config) = config("");
@@ -253,7 +254,7 @@ fn a_program_that_is_not_there_and_a_time_that_is_none_are_named() {
     }
 }
 
-/// A limit of the file, and one of the command line in its place.
+/// A limit on the command line replaces the limit in the file.
 #[test]
 fn limits_come_from_the_file_and_from_the_command_line() {
     let (_world, config) = config("[limits]\nmemory = \"512MiB\"\nopen_files = 100\n");

@@ -1,4 +1,5 @@
-//! A yes for good goes into the policy file: through the command, with an engine on the file and without one.
+//! Tests that a permanent approval is written into the policy file: through the command, with an engine on the file and
+//! without one.
 
 use std::{fs, path::PathBuf, sync::Mutex, time::Duration};
 
@@ -55,7 +56,7 @@ impl Place {
         engine
     }
 
-    /// Whom the engine on it takes for people.
+    /// The surfaces that the engine on this file accepts as people.
     pub(super) fn surfaces(&self) -> Option<Surfaces> {
         self.surfaces.lock().unwrap().clone()
     }
@@ -78,7 +79,7 @@ pub(super) async fn asks_to(engine: &Engine, command: &str) -> bestow::Ticket {
     }
 }
 
-/// Waits until the engine has taken over a change of its file.
+/// Waits until the engine has applied a change of its file.
 async fn taken_over(events: &mut bestow::Subscription) {
     loop {
         let next = tokio::time::timeout(Duration::from_secs(30), events.next()).await.unwrap();
@@ -108,7 +109,7 @@ async fn one_command_says_yes_now_and_for_good_and_the_authority_stands_in_one_p
     }
     let lasting = engine.rulings().unwrap().into_iter().filter(|ruling| ruling.scope != bestow::Scope::Once);
     assert_eq!(lasting.count(), 0, "the engine keeps nothing for good besides the file");
-    // So taking it out of the file takes it away.
+    // Removing the rule from the file therefore revokes it.
     fs::write(place.file(), FILE).unwrap();
     taken_over(&mut events).await;
     let used_up = lead.authorize(Action::command("npm run build")).await.unwrap().is_allowed();
@@ -202,7 +203,7 @@ async fn a_file_that_the_engine_does_not_follow_is_left_alone() {
     let (complaint, ended) = to(&other, &["keep", "r0"]);
     assert_eq!((complaint.contains(&way_out), ended), (true, 1), "{complaint}");
     assert_eq!(fs::read_to_string(&other).unwrap(), FILE);
-    // The same file by another name is the same file, also while no engine runs.
+    // Another path to this file is accepted, also while no engine runs.
     engine.shutdown().await;
     std::os::unix::fs::symlink(place.file(), place.path("link.toml")).unwrap();
     let (complaint, ended) = to(&place.path("link.toml"), &["keep", "r0"]);
@@ -233,7 +234,7 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     let engine = place.engine().await;
     let mut events = engine.subscribe();
     let lead = engine.agent(&id("lead")).unwrap();
-    // What a person gave for now, and the line that would give it for good: the line is what waits.
+    // The approval for now takes effect at once. The line for a permanent approval is held back.
     let ticket = lead.request(Ask::new(wanted.clone(), why())).await.unwrap();
     let (out, _, _) = place.run(&["approve", &ticket.code().to_string(), "--write"]);
     assert!(out.contains("`confirm_widening`"), "{out}");
@@ -267,7 +268,7 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     assert_eq!(engine.held_change().unwrap(), None);
 }
 
-/// Waits until a change is held back, and says which.
+/// Waits until a change is held back, and returns its number.
 async fn held_back(events: &mut bestow::Subscription) -> u64 {
     loop {
         let next = tokio::time::timeout(Duration::from_secs(30), events.next()).await.unwrap();
@@ -279,7 +280,7 @@ async fn held_back(events: &mut bestow::Subscription) -> u64 {
     }
 }
 
-/// The attack: a command of an agent answers its own question, or writes the file.
+/// The attack: a command of an agent answers the agent's own request, or writes the policy file.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_confined_command_can_neither_answer_nor_write_the_file() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! A yes for good is on its way, and the process that says it is killed.
+//! Tests of a process that is killed while it records a permanent approval.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::support::{id, tag, why};
 
-/// What is asked for.
+/// The subject of the request.
 #[derive(Clone, Copy, Debug)]
 enum About {
     Command,
@@ -40,12 +40,12 @@ impl About {
     }
 }
 
-/// Where the process is when it ends.
+/// The point at which the process is killed.
 #[derive(Clone, Copy, Debug)]
 enum Killed {
-    /// The engine has not heard its order of this number.
+    /// Before the engine receives the order of this number.
     BeforeOrder(usize),
-    /// The engine has carried it out, and the process does not hear of it.
+    /// After the engine has carried out the order of this number, and before the process receives the reply.
     AfterOrder(usize),
 }
 
@@ -56,7 +56,7 @@ fn starts(place: &Place, ticket: &Ticket) -> Child {
     started_for(place.surfaces(), &words)
 }
 
-/// Stands between the engine and who gives it orders, and kills them at that point.
+/// Relays the orders between the process and the engine, and kills the process at the given point.
 fn stand_between(place: &Place, ticket: &Ticket, killed: Killed) {
     let (socket, aside) = (place.path("state/control"), place.path("state/aside"));
     fs::rename(&socket, &aside).unwrap();
@@ -88,7 +88,7 @@ fn line(stream: &UnixStream) -> String {
     line
 }
 
-/// Kills it as soon as so much has happened in the directory of the file.
+/// Kills the process after `after` events in the directory of the file.
 fn kill_when_it_writes(place: &Place, ticket: &Ticket, after: usize) {
     let (tell, told) = mpsc::channel();
     let mut watcher = notify::recommended_watcher(move |event| drop(tell.send(event))).unwrap();
@@ -96,7 +96,7 @@ fn kill_when_it_writes(place: &Place, ticket: &Ticket, after: usize) {
     watcher.watch(&directory, notify::RecursiveMode::NonRecursive).unwrap();
     let mut child = starts(place, ticket);
     for _ in 0..after {
-        // A file system that tells less: then it has ended by itself, which is one of the ends.
+        // Some file systems report fewer events. Then the process has ended by itself, which is also a valid end.
         if told.recv_timeout(Duration::from_secs(2)).is_err() {
             break;
         }
@@ -113,8 +113,8 @@ fn waits(engine: &Engine, ticket: &Ticket) -> bool {
     engine.pending().unwrap().iter().any(|pending| pending.request.id == ticket.id())
 }
 
-/// The attack on the promise: the engine has its yes for this time, and nothing lasts although a person said so. Whoever
-/// answers first and writes then falls to it at the last of these points.
+/// The attack on the promise: the engine has a one-time approval, and the permanent approval of a person is lost. A
+/// program that answers first and writes then fails at the last of these points.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_between_any_two_steps_no_yes_for_good_is_answered_and_lost() {
     let points = [Killed::BeforeOrder(1), Killed::AfterOrder(1), Killed::BeforeOrder(2), Killed::AfterOrder(2)];
@@ -154,14 +154,14 @@ async fn killed_while_no_engine_runs_the_lines_are_there_and_the_question_is_ans
     assert_eq!(says_it(&place), 1);
 }
 
-/// What was answered lasts, and the file is one that an engine takes.
+/// Asserts that an answered request is in the file, and that an engine accepts the file.
 fn is_whole(place: &Place, engine: &Engine, ticket: &Ticket, at: &str) {
     assert!(bestow::PolicyFile::new(place.file()).load().is_ok(), "{at}: {}", place.content());
     assert!(waits(engine, ticket) || says_it(place) == 1, "{at}: answered, and nothing lasts");
     assert!(says_it(place) <= 1, "{at}");
 }
 
-/// Whoever does not know what became of it says it again.
+/// Asserts that a person who does not know the result can repeat the answer.
 fn ends_well(place: &Place, engine: &Engine, ticket: &Ticket) {
     let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write", "--as", "eve"]);
     assert!(code == 0 || code == 3 && complaint.contains("no pending request"), "{complaint}");
@@ -169,7 +169,7 @@ fn ends_well(place: &Place, engine: &Engine, ticket: &Ticket) {
     assert_eq!(says_it(place), 1, "{}", place.content());
 }
 
-/// Somebody else says no at the very moment at which the lines are in the file.
+/// Another person denies the request at the moment when the lines are already in the file.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_no_that_comes_first_takes_the_lines_back() {
     let place = Place::new();
@@ -199,7 +199,7 @@ async fn a_no_that_comes_first_takes_the_lines_back() {
     assert_eq!(place.content(), before);
 }
 
-/// The engine may have heard the yes or not: nothing is taken back, and that is told.
+/// The engine may or may not have received the approval. The lines stay in the file, and the user is informed.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_engine_that_ends_before_it_says_whether_it_heard_leaves_the_lines_and_that_is_told() {
     let place = Place::new();

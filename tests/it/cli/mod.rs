@@ -1,4 +1,4 @@
-//! The binary as a process of its own.
+//! Tests of the binary as a separate process.
 
 mod classify;
 mod decide;
@@ -21,17 +21,18 @@ use serde_json::Value;
 /// The binary under test.
 const BESTOW: &str = crate::support::BESTOW;
 
-/// Runs the program to its end, as a person's process where the engine runs in this process.
+/// Runs the program to its end, as a process of a person, while the engine runs in this process.
 pub(crate) fn run_for(surfaces: Option<Surfaces>, words: &[&str]) -> (String, String, Option<i32>) {
     let done = started_for(surfaces, words).wait_with_output().unwrap();
     (text(&done.stdout).to_owned(), text(&done.stderr).to_owned(), done.status.code())
 }
 
-/// The same as a person's process: the engine under test runs in this process, and hears none that it has started otherwise.
+/// Starts the program as a process of a person. The engine under test runs in this process and admits no other process
+/// that it has started.
 fn started_for(surfaces: Option<Surfaces>, words: &[&str]) -> Child {
     let Some(surfaces) = surfaces else { return started(words) };
     let [stdin, stdout, stderr] = [Stdio::piped(), Stdio::piped(), Stdio::piped()];
-    // It waits for a line, and so begins only when the engine knows of it.
+    // The shell waits for a line, so the program starts only after the engine has admitted it.
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "read -r go; exec \"$0\" \"$@\"", BESTOW]).args(words);
     let mut child = shell.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
@@ -45,7 +46,7 @@ fn started(words: &[&str]) -> Child {
     Command::new(BESTOW).args(words).stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap()
 }
 
-/// Puts each question when the one before is answered, and hands each answer on with the number of its question.
+/// Sends each question after the answer to the previous one, and passes each answer with its number to `check`.
 fn one_by_one(words: &[&str], questions: &[Value], mut check: impl FnMut(usize, &str)) {
     let mut child = started(words);
     let (mut to, mut from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
@@ -57,17 +58,17 @@ fn one_by_one(words: &[&str], questions: &[Value], mut check: impl FnMut(usize, 
     assert!(child.wait().unwrap().success());
 }
 
-/// How it ends, and what it says on stderr, if nobody reads its answers.
+/// Returns the exit code and the standard error of a program whose output is closed.
 fn unheard(words: &[&str], question: &str) -> (Option<i32>, String) {
     let mut child = started(words);
     drop(child.stdout.take());
-    // It may have ended before everything was asked.
+    // The program may end before all questions are written.
     let _ = child.stdin.take().unwrap().write_all(format!("{question}\n").repeat(1000).as_bytes());
     let told = child.wait_with_output().unwrap();
     (told.status.code(), text(&told.stderr).to_owned())
 }
 
-/// Runs it with these words and this input.
+/// Runs the program with these arguments and this input.
 fn bestow(words: &[&str], input: &[u8]) -> Output {
     ended(started(words), input)
 }
@@ -75,7 +76,7 @@ fn bestow(words: &[&str], input: &[u8]) -> Output {
 fn ended(mut child: Child, input: &[u8]) -> Output {
     let mut stdin = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
-        // From a thread: it answers while it is asked, and neither side may wait for the other.
+        // A thread writes the input: the program answers during the input, and neither side may wait for the other.
         scope.spawn(move || stdin.write_all(input));
         child.wait_with_output().unwrap()
     })

@@ -1,4 +1,4 @@
-//! `bestow path --jsonl`.
+//! Tests of `bestow path --jsonl`.
 
 use bestow::fs::{Answer, Op, Verdict};
 use serde_json::json;

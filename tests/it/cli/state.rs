@@ -1,4 +1,4 @@
-//! A state directory from the command line: with an engine on it, and without one.
+//! Tests of a state directory from the command line: with an engine on it, and without one.
 
 use std::{
     path::{Path, PathBuf},
@@ -29,7 +29,7 @@ impl Place {
         engine
     }
 
-    /// What it printed, what it complained of, and how it ended.
+    /// Returns the standard output, the standard error and the exit code.
     fn run(&self, words: &[&str]) -> (String, String, i32) {
         run_for(self.surfaces.lock().unwrap().clone(), &self.state, words)
     }
@@ -231,7 +231,7 @@ fn words_that_make_no_sense_are_named() {
         let (_, complaint, code) = place.run(words);
         assert_eq!((complaint.contains(named), code), (true, 64), "{words:?}: {complaint}");
     }
-    // Neither what is not there nor another directory, which stays as it is.
+    // A missing directory and a directory of another kind are both refused. The latter stays unchanged.
     for made in [false, true] {
         if made {
             std::fs::create_dir(&place.state).unwrap();
@@ -247,7 +247,7 @@ fn words_that_make_no_sense_are_named() {
     assert_eq!(std::fs::read_dir(&place.state).unwrap().count(), 0);
 }
 
-/// The attack: a trail that somebody else has written says what they want it to, and proves itself.
+/// The attack: another user has written an audit trail with invented content and valid hashes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_state_directory_that_others_may_write_is_believed_by_nobody() {
     let place = Place::new();
@@ -279,7 +279,8 @@ async fn a_state_directory_that_others_may_write_is_believed_by_nobody() {
     assert!(Engine::durable(Settings::default(), &place.state).await.is_err(), "an engine says the same");
     mode(0o700).unwrap();
     let somebody = 4242;
-    // Only root can give a directory away, and be tricked so; anybody else cannot read what is for its owner only.
+    // Only root can give a directory away, so only root meets this attack. Other users cannot read a directory of
+    // another owner.
     if std::os::unix::fs::chown(&place.state, Some(somebody), None).is_ok() {
         all.iter().for_each(|words| refused(words, "`sudo -u '#4242'`"));
         assert!(Engine::durable(Settings::default(), &place.state).await.is_err(), "an engine says the same");

@@ -1,18 +1,18 @@
-//! `bestow tasks`.
+//! Tests of `bestow tasks`.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
 use super::{bestow, text};
 
-/// A policy file and tasks beside it.
+/// A policy file with tasks beside it.
 struct Place(tempfile::TempDir);
 
 impl Place {
     fn new(more: &str) -> Place {
         let place = Place(tempfile::tempdir().unwrap());
         let agents = format!(
-            "[defaults]\nowner = \"you\"\nworking_dir = \"work\"\n\n[agents.nightly]\nkind = \"cron\"\n\n[agents.pulse]\nkind = \
-             \"heartbeat\"\n\n[tasks]\ndir = \"tasks\"\n{more}"
+            "[defaults]\nowner = \"you\"\nworking_dir = \"work\"\n\n[agents.nightly]\nkind = \"cron\"\n\n\
+             [agents.pulse]\nkind = \"heartbeat\"\n\n[tasks]\ndir = \"tasks\"\n{more}"
         );
         fs::create_dir_all(place.path("work")).unwrap();
         place.save("agents.toml", &agents);
@@ -34,7 +34,7 @@ impl Place {
         self.save("tasks/cron/a/TASK.md", &format!("---\n{front}---\nDo it.\n"));
     }
 
-    /// The exit code, standard output, standard error.
+    /// Returns the exit code, standard output and standard error.
     fn tasks(&self, words: &[&str]) -> (i32, String, String) {
         let config = self.path("agents.toml");
         let words: Vec<_> =
@@ -91,7 +91,7 @@ fn the_exit_code_says_why_a_task_did_not_run_and_the_list_tells_it_later() {
     assert_eq!(place.tasks(&["run", "cron/a"]).0, 3);
 }
 
-/// Those that are there besides are not what somebody asked about.
+/// Problems of other tasks are not part of the answer.
 #[test]
 fn running_one_task_tells_nothing_about_the_others() {
     let place = Place::new("");
@@ -263,7 +263,7 @@ fn a_task_for_once_that_is_over_runs_again_by_hand() {
     }
 }
 
-/// The attack on nobody but the person: a run by hand beside the program that runs the same task, which runs it twice.
+/// The mishap, not an attack: a person runs a task by hand while a program runs the tasks, and the task runs twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_by_hand_beside_a_program_that_runs_the_same_tasks_is_refused() {
     let place = Place::new("");
@@ -279,21 +279,21 @@ async fn a_run_by_hand_beside_a_program_that_runs_the_same_tasks_is_refused() {
     assert_eq!(place.tasks(&["run", "cron/a"]).0, 0);
 }
 
-/// The attack: to read is enough to hold the lock that says that somebody runs the tasks, and then nobody does.
+/// The attack: a command that may only read takes the lock of the task runner, and no task runs any more.
 #[test]
 fn no_confined_command_keeps_the_tasks_from_running() {
     let worker = "[agents.worker]\nkind = \"permanent\"\n";
     let place = Place::new(worker);
     place.save("tasks/cron/a/TASK.md", "---\nschedule: \"@daily\"\n---\nDo it.\n");
-    // As an earlier version left it.
+    // An earlier version left this file.
     place.save("tasks/LOCK", "1\n");
     let alone = place.tasks(&["run", "cron/a"]);
     assert_eq!(alone.0, 0, "{alone:?}");
     let (config, lock) = (place.path("agents.toml"), place.path("tasks/LOCK"));
     let wait = place.path("over");
     let attack = format!(
-        "exec 9< {0}; flock -n 9 && echo held; flock -n {0} echo held; flock -n -x {0} echo held; chmod 600 {0}; echo tried; \
-         for i in $(seq 300); do test -e {1} && break; sleep 0.1; done",
+        "exec 9< {0}; flock -n 9 && echo held; flock -n {0} echo held; flock -n -x {0} echo held; chmod 600 {0}; \
+         echo tried; for i in $(seq 300); do test -e {1} && break; sleep 0.1; done",
         lock.display(),
         wait.display()
     );
@@ -329,18 +329,18 @@ fn check_says_what_would_be_decided_about_a_gate() {
         let (code, out, err) = place.tasks(&["check"]);
         assert_eq!((code, out.as_str()), (1, ""), "{command}: {err}");
         assert!(err.starts_with("bestow: cron/a/TASK.md:5: ") && err.contains(told), "{command}: {err}");
-        // And so it is: what is said is what happens.
+        // The run confirms the message of `check`.
         let (code, _, err) = place.tasks(&["run", "cron/a"]);
         assert_eq!(code, 1, "{command}: {err}");
     }
-    // What only the tier asks is no question for a gate, which is confined to what it declares.
+    // A tier alone does not require approval for a gate, because a gate is confined to its declared permissions.
     place.gate("touch x", "  permissions: [\"@write:files\"]\n");
     let (code, out, err) = place.tasks(&["check"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("cron/a/TASK.md:5: the gate runs: it is "), "{out}");
 }
 
-/// However many tasks there are, a run by hand ends with what it printed (T2).
+/// A run by hand prints its prompt and ends, for any number of tasks (T2).
 #[test]
 fn a_run_by_hand_among_thousands_of_tasks_prints_its_prompt() {
     let place = Place::new("");
@@ -352,7 +352,7 @@ fn a_run_by_hand_among_thousands_of_tasks_prints_its_prompt() {
     assert_eq!((code, out.as_str()), (0, "Do it.\n\n## Gate output\n\nready\n"), "{err}");
 }
 
-/// A gate may write control characters: a terminal gets none of them, a program all (T4).
+/// A gate may write control characters. A terminal receives none of them, a program receives all (T4).
 #[test]
 fn what_a_gate_wrote_reaches_a_terminal_without_control_characters() {
     let place = Place::new("");

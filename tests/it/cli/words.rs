@@ -1,4 +1,4 @@
-//! What the command line says about itself.
+//! Tests of the help and of the messages of the command line.
 
 use super::{bestow, text};
 
@@ -35,7 +35,7 @@ fn words_that_make_no_sense_are_a_usage_error_and_print_nothing_on_standard_outp
     }
 }
 
-/// An agent of a file of its own, and what is said of these words about it.
+/// Runs the program with these arguments on a policy file of its own. Returns the exit code and the output.
 fn told_of(words: &[&str]) -> (i32, String) {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("agents.toml");

@@ -1,4 +1,4 @@
-//! Rules of a person's own.
+//! Tests of user-defined command rules.
 
 use bestow::command::{Additions, Classifier, InvalidAddition, Profile, Raise, SafeAddition, Tier};
 

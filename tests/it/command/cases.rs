@@ -1,4 +1,4 @@
-//! Labelled cases: the given ones and our own, judged by the same bars.
+//! Labelled cases: the given ones and the project's own, judged by one standard.
 
 use bestow::command::{Tier, classify};
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub(crate) fn given_commands() -> Vec<String> {
     all.into_iter().flat_map(cases).map(|case| case.command).collect()
 }
 
-/// Every row that comes out otherwise than it is labelled.
+/// Returns each row whose tier differs from its label.
 fn wrong(text: &str) -> Vec<String> {
     let fits = |case: &Case, tier: Tier| if case.min { tier >= case.tier } else { tier == case.tier };
     cases(text)

@@ -1,4 +1,5 @@
-//! Our parser beside two others: bash itself for what is shell at all, tree-sitter for which commands there are.
+//! Compares the parser with two others: with bash about valid syntax, and with tree-sitter about the commands of a
+//! text.
 
 use std::{
     io::Write,
@@ -9,7 +10,7 @@ use bestow::command::classify;
 
 use super::cases::given_commands;
 
-/// Whether bash would run the text.
+/// Returns true if bash would run the text.
 fn bash_accepts(text: &str) -> bool {
     let mut bash = Command::new("bash")
         .args(["--norc", "-n"])
@@ -195,12 +196,12 @@ const GRAMMAR: &[&str] = &[
 fn bash_and_we_agree_on_what_is_shell() {
     let texts = given_commands().into_iter().chain(GRAMMAR.iter().map(|text| text.to_string()));
     let hidden = |text: &String| text.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\n') || !c.is_ascii());
-    // Bash alone refuses these: to us they are names of programs that nobody knows, and so not safe either.
+    // Only bash refuses these. The classifier reads them as names of unknown programs, which are not safe either.
     let names = ["in", "a[b"];
     let mut wrong = Vec::new();
     for text in texts.filter(|text| !hidden(text) && !names.contains(&text.as_str())) {
         let (bash, ours) = (bash_accepts(&text), understood(&text));
-        // What bash refuses at once we may still look into; what it accepts we must understand.
+        // Both must agree: the classifier understands a text exactly if bash accepts it.
         if bash != ours {
             wrong.push(format!("bash {bash}, we {ours}: {text:?}"));
         }
@@ -208,7 +209,7 @@ fn bash_and_we_agree_on_what_is_shell() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The names of all commands in a clean tree, in the order of the text.
+/// Returns the names of all commands in a tree without errors, in the order of the text.
 fn names_by_tree_sitter(text: &str) -> Option<Vec<String>> {
     let mut parser = tree_sitter::Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).expect("a language");
@@ -231,7 +232,8 @@ fn names_by_tree_sitter(text: &str) -> Option<Vec<String>> {
 
 #[test]
 fn tree_sitter_and_we_find_the_same_commands() {
-    // Its known mistakes, each proven in `traps`, and forms whose commands stand in words that only we read.
+    // These texts contain known mistakes of tree-sitter, each proven in `traps`, and commands inside words that only
+    // the classifier reads.
     let differs = |text: &str| {
         ["\\\n", "`", "<<", "\r", "coproc", "time", "bash", "sh ", "eval", "trap", "watch", "()", "function", "[["]
             .iter()

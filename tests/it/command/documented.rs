@@ -1,4 +1,4 @@
-//! The tables of the documented interface come out as they are printed.
+//! Tests that the classifications match the tables of the documented interface.
 
 use bestow::command::{Classifier, Profile, Tier, classify};
 

@@ -1,4 +1,4 @@
-//! One line in, one line out.
+//! Tests of the line interface: one line in, one line out.
 
 use bestow::command::Classifier;
 use serde_json::Value;

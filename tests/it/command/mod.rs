@@ -1,4 +1,4 @@
-//! Shell commands and tool calls in three tiers.
+//! Tests of the classifier: shell commands and tool calls in three tiers.
 #![allow(clippy::expect_used, clippy::string_slice, reason = "a helper of a test fails the test")]
 
 mod additions;

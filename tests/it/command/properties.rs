@@ -1,4 +1,4 @@
-//! What holds for every text.
+//! Tests of the properties of all texts.
 
 use bestow::command::{Classifier, Tier, classify};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ fn tier(text: &str) -> Tier {
     classify(text).tier
 }
 
-/// Texts that look like shell more often than chance would have it.
+/// Generates texts that resemble shell more often than random ones.
 fn shellish() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "ls",
@@ -119,7 +119,7 @@ fn appending_a_removal_of_everything_never_lowers() {
         for end in ["; rm -rf /", "\nrm -rf /", " && rm -rf /"] {
             let text = format!("{command}{end}");
             assert!(tier(&text) >= tier(&command), "{text}");
-            // A comment or an open quote may swallow the end of its line, a new line it may not.
+            // A comment may hide the end of its line. It cannot hide the next line.
             if end.starts_with('\n') && !command.contains("<<") && !command.contains(['\'', '"', '\\', '`', '$', '(']) {
                 assert_eq!(tier(&text), Tier::Destructive, "{text}");
             }
@@ -164,8 +164,8 @@ fn wrapping_in_a_wrapper_never_lowers() {
         "uv run",
         "find . -exec",
     ];
-    // Only one simple command can stand behind a wrapper.
-    // A statement of SQL is no command: behind another word it is data.
+    // A wrapper takes only one simple command.
+    // An SQL statement is no command: after another word it is data.
     let statement = |command: &String| {
         let start = command.split(' ').next().unwrap_or_default().to_ascii_lowercase();
         ["drop", "truncate", "delete", "alter"].contains(&start.as_str())
@@ -188,7 +188,8 @@ fn wrapping_in_a_wrapper_never_lowers() {
     for command in
         given_commands().into_iter().filter(simple).filter(|command| !builtin(command) && !statement(command))
     {
-        // Each in a few of them, the next one in the next ones: every wrapper meets hundreds of commands.
+        // Each command is tested with four wrappers, and the next command with the next four. So every wrapper meets
+        // hundreds of commands.
         let alone = tier(&command);
         for wrapper in next.by_ref().take(4) {
             let text = format!("{wrapper} {command}");
@@ -262,7 +263,7 @@ fn line_continuations_and_comments_never_lower() {
             format!("{command}\n# note"),
             format!("# '\n{command}"),
         ] {
-            // The line goes on: what follows is no comment.
+            // The backslash continues the line, so the following text is no comment.
             if command.ends_with('\\') && text.starts_with(&command) {
                 continue;
             }

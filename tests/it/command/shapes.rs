@@ -1,4 +1,4 @@
-//! What may be remembered when a person says "always".
+//! Tests of the shapes that are saved when a person answers "always".
 
 use bestow::command::{Shape, classify};
 
@@ -94,12 +94,12 @@ fn a_shape_is_shown_in_full_and_survives_storage() {
     assert_eq!(serde_json::from_str::<Shape>(&stored).unwrap(), shape);
 }
 
-/// What the shape learned from `learned` says about `text`.
+/// Returns true if the shape learned from `learned` covers `text`.
 fn covered(learned: &str, text: &str) -> bool {
     shape(learned).expect("a shape to attack").covers(&classify(text))
 }
 
-/// What a prefix rule, the usual way to remember an answer, would let through.
+/// Returns true if a prefix rule, the usual way to save an answer, would cover `text`.
 fn a_prefix_covers(learned: &str, text: &str) -> bool {
     let prefix: Vec<&str> = learned.split(' ').take(2).collect();
     text.starts_with(&prefix.join(" "))

@@ -1,4 +1,4 @@
-//! Tool calls by name and input.
+//! Tests of tool calls by name and input.
 
 use bestow::command::{Classifier, Profile, Tier, classify_tool};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn a_tool_nobody_knows_is_dangerous_whatever_its_name_imitates() {
     }
 }
 
-/// A key that is left out of account is a way to run something else than what was judged.
+/// A key that the classifier ignored could run something other than the judged command.
 #[test]
 fn what_a_command_runs_with_besides_makes_it_dangerous_unless_it_changes_nothing() {
     for besides in [

@@ -1,10 +1,10 @@
-//! Every text here runs a command that a careless reader does not see. A real bash proves it with a marker file.
+//! Texts that run a command which a careless reader misses. A real bash proves each one with a marker file.
 
 use std::{path::Path, process::Command};
 
 use bestow::command::{Tier, classify};
 
-/// Whether bash, run on `text` in an empty directory, makes the file `marker`.
+/// Returns true if bash, run on `text` in an empty directory, creates the file `marker`.
 fn runs(text: &str) -> bool {
     let directory = tempfile::tempdir().expect("a directory");
     let mut bash = Command::new("bash");
@@ -189,7 +189,7 @@ fn what_looks_like_a_trap_but_runs_nothing_may_be_safe() {
     }
 }
 
-/// Whether bash, run on `text`, starts a program that lies under one of the names `planted` in its directory.
+/// Returns true if bash, run on `text`, starts a program that lies under one of the names `planted` in its directory.
 fn starts_planted(planted: &str, text: &str) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let directory = tempfile::tempdir().expect("a directory");
@@ -207,7 +207,7 @@ fn starts_planted(planted: &str, text: &str) -> bool {
     marker.exists()
 }
 
-/// `PATH`, and what bash remembers of programs, can be set in more ways than by `PATH=`.
+/// `PATH` and the command table of bash can be set in more ways than by `PATH=`.
 #[test]
 fn a_trusted_name_is_not_safe_where_the_text_says_which_program_it_is() {
     for (planted, text) in [
@@ -238,7 +238,7 @@ fn a_trusted_name_is_not_safe_where_the_text_says_which_program_it_is() {
     }
 }
 
-/// What a file holds may be an option: `sort -omarker` writes.
+/// The content of a file may be an option: `sort -omarker` writes.
 #[test]
 fn a_default_that_comes_from_a_file_is_not_known_text() {
     let text = ": ${x:=$(echo -omarker | cat)}; sort $x /dev/null";
@@ -247,7 +247,7 @@ fn a_default_that_comes_from_a_file_is_not_known_text() {
     assert!(classify(text).tier > Tier::Safe, "{}", classify(text).reason);
 }
 
-/// What prints and what writes differ by a letter: each pair is run, and only the first is safe.
+/// Printing and writing differ by one letter. Each pair is run, and only the first one is safe.
 #[test]
 fn what_is_unpacked_to_be_seen_leaves_no_file_behind() {
     let pack = "echo x > marker; ln -s marker l; mkfifo p; tar cf a.tar marker l p; gzip -k marker; rm marker l p; ";
@@ -264,7 +264,7 @@ fn what_is_unpacked_to_be_seen_leaves_no_file_behind() {
     }
 }
 
-/// `find … | xargs sed` and `sort *` read, unless somebody has named a file after an option.
+/// `find … | xargs sed` and `sort *` read, unless a file has the name of an option.
 #[test]
 fn a_file_that_is_called_like_an_option_is_one() {
     for (file, text) in

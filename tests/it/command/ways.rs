@@ -1,11 +1,12 @@
-//! What a line sets on one way and not on another: a real bash takes the way, and nothing it then runs was called safe.
+//! Tests of a line that sets a variable on one execution path and not on another. A real bash runs the line, and a safe
+//! line never writes.
 
 use std::{path::Path, process::Command};
 
 use bestow::command::{Tier, classify};
 use proptest::prelude::*;
 
-/// Whether bash, run on `text` in an empty directory, makes the file `marker`.
+/// Returns true if bash, run on `text` in an empty directory, creates the file `marker`.
 fn marks(text: &str) -> bool {
     let directory = tempfile::tempdir().expect("a directory");
     let mut bash = Command::new("timeout");
@@ -17,7 +18,7 @@ fn marks(text: &str) -> bool {
 
 const HARMFUL: &str = "-fprint marker";
 
-/// Statements that set `a`, `b` or the parameters, or that use them.
+/// Generates statements that set or use `a`, `b` or the parameters.
 fn statement() -> impl Strategy<Value = String> {
     let values = [HARMFUL, "-print", "-true", "-true", "x-fprint marker"];
     let leaf = prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! Every way to get the text of the file wrong, and exactly what the person who wrote it reads.
+//! Tests of mistakes in the policy file, with the exact message that its author reads.
 //!
 //! `bad_input.txt` is the table. After a deliberate change of a message, run with `BESTOW_BLESS=1` and read the diff.
 
@@ -9,11 +9,11 @@ use crate::support::as_written;
 
 const TABLE: &str = include_str!("bad_input.txt");
 
-/// The text of one case begins and ends with one of these.
+/// Separators: the text of a case begins with `CASE` and ends with `ANSWER`.
 const CASE: &str = "=== ";
 const ANSWER: &str = "\n---\n";
 
-/// Answers each case of the table anew.
+/// Returns the table with a newly computed answer for each case.
 fn answered() -> String {
     let mut table = String::new();
     for case in TABLE.split(CASE).skip(1) {

@@ -1,4 +1,4 @@
-//! `[commands]`: a person's own rules about commands.
+//! Tests of `[commands]`: user-defined rules about commands.
 
 use std::{fs, time::Duration};
 
@@ -9,7 +9,7 @@ use bestow::{
 
 use super::{Place, one_agent};
 
-/// Long enough for any machine; only a test that fails waits for so long.
+/// A timeout that is long enough for any machine. Only a failing test waits for it.
 const GUARD: Duration = Duration::from_secs(30);
 
 const SAFE: &str = r#"
@@ -84,7 +84,7 @@ fn every_example_that_does_not_hold_is_told_at_its_own_place() {
     assert!(places[0].column < places[1].column);
 }
 
-/// The text of the next fact about the file.
+/// Waits for the next event about the file, and returns its text.
 async fn told(events: &mut Subscription) -> String {
     loop {
         let event = tokio::time::timeout(GUARD, events.next()).await.expect("nothing was told").unwrap().event;
@@ -94,7 +94,7 @@ async fn told(events: &mut Subscription) -> String {
     }
 }
 
-/// The rules that an engine is told to go by, and what it says about the change.
+/// Replaces the policy file, and returns the command rules that the engine receives and the text of its event.
 async fn rules_after(first: &str, second: &str) -> (Option<CommandRules>, String) {
     let place = Place::with(&format!("{}{first}", one_agent("")));
     let engine = Engine::open(place.path("policy/agents.toml")).await.unwrap();

@@ -1,4 +1,4 @@
-//! The example from which a person learns the format.
+//! Tests of the example from which a person learns the format.
 
 use std::{fs, path::Path};
 
@@ -61,7 +61,7 @@ fn every_protected_path_is_in_the_documentation() {
 fn every_sensitive_name_is_in_the_documentation() {
     let root = Path::new(crate::support::ROOT);
     let documentation = fs::read_to_string(root.join("docs/agents-toml.md")).unwrap();
-    // The list itself is the engine's own business; here only its words matter.
+    // The list itself is internal to the engine. This test reads only its names.
     let source = fs::read_to_string(root.join("src/model/sensitive/table.rs")).unwrap();
     let (_, rows) = source.split_once("const ROWS: ").unwrap();
     let rows = rows.split_once("];").unwrap().0;

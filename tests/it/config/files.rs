@@ -1,4 +1,4 @@
-//! Which files are read at all.
+//! Tests of the conditions under which a policy file is read.
 
 use std::{fs, process::Command};
 
@@ -80,7 +80,8 @@ fn a_file_in_a_directory_that_everybody_may_write_is_refused() {
     place.mode("policy", 0o777);
     assert_eq!(
         place.complaints(),
-        "agents.toml: others may replace it: everybody may write the directory `$DIR/policy`; run `chmod go-w $DIR/policy`"
+        "agents.toml: others may replace it: everybody may write the directory `$DIR/policy`; \
+         run `chmod go-w $DIR/policy`"
     );
     place.mode("policy", 0o1777);
     assert_eq!(place.complaints(), "nothing");
@@ -105,13 +106,14 @@ fn a_file_in_a_directory_that_its_group_may_write_is_refused() {
     place.mode("policy", 0o775);
     assert_eq!(
         place.complaints(),
-        "agents.toml: others may replace it: its group may write the directory `$DIR/policy`; run `chmod g-w $DIR/policy`"
+        "agents.toml: others may replace it: its group may write the directory `$DIR/policy`; \
+         run `chmod g-w $DIR/policy`"
     );
     place.mode("policy", 0o1775);
     assert_eq!(place.complaints(), "nothing");
 }
 
-/// As after a checkout under `umask 002`: one look tells every command.
+/// A checkout under `umask 002` leaves this state. The user learns all necessary commands from one message.
 #[test]
 fn everything_that_others_may_write_is_told_at_once() {
     let place = Place::with(&one_agent(""));
@@ -136,7 +138,7 @@ fn a_file_that_has_a_second_name_is_refused() {
     );
 }
 
-/// Only root can give something away, so only root can see this fail.
+/// Only root can give a file away, so only root can see this fail.
 #[test]
 fn what_somebody_else_owns_is_refused() {
     if !rustix::process::geteuid().is_root() {

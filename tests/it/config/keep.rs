@@ -1,4 +1,4 @@
-//! What a person said for good is written into the file, and nothing else there changes.
+//! Tests that a permanent decision of a person is written into the file, and that the rest of the file stays unchanged.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use bestow::{
 use super::Place;
 use crate::support::{id, owner, tag, why};
 
-/// Comments, an order, spaces and quotes that a person chose.
+/// A file with comments, an order, spaces and quotes that a person chose.
 const FILE: &str = r#"# who works here
 
 [engine]
@@ -53,20 +53,20 @@ fn you(engine: &Engine) -> Approver {
     engine.approver(&owner("you"), "ann".parse().unwrap(), "terminal")
 }
 
-/// An engine on the file of `place`, with somebody to ask.
+/// Opens an engine on the file of `place`, with a person to ask.
 async fn engine(place: &Place) -> (Engine, bestow::Attendance) {
     let engine = Engine::open(place.path("policy/agents.toml")).await.unwrap();
     let there = you(&engine).attend().unwrap();
     (engine, there)
 }
 
-/// The question that `agent` puts about a right.
+/// Returns the request of `agent` for a permission.
 async fn asks(engine: &Engine, agent: &str, wanted: Permission) -> Arc<Request> {
     let ticket = engine.agent(&id(agent)).unwrap().request(Ask::new(wanted, why())).await.unwrap();
     pending(engine, ticket.id())
 }
 
-/// The question that `agent` puts about an action.
+/// Returns the request of `agent` about an action.
 async fn asks_to(engine: &Engine, agent: &str, action: Action) -> Arc<Request> {
     let agent = engine.agent(&id(agent)).unwrap();
     match agent.authorize(action).await.unwrap() {
@@ -80,7 +80,7 @@ fn pending(engine: &Engine, request: bestow::RequestId) -> Arc<Request> {
     pending.find(|pending| pending.request.id == request).unwrap().request
 }
 
-/// The same question about another action.
+/// Returns a copy of `request` about another action.
 fn about(request: &Request, action: Arc<bestow::ActionFacts>) -> Request {
     let mut request = Request::clone(request);
     (request.action, request.only_lacks) = (Some(action), false);
@@ -95,7 +95,7 @@ fn content(place: &Place) -> String {
     fs::read_to_string(place.path("policy/agents.toml")).unwrap()
 }
 
-/// The lines of `new` that `old` does not have, if it has all others in their order.
+/// Returns the lines of `new` that `old` lacks. All lines of `old` must be in `new` in their order.
 fn added<'n>(old: &str, new: &'n str) -> Vec<&'n str> {
     let mut old = old.lines().peekable();
     let more = new.lines().filter(|line| old.next_if_eq(line).is_none()).collect();
@@ -153,7 +153,8 @@ async fn every_way_to_write_an_agent_down_can_be_added_to() {
         format!("agents.lead = {{ {lead} }}\n"),
         format!("agents.lead = {{ {lead} }}"),
         format!(
-            "[agents]\nlead = {{ {lead}, permissions = [\"@network\"], rules = [{{ verdict = \"deny\", path = \"x\" }}] }} # me\n"
+            "[agents]\nlead = {{ {lead}, permissions = [\"@network\"], \
+             rules = [{{ verdict = \"deny\", path = \"x\" }}] }} # me\n"
         ),
         format!("[agents.lead]\n{table}"),
         format!("[agents.lead]\n{table}permissions = []\nrules = []\n"),
@@ -183,7 +184,7 @@ async fn every_way_to_write_an_agent_down_can_be_added_to() {
     }
 }
 
-/// The attack: what is written for one file or one command lets others through.
+/// The attack: a rule written for one file or one command covers others.
 #[tokio::test]
 async fn what_is_written_covers_what_was_said_and_nothing_more() {
     let place = Place::with(FILE);
@@ -196,7 +197,7 @@ async fn what_is_written_covers_what_was_said_and_nothing_more() {
     you(&engine).give(agent.id(), tag(&format!("@write:{}", place.text("home"))), Scope::Always, why()).await.unwrap();
     for name in odd {
         let path = place.text(&format!("home/{name}"));
-        // Nobody is asked about a file that may be written, so the question is put in the place of another.
+        // The engine does not ask about a writable file, so the test replaces the action of another request.
         let facts = agent.explain(&Action::write(&path)).unwrap().decision.action;
         let asked = asks_to(&engine, "lead", Action::command("npm run once")).await;
         let request = about(&asked, facts);
@@ -364,8 +365,8 @@ async fn a_file_that_is_wrong_is_not_made_worse() {
     assert_eq!(content(&place), forbidding);
 }
 
-/// In the file such a right is a mistake. The attack on a given one: a confined command opens the file that is written beside
-/// agents.toml, keeps it open, and writes what it likes once that is in its place.
+/// Such a permission is an error in the file. If it were given, a confined command could attack: it opens the temporary
+/// file beside agents.toml, keeps it open, and writes to it after the rename.
 #[tokio::test]
 async fn nobody_is_given_a_directory_that_holds_agents_toml() {
     let place = Place::with(FILE);
@@ -379,7 +380,7 @@ async fn nobody_is_given_a_directory_that_holds_agents_toml() {
     you(&engine).give(&id("lead"), tag(&format!("@write:{}", place.text("home"))), Scope::Always, why()).await.unwrap();
 }
 
-/// The naive way, read and write, loses what was saved in between.
+/// A naive read and write loses a save that happens in between.
 #[tokio::test]
 async fn nobodys_save_is_lost_whoever_writes_at_the_same_time() {
     let place = Arc::new(Place::with(FILE));
@@ -398,12 +399,12 @@ async fn nobodys_save_is_lost_whoever_writes_at_the_same_time() {
             scope.spawn(move || {
                 barrier.wait();
                 for said in chunk {
-                    // Somebody who saves all the time is told so, and tries again.
+                    // A writer that meets constant saves gets an error and tries again.
                     while place.file().keep(said).is_err() {}
                 }
             });
         }
-        // An editor, which saves by renaming what it read before.
+        // This thread acts as an editor: it saves by renaming a copy of an earlier read.
         let (place, barrier) = (Arc::clone(&place), Arc::clone(&barrier));
         scope.spawn(move || {
             barrier.wait();
@@ -416,7 +417,8 @@ async fn nobodys_save_is_lost_whoever_writes_at_the_same_time() {
     });
     let (text, policy) = (content(&place), place.load().unwrap());
     let rules = policy.agents[&id("lead")].rules.iter().filter(|rule| rule.shape.is_some()).count();
-    // The editor is naive: what was written between its reading and its saving is lost to it, never to us.
+    // The editor is naive. It overwrites changes made between its read and its save. The engine overwrites none of the
+    // editor's saves.
     assert!(text.contains("# note 19"), "the editor's last save is there");
     assert!(rules > 0 && policy.agents.len() == 2);
     for said in &said {

@@ -1,4 +1,4 @@
-//! Where paths in the file really lead.
+//! Tests of the real targets of the paths in the file.
 
 use std::{fs, os::unix::fs::MetadataExt};
 
@@ -95,7 +95,7 @@ fn a_neighbour_with_a_longer_name_does_not_hold_the_file() {
     assert_eq!(place.complaints(), "nothing");
 }
 
-/// Weakness W-1, at a reload: the agent swaps a directory that the file names for a link.
+/// Weakness W-1, at a reload: the agent replaces a directory that the file names with a link.
 #[test]
 fn a_directory_swapped_for_a_link_does_not_move_a_right_at_the_next_reload() {
     let place = Place::new();
@@ -103,7 +103,8 @@ fn a_directory_swapped_for_a_link_does_not_move_a_right_at_the_next_reload() {
     let (workspace, site) = (place.text("workspace"), place.text("workspace/site"));
     let text = one_agent(&format!("permissions = [\"@write:{workspace}\"]"))
         + &format!(
-            "[agents.writer]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/work\"\npermissions = [\"@write:{site}\"]\n"
+            "[agents.writer]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/work\"\n\
+             permissions = [\"@write:{site}\"]\n"
         );
     place.write("policy/agents.toml", text);
     assert_eq!(place.complaints(), "nothing");

@@ -1,4 +1,4 @@
-//! What the keys mean.
+//! Tests of the meaning of the keys.
 
 use std::time::Duration;
 
@@ -82,7 +82,8 @@ fn an_agent_says_who_it_is() {
 #[test]
 fn defaults_fill_what_an_agent_leaves_out_and_give_way_to_what_it_says() {
     let defaults = "[defaults]\nowner = \"you\"\nworking_dir = \"/work\"\nmode = \"plan\"\n";
-    let agents = "[agents.a]\nkind = \"cron\"\n[agents.b]\nkind = \"cron\"\nowner = \"ann\"\nworking_dir = \"/b\"\nmode = \"auto\"\n";
+    let agents = "[agents.a]\nkind = \"cron\"\n[agents.b]\nkind = \"cron\"\nowner = \"ann\"\n\
+        working_dir = \"/b\"\nmode = \"auto\"\n";
     let policy = Place::with(&format!("{defaults}{agents}")).load().unwrap();
     let said = |agent: &str| {
         let profile = policy.agents[agent].profile.clone();
@@ -156,7 +157,7 @@ fn what_this_process_was_started_with_and_its_memory_are_protected() {
     for path in ["/proc/self", "/proc/thread-self", &own] {
         assert!(protects(&read(), path), "{path}");
     }
-    // Each thread has its own name there; the list must not change with the thread that reads the file.
+    // Each thread has its own name there. The list must not depend on the thread that reads the file.
     let protected =
         |policy: &Policy| policy.settings.protected.iter().filter(|path| path.as_str().starts_with("/proc")).count();
     assert_eq!(protected(&read()), 3);

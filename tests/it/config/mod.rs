@@ -1,4 +1,4 @@
-//! `agents.toml`, on real files.
+//! Tests of `agents.toml` on real files.
 
 mod bad_input;
 mod commands;
@@ -22,7 +22,7 @@ use std::{
 
 use bestow::{ConfigError, Policy, PolicyFile};
 
-/// A directory with a policy file in `policy/`, a home in `home/`, and whatever else a test puts there.
+/// A directory with a policy file in `policy/`, a home in `home/`, and other files of the test.
 pub(crate) struct Place {
     directory: tempfile::TempDir,
 }
@@ -35,14 +35,14 @@ impl Place {
         place
     }
 
-    /// A place whose policy file holds `text`.
+    /// Creates a place whose policy file holds `text`.
     pub(crate) fn with(text: &str) -> Place {
         let place = Place::new();
         place.write("policy/agents.toml", text);
         place
     }
 
-    /// The real path of `name`; the directory of temporary files may be a link.
+    /// Returns the real path of `name`. The directory of temporary files may be a link.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         #[expect(clippy::disallowed_methods, reason = "the second opinion on what `fs` says")]
         let real = self.directory.path().canonicalize().unwrap();
@@ -79,7 +79,7 @@ impl Place {
         self.file().load()
     }
 
-    /// Everything that is wrong, with the file as `agents.toml` and the directory as `$DIR`.
+    /// Returns all problems of the file, with the file as `agents.toml` and the directory as `$DIR`.
     pub(crate) fn complaints(&self) -> String {
         self.complaints_about("policy/agents.toml")
     }
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// The smallest file, and `more` in its only agent.
+/// Returns the smallest valid file, with `more` in its only agent.
 pub(crate) fn one_agent(more: &str) -> String {
     format!("[agents.lead]\nkind = \"foreground\"\nowner = \"you\"\nworking_dir = \"/work\"\n{more}\n")
 }

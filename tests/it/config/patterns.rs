@@ -1,10 +1,10 @@
-//! Which lines a pattern of commands speaks about.
+//! Tests of the command lines that a command pattern matches.
 
 use bestow::{Action, Verdict};
 
 use super::rules::{rule, saved, verdict};
 
-/// Every line of these runs `git push`, or may.
+/// Lines that run `git push`, or may run it.
 const PUSHES: &[&str] = &[
     "git push",
     "git push origin main",
@@ -244,7 +244,7 @@ const PUSHES: &[&str] = &[
     "GIT_SSH_COMMAND=\"$x\" git fetch",
 ];
 
-/// Nothing of these does.
+/// Lines that do not run `git push`.
 const OTHERS: &[&str] = &[
     "git status",
     "git log --format='git push'",
@@ -346,7 +346,7 @@ fn options_may_stand_between_the_words_of_what_is_denied_and_not_of_what_is_allo
     }
 }
 
-/// What nobody knows is never what was allowed.
+/// A pattern never allows an unknown word.
 #[test]
 fn a_line_with_words_that_are_not_written_out_is_not_allowed_by_a_pattern() {
     let (place, without) = (with("allow", "git **"), saved(&rule("verdict = \"deny\"\ntool = \"none\"")));
@@ -360,7 +360,7 @@ fn a_line_with_words_that_are_not_written_out_is_not_allowed_by_a_pattern() {
     assert_eq!(verdict(&place, &Action::command("git push && git fetch")), Verdict::Allow);
 }
 
-/// The attack: what is denied is not in the line, but in what the tool is told besides.
+/// The attack: the denied command is not in the line, but in another field of the tool's input.
 #[test]
 fn what_a_tool_is_told_besides_its_command_is_heard_by_what_denies_and_asks() {
     let call = |tool: &str, input: &str| {

@@ -1,4 +1,4 @@
-//! Texts that nobody thought of.
+//! Tests with random texts.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::Place;
 
-/// Pieces of the format, so that random texts get past the first line.
+/// Generates pieces of the format, so that random texts get past the first line.
 fn piece() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "[engine]\n",
@@ -72,7 +72,8 @@ fn written(agents: &BTreeMap<String, Tags>) -> String {
     };
     let agent = |(id, tags): (&String, &Tags)| {
         format!(
-            "[agents.{id:?}]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/work\"\npermissions = [{}]\ngrant_only = [{}]\n",
+            "[agents.{id:?}]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/work\"\n\
+             permissions = [{}]\ngrant_only = [{}]\n",
             list(tags, false),
             list(tags, true),
         )

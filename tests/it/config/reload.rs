@@ -1,4 +1,4 @@
-//! What a reload takes over when the disk, or a file that was cut off, is not as the person who edits expects.
+//! Tests of a reload when the disk is not as the author expects, or when the file is incomplete.
 
 use std::{fs, time::Duration};
 
@@ -6,7 +6,7 @@ use bestow::{Check, Engine, Event, Subscription, Want};
 
 use super::Place;
 
-/// Long enough for any machine; only a test that fails waits for so long.
+/// A timeout that is long enough for any machine. Only a failing test waits for it.
 pub(super) const GUARD: Duration = Duration::from_secs(30);
 
 /// An engine that follows the file of a place.
@@ -16,7 +16,7 @@ pub(super) struct Following {
     pub(super) events: Subscription,
 }
 
-/// Three agents, of two owners. `$DIR` is the place.
+/// A file with three agents of two owners. `$DIR` is the place.
 pub(super) const THREE: &str = r#"
 [agents.lead]
 kind = "foreground"
@@ -35,7 +35,7 @@ working_dir = "/"
 permissions = ["@network"]
 "#;
 
-/// One agent that may write where a link leads.
+/// A file with one agent that may write to the target of a link.
 const CURRENT: &str = r#"
 [agents.lead]
 kind = "foreground"
@@ -52,7 +52,7 @@ impl Following {
         Following { place, engine, events }
     }
 
-    /// Saves, and tells what was said about that.
+    /// Saves `text`, and returns the text of the event about it.
     pub(super) async fn edit(&mut self, text: &str) -> String {
         save(&self.place, text);
         loop {
@@ -64,13 +64,13 @@ impl Following {
         }
     }
 
-    /// Whether the lead may read `name`.
+    /// Returns true if the lead may read `name`.
     fn reads(&self, name: &str) -> bool {
         let path = self.place.text(name);
         self.engine.check(&"lead".parse().unwrap(), Want::read(&path)) == Check::Held
     }
 
-    /// The tags that `agent` holds.
+    /// Returns the tags that `agent` holds.
     pub(super) fn held(&self, agent: &str) -> Vec<String> {
         let grants = self.engine.grants().unwrap();
         let held = grants.iter().filter(|grant| grant.to.as_str() == agent);
@@ -92,7 +92,7 @@ pub(super) fn with_site() -> Place {
     place
 }
 
-/// `data/current` leads to `data/v1`.
+/// Creates a place in which `data/current` leads to `data/v1`.
 fn with_current() -> Place {
     let place = Place::new();
     fs::create_dir_all(place.path("data/v1")).unwrap();
@@ -199,7 +199,7 @@ async fn a_text_that_is_wrong_is_still_refused_as_a_whole() {
     assert_eq!(following.held("other"), ["@network"]);
 }
 
-/// Weakness W-1 through a reload: somebody else's right at run time turned the link, any edit would follow it.
+/// Weakness W-1 through a reload: another agent's permission was used to change the link, and any edit would follow it.
 #[tokio::test]
 async fn a_line_that_stands_unchanged_does_not_follow_a_link_that_was_turned() {
     let mut following = Following::start(with_current(), CURRENT).await;
@@ -210,7 +210,7 @@ async fn a_line_that_stands_unchanged_does_not_follow_a_link_that_was_turned() {
     assert!(told.contains("led to `$DIR/data/v1`") && told.contains("leads to `$DIR/usr` now"), "{told}");
     let lead = following.engine.agent(&"lead".parse().unwrap()).unwrap();
     assert_eq!(lead.profile().unwrap().working_dir.as_str(), following.place.text("data/v1"));
-    // Neither does it after the next edit, nor when the line was away meanwhile.
+    // The line does not follow the link after the next edit either, nor after the line was removed and restored.
     following.edit(&CURRENT.replace("\"@write:$DIR/data/current\"", "")).await;
     following.edit(CURRENT).await;
     assert_eq!(following.held("lead"), Vec::<String>::new());
@@ -252,7 +252,7 @@ async fn what_a_protected_link_led_to_stays_protected_when_it_is_turned() {
     assert!(!following.reads("data/v1/x") && !following.reads("usr/x") && !following.reads("data/current/x"));
 }
 
-/// A slow save in place, read before `[engine]` or one of its keys was written.
+/// The file is saved slowly in place, and read before `[engine]` or one of its keys was written.
 #[tokio::test]
 async fn settings_that_are_gone_from_the_file_are_not_taken_for_the_defaults() {
     let engine = "[engine]\nprotected = [\"/p\"]\nreads = \"granted\"\n";

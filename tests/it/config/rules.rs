@@ -1,10 +1,10 @@
-//! What rules in the file mean.
+//! Tests of the meaning of the rules in the file.
 
 use bestow::{Action, AgentId, Decision, Place as Line, Rehearsal, RuleRef, Verdict};
 
 use super::Place;
 
-/// An agent that may write `workspace`, and `rules`.
+/// Returns a file with an agent that may write `workspace`, and with `rules`.
 fn ruled(rules: &str) -> String {
     format!(
         "[agents.lead]\nkind = \"foreground\"\nowner = \"you\"\nworking_dir = \"$DIR/policy\"\n\
@@ -12,7 +12,7 @@ fn ruled(rules: &str) -> String {
     )
 }
 
-/// One rule of that agent. Its line is 6.
+/// Returns a file with one rule for that agent. Its line is 6.
 pub(super) fn rule(body: &str) -> String {
     ruled(&format!("[[agents.lead.rules]]\n{body}"))
 }
@@ -52,7 +52,7 @@ fn a_rule_is_met_by_the_real_path_and_says_where_it_is_written() {
     assert_eq!(verdict(&place, &Action::write("site/secrets.txt")), Verdict::Allow);
 }
 
-/// Whoever reaches the file through a link would otherwise write rules that no real path is ever like.
+/// Without this, an author who reaches the file through a link would write patterns that match no real path.
 #[test]
 fn patterns_are_relative_to_the_real_directory_of_the_file() {
     let place = saved(&rule("verdict = \"deny\"\npath = \"site/**\""));
@@ -100,7 +100,7 @@ fn a_pattern_may_begin_at_home() {
     assert_eq!(verdict(&place, &Action::read(&place.text("elsewhere/notes"))), Verdict::Allow);
 }
 
-/// A directory may have a name that would be a pattern.
+/// A directory may have a name that looks like a pattern.
 #[test]
 fn the_directory_of_the_file_is_taken_literally() {
     let place = saved(&rule("verdict = \"deny\"\npath = \"site/*\""));
@@ -167,7 +167,7 @@ fn the_same_rule_twice_is_one() {
     assert_eq!(policy.agents["lead"].rules[0].place.line, 1);
 }
 
-/// What a rule allows must still be held: a rule gives no right.
+/// A rule that allows gives no permission. The agent must still hold it.
 #[test]
 fn no_rule_gives_a_right() {
     let place = saved(&rule("verdict = \"allow\"").replace(", \"@network\"", ""));
@@ -189,7 +189,7 @@ fn call(name: &str, input: serde_json::Value) -> Action {
     Action::tool(name.parse().unwrap(), input)
 }
 
-/// A tool of which nobody knows what it does may run a command, and then it was told of it.
+/// An unknown tool may run a command. Its input then names the program.
 #[test]
 fn a_rule_about_a_command_speaks_about_a_tool_that_nobody_knows_if_its_input_names_the_program() {
     use serde_json::json;
@@ -222,18 +222,18 @@ fn a_rule_about_a_command_speaks_about_a_tool_that_nobody_knows_if_its_input_nam
             assert_eq!(verdict(&place, &call(name, input.clone())), Verdict::Allow, "{name} {input}");
         }
     }
-    // What allows a command allows no such tool.
+    // A rule that allows a command allows no such tool.
     let place = saved(&rule("verdict = \"allow\"\ncommand = \"git push **\""));
     assert_eq!(verdict(&place, &call("run_shell", json!({ "script": "git push" }))), Verdict::Ask);
-    // A rule about all commands, or about the tool, speaks about every such tool.
+    // A rule about all commands, or about the tool, applies to every such tool.
     for condition in ["operation = \"command.execute\"", "tool = \"deploy\""] {
         let place = saved(&rule(&format!("verdict = \"deny\"\n{condition}")));
         assert_eq!(verdict(&place, &call("deploy", json!({}))), Verdict::Deny, "{condition}");
     }
 }
 
-/// An example is about the words of a rule. Were it followed on the disk, an agent could make it fail, and keep an edit
-/// from taking effect.
+/// An example tests the text of a rule. If paths were resolved on the disk, an agent could make an example fail and
+/// block an edit.
 #[test]
 fn examples_do_not_look_at_the_disk() {
     let place = saved(&rule("verdict = \"deny\"\npath = \"site/secrets/**\"\nmatch = \"site/secrets/a/b\""));

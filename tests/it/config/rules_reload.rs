@@ -1,4 +1,4 @@
-//! Rules and tests when the file changes.
+//! Tests of the rules and tests of a file that changes.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ impl Following {
         self.says(Action::write(&self.place.text(name)))
     }
 
-    /// Saves, and waits for what is held back.
+    /// Saves `text`, and waits until a change is held back. Returns its number and the text of the event.
     async fn held_back_by(&mut self, text: &str) -> (u64, String) {
         save(&self.place, text);
         loop {
@@ -62,7 +62,7 @@ async fn while_widening_waits_for_a_person_what_narrows_takes_effect_at_once() {
     let asking = format!("[engine]\nconfirm_widening = true\n{THREE}");
     let mut following = Following::start(with_site(), &asking).await;
     let push = || Action::command("git push origin");
-    // Both in one save.
+    // Both rules are added in one save.
     let (change, told) = following.held_back_by(&format!("{asking}{DENY}{ALLOW}")).await;
     assert!(told.contains("allow everything like `git push **`"), "{told}");
     assert!(!told.contains("secrets"), "what took effect does not wait: {told}");
@@ -71,7 +71,7 @@ async fn while_widening_waits_for_a_person_what_narrows_takes_effect_at_once() {
     following.engine.agree_to_widening(change).await.unwrap();
     assert_eq!(following.says(push()), Verdict::Allow);
     assert_eq!(following.writes("workspace/secrets/key"), Verdict::Deny);
-    // To take a no away is to let more happen; to take a yes away is not.
+    // Removing a denial allows more. Removing an approval does not.
     let (change, told) = following.held_back_by(&asking).await;
     assert!(told.contains("no longer: deny everything of"), "{told}");
     assert_eq!(following.writes("workspace/secrets/key"), Verdict::Deny);
@@ -110,7 +110,7 @@ async fn a_test_that_fails_keeps_the_whole_file_out_and_the_notice_says_which_an
     assert_eq!(following.held("lead"), ["@write:$DIR/workspace"]);
 }
 
-/// The attack: a test that passed is made to fail by a link, so that no edit takes the attacker's rights away any more.
+/// The attack: a link makes a passing test fail, so that no further edit can revoke the attacker's permissions.
 #[tokio::test]
 async fn an_agent_that_makes_a_test_fail_on_the_disk_does_not_keep_an_edit_away() {
     let tests = test("writer", "$DIR/workspace/site/x", "allow") + &test("lead", "$DIR/workspace/a/x", "allow");

@@ -1,4 +1,4 @@
-//! `[[test]]`: what a person expects of the file is tried before it takes effect.
+//! Tests of `[[test]]`: the expectations of a person are checked before the file takes effect.
 
 use bestow::{Engine, Event};
 
@@ -33,7 +33,8 @@ fn every_kind_of_action_can_be_tried() {
         "command = \"git status\"\nexpect = \"allow\"",
         "command = \"git status\"\nneeds = [\"@network\"]\nexpect = \"ask\"\nbecause = \"held\"",
         "network = \"example.com\"\nexpect = \"ask\"\nbecause = \"not held\"",
-        "tool = \"write\"\ninput = { path = \"secrets/x\", content = [1, 2.5, true] }\nexpect = \"deny\"\nbecause = \"denied\"",
+        "tool = \"write\"\ninput = { path = \"secrets/x\", content = [1, 2.5, true] }\n\
+         expect = \"deny\"\nbecause = \"denied\"",
         "tool = \"deploy\"\nexpect = \"ask\"",
         "tool = \"deploy\"\nneeds = \"@network\"\nexpect = \"ask\"\nbecause = \"held\"",
         "read = \"$DIR/work/secrets/x\"\nexpect = \"deny\"\nbecause = \"keys stay\"",
@@ -43,7 +44,7 @@ fn every_kind_of_action_can_be_tried() {
     assert_eq!(told, "nothing");
 }
 
-/// Somebody is taken to be there: what a file says must not depend on who happens to be connected.
+/// The check assumes that a person is present. Its result must not depend on the users that happen to be connected.
 #[test]
 fn somebody_is_taken_to_be_there_unless_the_file_says_that_nobody_answers() {
     let asks = AGENT.to_owned() + &test("network = \"example.com\"\nexpect = \"ask\"");
@@ -87,7 +88,7 @@ fn the_number_of_tests_is_known_once_they_were_run() {
     assert_eq!(text.tests(), 3);
 }
 
-/// What a rehearsal decides is what the engine decides: the same file, tried and opened.
+/// A dry run decides as the engine does: the test tries one file both ways.
 #[tokio::test]
 async fn a_rehearsal_answers_as_the_engine_does() {
     let place = place(AGENT);

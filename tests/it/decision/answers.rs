@@ -1,11 +1,11 @@
-//! What people say about actions: for how long, about what, and what they may put in its place.
+//! Tests of the answers of people about actions: their duration, their subject, and a modified input.
 
 use bestow::{Action, Answer, Refusal, Ruled, Scope};
 
 use super::{asked, dangerous, decided, ruled};
 use crate::support::{START, World, id, policy, refusal, settings, tag, why};
 
-/// C35: only what the person wrote runs; what was asked about stays in the records.
+/// C35: only the input of the person runs. The original input stays in the records.
 #[tokio::test]
 async fn an_input_that_a_person_changed_is_what_may_run() {
     let world = World::new();
@@ -20,7 +20,7 @@ async fn an_input_that_a_person_changed_is_what_may_run() {
     assert_eq!(ruled(&ann, Action::command("node other.js")).await, Ruled::Ask, "once");
 }
 
-/// The attack: what was approved for one directory, one environment, one sandbox runs in another.
+/// The attack: an approval for one directory, environment or sandbox is used in another.
 #[tokio::test]
 async fn a_yes_is_for_the_directory_and_the_circumstances_that_were_asked_about() {
     let world = World::new();
@@ -43,7 +43,7 @@ async fn a_yes_is_for_the_directory_and_the_circumstances_that_were_asked_about(
     assert_eq!(ruled(&ann, quiet()).await, Ruled::Ask, "once");
 }
 
-/// What the person puts in its place runs as what was asked about would have run.
+/// The input of the person runs as the original input would have run.
 #[tokio::test]
 async fn an_input_that_a_person_changed_runs_under_the_same_circumstances() {
     let world = World::new();
@@ -73,7 +73,7 @@ async fn a_yes_for_the_run_to_a_command_is_for_the_directory_it_was_asked_about_
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Allow);
 }
 
-/// C36: a person who is tricked into worse is told so, and nothing is approved.
+/// C36: a person who is tricked into a more harmful input gets an error, and the engine approves nothing.
 #[tokio::test]
 async fn an_input_that_a_person_changed_may_not_climb() {
     let world = World::new();
@@ -93,7 +93,7 @@ async fn an_input_that_a_person_changed_may_not_climb() {
     assert_eq!(ruled(&ann, Action::command("rm -rf /")).await, Ruled::Deny);
 }
 
-/// For one use; for the run and this very thing; for good and everything of its shape.
+/// The scopes: one use; this exact action for the run; every action of its shape permanently.
 #[tokio::test]
 async fn a_yes_counts_as_far_as_it_was_said() {
     for (scope, again, same_shape, other_run) in
@@ -131,7 +131,7 @@ async fn what_nobody_can_undo_is_never_allowed_for_longer_than_once() {
     }
 }
 
-/// A no for the run binds the tool and the thing; it may be put before the person again, once.
+/// A denial for the run covers the tool and the action. An override may ask the person again, for one use.
 #[tokio::test]
 async fn a_no_for_the_run_stands_until_a_person_overrides_it_once() {
     let world = World::new();
@@ -163,7 +163,7 @@ async fn a_no_is_said_to_last_as_long_as_it_does() {
     }
 }
 
-/// Of two that wait, a lasting answer settles what it covers.
+/// A lasting answer also settles the other pending requests that it covers.
 #[tokio::test]
 async fn a_lasting_answer_settles_the_same_question_that_waits_besides() {
     let world = World::new();
@@ -228,7 +228,7 @@ async fn a_yes_with_an_end_is_over_at_its_end() {
     assert_eq!(world.engine.rulings().unwrap(), [], "it is not kept either");
 }
 
-/// A person answered about something dangerous; by the time it happens, it counts as something that nobody can undo.
+/// A person approves a dangerous action. Before it runs, a reload classifies it as destructive.
 #[tokio::test]
 async fn a_yes_to_what_was_dangerous_enables_nothing_destructive() {
     let world = World::new();
@@ -258,7 +258,7 @@ fn raise(program: &str) -> bestow::command::Raise {
     }
 }
 
-/// A right that is used without opening anything is a use all the same.
+/// A use of a permission counts even if it opens nothing.
 #[tokio::test]
 async fn what_a_rule_denies_cannot_be_used_by_naming_the_right() {
     let world = World::new();
@@ -282,8 +282,8 @@ async fn what_a_rule_denies_cannot_be_used_by_naming_the_right() {
     assert!(matches!(denied, Refusal::NotAllowed(_)), "{denied}");
 }
 
-/// The attack: questions about actions wait, and somebody passes on a right; the naive way finds that nothing is missing any
-/// more, and calls what nobody allowed granted.
+/// The attack: requests about actions are pending, and another agent grants the missing permission. A naive engine
+/// finds nothing missing any more and approves the actions.
 #[tokio::test]
 async fn a_right_that_comes_answers_no_question_about_an_action() {
     let world = World::new();
@@ -298,7 +298,7 @@ async fn a_right_that_comes_answers_no_question_about_an_action() {
     assert!(with_network.poll().is_none());
 }
 
-/// The attack: a yes that lasts, said about a confined run, lets the same run unconfined.
+/// The attack: a lasting approval of a confined run is used for an unconfined run.
 #[tokio::test]
 async fn a_yes_that_lasts_is_for_the_circumstances_too() {
     for scope in [Scope::Session, Scope::Always] {
@@ -333,7 +333,7 @@ async fn a_no_for_the_run_holds_whatever_stands_beside_the_command() {
     }
 }
 
-/// The attack: a program under a name that looks like a secret is called through a variable or a path.
+/// The attack: a program whose name looks like a secret is called through a variable or a path.
 #[tokio::test]
 async fn what_runs_is_shown_however_it_is_called() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Events in the form in which other programs take them.
+//! Tests of the events in the envelope form for other programs.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{asked, dangerous, decided};
 use crate::support::{World, ask, heard, profile, settings, tag, why};
 
-/// Enough of a life to see most kinds of events.
+/// Runs enough of an agent's life to produce most kinds of events.
 async fn life(world: &World) -> Vec<Envelope> {
     let mut events = world.engine.subscribe();
     let ann = world.worker("ann", &["@network"]).await;
@@ -48,7 +48,7 @@ async fn everything_is_numbered_without_gaps_and_named_once() {
     assert_ne!(first[0].runtime_id, second[0].runtime_id);
 }
 
-/// What is required, in the case that programs expect; what does not apply is left out, never guessed.
+/// The required fields exist, in camel case. A field that does not apply is left out, never guessed.
 #[tokio::test]
 async fn names_are_in_camel_case_all_the_way_down() {
     let world = World::new();
@@ -63,7 +63,7 @@ async fn names_are_in_camel_case_all_the_way_down() {
     }
 }
 
-/// No name with an underscore, but for agents': those are theirs.
+/// Asserts that no name has an underscore. The names of agents are exempt: agents choose them.
 fn snakes(value: &Value) {
     match value {
         Value::Object(object) => object.iter().for_each(|(name, value)| {

@@ -1,5 +1,5 @@
-//! Cases B1 to B25, as far as they need neither a wire nor a disk: what each decision leaves behind, in which order, and how
-//! it joins.
+//! Cases B1 to B25, as far as they need neither a wire nor a disk: the events of each decision, their order, and their
+//! ids.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ async fn b3_one_name_joins_the_question_the_answer_and_what_it_allowed() {
     assert!(joined[..6].iter().all(|request| *request == action), "{joined:?}");
 }
 
-/// The right that is missing comes from the same answer, and joins too.
+/// The missing permission comes from the same answer, and carries the same request id.
 #[tokio::test]
 async fn b3_a_right_that_was_given_once_joins_as_well() {
     let world = World::new();
@@ -124,7 +124,7 @@ async fn b8_in_mode_plan_reading_goes_on_and_nothing_else() {
         Action::write("/ws/a"),
         Action::network("h"),
         dangerous(),
-        // It obeys the repository that it finds (A16).
+        // The command obeys the configuration of its repository (A16).
         Action::command("git status"),
         Action::exec("/ws/a"),
         Action::command("ls -la").needing(tag("@write:/ws/a")),
@@ -152,7 +152,7 @@ async fn b9_in_mode_untrusted_only_known_reads_run_by_themselves() {
     }
 }
 
-/// B10, without the sandbox: what it has to report is in `sandbox::agents`.
+/// B10, without the sandbox: `sandbox::agents` tests the report of the sandbox.
 #[tokio::test]
 async fn b10_in_mode_on_failure_it_is_tried_confined_and_nobody_is_asked_before() {
     let world = World::new();
@@ -165,7 +165,7 @@ async fn b10_in_mode_on_failure_it_is_tried_confined_and_nobody_is_asked_before(
     assert_eq!(kinds(&mut events), ["permission.evaluated", "permission.evaluated"]);
 }
 
-/// B11: the facts of what nobody can undo are there in every mode, and no mode lets it happen by itself.
+/// B11: the facts of an irreversible action are present in every mode, and no mode allows it without a person.
 #[tokio::test]
 async fn b11_what_nobody_can_undo_says_so_in_every_mode() {
     let modes = [
@@ -218,7 +218,7 @@ async fn b15_what_is_over_is_not_used() {
         (decision.decision, decision.expires_at, decision.scope),
         (Ruled::Allow, Some(until), Some(Scope::Until(until)))
     );
-    // The clock alone decides, whether or not the timer came to it.
+    // Only the clock decides, whether or not the timer has run.
     world.clock.advance(Duration::from_secs(10));
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask);
 }

@@ -1,4 +1,5 @@
-//! Hooks of the host program: heard before a decision, never above it, and a question to a person when they fail.
+//! Tests of the hooks of the host program. A hook runs before a decision and never overrides it. A hook that fails
+//! causes a request to a person.
 
 use std::{
     sync::{Arc, Mutex},
@@ -15,7 +16,7 @@ use serde_json::json;
 use super::{asked, dangerous, decided, evaluated, in_mode, kinds, ruled};
 use crate::support::{World, heard, refusal};
 
-/// Answers what a test wants it to, and keeps what it saw.
+/// A hook that gives a fixed answer and records each proposal.
 #[derive(Debug)]
 struct Says {
     what: What,
@@ -25,7 +26,7 @@ struct Says {
 #[derive(Clone, Debug)]
 enum What {
     This(HookAnswer),
-    /// Says this by what it is asked about.
+    /// Answers depending on the proposal.
     By(fn(&Proposal) -> HookAnswer),
     Fails,
     Panics,
@@ -70,7 +71,7 @@ fn rule(verdict: Verdict) -> Rule {
     }
 }
 
-/// A world with one agent that a file binds by these rules.
+/// Creates a world with one agent that is bound by these rules of a policy file.
 async fn bound(rules: Vec<Rule>) -> (World, bestow::Agent) {
     let world = World::new();
     let mut policy = crate::support::policy(crate::support::settings(|_| {}), &[("ann", "you", &[])]);
@@ -80,7 +81,7 @@ async fn bound(rules: Vec<Rule>) -> (World, bestow::Agent) {
     (world, agent)
 }
 
-/// B5.
+/// Case B5.
 #[tokio::test]
 async fn an_explicit_deny_beats_a_hook_that_says_yes() {
     let (world, ann) = bound(vec![rule(Verdict::Deny)]).await;
@@ -96,7 +97,7 @@ async fn an_explicit_deny_beats_a_hook_that_says_yes() {
     );
 }
 
-/// B6.
+/// Case B6.
 #[tokio::test]
 async fn an_explicit_question_beats_a_hook_that_says_yes() {
     let (world, ann) = bound(vec![rule(Verdict::Ask)]).await;
@@ -123,8 +124,7 @@ async fn a_hook_may_say_no_and_that_a_person_has_to_say() {
     }
 }
 
-/// The strictest of all counts, whatever their order.
-/// Whoever decides, or reads what was decided, knows what the hook knew.
+/// The person who decides, and every reader of the decision, learns the reason of the hook.
 #[tokio::test]
 async fn why_a_hook_says_so_is_told_to_whoever_decides_and_a_failing_one_is_said_to_have_failed() {
     for (what, said) in [
@@ -161,7 +161,7 @@ async fn of_several_hooks_the_strictest_counts() {
     }
 }
 
-/// A yes of a hook counts in the mode `auto` and nowhere else; it gives no right.
+/// The approval of a hook counts only in the mode `auto`, and it gives no permission.
 #[tokio::test]
 async fn a_yes_of_a_hook_counts_in_one_mode_only_and_gives_nothing() {
     let world = World::new();
@@ -174,7 +174,8 @@ async fn a_yes_of_a_hook_counts_in_one_mode_only_and_gives_nothing() {
     }
 }
 
-/// B12, B18: whatever way it fails, a person is asked; where nobody is there, the answer is no. No mode leaves that out.
+/// B12, B18: however the hook fails, the engine asks a person. If no person is present, the decision is a denial. This
+/// holds in every mode.
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_fails_asks_and_leaves_the_fact() {
     let worse = HookAnswer::allow().instead(Action::command("rm -rf /"));
@@ -204,7 +205,7 @@ async fn a_hook_that_fails_asks_and_leaves_the_fact() {
     }
 }
 
-/// Says something else each time it is told to.
+/// A hook whose answer a test can change.
 #[derive(Debug)]
 struct Moody(Mutex<What>);
 
@@ -222,7 +223,7 @@ fn moody(world: &World, name: &str, what: What) -> Arc<Moody> {
     hook
 }
 
-/// The attack: the policy server is brought down once a person has said yes for good.
+/// The attack: the policy server is brought down after a person has given a lasting approval.
 #[tokio::test(start_paused = true)]
 async fn a_yes_that_lasts_is_no_answer_to_a_hook_that_fails() {
     for what in [What::Fails, What::Panics, What::Hangs] {
@@ -237,7 +238,7 @@ async fn a_yes_that_lasts_is_no_answer_to_a_hook_that_fails() {
             *broken.0.lock().unwrap() = what.clone();
             let (decision, ticket) = asked(&ann, push()).await;
             assert_eq!(decision.decision_source, DecisionSource::Hook);
-            // A yes to this question is one for this failure, and not for the next.
+            // An approval of this request covers this failure, and not the next one.
             world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
             assert_eq!(ruled(&ann, push()).await, Ruled::Allow, "{scope}");
             let (_, ticket) = asked(&ann, push()).await;
@@ -261,25 +262,25 @@ async fn what_a_hook_asks_is_answered_by_an_answer_to_that_question_and_nothing_
     let (_, ticket) = asked(&ann, write()).await;
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
     assert_eq!(ruled(&ann, write()).await, Ruled::Allow);
-    // What was said before the hook asked was not said to it.
+    // An earlier approval does not answer a later question of a hook.
     let asking = moody(&world, "asking", What::This(HookAnswer::ask("who is it for?")));
     let (_, ticket) = asked(&ann, write()).await;
     let waiting = world.engine.pending().unwrap();
     assert_eq!(waiting[0].request.hooks.iter().map(|hook| &**hook).collect::<Vec<_>>(), ["asking"]);
-    // Nor is a glob an answer, whenever it comes.
+    // A glob in a policy is no answer either, whenever it is added.
     world.you().update_policy(&run, bestow::PolicyPatch::writing().allow("**")).await.unwrap();
     assert_eq!(ticket.poll(), None);
     assert_eq!(ruled(&ann, write()).await, Ruled::Ask);
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
     assert_eq!(ruled(&ann, write()).await, Ruled::Allow, "its question, about this file");
     assert_eq!(ruled(&ann, Action::write("/ws/b")).await, Ruled::Ask);
-    // Another hook asks another question.
+    // A second hook asks a question of its own.
     *asking.0.lock().unwrap() = What::This(HookAnswer::nothing());
     says(&world, "another", HookAnswer::ask("and what for?"));
     assert_eq!(ruled(&ann, write()).await, Ruled::Ask);
 }
 
-/// One slow hook does not make the others wait longer, and the limit is the setting.
+/// Hooks run concurrently, so one slow hook does not delay the others. The time limit is the setting.
 #[tokio::test(start_paused = true)]
 async fn hooks_are_heard_at_once_and_for_so_long() {
     let world = World::with(|settings| settings.hook_timeout = Duration::from_millis(700));
@@ -303,7 +304,7 @@ async fn a_name_is_taken_once() {
     assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Deny, "the first one stays");
 }
 
-/// What a hook sees holds no secret, and of the environment nothing at all.
+/// A proposal contains no secrets and no environment.
 #[tokio::test]
 async fn a_hook_sees_the_action_without_secrets() {
     let world = World::new();
@@ -325,7 +326,7 @@ async fn a_hook_sees_the_action_without_secrets() {
     assert_eq!(saw.call.unwrap().as_str(), "call-1");
 }
 
-/// B17: what is decided is the input that runs, and the record says which that is.
+/// B17: the engine decides about the input that runs, and the record names that input.
 #[tokio::test]
 async fn an_input_that_a_hook_changed_is_what_is_decided_and_what_may_run() {
     let world = World::new();
@@ -349,7 +350,8 @@ async fn an_input_that_a_hook_changed_is_what_is_decided_and_what_may_run() {
     assert_eq!(evaluated(&told), [decision.as_ref().clone()]);
 }
 
-/// It may not be used to climb: not in harm, not to other things, not to what is not held, and not blindly.
+/// A hook cannot escalate by a modified input: not to more harm, not to other operations, not to permissions that are
+/// not held, and not to hidden inputs.
 #[tokio::test]
 async fn an_input_that_a_hook_changed_may_not_climb() {
     let from = || Action::command("ls");
@@ -390,7 +392,7 @@ async fn two_hooks_that_want_different_inputs_have_failed() {
     }
 }
 
-/// A yes is for the input it was said to.
+/// The approval of a hook counts only for the input that the hook saw.
 #[tokio::test]
 async fn a_yes_of_one_hook_is_not_for_the_input_of_another() {
     let world = World::new();
@@ -405,7 +407,7 @@ async fn a_yes_of_one_hook_is_not_for_the_input_of_another() {
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask);
 }
 
-/// What one hook puts in the place of an input is seen by all of them before it may run.
+/// All hooks see the modified input of one hook before it may run.
 #[tokio::test]
 async fn every_hook_is_asked_about_the_input_that_one_of_them_put_in_its_place() {
     let world = World::new();
@@ -424,7 +426,7 @@ async fn every_hook_is_asked_about_the_input_that_one_of_them_put_in_its_place()
     assert_eq!(saw, ["/ws/a", "/ws/a", "/ws/b"]);
 }
 
-/// A no to what was asked about first stays a no, and what is changed once is not changed back.
+/// A denial of the original input stays. A modified input is not modified again.
 #[tokio::test]
 async fn a_no_said_before_a_change_stays_and_nobody_changes_twice() {
     let world = World::new();
@@ -449,7 +451,7 @@ async fn a_no_said_before_a_change_stays_and_nobody_changes_twice() {
     assert!(decision.decision_reason.contains("has changed the input already"), "{}", decision.decision_reason);
 }
 
-/// Once a person said yes to the changed input, that is what may run, once.
+/// After a person approves the modified input, only that input may run, once.
 #[tokio::test]
 async fn a_person_answers_about_the_input_that_would_run() {
     let world = World::new();
@@ -464,7 +466,7 @@ async fn a_person_answers_about_the_input_that_would_run() {
     assert_eq!(ruled(&ann, dangerous()).await, Ruled::Ask);
 }
 
-/// Nothing is used up, asked or decided until the hooks were heard.
+/// The engine consumes, requests and decides nothing until the hooks have answered.
 #[tokio::test(start_paused = true)]
 async fn a_decision_that_nobody_waits_for_leaves_nothing_but_the_facts() {
     let world = World::new();
@@ -482,7 +484,7 @@ async fn a_decision_that_nobody_waits_for_leaves_nothing_but_the_facts() {
     assert_eq!(kinds(&mut events), ["hook.started", "hook.failed"]);
 }
 
-/// Files are no way around hooks.
+/// File calls do not bypass hooks.
 #[tokio::test]
 async fn file_calls_are_heard_too() {
     let world = World::new();
@@ -495,7 +497,7 @@ async fn file_calls_are_heard_too() {
     assert_eq!(hook.saw.lock().unwrap().len(), 2);
 }
 
-/// What would be decided is what would be decided without them: a question that changes nothing wakes nobody.
+/// `explain` and `verdict` ignore the hooks: a query that changes nothing runs no hook.
 #[tokio::test]
 async fn explaining_wakes_no_hook() {
     let world = World::new();
@@ -506,7 +508,7 @@ async fn explaining_wakes_no_hook() {
     assert!(hook.saw.lock().unwrap().is_empty());
 }
 
-/// A retired agent's action dies with it, whatever the hook says meanwhile.
+/// The action of a retired agent fails, whatever the hook answers.
 #[tokio::test]
 async fn an_agent_that_goes_while_a_hook_thinks_gets_no_answer() {
     #[derive(Debug)]

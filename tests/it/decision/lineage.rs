@@ -1,4 +1,4 @@
-//! What binds an agent binds those it created, whatever becomes of it.
+//! Tests that the restrictions of an agent also bind the agents it created, even after it is gone.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn denying(command: &str) -> Arc<[Rule]> {
     .into()
 }
 
-/// A file with these agents, each with its mode and what is denied to it.
+/// Returns a policy with these agents, each with its mode and a denied command.
 fn file(agents: &[(&str, Mode, &str)]) -> Policy {
     let names: Vec<_> = agents.iter().map(|(name, ..)| (*name, "you", &["@write:/ws"][..])).collect();
     let mut policy = policy(settings(|_| {}), &names);
@@ -49,7 +49,7 @@ async fn child(of: &Agent, name: &str) -> Agent {
     of.create(profile(name, "you", Kind::Subagent), &tags(&["@write:/ws"]), why()).await.unwrap()
 }
 
-/// Whether what denies `action` to `agent` is something of `parent`.
+/// Returns true if a restriction of `parent` denies `action` to `agent`.
 async fn is_denied_through(agent: &Agent, action: Action, parent: &str) -> bool {
     let decision = decided(agent, action).await;
     let of_parent = |rule: &RuleRef| matches!(rule, RuleRef::OfParent { agent, .. } if agent.as_str() == parent);
@@ -71,14 +71,14 @@ async fn what_a_rule_denies_binds_the_child_once_the_parent_has_left_the_file() 
     for agent in [&kid, &grandkid] {
         assert!(is_denied_through(agent, push(), "lead").await, "{}", agent.id());
     }
-    // And once the one between is gone as well.
+    // The restriction survives the end of the agent in between.
     world.engine.retire(kid.id()).await.unwrap();
     assert!(is_denied_through(&grandkid, push(), "lead").await);
     let late = grandkid.create(profile("late", "you", Kind::Subagent), &tags(&[]), why()).await.unwrap();
     assert!(is_denied_through(&late, push(), "lead").await, "those created later are bound too");
 }
 
-/// The attack: a parent of the same name comes back, and has no rules.
+/// The attack: an agent with the name of the parent is created again, without its rules.
 #[tokio::test]
 async fn another_agent_under_the_name_of_the_parent_loosens_nothing() {
     let world = World::new();
@@ -105,7 +105,7 @@ async fn what_a_policy_of_the_parents_run_denies_binds_the_child_once_the_parent
     assert!(is_denied_through(&kid, Action::write("/ws/secrets/k"), "lead").await);
     world.engine.begin_run(kid.id(), "another".parse().unwrap()).await.unwrap();
     assert!(is_denied_through(&kid, Action::write("/ws/secrets/k"), "lead").await, "in a later run too");
-    // A person can still say otherwise: the run goes on for as long as it binds somebody.
+    // A person can still change the policy: the run continues as long as it binds an agent.
     you.update_policy(&night, PolicyPatch::writing().deny("/ws/more")).await.unwrap();
     assert!(is_denied_through(&kid, Action::write("/ws/more"), "lead").await);
     you.set_policies(&night, None, Policies::default()).await.unwrap();
@@ -133,7 +133,8 @@ async fn a_persons_no_to_the_parent_binds_the_child_until_the_person_takes_it_ba
     }
 }
 
-/// The attack: the parent lets a child act, and begins another run, so that the no of the run before is gone for itself.
+/// The attack: the parent lets a child act, and begins another run, so that the denial of the previous run ends for the
+/// parent.
 #[tokio::test]
 async fn a_no_of_the_run_in_which_a_child_was_created_binds_it_once_its_parent_is_in_another() {
     let world = World::new();
@@ -192,7 +193,7 @@ async fn a_policy_of_the_run_in_which_a_child_was_created_binds_it_once_its_pare
     assert_eq!(ruled(&kid, Action::write("/ws/secrets/k")).await, Ruled::Allow, "a person said otherwise");
 }
 
-/// A task is made by its file and in no run: it is bound by the run in which its agent is.
+/// A task is created by its file, not in a run. It is bound by the current run of its parent agent.
 #[tokio::test]
 async fn whoever_no_agent_created_is_bound_by_the_run_in_which_the_one_above_is_now() {
     let world = World::new();
@@ -240,7 +241,7 @@ async fn what_binds_through_a_parent_that_is_gone_is_stored() {
     assert_eq!(ruled(&kid, Action::write("/ws/a")).await, Ruled::Deny, "its mode too");
 }
 
-/// The attack: a child is created while the mode is lax, and acts when it is strict.
+/// The attack: a child is created in a lax mode, and acts after the mode has become strict.
 #[tokio::test]
 async fn a_child_is_never_judged_more_loosely_than_its_parent_is_now() {
     let world = World::new();
@@ -255,7 +256,7 @@ async fn a_child_is_never_judged_more_loosely_than_its_parent_is_now() {
         (Mode::Plan, Ruled::Deny, Ruled::Deny, Ruled::Deny),
         (Mode::Never, Ruled::Allow, Ruled::Deny, Ruled::Allow),
         (Mode::Untrusted, Ruled::Ask, Ruled::Ask, Ruled::Ask),
-        // What is looser above does not loosen.
+        // A looser mode of the parent does not loosen the mode of the child.
         (Mode::Bypass, Ruled::Allow, Ruled::Ask, Ruled::Allow),
         (Mode::OnFailure, Ruled::Allow, Ruled::Ask, Ruled::Allow),
     ] {

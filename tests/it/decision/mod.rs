@@ -1,4 +1,4 @@
-//! Actions: decided, asked about, recorded. `sources/002` and what follows from it.
+//! Tests of actions: their decisions, requests and records. See `sources/002` and its consequences.
 
 mod answers;
 mod envelope;
@@ -13,13 +13,13 @@ use bestow::{Action, Agent, Authorization, Decision, Event, Mode, Ruled, Subscri
 
 use crate::support::{World, heard, id, profile, tags};
 
-/// A worker of `you` in `mode`.
+/// Registers a worker of `you` in `mode`.
 async fn in_mode(world: &World, name: &str, mode: Mode, holds: &[&str]) -> Agent {
     let profile = profile(name, "you", bestow::Kind::Subagent).in_mode(mode);
     world.engine.register(profile, bestow::Holding::of(tags(holds))).await.unwrap()
 }
 
-/// What is decided about `action`.
+/// Returns the decision about `action`.
 async fn decided(agent: &Agent, action: Action) -> Decision {
     Decision::clone(agent.authorize(action).await.unwrap().decision())
 }
@@ -28,7 +28,7 @@ async fn ruled(agent: &Agent, action: Action) -> Ruled {
     decided(agent, action).await.decision
 }
 
-/// The question that `action` comes to.
+/// Returns the decision and the request that `action` leads to.
 async fn asked(agent: &Agent, action: Action) -> (Decision, Ticket) {
     match agent.authorize(action).await.unwrap() {
         Authorization::Asked(decision, ticket) => (Decision::clone(&decision), ticket),
@@ -36,12 +36,12 @@ async fn asked(agent: &Agent, action: Action) -> (Decision, Ticket) {
     }
 }
 
-/// A command that needs a person's word.
+/// Returns a command that needs the approval of a person.
 fn dangerous() -> Action {
     Action::command("node script.js")
 }
 
-/// The kinds of the events since the last time, but for those of hooks' starts and of routing.
+/// Returns the kinds of the events since the last call, except those of routing.
 fn kinds(events: &mut Subscription) -> Vec<&'static str> {
     let kinds = heard(events).into_iter().map(|recorded| recorded.event.kind());
     kinds.filter(|kind| *kind != "permission.routed").collect()

@@ -1,6 +1,7 @@
-//! Every mode, every kind of action, held or not, with somebody there or nobody: one table, `modes.txt`.
+//! Tests each mode with each kind of action, with and without the permission, with and without a person: one table,
+//! `modes.txt`.
 //!
-//! `BESTOW_BLESS=1 cargo test modes` writes the table anew; the difference belongs into the change log.
+//! `BESTOW_BLESS=1 cargo test modes` rewrites the table. The difference belongs into the change log.
 
 use bestow::{Action, Authorization, Effect, Mode, OnNoUser, Operation, Verdict, Widening};
 
@@ -20,7 +21,7 @@ const MODES: [(Mode, &str, &str); 8] = [
     (Mode::Auto, "auto", "rules, classifier and hooks decide; here there are none that say yes"),
 ];
 
-/// The action, and what it uses.
+/// The actions, each with the permission that it uses.
 const ACTIONS: [(&str, &str); 8] = [
     ("read a file", "@read:/ws/a"),
     ("write a file", "@write:/ws/a"),
@@ -47,7 +48,7 @@ fn action(name: &str) -> Action {
     }
 }
 
-/// Breaks the build when a mode is added, until it has its rows.
+/// Returns true if the mode has rows. A new mode breaks the build here until it is added.
 fn has_rows(mode: Mode) -> bool {
     match mode {
         Mode::Default
@@ -61,7 +62,7 @@ fn has_rows(mode: Mode) -> bool {
     }
 }
 
-/// The same for operations.
+/// Returns true if the operation has a row. A new operation breaks the build here until it is added.
 fn has_a_row(operation: Operation) -> bool {
     match operation {
         // A tool is called with its input, and not as a plain operation on a text.
@@ -84,7 +85,7 @@ async fn cell(mode: Mode, name: &str, uses: &str, held: bool, somebody: bool) ->
     let agent = in_mode(&world, "it", mode, holds).await;
     let authorized = agent.authorize(action(name)).await.unwrap();
     let decision = authorized.decision();
-    // Whatever the mode, what nobody can undo says so.
+    // In every mode, a destructive action is marked as destructive.
     assert_eq!(decision.action.destructive.is_some(), name == "destructive command", "{mode:?} {name}");
     assert_eq!(matches!(authorized, Authorization::Asked(..)), !world.engine.pending().unwrap().is_empty());
     assert!(somebody || !matches!(authorized, Authorization::Asked(..)), "nobody waits for nobody");
@@ -137,7 +138,7 @@ fn every_mode_and_every_operation_has_its_rows() {
     assert!(all.into_iter().all(has_a_row));
 }
 
-/// Claims that hold of the whole table, whoever blesses it.
+/// Asserts claims about the whole table, independent of the written file.
 #[tokio::test]
 async fn no_mode_lets_happen_what_is_not_held_or_cannot_be_undone() {
     for (mode, ..) in MODES {
@@ -157,7 +158,7 @@ async fn no_mode_lets_happen_what_is_not_held_or_cannot_be_undone() {
     }
 }
 
-/// Not interactive: whatever would be a question is an answer at once, and nothing waits.
+/// In a noninteractive run every request is answered at once, and no request waits.
 #[tokio::test]
 async fn a_run_that_nobody_watches_never_waits() {
     let world = World::with(|settings| settings.interaction = bestow::Interaction::NonInteractive);
@@ -176,7 +177,7 @@ async fn a_run_that_nobody_watches_never_waits() {
     assert_eq!(world.engine.pending().unwrap(), []);
 }
 
-/// Where only reads happen by themselves, what talks to the network is no read, however harmless it is otherwise.
+/// In a mode that allows only reads, a command that uses the network is no read, however harmless it is otherwise.
 #[tokio::test]
 async fn where_only_reads_happen_a_download_is_no_read() {
     let world = World::new();
@@ -192,7 +193,7 @@ async fn where_only_reads_happen_a_download_is_no_read() {
     }
 }
 
-/// What an agent in `mode` may do of everything above, and whether it may ask for more.
+/// Returns the effect of each action for an agent in `mode`, and of a request for more permissions.
 async fn may(mode: Mode) -> Vec<(String, Effect)> {
     let mut all = Vec::new();
     for (name, uses) in ACTIONS {
@@ -209,7 +210,8 @@ async fn may(mode: Mode) -> Vec<(String, Effect)> {
     all
 }
 
-/// A yes lets most happen, and a no least. A question and a run in the sandbox are each more than the other in something.
+/// Returns true if `new` allows no more than `now`. `Allow` allows most and `Deny` least. `Ask` and `Confined` each
+/// allow more than the other in some respect.
 fn is_no_more(new: Effect, now: Effect) -> bool {
     new == now || now == Effect::Allow || new == Effect::Deny
 }
@@ -228,8 +230,7 @@ async fn is_taken_over_unseen(now: Mode, new: Mode) -> bool {
     world.engine.agent(&id("bot")).unwrap().profile().unwrap().mode == new
 }
 
-/// An edit that changes a mode waits for a person unless nothing is more in the new one: nothing that happens, and nothing
-/// that is asked.
+/// A change of the mode waits for a person, unless the new mode allows no more actions and no more requests.
 #[tokio::test]
 async fn a_mode_that_is_taken_over_unseen_lets_nothing_more_happen_and_asks_nothing_more() {
     let mut allowed = Vec::new();

@@ -1,4 +1,5 @@
-//! B27: what a command holds of secrets is in no event, decision, refusal, request, mail or envelope. What binds it is.
+//! B27: the secrets of a command are in no event, decision, refusal, request, mail or envelope. The decision is still
+//! bound to them.
 
 use bestow::{Action, Answer, Mode, Scope};
 use serde_json::json;
@@ -12,7 +13,7 @@ fn leaks(text: &str) -> bool {
     text.contains(SECRET) || text.contains("aB3xQ9zK7")
 }
 
-/// Ways to put a secret into a command, with something of each tier.
+/// Returns commands that contain a secret, some of each tier.
 fn commands() -> Vec<String> {
     [
         "ls --password=§",
@@ -75,7 +76,7 @@ async fn no_fact_holds_a_secret() {
     }
 }
 
-/// The naive way, binding an approval to what people are shown, would let one approval do for the other.
+/// A naive engine would bind an approval to the displayed text, and one approval would cover both commands.
 #[tokio::test]
 async fn two_commands_that_differ_in_a_secret_only_are_two_commands() {
     let world = World::new();
@@ -91,7 +92,7 @@ async fn two_commands_that_differ_in_a_secret_only_are_two_commands() {
     assert_eq!(super::ruled(&ann, two).await, bestow::Ruled::Ask);
 }
 
-/// Nor does "always" reach from the one to the other.
+/// A permanent approval of one does not cover the other either.
 #[tokio::test]
 async fn what_is_allowed_for_good_is_compared_with_the_secret() {
     let world = World::new();

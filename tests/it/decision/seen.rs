@@ -1,4 +1,4 @@
-//! What a person is shown of a tool's input, and which inputs their answer is for.
+//! Tests of the tool input that a person is shown, and of the inputs that an answer covers.
 
 use bestow::{Action, Answer, Ruled, Scope};
 use serde_json::{Value, json};
@@ -20,13 +20,13 @@ async fn a_question_about_an_unknown_tool_shows_its_whole_input() {
     assert_eq!(&*decision.action.resource, told);
     let (decision, _) = asked(&ann, call("deploy", json!({ "text": "x".repeat(5_000) }))).await;
     let resource = &decision.action.resource;
-    // Both ends, with how much stands between them.
+    // Both ends are shown, with the number of characters between them.
     assert!(resource.starts_with("deploy {\"text\":\"xxx"), "{resource}");
     assert!(resource.contains("x… (3211 characters are not shown) …x") && resource.ends_with("xxx\"}"), "{resource}");
     assert!(decision.action.cut);
 }
 
-/// The naive way, the name of the tool as what it is about, lets a yes to one input be one to all.
+/// A naive engine would bind the approval to the name of the tool, and one approval would cover every input.
 #[tokio::test]
 async fn a_yes_for_the_session_to_an_unknown_tool_is_for_exactly_that_input() {
     let world = World::new();
@@ -58,7 +58,8 @@ async fn what_a_command_runs_with_besides_is_shown_and_bound() {
     }
 }
 
-/// Rules about commands see what the environment makes a program start, and allow nothing that is run with one.
+/// A rule about commands covers the programs that the environment makes a command start. No rule allows a command that
+/// runs with such a variable.
 #[cfg(feature = "config")]
 #[test]
 fn a_rule_sees_what_a_command_runs_with() {

@@ -1,4 +1,4 @@
-//! Agents come, go, and come again under the same name.
+//! Tests of agents that are created, retired, and created again under one name.
 
 use bestow::{Access, Check, Error, Holding, Kind, Mail, Mode, Refusal, Scope, Settings, Want};
 

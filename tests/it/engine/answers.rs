@@ -1,4 +1,4 @@
-//! What people say, and what comes of it.
+//! Tests of the answers of people and their effects.
 
 use bestow::{Answer, Ask, Check, Decider, Outcome, Permissions, Refusal, Scope, ToPerson};
 
@@ -112,7 +112,7 @@ async fn a_late_answer_is_told_how_it_ended() {
     assert_eq!(refusal(world.you().answer(never, Answer::allow()).await), Refusal::UnknownRequest(never));
 }
 
-/// No task runs between the deadline and the answer, so nothing but the answer itself can notice.
+/// Tests the deadline without a task between it and the answer, so only the answer itself can detect it.
 #[tokio::test]
 async fn an_answer_after_the_deadline_is_late_even_if_nobody_noticed_the_deadline() {
     let world = World::new();
@@ -154,7 +154,7 @@ async fn a_short_code_finds_the_request_however_it_is_typed() {
     assert!(matches!(refusal(world.you().request_with_code("zzzzzz")), Refusal::UnknownCode(_)));
 }
 
-/// A hundred threads answer at once, half of them yes, half of them no.
+/// A hundred threads answer at once, one half with an approval and the other half with a denial.
 #[tokio::test]
 async fn of_a_hundred_answers_at_the_same_time_one_wins_and_all_others_hear_which() {
     let world = World::new();
@@ -199,7 +199,7 @@ async fn everybody_who_saw_the_question_hears_how_it_ended() {
     }
 }
 
-/// Asking for what is held is free and unlimited, so it must not fill the screens of people.
+/// A request for a held permission is free and unlimited, so it must not fill the screens of people.
 #[tokio::test]
 async fn what_no_person_was_asked_is_not_shown_as_settled() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Rights to paths, on a real disk, with somebody who puts other things where they were.
+//! Tests of permissions for paths on a real disk, while an attacker replaces the files.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{ScriptedClock, check, profile, refusal, settings, tag, why};
 
-/// `ws` (lead may write it) and `secret` (nobody may), in a directory of its own.
+/// A temporary directory with `ws` (lead may write it) and `secret` (no agent may write it).
 struct Disk {
     engine: Engine,
     lead: Agent,
@@ -54,14 +54,14 @@ impl Disk {
         tag(&format!("@read:{}", self.path(below)))
     }
 
-    /// Puts a link to `target` where the directory `below` was.
+    /// Replaces the directory `below` with a link to `target`.
     fn swap_for_link(&self, below: &str, target: &str) {
         fs::rename(self.root.join(below), self.root.join(format!("{below}.old"))).unwrap();
         symlink(self.root.join(target), self.root.join(below)).unwrap();
     }
 }
 
-/// What weakness W-1 did: the granted text contains the text, so open it.
+/// Writes as weakness W-1 did: if the granted text is a prefix of the path, it opens the path.
 fn naive_write(granted: &str, path: &str) -> bool {
     Path::new(path).starts_with(granted) && fs::OpenOptions::new().append(true).open(path).is_ok()
 }
@@ -82,7 +82,7 @@ async fn the_swapped_directory_opens_nothing() {
     assert!(disk.lead.resolve(Access::Write, &disk.path("ws/d/key")).await.is_err(), "nor the one who did it");
     assert!(worker.spend(&disk.write("ws/d/key")).await.is_err());
     assert!(worker.exec_scope(&[disk.write("ws/d")]).is_err());
-    // Neither can it be passed on, or given, under the name that leads elsewhere now.
+    // An agent or a person cannot grant it under the name that now leads elsewhere either.
     let passed = disk.lead.grant(worker.id(), disk.write("ws/d"), why()).await;
     assert_eq!(refusal(passed), Refusal::NotHeld { agent: disk.lead.id().clone(), permission: disk.write("secret") });
 }
@@ -125,7 +125,7 @@ async fn a_directory_that_was_deleted_and_made_again_is_another_one() {
     let disk = Disk::new().await;
     let worker = disk.worker().await;
     disk.lead.grant(worker.id(), disk.write("ws/d"), why()).await.unwrap();
-    // Made before the other is gone, so that the inode cannot be the same by chance.
+    // The new directory is created before the old one is removed, so that the two inodes cannot be equal by chance.
     fs::create_dir(disk.root.join("ws/new")).unwrap();
     fs::remove_dir(disk.root.join("ws/d")).unwrap();
     fs::rename(disk.root.join("ws/new"), disk.root.join("ws/d")).unwrap();
@@ -161,7 +161,7 @@ async fn what_was_replaced_can_be_asked_for_again() {
     fs::create_dir(disk.root.join("ws/d")).unwrap();
     let ticket = worker.request(Ask::new(disk.write("ws/d"), why())).await.unwrap();
     assert_eq!(ticket.poll(), None, "it is not held");
-    // Something else that reaches the agent meanwhile does not make the old right count again.
+    // Another permission that the agent receives meanwhile does not revive the old one.
     disk.you().give(worker.id(), tag("@network"), Scope::Always, why()).await.unwrap();
     assert_eq!(ticket.poll(), None, "still not");
     disk.you().answer(ticket.id(), Answer::allow()).await.unwrap();
@@ -193,7 +193,8 @@ async fn what_is_resolved_opens_and_nothing_put_there_afterwards() {
     assert_ne!(text.ok().as_deref(), Some("secret"));
 }
 
-/// The exploit: what was found for reading is used for writing, and a file named exactly is replaced before it is opened.
+/// The exploit: a path that was resolved for reading is used for writing, and a file of an exact grant is replaced
+/// before it is opened.
 #[tokio::test]
 async fn what_was_found_for_one_thing_opens_that_and_in_that_way() {
     use std::io::Write;
@@ -209,7 +210,7 @@ async fn what_was_found_for_one_thing_opens_that_and_in_that_way() {
     let found = worker.resolve(Access::Write, &disk.path("ws/d/key")).await.unwrap();
     fs::write(disk.root.join("ws/d/other"), "another").unwrap();
     fs::rename(disk.root.join("ws/d/other"), disk.root.join("ws/d/key")).unwrap();
-    // Either the object that was given is written, which is no longer to be seen, or nothing.
+    // The write reaches the granted object, which is no longer visible, or nothing.
     if let Ok(mut file) = found.open() {
         file.write_all(b"written").unwrap();
     }
@@ -226,7 +227,7 @@ async fn a_one_shot_right_opens_once() {
     assert!(matches!(refusal(worker.resolve(Access::Write, &disk.path("ws/d/f")).await), Refusal::NotHeld { .. }));
 }
 
-/// The check passes at the last moment, and then the time is over.
+/// The check happens at the last valid moment, and then the permission expires.
 #[tokio::test]
 async fn a_right_whose_moment_has_come_opens_nothing() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The engine ends, or breaks: then the answer is no, and everybody who waits hears it.
+//! Tests of an engine that ends or breaks: every check is denied, and every waiting caller is informed.
 
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ async fn shutting_down_without_a_clock_still_answers_who_waits() {
     assert_eq!(ticket.resolution().await.outcome, Outcome::Cancelled);
 }
 
-/// A clock that panics when it is told to: the engine asks it under its lock.
+/// A clock that panics on demand. The engine reads it while it holds its lock.
 #[derive(Debug, Default)]
 struct Fragile(std::sync::atomic::AtomicBool);
 
@@ -120,7 +120,7 @@ async fn a_panic_under_the_lock_ends_every_right_and_every_wait() {
     assert_eq!(ticket.resolution().await.outcome, Outcome::Cancelled);
 }
 
-/// Somebody else's panic is unwinding while a connection is dropped: that says nothing about the engine.
+/// A connection is dropped while another task's panic unwinds. This does not affect the engine.
 #[tokio::test]
 async fn a_panic_elsewhere_does_not_end_the_engine() {
     let world = World::new();

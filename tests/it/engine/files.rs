@@ -1,4 +1,4 @@
-//! What an agent does with files: `agent.fs()`.
+//! Tests of the file calls of an agent: `agent.fs()`.
 
 use std::{fs, io::ErrorKind, io::Read, sync::Arc};
 
@@ -32,7 +32,7 @@ async fn writer(world: &World) -> Host {
 }
 
 impl Host {
-    /// A person gives it what it asks for.
+    /// Requests `permission` for the agent, and approves it as a person.
     async fn given(&self, permission: Permission, scope: Scope) {
         let ask = Ask::new(permission, "to test".parse().unwrap()).at_most(scope);
         let ticket = self.agent.request(ask).await.unwrap();

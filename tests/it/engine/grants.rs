@@ -1,4 +1,4 @@
-//! Agents pass on what they hold.
+//! Tests of agents that grant their permissions to other agents.
 
 use bestow::{Check, Event, Hold, Holding, Kind, Mail, Origin, Permissions, Refusal, Scope, Support, Timestamp};
 
@@ -61,7 +61,9 @@ async fn a_refusal_leaves_a_fact_that_names_who_tried_what_and_why_not() {
     let told = heard(&mut events);
     let [recorded] = &told[..] else { panic!("{told:?}") };
     assert!(matches!(&recorded.event, Event::Refused { by, attempt, why }
-            if *by == bestow::Actor::Agent(id("ann")) && &**attempt == "grant permission to bob" && **why == refused.to_string()));
+            if *by == bestow::Actor::Agent(id("ann"))
+                && &**attempt == "grant permission to bob"
+                && **why == refused.to_string()));
 }
 
 #[tokio::test]
@@ -101,7 +103,7 @@ async fn a_grant_lives_no_longer_than_what_it_rests_on() {
     assert_eq!((bob.grants().unwrap()[0].until, cat.grants().unwrap()[0].until), (Some(noon), Some(noon)));
     world.clock.advance(std::time::Duration::from_millis(999));
     assert_eq!(check(&cat, "@network"), Check::Held);
-    // From here on no task runs, so nothing but the check itself can notice.
+    // No task runs from here on, so only the check itself can detect the expiry.
     world.clock.advance(std::time::Duration::from_millis(1));
     for agent in [&ann, &bob, &cat] {
         assert_eq!(check(agent, "@network"), Check::NotHeld);
@@ -171,7 +173,7 @@ async fn what_is_only_for_passing_on_is_not_for_using() {
     assert_eq!(check(&bob, "@write:/ws/a"), Check::Held);
 }
 
-/// The way round: let somebody else hold it for use, and have it given back.
+/// The workaround: another agent holds the permission for use, and grants it back.
 #[tokio::test]
 async fn what_is_only_for_passing_on_does_not_come_back_for_using() {
     let world = World::new();
@@ -198,14 +200,14 @@ async fn an_agent_holds_so_many_grants_and_no_more() {
     let bob = world.worker("bob", &["@network"]).await;
     ann.grant(bob.id(), tag("@write:/ws/a"), why()).await.unwrap();
     ann.grant(bob.id(), tag("@write:/ws/b"), why()).await.unwrap();
-    // What people give has room of its own.
+    // Grants by people have a limit of their own.
     let you = world.you();
     you.give(bob.id(), tag("@events"), Scope::Always, why()).await.unwrap();
     let before = world.view();
     let full = Refusal::TooManyGrants { agent: id("bob"), max: 2 };
     assert_eq!(refusal(ann.grant(bob.id(), tag("@write:/ws/c"), why()).await), full);
     assert_eq!(refusal(you.give(bob.id(), tag("@read:/"), Scope::Always, why()).await), full);
-    // The same again needs no room.
+    // A repeated grant needs no room.
     ann.grant(bob.id(), tag("@write:/ws/b"), why()).await.unwrap();
     let three = Holding::of(tags(&["@network", "@events", "@read:/"]));
     let made = world.engine.register(profile("cat", "you", Kind::Subagent), three).await;

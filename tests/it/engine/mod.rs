@@ -1,4 +1,4 @@
-//! The engine through its public surface.
+//! Tests of the engine through its public interface.
 
 mod agents;
 mod answers;

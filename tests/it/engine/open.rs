@@ -1,4 +1,4 @@
-//! An engine on a policy file.
+//! Tests of an engine on a policy file.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 

@@ -1,4 +1,4 @@
-//! A file takes effect while everything runs.
+//! Tests of a policy file that takes effect while agents run.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn file(agents: Agents<'_>) -> Policy {
     policy(settings(|_| {}), agents)
 }
 
-/// The same for a file that asks before it widens.
+/// Returns a policy that asks a person before it widens.
 fn careful(change: impl FnOnce(&mut Settings), agents: Agents<'_>) -> Policy {
     let settings = settings(|settings| {
         settings.widening = Widening::Confirm;
@@ -28,7 +28,7 @@ fn secs(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
-/// What the last reload said was gained and lost.
+/// Returns the permissions gained and lost in the last reload.
 fn diff(events: &[bestow::Recorded]) -> (Vec<(AgentId, Permission)>, Vec<(AgentId, Permission)>) {
     let said = events.iter().rev().find_map(|recorded| match &recorded.event {
         Event::ConfigReloaded { gained, lost, .. } => Some((gained.clone(), lost.clone())),
@@ -142,7 +142,7 @@ async fn a_file_that_names_the_hosts_agent_is_not_taken_at_all() {
     assert_eq!(world.view(), before);
 }
 
-/// An agent must not be able to keep a person's file from taking effect by taking a name in it first.
+/// An agent must not be able to block a person's file by taking one of its names first.
 #[tokio::test]
 async fn an_agent_that_agents_made_gives_way_to_the_file() {
     let world = World::new();
@@ -190,7 +190,7 @@ async fn a_person_agrees_for_their_own_agents_only() {
     world.engine.configure(careful(|_| {}, &[("ann", "you", &["@network"])])).await.unwrap();
     let them = world.approver("them");
     assert!(matches!(refusal(them.agree_to_widening(1).await), Refusal::OtherOwner { .. }));
-    // The agent changes hands: that gives somebody else's agent something.
+    // The agent gets another owner. This gives that owner's agent a permission.
     world.engine.configure(careful(|_| {}, &[("ann", "them", &["@network"])])).await.unwrap();
     assert_eq!(refusal(them.agree_to_widening(1).await), Refusal::OtherChange { waiting: 2 });
     assert!(matches!(refusal(world.you().agree_to_widening(2).await), Refusal::OtherOwner { .. }));
@@ -210,7 +210,7 @@ async fn a_file_of_several_owners_is_agreed_to_by_whose_agents_gain() {
     assert!(matches!(refusal(world.approver("them").agree_to_widening(1).await), Refusal::OtherOwner { .. }));
     world.you().agree_to_widening(1).await.unwrap();
     assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
-    // Settings are everybody's, so nobody who stands for one owner agrees to them alone.
+    // Settings affect all owners, so no approver of a single owner can agree to them alone.
     let wider = |settings: &mut Settings| settings.reads = Reads::Anywhere;
     world
         .engine
@@ -234,7 +234,8 @@ async fn what_is_held_back_of_an_agent_that_changes_hands_names_what_it_would_ga
     assert_eq!(held_back.unwrap(), of("ann", &["@network"]));
 }
 
-/// A broad line does not reach what is protected, so a line that names it exactly is more than before.
+/// A grant of a whole tree does not cover a protected path in it. A line that names the protected path therefore
+/// widens.
 #[tokio::test]
 async fn naming_what_is_protected_is_widening_even_below_a_broad_line() {
     let world = World::new();
@@ -266,7 +267,7 @@ async fn a_looser_mode_and_a_shorter_list_of_protected_paths_are_widening() {
     assert_eq!((ann.profile().unwrap().mode, check(&ann, "@read:/p")), (Mode::Bypass, Check::Held));
 }
 
-/// Each engine protects its own memory, under a number of its own.
+/// Each engine protects the memory of its own process, whose number differs from one start to the next.
 #[tokio::test]
 async fn a_restart_and_a_file_that_was_moved_widen_nothing() {
     let (world, agents): (_, Agents<'_>) = (World::new(), &[("ann", "you", &["@read:/a"])]);
@@ -285,18 +286,18 @@ async fn a_restart_and_a_file_that_was_moved_widen_nothing() {
     let settings = world.engine.settings().unwrap();
     assert!(settings.protected.contains(&"/proc/42".parse().unwrap()) && settings.protected.len() == 3);
     assert_eq!(*settings.governing, ["/new/agents.toml".parse().unwrap()]);
-    // What a person wrote and took out is not replaced by anything.
+    // A path that a person wrote and removed is not replaced by another one.
     world.engine.configure(with(&["/proc/self", "/proc/43"], "/new/agents.toml")).await.unwrap();
     let held = world.engine.held_change().unwrap().unwrap();
     assert!(held.to_string().contains("/proc/1 is no longer protected"), "{held}");
     assert!(world.engine.settings().unwrap().protected.contains(&"/proc/1".parse().unwrap()));
 }
 
-/// Whatever of a file can let more happen waits for a person, key by key; what goes the other way takes effect at once.
+/// A key that allows more waits for a person. A key that allows less takes effect at once.
 #[tokio::test]
 async fn every_key_that_can_widen_waits_and_every_one_that_narrows_does_not() {
     type Change = fn(&mut Settings);
-    // The narrow value, and the wide one.
+    // The narrow value, and the wide value.
     let keys: [(&str, Change, Change); 15] = [
         ("reads", |s| s.reads = Reads::Granted, |s| s.reads = Reads::Anywhere),
         ("interaction", |s| s.interaction = Interaction::NonInteractive, |s| s.interaction = Interaction::Interactive),
@@ -338,7 +339,7 @@ async fn every_key_that_can_widen_waits_and_every_one_that_narrows_does_not() {
     }
 }
 
-/// Neither direction is the narrow one: a hook that is not heard says no less than yes.
+/// Neither direction is narrower: a hook that is not asked can neither deny nor approve.
 #[tokio::test]
 async fn how_long_hooks_take_and_what_tasks_and_gates_do_waits_either_way() {
     type Change = fn(&mut Settings);
@@ -359,7 +360,7 @@ async fn how_long_hooks_take_and_what_tasks_and_gates_do_waits_either_way() {
     }
 }
 
-/// The attack: whoever edits the file moves an agent to where its commands may then write.
+/// The attack: an editor of the file moves an agent to a directory that its commands may then write.
 #[tokio::test]
 async fn another_working_directory_kind_or_mode_waits_and_another_name_does_not() {
     let world = World::new();
@@ -379,7 +380,7 @@ async fn another_working_directory_kind_or_mode_waits_and_another_name_does_not(
     assert_eq!(*ann.profile().unwrap(), wanted);
 }
 
-/// A broad line does not reach what is sensitive either.
+/// A grant of a whole tree does not cover a sensitive path in it either.
 #[tokio::test]
 async fn naming_what_is_sensitive_is_widening_even_below_a_broad_line() {
     let world = World::new();
@@ -450,7 +451,7 @@ async fn what_a_person_gave_survives_a_reload_that_does_not_speak_of_it() {
     assert_eq!(diff(&heard(&mut events)).1, [], "nobody lost what they still hold");
 }
 
-/// The other half of "does not come back for using": the redundant grant is there before the file narrows.
+/// The other half of the rule about passing on and using: the redundant grant exists before the file narrows.
 #[tokio::test]
 async fn a_right_that_becomes_one_for_passing_on_cannot_be_used_through_a_friend() {
     let world = World::new();

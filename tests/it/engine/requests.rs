@@ -1,4 +1,4 @@
-//! Agents ask for what they lack.
+//! Tests of agents that request missing permissions.
 
 use std::time::Duration;
 
@@ -249,7 +249,7 @@ async fn a_mailbox_that_nobody_reads_drops_the_oldest_and_says_so() {
     for number in 0..100 {
         world.engine.message(ann.id(), None, &number.to_string()).await.unwrap();
     }
-    // Talk pushes out talk, and no facts.
+    // Messages displace older messages, and no facts.
     let all = mail(&ann.mailbox());
     assert_eq!(all.len(), 66);
     assert_eq!(all[0], bestow::Mail::Missed(36));

@@ -1,4 +1,4 @@
-//! What is taken away is gone at once, with everything that hung on it.
+//! Tests of revocation: a revoked grant ends at once, together with all grants that depend on it.
 
 use std::sync::{
     Barrier,
@@ -118,7 +118,7 @@ async fn what_stands_in_a_file_is_taken_away_there() {
     assert_eq!(refusal(ann.revoke(grant.id, None).await), refused);
 }
 
-/// Readers hammer the check; once `revoke` has returned, no check that starts later may pass.
+/// Two readers check constantly. After `revoke` has returned, no later check may pass.
 #[tokio::test]
 async fn after_revoke_returns_no_later_check_passes() {
     let world = World::new();
@@ -155,7 +155,7 @@ async fn after_revoke_returns_no_later_check_passes() {
     }
 }
 
-/// A grant that wins the race falls with the revocation; one that loses is refused. Neither leaves anything.
+/// A grant that wins the race is revoked in the cascade. A grant that loses is refused. Neither leaves a trace.
 #[tokio::test]
 async fn a_grant_that_races_with_the_end_of_its_support_leaves_nothing() {
     let world = World::new();

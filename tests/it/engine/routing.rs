@@ -1,4 +1,4 @@
-//! Through whom a question reaches a person.
+//! Tests of the route of a request to a person.
 
 use bestow::{Answer, Decider, Interaction, Kind, Mail, OnNoUser, Outcome, Refusal, Route, ToPerson};
 
@@ -199,7 +199,7 @@ async fn a_connection_that_nobody_reads_counts_as_gone() {
     world.lead("other", &[]).await;
     let _stuck = world.engine.connect(&id("stuck")).unwrap();
     world.engine.user_active(&id("stuck")).await.unwrap();
-    // A question and its end, over and over, until the surface is full.
+    // Requests are created and cancelled until the queue of the surface is full.
     for _ in 0..512 {
         let ticket = worker.request(ask("@network")).await.unwrap();
         worker.cancel(ticket.id()).await.unwrap();

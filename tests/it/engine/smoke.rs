@@ -1,4 +1,4 @@
-//! The whole story once, quickly.
+//! Runs the whole story once, quickly.
 
 use std::sync::Arc;
 

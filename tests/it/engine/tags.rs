@@ -1,4 +1,4 @@
-//! What a tag can say, and what it cannot, from the text to the disk.
+//! Tests of the permissions that a tag can and cannot express, from the text to the disk.
 
 use std::{os::unix::fs::symlink, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
     support::{check, refusal, tag, why},
 };
 
-/// A lead that holds these, and another agent, on a real disk.
+/// Creates a lead that holds these permissions, and another agent, on a real disk.
 async fn pair(world: &World, held: &[Permission]) -> (Engine, Agent, Agent) {
     let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000)));
     let engine = Engine::on(Settings::default(), clock, Arc::new(DiskPaths)).unwrap();
@@ -59,7 +59,7 @@ async fn a_path_that_climbs_or_leads_through_a_link_is_held_and_shown_where_it_r
     let held: Vec<String> = lead.grants().unwrap().iter().map(|grant| grant.right.permission.to_string()).collect();
     assert_eq!(held, [format!("@write:{}", world.text("outside"))]);
     assert_eq!(lead.check(&through), Check::NotHeld, "the raw text is nowhere");
-    // A text with `..` is no tag at all: what it means depends on links.
+    // A text with `..` is no tag, because its meaning depends on links.
     assert!(format!("@write:{}/../outside", world.workspace()).parse::<Permission>().is_err());
 }
 
@@ -97,7 +97,7 @@ fn a_command_gets_what_is_named_and_its_caller_stays_as_it_is() {
         caller.insert(tag(text));
     }
     let before = caller.clone();
-    // Reads are not scoped: named or not, held or not.
+    // Reads are not scoped, whether they are named or held, or not.
     let named = [tag("@write:/a"), tag("@read:/etc")];
     let scope = ExecScope::of(&caller, &named).unwrap();
     assert_eq!(scope.iter().collect::<Vec<_>>(), [tag("@write:/a")]);

@@ -1,4 +1,4 @@
-//! Rules that allow mean what they read, and nothing more; what is safe obeys nothing that an agent wrote.
+//! Tests that rules that allow cover their literal meaning only, and that a safe command obeys no file of an agent.
 
 mod obeyed;
 #[cfg(feature = "config")]

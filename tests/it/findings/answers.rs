@@ -1,4 +1,4 @@
-//! A yes to an action is one to that action, also where only a right is missing.
+//! Tests that an approval of an action covers that action only, also if only a permission is missing.
 
 use bestow::{
     Action, Agent, Answer, Approver, Ask, Authorization, Check, Decision, Event, Mode, Operation, Permissions, Place,
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{World, heard, id, policy, profile, refusal, settings, tag, why};
 
-/// An agent in `/ws` by a file, with somebody who answers.
+/// An agent of a policy file in `/ws`, with a person who answers.
 struct Asking {
     world: World,
     ann: Agent,
@@ -33,7 +33,7 @@ impl Asking {
         self.decision(action).await.decision
     }
 
-    /// The question about `action`.
+    /// Returns the request about `action`.
     async fn question(&self, action: Action) -> Request {
         let authorized = self.ann.authorize(action).await.unwrap();
         let Authorization::Asked(_, ticket) = authorized else { panic!("not asked: {authorized:?}") };
@@ -179,7 +179,7 @@ async fn a_lasting_yes_gives_the_right_and_says_nothing_about_the_action() {
     }
 }
 
-/// Only the rights were asked for, so what a rule asks later is asked.
+/// The request was only about permissions, so a question of a later rule is still asked.
 #[tokio::test]
 async fn a_yes_to_what_is_missing_answers_no_rule() {
     let asking = Asking::new(&["@write:/ws"]).await;
@@ -217,7 +217,7 @@ async fn part_of_what_an_action_lacks_is_nothing_for_once() {
     assert!(asking.remembered().is_empty() && asking.ann.check(&tag("@network")) == Check::NotHeld);
 }
 
-/// It may have been said to something that nobody can take back, so it counts in its run and nowhere else.
+/// The approval may concern an irreversible action, so it counts only in its run.
 #[tokio::test]
 async fn a_right_that_came_with_a_yes_ends_with_the_run_and_with_the_yes() {
     let curl = || Action::command("curl https://ok.com");
@@ -234,7 +234,7 @@ async fn a_right_that_came_with_a_yes_ends_with_the_run_and_with_the_yes() {
     assert_eq!(asking.ruled(curl()).await, Ruled::Ask);
 }
 
-/// What it wrote stays when the right is used up.
+/// The written file stays after the permission is consumed.
 #[tokio::test]
 async fn a_program_that_obeys_what_a_yes_let_an_agent_write_is_not_safe() {
     let asking = Asking::new(&[]).await;
@@ -258,7 +258,7 @@ async fn a_plain_request_gives_a_plain_right_for_once() {
     asking.ann.spend(&tag("@network")).await.unwrap();
 }
 
-/// A question for rights alone ends when they are held, as it did.
+/// A request for permissions alone ends when they are held, as before.
 #[tokio::test]
 async fn a_question_for_what_is_missing_ends_when_it_is_held() {
     let asking = Asking::new(&[]).await;
@@ -270,7 +270,7 @@ async fn a_question_for_what_is_missing_ends_when_it_is_held() {
     assert!(heard(&mut seen).iter().any(|recorded| ended(&recorded.event)));
 }
 
-/// What an earlier version has stored is read.
+/// Data stored by an earlier version can be read.
 #[tokio::test]
 async fn questions_and_words_of_before_are_read() {
     let asking = Asking::new(&[]).await;
@@ -325,8 +325,8 @@ fn some_action() -> impl Strategy<Value = Action> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
-    /// After a yes for once, every other action is decided as before it, until that one is done and afterwards; and nothing is
-    /// held by it.
+    /// A one-time approval does not change the decision about any other action, neither before nor after its use. No
+    /// check reports its permission as held.
     #[test]
     fn a_yes_for_once_changes_nothing_for_any_other_action(
         asked in some_action(),

@@ -1,4 +1,5 @@
-//! What is denied or protected is not used by way of a pattern, of a directory, or of another name for the same place.
+//! Tests that a denied or protected path is not reached through a pattern, a directory, or another name of the same
+//! place.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -33,7 +34,7 @@ async fn bound(engine: &Engine, dir: &str, mode: Mode, rules: Vec<Rule>) -> Agen
     engine.agent(&id("ann")).unwrap()
 }
 
-/// A directory with files that are denied and files that are not.
+/// Creates a directory with files that are denied and files that are not.
 fn ground() -> (tempfile::TempDir, String) {
     let place = tempfile::tempdir().unwrap();
     #[expect(clippy::disallowed_methods, reason = "the second opinion on what `fs` says")]
@@ -237,7 +238,7 @@ async fn a_denied_file_is_not_written_by_a_program_that_nobody_knows() {
     none_denied(&agent, &fine);
 }
 
-/// Where paths are no files of a disk, what a glob may mean counts.
+/// If paths are not on a disk, every possible match of a glob counts.
 #[tokio::test]
 async fn where_nobody_can_look_what_may_be_there_counts_as_being_there() {
     let world = World::new();
@@ -246,7 +247,7 @@ async fn where_nobody_can_look_what_may_be_there_counts_as_being_there() {
     none_denied(&agent, &["cat *.rs", "ls -R"]);
 }
 
-/// In the sandbox, what is denied inside is kept from the command, which may have the rest.
+/// The sandbox hides denied files from a command. The command may access the rest.
 #[cfg(feature = "sandbox")]
 #[tokio::test]
 async fn a_confined_command_reads_a_directory_without_what_is_denied_in_it() {
@@ -261,7 +262,7 @@ async fn a_confined_command_reads_a_directory_without_what_is_denied_in_it() {
     assert!(told.contains("b.rs") && !told.contains("hidden-text"), "{told}");
 }
 
-/// A shell takes `..` from the text, and stays where it is when a `cd` fails.
+/// A shell resolves `..` in the text, and stays in its directory if a `cd` fails.
 #[tokio::test]
 async fn a_directory_that_a_line_changes_to_is_the_one_in_which_the_shell_is() {
     let (_place, work) = ground();
@@ -283,7 +284,7 @@ async fn a_directory_that_a_line_changes_to_is_the_one_in_which_the_shell_is() {
     none_denied(&agent, &["cd sub && cat a.rs", "cd plain; cat c.rs", "cd sub && cd .. && cat b.rs"]);
 }
 
-/// What reads a file of which nobody can tell which one that is does not happen by itself.
+/// A command that reads an unknown file is not allowed without a request.
 #[tokio::test]
 async fn what_nobody_can_tell_is_not_read_unasked() {
     let (_place, work) = ground();
@@ -311,7 +312,7 @@ async fn what_nobody_can_tell_is_not_read_unasked() {
     }
 }
 
-/// Options that share a word, and programs that edit in place.
+/// Tests options that share a word, and programs that edit in place.
 #[tokio::test]
 async fn a_write_that_hides_among_joined_options_is_a_write() {
     let (_place, work) = ground();
@@ -334,7 +335,7 @@ async fn a_write_that_hides_among_joined_options_is_a_write() {
     none_denied(&agent, &["grep -l x b.rs", "sort b.rs", "sed -n 1p b.rs", "sed -E s/a/b/ b.rs", "awk -F: 1 b.rs"]);
 }
 
-/// Programs that print what is secret without naming a path.
+/// Tests programs that print secrets without naming a path.
 #[tokio::test]
 async fn what_prints_what_is_protected_is_no_read() {
     let (_place, work) = ground();
@@ -364,7 +365,7 @@ fn call(tool: &str, input: serde_json::Value) -> Action {
     Action::tool(tool.parse().unwrap(), input)
 }
 
-/// A tool that searches reads what it finds.
+/// A searching tool reads the files that it finds.
 #[tokio::test]
 async fn a_searching_tool_does_not_read_what_is_denied() {
     let (_place, work) = ground();
@@ -406,7 +407,7 @@ async fn a_searching_tool_does_not_read_what_is_denied() {
     }
 }
 
-/// A text of a tool that nobody has declared may be a command line.
+/// A text in the input of an undeclared tool may be a command line.
 #[tokio::test]
 async fn a_command_line_in_an_undeclared_tool_is_no_way_around_a_no() {
     let (_place, work) = ground();
@@ -441,7 +442,7 @@ async fn a_command_line_in_an_undeclared_tool_is_no_way_around_a_no() {
     assert_eq!(agent.verdict(&action).unwrap(), Effect::Allow, "a long text is no command line");
 }
 
-/// A host is what programs that fetch read it as.
+/// A host is read as downloading programs read it.
 #[tokio::test]
 async fn a_host_that_is_spelled_so_that_others_read_another_is_none() {
     let world = World::new();
@@ -456,7 +457,7 @@ async fn a_host_that_is_spelled_so_that_others_read_another_is_none() {
     assert_ne!(agent.verdict(&action).unwrap(), Effect::Deny);
 }
 
-/// A tool that moves a directory moves all that it holds, and what is moved is read at its new place.
+/// A tool that moves a directory moves all its content, and the moved files are read at their new path.
 #[tokio::test]
 async fn what_is_denied_goes_nowhere_with_its_directory() {
     let (_place, work) = ground();
@@ -478,7 +479,8 @@ async fn what_is_denied_goes_nowhere_with_its_directory() {
     }
 }
 
-/// What a tool that nobody declared may run is looked up like a command: patterns, and directories with what they hold.
+/// The commands in the input of an undeclared tool are resolved like a command: patterns, and directories with their
+/// content.
 #[tokio::test]
 async fn patterns_and_directories_in_an_undeclared_tool_are_looked_up() {
     let (_place, work) = ground();

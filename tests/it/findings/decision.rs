@@ -1,5 +1,7 @@
-//! A decision is about everything that happens: whoever does it, by whatever tool, with whatever it is given.
+//! Tests that a decision covers everything that happens, whatever agent, tool and input cause it.
 
+#[cfg(all(feature = "cli", feature = "sandbox"))]
+mod kept;
 mod noes;
 mod programs;
 #[cfg(feature = "sandbox")]
@@ -14,7 +16,7 @@ use serde_json::Value;
 use super::uses::{bound, decided, everything_allowed, rule};
 use crate::support::World;
 
-/// The call of a tool.
+/// Returns the call of a tool.
 pub(super) fn call(tool: &str, input: Value) -> Action {
     Action::tool(tool.parse().unwrap(), input)
 }
@@ -27,7 +29,7 @@ pub(super) fn on_command(verdict: Verdict, pattern: &str) -> Rule {
     Rule { command: Some(pattern.parse().unwrap()), ..rule(verdict, None, None) }
 }
 
-/// A person answers the question that `action` leads to.
+/// Answers the request of `action` as a person.
 async fn answers(world: &World, agent: &Agent, action: Action, answer: Answer) {
     let decision = decided(agent, action).await;
     world.you().answer(decision.approval_action_id.unwrap(), answer).await.unwrap();
@@ -41,7 +43,7 @@ async fn says_yes(world: &World, agent: &Agent, action: Action, scope: Scope) {
     answers(world, agent, action, Answer::allow().scope(scope)).await;
 }
 
-/// Each of `actions` comes to `expected`.
+/// Asserts that each of `actions` has the effect `expected`.
 pub(super) fn all_are(agent: &Agent, expected: Effect, actions: impl IntoIterator<Item = Action>) {
     for action in actions {
         let explained = agent.explain(&action).unwrap();

@@ -1,17 +1,17 @@
-//! The facts that a decision, a sandbox and a question leave.
+//! Tests of the facts that a decision, a sandbox and a request record.
 
 use bestow::{Action, Answer, Hold, Mode, Scope, StatedRight};
 
 use crate::support::{World, id, profile, tag, why};
 
-/// B4: what was refused to a program called by its path was told to be the program.
+/// B4: if a program was started by its path, the reported path was the program instead of the denied file.
 #[cfg(feature = "sandbox")]
 mod violations {
     use bestow::sandbox::Command;
 
     use crate::sandbox::ground::{Ground, shown, with_bubblewrap};
 
-    /// A command, by words or by a line of shell; and the path below the ground that it was refused.
+    /// A command, as words or as a shell line, and the denied path below the ground.
     struct Row {
         words: &'static [&'static str],
         refused: Option<&'static str>,
@@ -21,7 +21,8 @@ mod violations {
         Row { words, refused: Some(refused) }
     }
 
-    /// `$O` is the outside, `$W` the workspace; a file of the outside is readable and not writable, `secret` is hidden.
+    /// The table of denials. `$O` is the outside, `$W` the workspace. A file of the outside is readable and not
+    /// writable. `secret` is hidden.
     const ROWS: [Row; 27] = [
         row(&["cat", "$O/secret"], "outside/secret"),
         row(&["/bin/cat", "$O/secret"], "outside/secret"),
@@ -52,7 +53,7 @@ mod violations {
         row(&["/usr/bin/truncate", "-s", "1", "$O/dir/s"], "outside/dir/s"),
     ];
 
-    /// What says nothing for certain: no path is better than a wrong one.
+    /// Lines whose message proves no path. No path is better than a wrong one.
     const UNKNOWN: [&str; 3] = [
         "echo 'mystery: Read-only file system' >&2; exit 1",
         "echo '/usr/bin/touch: Read-only file system' >&2; exit 1",
@@ -95,7 +96,7 @@ mod violations {
     }
 }
 
-/// B5: `expires_at` was empty although a right with an end carried the action.
+/// B5: `expires_at` was empty although the action used a permission that expires.
 #[tokio::test]
 async fn b5_a_decision_says_when_what_carries_it_ends_and_under_which_scope() {
     let world = World::new();
@@ -123,7 +124,7 @@ async fn b5_a_decision_says_when_what_carries_it_ends_and_under_which_scope() {
     assert_eq!((denied.decision().expires_at, denied.decision().scope), (None, None), "a no does not end");
 }
 
-/// B5: nothing told the mode, the rules, the policies and the rights of an agent as one fact.
+/// B5: no single value contained the mode, the rules, the policies and the permissions of an agent.
 #[tokio::test]
 async fn b5_the_permission_state_of_an_agent_is_one_value() {
     let world = World::new();
@@ -170,7 +171,7 @@ async fn b5_the_permission_state_of_an_agent_is_one_value() {
     assert!(state.to_string().contains("mode default, plan of lead"), "{state}");
 }
 
-/// B5: the policies of a run are part of it.
+/// B5: the policies of a run are part of the permission state.
 #[tokio::test]
 async fn b5_the_permission_state_names_the_policies_of_the_run() {
     let world = World::new();
@@ -185,7 +186,7 @@ async fn b5_the_permission_state_names_the_policies_of_the_run() {
     assert!(!of_tool.names.is_empty() && of_tool.run == run, "{state}");
 }
 
-/// B6: `sandbox_override` was declared and never made; B5: `violation_refs` were empty.
+/// B6: `sandbox_override` was declared and never created. B5: `violation_refs` were empty.
 #[cfg(feature = "sandbox")]
 #[test]
 fn b6_a_question_that_follows_from_a_violation_says_so_and_names_it() {
@@ -237,7 +238,7 @@ fn b6_a_question_that_follows_from_a_violation_says_so_and_names_it() {
     });
 }
 
-/// The question about `action` that waits, with what a connector hears of it.
+/// Returns the pending request about `action`.
 async fn question(world: &World, agent: &bestow::Agent, action: Action) -> std::sync::Arc<bestow::Request> {
     let asked = agent.authorize(action).await.unwrap();
     assert!(matches!(asked, bestow::Authorization::Asked(..)), "{asked:?}");
@@ -248,7 +249,7 @@ fn writes(path: &str, content: &str) -> Action {
     Action::tool("write".parse().unwrap(), serde_json::json!({ "path": path, "content": content }))
 }
 
-/// B8: a person approved a write without seeing what is written.
+/// B8: a person approved a write without seeing its content.
 #[tokio::test]
 async fn b8_what_is_about_to_be_written_is_kept_with_the_question_and_shown() {
     let world = World::new();
@@ -267,7 +268,8 @@ async fn b8_what_is_about_to_be_written_is_kept_with_the_question_and_shown() {
     assert_eq!(plain.decision().action.details, None);
 }
 
-/// B8: secrets in it are left out, and what is cut has its beginning, its end, and a count.
+/// B8: secrets in the content are redacted. A cut content shows its beginning, its end, and the number of omitted
+/// characters.
 #[tokio::test]
 async fn b8_the_content_is_redacted_and_bounded_with_head_and_tail() {
     let world = World::new();
@@ -284,7 +286,7 @@ async fn b8_the_content_is_redacted_and_bounded_with_head_and_tail() {
     assert!(request.to_string().contains(&details.digest.to_string()), "the whole has a name");
 }
 
-/// B8: an approval is bound to all of the content, the part that is not shown too.
+/// B8: an approval is bound to the whole content, including the part that is not shown.
 #[tokio::test]
 async fn b8_a_yes_is_for_this_content_only() {
     let world = World::new();
@@ -304,7 +306,7 @@ async fn b8_a_yes_is_for_this_content_only() {
     assert!(bot.authorize(middle("this")).await.unwrap().is_allowed(), "what was approved is what happens");
 }
 
-/// B5, B8 on the wire: an agent reads its own state, and a person's connector gets the content.
+/// B5, B8 on the wire: an agent reads its own state, and a person's connector receives the content.
 #[cfg(feature = "stdio")]
 #[tokio::test]
 async fn b5_b8_bots_are_told_the_state_and_the_content() {
@@ -341,7 +343,7 @@ async fn b5_b8_bots_are_told_the_state_and_the_content() {
     assert_eq!((&*content.shown, content.left_out), ("{\"text\":\"hi\"}", 0));
 }
 
-/// B6: `tool_contract` was declared and never made.
+/// B6: `tool_contract` was declared and never created.
 #[tokio::test]
 async fn b6_what_a_tool_itself_needs_and_the_agent_lacks_is_a_matter_of_the_tool() {
     use bestow::DecisionSource;

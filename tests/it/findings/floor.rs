@@ -1,4 +1,4 @@
-//! What no engine gives up: protected paths, sensitive names, and what a right is anchored to.
+//! Tests of the guarantees of every engine: protected paths, sensitive names, and the anchors of permissions.
 
 mod anchors;
 mod names;

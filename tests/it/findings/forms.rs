@@ -1,4 +1,4 @@
-//! What is denied is denied in whatever form it is written.
+//! Tests that a denial applies to every form of an action.
 
 mod commands;
 mod hosts;
@@ -7,7 +7,7 @@ mod programs;
 
 use bestow::{Action, Agent, Effect};
 
-/// The lines that come to something else than `expected`.
+/// Returns the lines whose effect differs from `expected`.
 fn others(agent: &Agent, expected: Effect, lines: &[&str]) -> Vec<String> {
     let verdict = |line: &str| agent.explain(&Action::command(line)).unwrap();
     let all = lines.iter().map(|line| (line, verdict(line)));
@@ -25,7 +25,7 @@ fn all_allowed(agent: &Agent, lines: &[&str]) {
     assert!(wrong.is_empty(), "not allowed: {wrong:#?}");
 }
 
-/// Asks about an operation; everything else happens.
+/// Returns a rule that asks about an operation.
 fn asks(operation: bestow::Operation) -> bestow::Rule {
     super::uses::rule(bestow::Verdict::Ask, Some(operation), None)
 }

@@ -1,4 +1,4 @@
-//! Attacks on the first version of the engine: each of them worked once, and is a test of its name now.
+//! Attacks on the first version of the engine. Each of them worked once, and is now a test of its name.
 
 mod allow_rules;
 mod answers;

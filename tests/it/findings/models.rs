@@ -1,11 +1,11 @@
-//! B10: what an orchestrator puts before a model, and how the model's calls are carried out.
+//! B10: the tools and instructions that an orchestrator gives a model, and the execution of the model's calls.
 
 use bestow::{Answer, Permission, prompt};
 use serde_json::{Value, json};
 
 use crate::support::{World, mail, tag, why};
 
-/// A validator of the keywords that these schemas use; any other keyword is an error, so none goes untried.
+/// Validates a value by the keywords that these schemas use. Any other keyword is an error, so every keyword is tested.
 fn violations(schema: &Value, value: &Value, at: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut wrong = |bad: bool, what: &str| found.extend(bad.then(|| format!("{at}: {what}")));
@@ -92,7 +92,7 @@ fn tools_have_the_two_shapes_that_function_calling_takes() {
     assert!(!prompt::is_tool("answer"));
 }
 
-/// Fields that stand for each other; one of a group is named at a time.
+/// Returns an input for each alternative of `permission` and `permissions`. An input names only one of the two.
 fn inputs(name: &str) -> Vec<Value> {
     let schema = schema_of(name);
     let properties = schema["properties"].as_object().unwrap();
@@ -128,7 +128,7 @@ async fn every_field_of_a_schema_is_read_and_every_example_is_taken() {
     }
 }
 
-/// What the schema refuses the call refuses, and the other way round.
+/// The schema and the call refuse the identical inputs.
 #[tokio::test]
 async fn a_call_takes_what_its_schema_says_and_nothing_else() {
     let world = World::new();
@@ -189,7 +189,7 @@ async fn a_model_asks_goes_on_hears_the_decision_and_passes_a_part_on() {
     assert_eq!((&result["status"], result["code"].is_string()), (&json!("pending"), true), "{result}");
     let id = json!({ "request_id": result["request_id"] });
     assert_eq!(prompt::call(&lead, "await_permission", &id).await["status"], "pending");
-    // Whose question it is counts, not who names it.
+    // Only the agent that asked may wait for the answer, even if another one knows the number.
     assert!(is_error(&prompt::call(&worker, "await_permission", &id).await));
     let pending = world.engine.pending().unwrap();
     world
@@ -258,7 +258,7 @@ async fn the_instructions_say_who_where_and_what() {
     );
     world.engine.set_mode(worker.id(), bestow::Mode::Plan).await.unwrap();
     assert!(prompt::instructions(&worker).unwrap().contains("You plan (mode `plan`)"));
-    // Every name of a tool in the text is one.
+    // Every tool name in the text exists.
     let named = text.split('`').skip(1).step_by(2).filter(|word| word.contains("_permission"));
     assert!(named.clone().count() >= 2 && named.clone().all(prompt::is_tool), "{text}");
     let listed = prompt::call(&lead, "list_permissions", &json!({})).await;

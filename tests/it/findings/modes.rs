@@ -1,4 +1,4 @@
-//! What each mode does with a question.
+//! Tests of the effect of each mode on requests.
 
 use bestow::{
     Action, Actor, Agent, Authorization, Decider, Effect, Event, Holding, Kind, Mode, Outcome, Refusal, Ruled,
@@ -20,7 +20,7 @@ fn jail() -> SandboxFacts {
     SandboxFacts::stated("jail", "/ws".parse().unwrap())
 }
 
-/// B3: nothing confines it, and `is_allowed()` said yes.
+/// B3: a confined action was not confined, and `is_allowed()` returned true.
 #[tokio::test]
 async fn b3_what_may_happen_only_confined_is_no_yes_to_anybody() {
     let world = World::new();
@@ -39,7 +39,7 @@ async fn b3_what_may_happen_only_confined_is_no_yes_to_anybody() {
     assert!(explained.ways_out.iter().any(|way| way.contains("run it confined")), "{explained}");
 }
 
-/// B3: a host that confines by itself has its yes when it says how, and the fact of it is there.
+/// B3: a host that confines the action itself gets its approval when it states the sandbox, and the fact is recorded.
 #[tokio::test]
 async fn b3_a_host_that_confines_by_itself_has_its_yes_with_the_facts() {
     let world = World::new();
@@ -61,7 +61,7 @@ async fn b3_a_host_that_confines_by_itself_has_its_yes_with_the_facts() {
     assert_eq!((&*facts.backend, &*facts.enforced), ("jail", "stated"), "nobody has read it back");
 }
 
-/// B3: a sandbox that allows more than was decided about is none.
+/// B3: a stated sandbox that allows more than the decision is refused.
 #[tokio::test]
 async fn b3_a_sandbox_that_allows_more_than_was_decided_gives_no_yes() {
     let world = World::new();
@@ -78,7 +78,8 @@ async fn b3_a_sandbox_that_allows_more_than_was_decided_gives_no_yes() {
     }
 }
 
-/// B3: the yes comes when it is confined, so what is true then counts, and what is for one use is used once.
+/// B3: the approval is given at the confinement, so the state at that time counts, and a one-time permission is
+/// consumed once.
 #[tokio::test]
 async fn b3_what_is_true_when_it_is_confined_counts() {
     let world = World::new();
@@ -98,7 +99,7 @@ async fn b3_what_is_true_when_it_is_confined_counts() {
     assert!(matches!(refusal(world.engine.confine(two, jail()).await), Refusal::NotAllowed(_)), "it was for one use");
 }
 
-/// B3: another engine confines nothing of this one's.
+/// B3: another engine cannot confine an action of this engine.
 #[tokio::test]
 async fn b3_another_engine_says_no_yes() {
     let (world, other) = (World::new(), World::new());
@@ -108,7 +109,7 @@ async fn b3_another_engine_says_no_yes() {
     assert_eq!(refusal(other.engine.confine(what, jail()).await), Refusal::UnknownAgent(bold.id().clone()));
 }
 
-/// The way out of a question: how the ticket ended, and that nobody has it before them.
+/// Requests `wanted`, asserts that no person is asked, and returns the resolution.
 async fn refused_at_once(world: &World, agent: &Agent, wanted: &str) -> bestow::Resolution {
     let ticket = agent.request(crate::support::ask(wanted)).await.unwrap();
     assert_eq!(world.engine.pending().unwrap(), []);
@@ -133,7 +134,7 @@ async fn b1_in_mode_never_a_request_is_refused_at_once_and_says_why() {
     assert_eq!(held.outcome, Outcome::Granted, "what is held needs no question");
 }
 
-/// B1: nor is anybody asked for one below an agent in mode `never`.
+/// B1: no person is asked for a child of an agent in mode `never` either.
 #[tokio::test]
 async fn b1_the_mode_of_an_agent_above_binds_a_request_too() {
     let world = World::new();
@@ -145,7 +146,7 @@ async fn b1_the_mode_of_an_agent_above_binds_a_request_too() {
     assert!(matches!(&no.decider, Decider::Mode { mode: Mode::Never, .. }), "{:?}", no.decider);
 }
 
-/// B1: where nobody may be asked, nothing waits in any mode.
+/// B1: in a noninteractive run no request waits in any mode.
 #[tokio::test]
 async fn b1_where_nobody_is_asked_a_request_is_unavailable_at_once() {
     let world = World::with(|settings| settings.interaction = bestow::Interaction::NonInteractive);
@@ -158,7 +159,7 @@ async fn b1_where_nobody_is_asked_a_request_is_unavailable_at_once() {
     }
 }
 
-/// B1: questions that nobody is asked use up nothing of what others may ask.
+/// B1: a request that reaches no person does not count against the limit of the family.
 #[tokio::test]
 async fn b1_what_is_refused_at_once_is_no_question_of_the_family() {
     let world = World::with(|settings| settings.max_asks_per_minute = 1);
@@ -172,8 +173,8 @@ async fn b1_what_is_refused_at_once_is_no_question_of_the_family() {
     assert!(lead.request(crate::support::ask("@network")).await.unwrap().poll().is_none(), "it is asked");
 }
 
-/// B2: `sources/004` lets every agent call `request_permission`, so `default` cannot be the mode in which none may:
-/// both modes ask, about the same and in the same words.
+/// B2: `sources/004` lets every agent call `request_permission`, so `default` cannot be a mode without requests. Both
+/// modes ask in identical cases.
 #[tokio::test]
 async fn b2_on_request_asks_what_default_asks_since_every_agent_may_request() {
     let world = World::new();
@@ -200,7 +201,7 @@ async fn b2_on_request_asks_what_default_asks_since_every_agent_may_request() {
     }
 }
 
-/// B5: nobody could change the mode of an agent that was there.
+/// B5: the mode of an existing agent could not be changed.
 #[tokio::test]
 async fn b5_a_mode_is_changed_while_the_engine_runs_with_a_fact() {
     let world = World::new();
@@ -221,7 +222,7 @@ async fn b5_a_mode_is_changed_while_the_engine_runs_with_a_fact() {
     assert_eq!(told, expected, "the same mode again is no change");
 }
 
-/// B5: a person changes the mode of agents of their owner only.
+/// B5: a person changes the mode of agents of their own owner only.
 #[tokio::test]
 async fn b5_nobody_changes_the_mode_of_another_owners_agent() {
     let world = World::new();
@@ -231,7 +232,7 @@ async fn b5_nobody_changes_the_mode_of_another_owners_agent() {
     assert_eq!(agent.profile().unwrap().mode, Mode::Plan);
 }
 
-/// B5: agents below are bound at once, and no child's own looser mode helps it.
+/// B5: child agents are bound at once, and a looser mode of their own does not help them.
 #[tokio::test]
 async fn b5_a_stricter_mode_binds_those_below_at_once() {
     let world = World::new();
@@ -244,7 +245,7 @@ async fn b5_a_stricter_mode_binds_those_below_at_once() {
     assert_eq!(child.verdict(&build()).unwrap(), Effect::Deny);
 }
 
-/// B5: a question that waits is not answered by what was true when it was asked.
+/// B5: a new mode is applied to a pending request too.
 #[tokio::test]
 async fn b5_a_question_that_the_new_mode_denies_ends_and_a_late_yes_lets_nothing_happen() {
     for mode in [Mode::Plan, Mode::Never] {
@@ -262,7 +263,8 @@ async fn b5_a_question_that_the_new_mode_denies_ends_and_a_late_yes_lets_nothing
     }
 }
 
-/// B5: what circumstances bind is not known again, so its question stands; a yes to it lets nothing happen all the same.
+/// B5: an action with circumstances cannot be evaluated again, so its request stays pending. An approval of it still
+/// allows nothing.
 #[tokio::test]
 async fn b5_a_yes_to_a_question_from_a_looser_mode_is_judged_again() {
     let world = World::new();
@@ -285,7 +287,7 @@ fn described(mode: Mode, widening: Widening) -> bestow::Policy {
     policy
 }
 
-/// B5: the file does not take a mode back that it says nothing new about; its own change wins.
+/// B5: a reload keeps a mode that was set, unless the mode changed in the file. Then the file wins.
 #[tokio::test]
 async fn b5_a_reload_leaves_a_mode_alone_until_its_own_line_changes() {
     let world = World::new();
@@ -302,7 +304,8 @@ async fn b5_a_reload_leaves_a_mode_alone_until_its_own_line_changes() {
     assert_eq!(mode(), Mode::Default, "so that its next change is one");
 }
 
-/// B5: with `confirm_widening` no reload loosens a mode unseen, and what is held back comes as the person agrees.
+/// B5: with `confirm_widening` no reload loosens a mode without a person. The change that was held back takes effect
+/// when the person agrees.
 #[tokio::test]
 async fn b5_no_reload_loosens_a_mode_without_a_person_where_that_is_wanted() {
     let world = World::new();
@@ -328,7 +331,7 @@ async fn b5_no_reload_loosens_a_mode_without_a_person_where_that_is_wanted() {
     assert_eq!(mode(), Mode::Plan, "what narrows is taken over at once");
 }
 
-/// The same on the command line.
+/// Tests of modes on the command line.
 #[cfg(all(feature = "cli", feature = "sandbox"))]
 mod command_line {
     use std::{fs, os::unix::fs::PermissionsExt, process::Command};
@@ -338,7 +341,8 @@ mod command_line {
 
     use crate::support::{id, profile};
 
-    const FILE: &str = "[agents.bold]\nowner = \"you\"\nkind = \"subagent\"\nworking_dir = \".\"\nmode = \"on_failure\"\n\
+    const FILE: &str = "[agents.bold]\nowner = \"you\"\nkind = \"subagent\"\nworking_dir = \".\"\n\
+                        mode = \"on_failure\"\n\
                         [[test]]\nagent = \"bold\"\ncommand = \"node x.js\"\nexpect = \"confined\"\n";
 
     fn run(words: &[&str]) -> (Option<i32>, String, String) {
@@ -352,7 +356,7 @@ mod command_line {
         (code, said, complaint)
     }
 
-    /// B3: `check` ended with 0, as for a yes.
+    /// B3: `check` exited with 0, as for an allowed action.
     #[test]
     fn b3_check_and_explain_have_an_exit_code_for_confined() {
         let directory = tempfile::tempdir().unwrap();
@@ -378,7 +382,7 @@ mod command_line {
         assert!((said + &complaint).contains("found confined"));
     }
 
-    /// B5: the mode and the state of an agent from the command line, with an engine and without one.
+    /// B5: the command line reads and changes the mode and the state of an agent, with an engine and without one.
     #[tokio::test(flavor = "multi_thread")]
     async fn b5_mode_and_state_are_told_and_changed_with_and_without_an_engine() {
         let directory = tempfile::tempdir().unwrap();
@@ -418,7 +422,7 @@ mod any_history {
     use super::{World, build, in_mode};
     use crate::support::{ask, profile, tag, why};
 
-    /// Something that happens to the agent above, or to the one below.
+    /// An event that concerns the parent or the child.
     #[derive(Clone, Debug)]
     enum Step {
         Set(bool, usize),
@@ -442,7 +446,8 @@ mod any_history {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// B1, B3: whatever modes are set in whatever order, nobody waits who may not ask, and only `allow` is a yes.
+        /// B1, B3: with any sequence of modes, no request of an agent waits if it may not ask, and only `allow` is an
+        /// approval.
         #[test]
         fn b1_b3_nobody_waits_in_mode_never_and_only_allow_is_a_yes(steps in prop::collection::vec(step(), 1..24)) {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -468,7 +473,9 @@ mod any_history {
                     }
                     for pending in world.engine.pending().unwrap() {
                         let asker = of(pending.request.from == *kid.id());
-                        prop_assert!(!is_silenced(asker), "{} waits in {}", asker.id(), asker.permission_state().unwrap());
+                        prop_assert!(
+                            !is_silenced(asker), "{} waits in {}", asker.id(), asker.permission_state().unwrap()
+                        );
                     }
                 }
                 Ok(())

@@ -1,4 +1,4 @@
-//! What reaches the network needs the network, by whatever name, option or hand it is reached.
+//! Tests that a line that reaches the network needs the network, whatever name, option or wrapper it uses.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn rule(verdict: Verdict, operation: Option<Operation>) -> Rule {
     }
 }
 
-/// An agent in `/ws` that may do all that it holds, but for what `denies` says.
+/// Creates an agent in `/ws` that may use everything it holds, except the denied operation.
 async fn bound(world: &World, mode: Mode, holds: &[&str], denies: Option<Operation>) -> Agent {
     let mut file = policy(settings(|_| {}), &[("ann", "you", holds)]);
     let ann = file.agents.get_mut(&id("ann")).unwrap();
@@ -39,9 +39,9 @@ fn those<'l>(agent: &Agent, lines: &[&'l str], wrong: impl Fn(Effect) -> bool) -
     lines.iter().copied().filter(|line| wrong(verdict(agent, line))).collect()
 }
 
-/// Lines that reach the network with certainty.
+/// Lines that certainly reach the network.
 const REACHING: &[&str] = &[
-    // What the safe list knows to ask.
+    // Lines that the list of read-only commands recognizes.
     "openssl s_client -connect e.com:443",
     "ssh-keyscan e.com",
     "getent hosts e.com",
@@ -101,7 +101,7 @@ const REACHING: &[&str] = &[
     "git remote show origin",
     "git ls-remote origin",
     "svn log",
-    // The same, in a form that is not safe.
+    // The first group in a form that is not safe.
     "npm view x --script-shell=sh",
     "kubectl get pods --kubeconfig f",
     "openssl s_client -connect e.com:443 -keylogfile f",
@@ -218,7 +218,7 @@ const REACHING: &[&str] = &[
     "h=/dev/tcp/e.com/80; echo x > $h",
     "bash -c 'exec 3<>/dev/tcp/e.com/80'",
     "cat /dev/tcp/e.com/80",
-    // Through other hands.
+    // Lines that start the program through another one.
     "sshpass -p x ssh e.com",
     "sshpass -f f scp a b@e.com:",
     "screen -dm curl e.com",
@@ -249,7 +249,7 @@ const REACHING: &[&str] = &[
     "alias a='cd d; git'; a pull",
 ];
 
-/// Lines that may reach it, for all that anybody knows.
+/// Lines that may reach the network.
 const PERHAPS: &[&str] = &[
     "axel2000 https://e.com",
     "frobnicate https://e.com",
@@ -280,7 +280,7 @@ const PERHAPS: &[&str] = &[
     "git -c core.sshCommand='curl e.com' status",
 ];
 
-/// Lines that reach nobody, whatever they look like.
+/// Lines that reach no host, although they look like it.
 const STAYING: &[&str] = &[
     "echo https://e.com",
     "printf '%s' https://e.com",
@@ -387,7 +387,7 @@ async fn what_reaches_the_network_is_asked_about_by_who_holds_none() {
         let allowed = those(&agent, REACHING, |effect| effect != Effect::Ask);
         assert!(allowed.is_empty(), "{mode:?}: {allowed:#?}");
     }
-    // What only may reach it is not denied for that.
+    // A line that only may reach the network is not denied for that reason.
     let world = World::new();
     let agent = bound(&world, Mode::Bypass, &["@write:/"], None).await;
     for lines in [PERHAPS, STAYING] {
@@ -409,7 +409,7 @@ async fn nothing_that_reaches_the_network_or_may_happens_in_mode_plan() {
     assert!(denied.is_empty(), "{denied:#?}");
 }
 
-/// The hosts that a line is known to reach.
+/// Returns the hosts that a line is known to reach.
 fn hosts(agent: &Agent, line: &str) -> Vec<Arc<str>> {
     let explained = agent.explain(&Action::command(line)).unwrap();
     let reached = explained.uses.iter().filter(|step| step.used.origin == UseOrigin::Needed);

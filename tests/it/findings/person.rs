@@ -1,4 +1,4 @@
-//! What a person is shown, and who may answer.
+//! Tests of the requests that a person is shown, and of the people who may answer.
 
 #[cfg(feature = "cli")]
 mod answering;

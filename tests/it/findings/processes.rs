@@ -1,4 +1,4 @@
-//! Processes that go on after the call that started them (finding B9).
+//! Tests of processes that continue after the call that started them (finding B9).
 #![cfg(feature = "cli")]
 
 use std::{
@@ -55,7 +55,7 @@ impl Place {
         Permission::write(self.workspace.to_str().unwrap().parse().unwrap())
     }
 
-    /// A pipe in the workspace whose reader hears the end when every process that holds it is gone.
+    /// Creates a pipe in the workspace. Its reader sees the end when every process that holds the pipe is gone.
     fn lifeline(&self) -> Lifeline {
         let path = self.workspace.join("lifeline");
         let _ = fs::remove_file(&path);
@@ -75,7 +75,7 @@ impl Lifeline {
         Lifeline(File::from(reader))
     }
 
-    /// What was said until nobody was left to say anything.
+    /// Reads the lifeline until no process holds it any more, and returns the content.
     async fn ends(mut self) -> String {
         let read = tokio::task::spawn_blocking(move || {
             let mut told = String::new();
@@ -86,7 +86,7 @@ impl Lifeline {
     }
 }
 
-/// Holds the lifeline, leaves two more that hold it, in a session of their own, and serves lines.
+/// Holds the lifeline, starts two more processes that hold it in a session of their own, and serves lines.
 const HOLDS_ON: &str = "exec 7> lifeline; echo up >&7; (setsid sh -c 'trap \"\" TERM; sleep 999 & sleep 999' &); \
                         echo ready; while read line; do echo got $line; done; sleep 999";
 
@@ -113,7 +113,7 @@ impl Host {
         start(&self.agent, &self.sandbox, line, &[self.place.write()]).await
     }
 
-    /// One that holds the lifeline, and is up.
+    /// Starts a process that holds the lifeline, and waits until it is ready.
     async fn holds_on(&self) -> (ProcessId, Lifeline) {
         let line = self.place.lifeline();
         let process = self.start(HOLDS_ON).await.unwrap();
@@ -127,7 +127,7 @@ async fn start(agent: &Agent, sandbox: &Sandbox, line: &str, named: &[Permission
     soon("the start", agent.process_start(sandbox, command, named, ProcessOptions::default())).await
 }
 
-/// Waits until all that it wrote begins with `said`.
+/// Waits until the output of the process begins with `said`.
 async fn hears(agent: &Agent, process: ProcessId, said: &str) {
     let wanted = u64::try_from(said.len()).unwrap();
     let mut all = Vec::new();
@@ -143,7 +143,7 @@ async fn hears(agent: &Agent, process: ProcessId, said: &str) {
     assert!(all.starts_with(said.as_bytes()), "{:?} instead of {said:?} ({wanted})", String::from_utf8_lossy(&all));
 }
 
-/// The next of these events about a process.
+/// Returns the next event about a process.
 async fn next(events: &mut Subscription) -> ProcessEvent {
     loop {
         if let Event::Process(event) = soon("an event", events.next()).await.unwrap().event {
@@ -201,7 +201,7 @@ async fn a_process_goes_on_is_spoken_to_and_ends_when_it_is_told() {
     assert!(matches!(stopped(&mut events).await, StopCause::Ordered { .. }));
     assert_eq!(exited(&mut events).await, ProcessExit::Signalled { signal: 15 });
     assert_eq!(line.ends().await, "up\n", "what it left in another session ended with it");
-    // What it wrote can be read on; nothing is written to it any more.
+    // The output can still be read. Writing to the process fails.
     assert!(agent.process_read(process, OutputStream::Stdout, 0, 99).unwrap().is_end);
     let late = agent.process_write(process, b"x").await;
     assert!(matches!(late, Err(ExecError::Engine(Error::Refused(Refusal::ProcessEnded(_))))), "{late:?}");
@@ -239,7 +239,7 @@ async fn a_right_that_is_revoked_takes_the_process_with_it_in_the_same_step() {
     host.engine.revoke(grant, None).await.unwrap();
     let first = events.next().await.unwrap();
     assert!(matches!(first.event, Event::GrantRevoked { .. }), "{first}");
-    // The very next event: nothing came in between.
+    // This is the very next event: no other event came in between.
     let second = events.next().await.unwrap();
     let Event::Process(ProcessEvent::Stopped { process: which, cause }) = second.event else { panic!("{second}") };
     assert_eq!((which.id, cause), (process, StopCause::RightLost { permission: host.place.write() }));
@@ -287,7 +287,7 @@ async fn a_right_that_falls_with_its_giver_takes_the_process_of_the_receiver_wit
     let child = host.agent.create(host.place.profile("child"), &[host.place.write()], why()).await;
     let child = match child {
         Ok(child) => child,
-        // Only these kinds can be created by an agent.
+        // An agent may create an agent of this kind, so a refusal is a failure.
         Err(why) => panic!("{why}"),
     };
     let line = host.place.lifeline();
@@ -308,7 +308,7 @@ async fn it_ends_with_its_agent() {
     assert_eq!(stopped(&mut events).await, StopCause::AgentGone);
     assert_eq!(exited(&mut events).await, ProcessExit::Signalled { signal: 9 });
     line.ends().await;
-    // Whoever has the name next has nothing of it.
+    // A later agent of that name has no access to the process.
     let next = host.engine.register(host.place.profile("worker"), Holding::nothing()).await.unwrap();
     assert!(next.process_list().unwrap().is_empty());
     assert!(matches!(
@@ -333,7 +333,7 @@ async fn it_ends_with_the_engine_and_with_its_last_handle() {
     let host = Host::new().await;
     let (_, line) = host.holds_on().await;
     host.engine.shutdown().await;
-    // Nothing is waited for any more: when this returned, it was gone.
+    // The process was gone when `shutdown` returned.
     assert_eq!(line.ends().await, "up\n");
     let host = Host::new().await;
     let (_, line) = host.holds_on().await;
@@ -382,7 +382,7 @@ async fn a_restart_is_a_new_action_under_the_profile_of_the_start() {
     assert_eq!(kinds, all);
     hears(&host.agent, process, "ready\nready\n").await;
     assert_eq!(host.engine.processes().unwrap()[0].restarts, 1);
-    // A right that went meanwhile is missing, and the process is not there any more either.
+    // A permission revoked meanwhile is missing at the restart, and the process is stopped as well.
     host.engine.revoke(host.agent.grants().unwrap()[0].id, None).await.unwrap();
     let again = host.agent.process_restart(process).await;
     let Err(ExecError::Engine(Error::Refused(Refusal::NotAllowed(decision)))) = again else { panic!("{again:?}") };
@@ -407,7 +407,7 @@ async fn a_start_is_decided_like_every_action() {
     assert!(!host.place.workspace.join("made").exists());
     let told = events.next().await.unwrap();
     assert!(matches!(told.event, Event::Refused { .. }), "{told}");
-    // What it does not name it does not have.
+    // The command has no permission that the call does not name.
     let process = start(&host.agent, &host.sandbox, "touch made; echo done", &[]).await.unwrap();
     soon("the end", host.agent.process_wait(process)).await.unwrap();
     assert!(!host.place.workspace.join("made").exists());
@@ -531,7 +531,7 @@ async fn a_program_that_is_not_there_is_an_error_and_nothing_goes_on() {
     assert!(host.engine.processes().unwrap().is_empty());
 }
 
-/// Set in the process that is killed: where its engine is.
+/// Contains the directory of the engine. It is set in the process that is killed.
 const KILLED: &str = "BESTOW_TEST_PROCESSES";
 
 #[test]
@@ -579,7 +579,8 @@ async fn holds_on_until_killed(at: &Path) {
     std::future::pending::<()>().await;
 }
 
-/// With a store, too: what takes a right away is in force before it is stored, and so is the end of what rests on it.
+/// The test covers a durable engine: a revocation takes effect before it is stored, and so does the end of the
+/// processes that depend on it.
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_durable_engine_it_ends_with_its_right_and_everything_is_in_the_trail() {
     let place = Place::new();
@@ -604,7 +605,7 @@ async fn in_a_durable_engine_it_ends_with_its_right_and_everything_is_in_the_tra
     assert!(!told.contains("a word"), "output is in no trail");
 }
 
-/// A bot's end of a conversation.
+/// The bot's side of a conversation.
 struct Talk {
     lines: tokio::io::Lines<tokio::io::BufReader<tokio::io::ReadHalf<tokio::io::DuplexStream>>>,
     writer: tokio::io::WriteHalf<tokio::io::DuplexStream>,
@@ -624,7 +625,7 @@ impl Talk {
         tokio::io::AsyncWriteExt::write_all(&mut self.writer, line.as_bytes()).await.unwrap();
     }
 
-    /// The next line of this type.
+    /// Returns the next line of this type.
     async fn hears(&mut self, kind: &str) -> serde_json::Value {
         loop {
             let line = soon(kind, self.lines.next_line()).await.unwrap().unwrap();
@@ -659,7 +660,7 @@ async fn a_bot_has_processes_where_its_host_lets_it_and_hears_how_they_end() {
     assert_eq!((&told["text"], &told["from"], &told["next"]), (&"got ".into(), &3.into(), &7.into()), "{told}");
     bot.says(r#"{"type":"process_restart","processId":"p0"}"#).await;
     bot.hears("process_started").await;
-    // Bytes that are no text go both ways.
+    // Bytes that are no text are sent in both directions.
     bot.says(r#"{"type":"process_start","command":["cat"]}"#).await;
     assert_eq!(bot.hears("process_started").await["processId"], "p1");
     bot.says(r#"{"type":"process_write","processId":"p1","base64":"/wA=","close":true}"#).await;
@@ -673,7 +674,7 @@ async fn a_bot_has_processes_where_its_host_lets_it_and_hears_how_they_end() {
     let told = loop {
         bot.says(r#"{"type":"process_read","processId":"p1"}"#).await;
         let told = bot.hears("process_output").await;
-        // It is told that it exited a moment before its record is closed.
+        // The exit is reported a moment before the record of the process is closed.
         if told["end"] == true {
             break told;
         }
@@ -746,7 +747,7 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     assert_eq!(told, "p0 is told to end\n");
     soon("the end", agent.process_wait(p0)).await.unwrap();
     line.ends().await;
-    // What is refused leaves no yes behind that the agent could use later.
+    // A refused start leaves no approval that the agent could use later.
     engine.set_mode(agent.id(), Mode::Plan).await.unwrap();
     let (_, complaint, code) = process(&["start", "--agent", "worker", "--state", &state, "--", "touch", "made"]);
     assert!(code == Some(3) && complaint.contains("plan"), "{complaint}");

@@ -1,4 +1,4 @@
-//! Runs: one for each agent, begun and ended by people.
+//! Tests of runs: one for each agent, begun and ended by people.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ fn run(name: &str) -> RunId {
     name.parse().unwrap()
 }
 
-/// What takes a person's word.
+/// Returns an action that needs the approval of a person.
 fn dangerous() -> Action {
     Action::command("make deploy")
 }
@@ -24,7 +24,7 @@ async fn says_no_for_this_run(world: &World, agent: &Agent, action: Action) {
     world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
 }
 
-/// A9: a policy that one agent's question led a person to set, freed the others, since they were in one run.
+/// A9: agents shared a run, so a policy that a person set for one agent also freed the others.
 #[tokio::test]
 async fn each_agent_has_a_run_of_its_own_however_it_came() {
     let world = World::new();
@@ -66,7 +66,7 @@ async fn a_policy_of_one_agents_run_frees_no_other() {
     assert_eq!(other.verdict(&write()).unwrap(), Verdict::Ask);
 }
 
-/// A8: entering the run of another agent took its allows. Who is meant to be in it is put there, in a call of its own.
+/// A8: an agent that entered the run of another one got its approvals. A separate call now adds an agent to a run.
 #[tokio::test]
 async fn nobody_gets_into_anothers_run_by_its_name() {
     let world = World::new();
@@ -136,7 +136,7 @@ async fn the_end_of_a_run_ends_what_was_for_it() {
     assert!(!check(&ann, "@network").is_held(), "a run of the same name is another");
 }
 
-/// What a child was denied in the run it was made in, it stays denied, whatever its creator is in by then.
+/// A denial in the run that created a child still binds the child after the parent has begun another run.
 #[tokio::test]
 async fn the_end_of_a_run_does_not_free_who_was_made_in_it() {
     let world = World::new();
@@ -148,7 +148,7 @@ async fn the_end_of_a_run_does_not_free_who_was_made_in_it() {
     assert_eq!(kid.verdict(&dangerous()).unwrap(), Verdict::Deny);
 }
 
-/// What an agent, or a child of it, calls. Each number is read as "one of what there is".
+/// A call of an agent or of its child. Each number selects one of the existing items.
 #[derive(Clone, Copy, Debug)]
 enum Call {
     Create(u8, u8),
@@ -197,12 +197,13 @@ fn actions() -> Vec<Action> {
     files.chain(commands).chain([given, Action::network("example.org")]).collect()
 }
 
-/// The strictness of the answer to each action.
+/// Returns the effect of each action.
 fn answers(agent: &Agent) -> Vec<bestow::Effect> {
     actions().iter().map(|action| agent.verdict(action).unwrap()).collect()
 }
 
-/// An agent that much binds, a friend that gave it what it may only pass on, and somebody who holds nothing.
+/// An agent with many restrictions, a friend that granted it a permission for passing on, and an agent that holds
+/// nothing.
 struct Bound {
     world: World,
     handles: Vec<Agent>,
@@ -230,7 +231,7 @@ impl Bound {
         let who = |number: u8| self.handles[usize::from(number) % self.handles.len()].clone();
         let wanted = |number: u8| tag(WANTS[usize::from(number) % WANTS.len()]);
         let action = |number: u8| actions().swap_remove(usize::from(number) % actions().len());
-        // What is refused has changed nothing; what is asked is answered by nobody.
+        // A refused call has changed nothing, and no person answers the requests.
         match call {
             Call::Create(number, what) => {
                 let child = profile(&format!("kid{}", self.handles.len()), "you", Kind::Subagent);
@@ -266,8 +267,8 @@ impl Bound {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// A8: whatever an agent and all that it creates call, in whatever order, none of them may do more than it could; and
-    /// nobody else gets what it did not hold.
+    /// A8: no sequence of calls of an agent and its children allows any of them more than before. Other agents get no
+    /// permission that the agent did not hold.
     #[test]
     fn nothing_an_agent_calls_widens_what_it_may_do(calls in prop::collection::vec(call(), 1..24)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -285,7 +286,7 @@ proptest! {
                 bound.carry_out(call).await;
                 for (place, agent) in bound.handles.iter().enumerate() {
                     for ((after, before), action) in answers(agent).into_iter().zip(&before).zip(actions()) {
-                        // What it has for passing on only, whoever it gives it to may use.
+                        // A permission for passing on may be used by the agents that receive it.
                         let is_for_passing_on = place > 0 && format!("{action:?}").contains("/only");
                         prop_assert!(
                             is_for_passing_on || after >= *before,

@@ -1,4 +1,4 @@
-//! Taking a right away never gives one.
+//! Tests that a revocation never gives a permission.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use bestow::{
 
 use crate::support::{World, ask, check, heard, id, policy, profile, refusal, settings, tag, tags, why};
 
-/// A11: what others gave was kept back by a right for passing on only, and became usable when its holder gave that up.
+/// A11: grants of others were not usable while their holder had a grant for passing on only. They became usable when
+/// the holder gave that grant up.
 #[tokio::test]
 async fn giving_up_what_is_for_passing_on_only_makes_nothing_usable() {
     let world = World::new();
@@ -42,10 +43,11 @@ async fn neither_an_end_nor_an_edit_of_what_is_for_passing_on_only_makes_anythin
     world.later(10).await;
     world.engine.configure(policy(settings(|_| {}), &[("boss", "you", &[])])).await.unwrap();
     assert_eq!((check(&boss, "@write:/ws/a"), check(&boss, "@network")), (Check::NotHeld, Check::NotHeld));
-    // While a gift is there that is kept back, another one is, too: the holder could have it given back by its own child.
+    // A further grant is for passing on too, as long as the earlier one exists. Otherwise the holder could have its own
+    // child grant it back.
     let again = friend.grant(boss.id(), tag("@network"), why()).await.unwrap();
     assert_eq!(check(&boss, "@network"), Check::NotHeld);
-    // Whoever takes those back and gives it anew gives it for using.
+    // A giver that revokes the grants and grants again gives a usable permission.
     assert_eq!(again, kept_back, "the gift that is there is named");
     for gift in kept_back {
         friend.revoke(gift, None).await.unwrap();
@@ -54,7 +56,7 @@ async fn neither_an_end_nor_an_edit_of_what_is_for_passing_on_only_makes_anythin
     assert_eq!(check(&boss, "@network"), Check::Held);
 }
 
-/// The other way round: a person says "for passing on only" about what others gave already, and it stays said.
+/// The reverse case: a person grants for passing on only after others have granted, and the restriction lasts.
 #[tokio::test]
 async fn what_a_person_gives_for_passing_on_only_takes_the_use_of_what_others_gave_for_good() {
     let world = World::new();
@@ -79,7 +81,7 @@ async fn is_answered_from_memory(agent: &Agent, wanted: &str) -> bool {
     ticket.poll().is_some_and(|ended| ended.outcome == Outcome::Denied && ended.decider == Decider::FreshRefusal)
 }
 
-/// A18: after a no to `@write:/d`, `/d/sub`, `@read:/d` and `/` were asked again.
+/// A18: after a denial of `@write:/d`, a person was asked again about `/d/sub`, `@read:/d` and `/`.
 #[tokio::test]
 async fn a_no_covers_what_it_covers_and_what_covers_it() {
     let world = World::new();
@@ -97,7 +99,7 @@ async fn a_no_covers_what_it_covers_and_what_covers_it() {
     assert!(!is_answered_from_memory(&ann, "@write:/d/sub").await, "it is not fresh for ever");
 }
 
-/// How many questions of `agent` reach people now, before it has to wait.
+/// Returns the number of requests of `agent` that reach people before it has to wait.
 async fn burst(world: &World, agent: &Agent, name: &str) -> usize {
     for number in 0..100 {
         match agent.request(ask(&format!("@read:/{name}/{number}"))).await {
@@ -115,7 +117,7 @@ async fn burst(world: &World, agent: &Agent, name: &str) -> usize {
     100
 }
 
-/// A18: sixty questions came in one burst, whatever people had said.
+/// A18: sixty requests came in one burst, whatever people had answered.
 #[tokio::test]
 async fn each_no_in_a_row_halves_what_a_family_may_ask_and_doubles_how_long() {
     let world = World::with(|settings| settings.max_pending = 1000);
@@ -125,7 +127,7 @@ async fn each_no_in_a_row_halves_what_a_family_may_ask_and_doubles_how_long() {
         says(&world, &ann, &format!("@write:/no/{no}"), Answer::deny()).await;
         most /= 2;
         assert_eq!(burst(&world, &ann, &format!("after-{no}")).await, most);
-        // The pause is over, and the noes before are not forgotten yet.
+        // The pause is over, and the earlier denials still count.
         world.later(60_000 << no).await;
     }
     says(&world, &ann, "@write:/no/more", Answer::deny()).await;
@@ -139,7 +141,7 @@ async fn each_no_in_a_row_halves_what_a_family_may_ask_and_doubles_how_long() {
     assert_eq!(burst(&world, &ann, "after-yes").await, 60);
 }
 
-/// A19: one neighbour's gifts filled the room of another's.
+/// A19: the grants of one neighbour exhausted the limit of another one.
 #[tokio::test]
 async fn no_giver_fills_the_room_of_another() {
     let world = World::with(|settings| settings.max_grants = 8);
@@ -155,7 +157,7 @@ async fn no_giver_fills_the_room_of_another() {
     assert_eq!(check(&kid, "@network"), Check::Held);
 }
 
-/// Everything that was told, as it would be stored.
+/// The counts of the received events, and their size as stored.
 #[derive(Default)]
 struct Record {
     facts: usize,
@@ -183,7 +185,7 @@ impl Record {
     }
 }
 
-/// A19: a bot in a tight loop filled the record, 26 MB in 23 seconds.
+/// A19: a bot in a tight loop filled the audit trail with 26 MB in 23 seconds.
 #[tokio::test]
 async fn a_bot_in_a_tight_loop_does_not_fill_the_record_and_nothing_is_lost_silently() {
     let world = World::new();
@@ -209,7 +211,7 @@ async fn a_bot_in_a_tight_loop_does_not_fill_the_record_and_nothing_is_lost_sile
         assert_eq!(record.all(kind), 5_000, "{kind}");
     }
     assert!(record.kinds["facts.merged"] <= 2);
-    // Another family's facts are told one by one all the while.
+    // The facts of another family are still recorded one by one.
     friend.grant(bot.id(), tag("@network"), why()).await.unwrap_err();
     record.hear(&mut events);
     assert_eq!(record.all("permission.refused"), 5_001);
@@ -258,7 +260,7 @@ async fn what_is_acted_upon_has_its_record_each_time() {
     assert_eq!(record.kinds.get("permission.evaluated"), Some(&500));
 }
 
-/// The number is told before the engine ends.
+/// The engine records the counts before it ends.
 #[tokio::test]
 async fn an_engine_that_ends_tells_what_it_only_counted() {
     let world = World::with(|settings| settings.max_facts_per_minute = 1);

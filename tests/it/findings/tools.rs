@@ -1,4 +1,4 @@
-//! Tools by any name: declared, well known, or unknown.
+//! Tests of tools by any name: declared, well known, or unknown.
 
 mod any_name;
 mod built_in;
@@ -28,7 +28,7 @@ const MODES: [Mode; 8] = [
     Mode::Auto,
 ];
 
-/// A hook that says yes to everything.
+/// A hook that approves everything.
 #[derive(Debug)]
 struct Friendly;
 
@@ -39,7 +39,7 @@ impl Hook for Friendly {
     }
 }
 
-/// A world whose engine protects `/keys`, with a hook that says yes.
+/// Creates a world whose engine protects `/keys`, with a hook that approves everything.
 fn world() -> World {
     let world = World::with(|settings| {
         settings.protected = ["/keys".parse().unwrap()].into();
@@ -60,7 +60,7 @@ fn call(name: &str, input: &Value) -> Action {
     Action::tool(name.parse().unwrap(), input.clone())
 }
 
-/// The verdict on a call.
+/// Returns the verdict on a call.
 async fn verdict(agent: &Agent, name: &str, input: &Value) -> bestow::Effect {
     agent.authorize(call(name, input)).await.unwrap().decision().verdict()
 }

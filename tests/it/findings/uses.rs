@@ -1,4 +1,4 @@
-//! Everything that an action uses is judged, whatever it is called.
+//! Tests that every use of an action is evaluated, whatever it is called.
 
 use std::sync::{
     Arc, Mutex,
@@ -51,7 +51,7 @@ pub(super) fn everything_allowed() -> Rule {
     rule(Verdict::Allow, None, None)
 }
 
-/// An agent in `/ws` that a file binds by these rules.
+/// Returns an agent in `/ws` that is bound by these rules of a policy file.
 pub(super) async fn bound(world: &World, mode: Mode, holds: &[&str], rules: &[Rule]) -> Agent {
     let mut file = policy(settings(|_| {}), &[("ann", "you", holds)]);
     let of_file = file.agents.get_mut(&id("ann")).unwrap();
@@ -73,7 +73,7 @@ pub(super) fn given(line: &str, permission: &str) -> Action {
     Action::command(line).needing(tag(permission))
 }
 
-/// Says no to every use of one operation, and keeps what it saw.
+/// A hook that denies every use of one operation, and records the proposals.
 #[derive(Debug)]
 struct Denies(Operation, Mutex<Vec<Proposal>>);
 
@@ -92,7 +92,7 @@ fn hook(world: &World, operation: Operation) -> Arc<Denies> {
     hook
 }
 
-/// A2.
+/// Finding A2.
 #[tokio::test]
 async fn a_no_to_the_network_binds_a_command_that_is_given_the_network() {
     for mode in ALL_MODES {
@@ -106,7 +106,7 @@ async fn a_no_to_the_network_binds_a_command_that_is_given_the_network() {
     }
 }
 
-/// A2.
+/// Finding A2.
 #[tokio::test]
 async fn a_no_to_writing_without_a_path_binds_a_command_that_is_given_a_directory() {
     for mode in ALL_MODES {
@@ -117,7 +117,7 @@ async fn a_no_to_writing_without_a_path_binds_a_command_that_is_given_a_director
     }
 }
 
-/// A2.
+/// Finding A2.
 #[tokio::test]
 async fn a_policy_default_speaks_about_a_directory_that_is_given_unless_a_glob_covers_all_of_it() {
     for (allowed, expected) in
@@ -133,7 +133,8 @@ async fn a_policy_default_speaks_about_a_directory_that_is_given_unless_a_glob_c
     }
 }
 
-/// A2: what must be asked about a use is asked about the action that has it, and answered by a yes to a question that showed it.
+/// A2: a request about a use is a request about the action that contains it. Only an approval of a request that showed
+/// the use answers it.
 #[tokio::test]
 async fn a_question_about_a_use_is_one_about_the_action_and_its_answer_is_for_what_it_showed() {
     let world = World::new();
@@ -151,7 +152,7 @@ async fn a_question_about_a_use_is_one_about_the_action_and_its_answer_is_for_wh
     assert_eq!(ruled(&agent, online()).await, Ruled::Allow);
 }
 
-/// A2: a yes to a command does not answer what is asked about something that it was not given then.
+/// A2: an approval of a command does not cover a permission that the command was not given then.
 #[tokio::test]
 async fn a_yes_to_an_action_is_no_yes_to_a_use_that_the_question_did_not_show() {
     let world = World::new();
@@ -166,7 +167,7 @@ async fn a_yes_to_an_action_is_no_yes_to_a_use_that_the_question_did_not_show() 
     assert_eq!(ruled(&agent, given(line, "@write:/ws")).await, Ruled::Ask);
 }
 
-/// A2: a person's no to a path binds whatever uses it.
+/// A2: a person's denial of a path covers every use of it.
 #[tokio::test]
 async fn a_persons_no_to_a_path_binds_a_command_that_is_given_it() {
     let world = World::new();
@@ -179,7 +180,7 @@ async fn a_persons_no_to_a_path_binds_a_command_that_is_given_it() {
     assert_eq!(ruled(&agent, given("cargo build", "@write:/ws/a")).await, Ruled::Deny);
 }
 
-/// A2.
+/// Finding A2.
 #[tokio::test]
 async fn in_mode_plan_nothing_is_given_but_what_is_read() {
     let world = World::new();
@@ -190,7 +191,7 @@ async fn in_mode_plan_nothing_is_given_but_what_is_read() {
     assert_eq!(ruled(&agent, given("ls -la", "@read:/ws")).await, Ruled::Allow);
 }
 
-/// A3.
+/// Finding A3.
 #[tokio::test]
 async fn using_the_network_or_the_socket_is_decided_and_recorded() {
     for (permission, operation) in [("@network", Operation::Network), ("@events", Operation::Events)] {
@@ -209,7 +210,7 @@ async fn using_the_network_or_the_socket_is_decided_and_recorded() {
     }
 }
 
-/// A3.
+/// Finding A3.
 #[tokio::test]
 async fn using_the_network_or_the_socket_is_refused_by_a_rule_a_mode_and_a_hook() {
     for (permission, operation) in [("@network", Operation::Network), ("@events", Operation::Events)] {
@@ -228,7 +229,7 @@ async fn using_the_network_or_the_socket_is_refused_by_a_rule_a_mode_and_a_hook(
     }
 }
 
-/// A3: what is for one use is used up by one use, and by no refused one.
+/// A3: a one-time permission is consumed by one use, and by no refused one.
 #[tokio::test]
 async fn a_one_shot_right_to_the_network_is_used_up_by_the_use_that_was_allowed() {
     let world = World::new();
@@ -239,7 +240,7 @@ async fn a_one_shot_right_to_the_network_is_used_up_by_the_use_that_was_allowed(
     refusal(agent.spend(&tag("@network")).await);
 }
 
-/// Explaining tells everything that is used, and which of it decides.
+/// An explanation lists all uses, and the use that decides.
 #[tokio::test]
 async fn explaining_lists_the_uses_and_which_of_them_decides() {
     let world = World::new();
@@ -263,14 +264,14 @@ async fn explaining_lists_the_uses_and_which_of_them_decides() {
     assert_eq!(json["uses"][2]["decides"], true);
 }
 
-/// A world on paths as they are written, an agent with everything below `/ws` and the network, and somebody to ask.
+/// Creates a world with paths as written, and an agent with everything below `/ws` and the network.
 async fn equipped(mode: Mode, rules: &[Rule]) -> (World, Agent) {
     let world = World::new();
     let agent = bound(&world, mode, &["@write:/ws", "@network", "@events"], rules).await;
     (world, agent)
 }
 
-/// A14.
+/// Finding A14.
 #[tokio::test]
 async fn a_denied_glob_is_denied_to_every_command_that_names_a_file_of_it() {
     let lines = [
@@ -335,7 +336,7 @@ async fn a_denied_glob_is_denied_to_every_command_that_names_a_file_of_it() {
     }
 }
 
-/// A14.
+/// Finding A14.
 #[tokio::test]
 async fn a_denied_directory_is_denied_to_every_command_that_writes_there() {
     let lines = [
@@ -366,7 +367,7 @@ async fn a_denied_directory_is_denied_to_every_command_that_writes_there() {
     }
 }
 
-/// A13.
+/// Finding A13.
 #[tokio::test]
 async fn what_a_program_needs_must_be_held() {
     let world = World::new();
@@ -395,7 +396,7 @@ async fn what_a_program_needs_must_be_held() {
     assert_eq!(ruled(&agent, Action::command("curl https://example.com")).await, Ruled::Ask);
 }
 
-/// A13: what is held is no question, and what needs nothing is none either.
+/// A13: a held permission causes no request, and a command without needs causes none either.
 #[tokio::test]
 async fn what_is_held_or_needs_nothing_is_no_question() {
     let (_world, agent) = equipped(Mode::Default, &[]).await;
@@ -410,7 +411,7 @@ async fn what_is_held_or_needs_nothing_is_no_question() {
     }
 }
 
-/// A13: a host that a command line names is one that a no to the network and a hook hear of.
+/// A13: a denial of the network, and a hook, apply to a host that a command line names.
 #[tokio::test]
 async fn a_command_that_needs_the_network_is_denied_with_it() {
     for mode in ALL_MODES {
@@ -427,7 +428,7 @@ async fn a_command_that_needs_the_network_is_denied_with_it() {
     assert!(matches!(hosts.as_slice(), [one] if &*one.used.resource == "example.com"), "{explained}");
 }
 
-/// A no of a hook to a part is one to the whole; its yes to a part is none.
+/// A hook's denial of a part denies the whole action. Its approval of a part approves nothing.
 #[tokio::test]
 async fn a_hooks_no_to_a_part_denies_the_action_and_its_yes_allows_nothing() {
     let (world, agent) = equipped(Mode::Auto, &[]).await;
@@ -446,7 +447,7 @@ async fn a_hooks_no_to_a_part_denies_the_action_and_its_yes_allows_nothing() {
     ];
     assert_eq!(parts, expected);
 
-    /// Says yes to parts, and nothing about the whole.
+    /// A hook that approves parts, and does not answer about the whole action.
     #[derive(Debug)]
     struct Parts;
     #[async_trait]
@@ -460,7 +461,7 @@ async fn a_hooks_no_to_a_part_denies_the_action_and_its_yes_allows_nothing() {
     assert_eq!(ruled(&agent, given("node build.js", "@network")).await, Ruled::Ask);
 }
 
-/// Says no to whatever may be a file of this name.
+/// A hook that denies every resource that may be a file of this name.
 #[derive(Debug)]
 struct Guarded(&'static str);
 
@@ -471,7 +472,7 @@ impl Hook for Guarded {
     }
 }
 
-/// A hook that guards a file is asked wherever the name of that file stands, also where nobody knows what a word is.
+/// A hook that guards a file is asked about every word with the name of that file, also about words of unknown meaning.
 #[tokio::test]
 async fn a_hook_is_asked_about_every_word_that_may_be_what_it_guards() {
     let (world, agent) = equipped(Mode::Bypass, &[everything_allowed()]).await;
@@ -492,7 +493,7 @@ async fn a_hook_is_asked_about_every_word_that_may_be_what_it_guards() {
     assert_eq!(ruled(&agent, Action::command("rsync a b")).await, Ruled::Allow);
 }
 
-/// Changes the mode of the agent that is asked about, while it is asked.
+/// A hook that changes the mode of the agent while it runs.
 #[derive(Debug)]
 struct Meanwhile(bestow::Engine);
 
@@ -507,7 +508,7 @@ impl Hook for Meanwhile {
     }
 }
 
-/// A12.
+/// Finding A12.
 #[tokio::test]
 async fn a_mode_that_changes_while_a_hook_thinks_is_the_mode_that_decides() {
     for line in ["env", "curl https://example.com", "printenv HOME", "touch a"] {
@@ -517,7 +518,7 @@ async fn a_mode_that_changes_while_a_hook_thinks_is_the_mode_that_decides() {
     }
 }
 
-/// A line that names more than anybody judges is nobody's to allow.
+/// A line that names more than the engine evaluates is never allowed.
 #[tokio::test]
 async fn a_line_that_names_very_much_is_never_allowed() {
     let (_world, agent) = equipped(Mode::Bypass, &[everything_allowed()]).await;
@@ -528,7 +529,7 @@ async fn a_line_that_names_very_much_is_never_allowed() {
     }
 }
 
-/// Paths as they are written, counted.
+/// A resolver that keeps paths as written, and counts its calls.
 #[derive(Debug, Default)]
 struct Counted(AtomicUsize);
 
@@ -557,7 +558,7 @@ async fn what_a_line_multiplies_is_neither_allowed_nor_looked_for() {
         assert_eq!(ruled(&agent, Action::command(&line)).await, Ruled::Deny, "{line:.60}");
         assert!(paths.0.load(Ordering::Relaxed) - before < 20, "{line:.60}");
     }
-    // Many directories, and few names.
+    // A line with many directories and few names.
     let many: String = (0..80).map(|number| format!("cd /d{number} && git status; ")).collect();
     let before = paths.0.load(Ordering::Relaxed);
     assert_ne!(ruled(&agent, Action::command(&many)).await, Ruled::Deny);
@@ -565,7 +566,7 @@ async fn what_a_line_multiplies_is_neither_allowed_nor_looked_for() {
     assert!((64..2_000).contains(&asked), "{asked}");
 }
 
-/// The ways in which one thing may be used.
+/// Returns the actions that use the operation on one object.
 pub(super) fn forms(operation: Operation) -> Vec<Action> {
     let tool = |name: &str, input: serde_json::Value| Action::tool(name.parse().unwrap(), input);
     let bash = |line: &str| tool("bash", serde_json::json!({ "command": line }));
@@ -619,7 +620,7 @@ enum No {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
 
-    /// A2, A3, A13, A14.
+    /// Findings A2, A3, A13 and A14.
     #[test]
     fn whatever_denies_a_use_denies_every_action_that_has_it(
         no in proptest::sample::select(vec![
@@ -642,7 +643,7 @@ proptest::proptest! {
                 No::Forbidden | No::PolicyDeny | No::PolicyDefault if of_path => {}
                 No::Mode if operation != Operation::Read => {}
                 No::Hook => {}
-                // What is no path is denied as what it is.
+                // A resource that is no path is denied by its operation.
                 No::Path | No::Both | No::Forbidden | No::PolicyDeny | No::PolicyDefault | No::Mode => {
                     rules.push(deny(operation));
                 }

@@ -1,4 +1,5 @@
-//! What denies a use denies every confined command that has it, before it runs: with `exec`, and as a process that goes on.
+//! Tests that a denial of a use denies every confined command with that use before it runs: with `exec`, and as a
+//! process.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -25,7 +26,7 @@ enum No {
 
 const ALL: [No; 7] = [No::Rule, No::RuleOnPath, No::Forbidden, No::PolicyDeny, No::PolicyDefault, No::Mode, No::Hook];
 
-/// Denies one kind of thing.
+/// A hook that denies one operation.
 #[derive(Debug)]
 struct Denies(Operation);
 
@@ -42,7 +43,7 @@ fn rule(verdict: Verdict, operation: Option<Operation>, path: Option<PathGlob>) 
     Rule { verdict, tool: None, operation, path, command: None, shape: None, cwd: None, why: None, place }
 }
 
-/// An agent that may write all of `work`, and is kept from this kind of use of `work/d`, and from nothing else.
+/// Creates an agent that may write all of `work`, except for this kind of use of `work/d`.
 async fn kept_from(work: &Path, operation: Operation, no: No) -> (Engine, Agent) {
     let engine = Engine::new(Settings::default()).unwrap();
     let text = work.to_str().unwrap();
@@ -54,7 +55,7 @@ async fn kept_from(work: &Path, operation: Operation, no: No) -> (Engine, Agent)
         No::Forbidden | No::PolicyDeny | No::PolicyDefault if of_path => {}
         No::Mode if operation != Operation::Read => {}
         No::Hook => {}
-        // What is no path is denied as what it is.
+        // A resource that is no path is denied by its operation.
         _ => rules.push(rule(Verdict::Deny, Some(operation), None)),
     }
     let holds = format!("@write:{text}");
@@ -82,8 +83,8 @@ async fn kept_from(work: &Path, operation: Operation, no: No) -> (Engine, Agent)
     (engine, agent)
 }
 
-/// Command lines that use it, with what they are given. A read that is given is passed over (`sources/004`: reads are not
-/// scoped); what is denied by name is hidden from the command instead.
+/// Returns command lines with this use, and their given permissions. A given read is skipped (`sources/004`: reads are
+/// not scoped). Instead, paths that are denied by name are hidden from the command.
 fn forms(work: &str, operation: Operation) -> Vec<(&'static str, Vec<Permission>)> {
     let all = || tag(&format!("@write:{work}"));
     let below = || tag(&format!("@write:{work}/d"));
@@ -104,7 +105,7 @@ fn forms(work: &str, operation: Operation) -> Vec<(&'static str, Vec<Permission>
     }
 }
 
-/// A2, A13, A14: the forms that the property of `uses.rs` has no paths of a real disk for.
+/// A2, A13, A14: the forms on a real disk, which the property in `uses.rs` cannot test.
 #[tokio::test]
 async fn whatever_denies_a_use_denies_every_confined_command_that_has_it() {
     let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The table of cases in `tests/cases/paths.jsonl`, over both ways of opening.
+//! Runs the table of cases in `tests/cases/paths.jsonl` over both back ends.
 
 use std::{collections::BTreeMap, fs};
 
@@ -12,20 +12,20 @@ use super::{
 
 const TABLE: &str = include_str!("../../cases/paths.jsonl");
 
-/// `{ROOT}` in a text stands for the directory the row is played in.
+/// A row of the table. `{ROOT}` in a text stands for the directory in which the row is run.
 #[derive(Deserialize)]
 struct Row {
     id: String,
     why: String,
-    /// What there is: `["mkdir", path]`, `["file", path]`, `["symlink", target, path]`, `["hardlink", old, new]`.
+    /// The files to create: `["mkdir", path]`, `["file", path]`, `["symlink", target, path]`, `["hardlink", old, new]`.
     setup: Vec<Vec<String>>,
     allowed: Vec<String>,
     op: Op,
     path: String,
     expect: Verdict,
-    /// What it resolves to, below the root.
+    /// The resolved path, below the root.
     real: Option<String>,
-    /// What must not exist afterwards.
+    /// The paths that must not exist afterwards.
     #[serde(default)]
     absent: Vec<String>,
 }
@@ -35,14 +35,14 @@ fn every_row_of_the_table_is_answered_as_it_says() {
     check_over(&BOTH);
 }
 
-/// Plays the whole table over each of these ways of opening.
+/// Runs the whole table over each of these back ends.
 pub(super) fn check_over(backends: &[Backend]) {
     for backend in backends {
         check_with(&format!("{backend:?}"), |op, allowed, path| backend.answer(op, allowed, path));
     }
 }
 
-/// Plays the whole table with this way of answering.
+/// Runs the whole table with this function as the answer.
 pub(crate) fn check_with(over: &str, answer: impl Fn(Op, &[String], &str) -> Answer) {
     let rows: Vec<Row> = TABLE.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows.len(), 93);
@@ -51,7 +51,7 @@ pub(crate) fn check_with(over: &str, answer: impl Fn(Op, &[String], &str) -> Ans
 }
 
 impl Row {
-    /// What is wrong with the answer, if anything is.
+    /// Returns the error in the answer, if there is one.
     fn wrong(&self, over: &str, answer: impl Fn(Op, &[String], &str) -> Answer) -> Option<String> {
         let world = World::empty();
         self.set_up(&world);
@@ -93,12 +93,12 @@ impl Row {
     }
 }
 
-/// A base is written relative to the root; the empty one stays empty, which is its point.
+/// Returns a base with the root in front. An empty base stays empty, because the row tests that case.
 fn absolute(world: &World, base: &str) -> String {
     if base.is_empty() || base.starts_with('/') { base.to_owned() } else { world.text(base) }
 }
 
-/// Every name below the root and, for files, what is in it.
+/// Returns every name below the root and, for files, its content.
 fn contents(world: &World) -> BTreeMap<String, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut dirs = vec![world.path("")];

@@ -1,4 +1,4 @@
-//! The same behaviour as another user, where `openat2` is missing, and after ten thousand calls.
+//! Tests that the behaviour is unchanged for another user, without `openat2`, and after ten thousand calls.
 
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt};
 
@@ -8,7 +8,7 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_fi
 
 use super::{BOTH, cases, process, world::World};
 
-/// The system call's number on x86-64 and on every architecture that came after it.
+/// The number of the system call on x86-64 and on every later architecture.
 const OPENAT2: i64 = 437;
 
 const ENOSYS: u32 = 38;
@@ -113,7 +113,7 @@ fn no_descriptor_is_inherited_by_a_child() {
             let _held = (path.open_read().unwrap(), path.open_write().unwrap(), backend.hold("/").unwrap());
             assert_eq!(inheritable_descriptors(), before);
         }
-        // The same question, asked of one that is: the test can tell.
+        // The check counts an inherited descriptor, so it can fail.
         let _inherited = openat(CWD, world.path("workspace/f"), OFlags::RDONLY, Mode::empty()).unwrap();
         assert_eq!(inheritable_descriptors(), before + 1);
     });
@@ -129,7 +129,7 @@ fn inheritable_descriptors() -> usize {
     infos.filter(|info| is_inheritable(info)).count()
 }
 
-/// Each may fail; none may leak.
+/// Runs every call. Each may fail, and none may leak a descriptor.
 fn every_call(world: &World, backend: Backend, path: &str) {
     let text = world.text(&format!("workspace/{path}"));
     let Ok(contained) = backend.resolve(&[world.workspace()], &text) else { return };

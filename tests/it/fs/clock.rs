@@ -1,4 +1,4 @@
-//! The one place where these tests ask for the time: to bound a race, and to notice a call that hangs.
+//! The only clock of these tests: it bounds a race, and detects a call that hangs.
 
 use std::time::Instant;
 

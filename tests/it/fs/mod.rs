@@ -1,4 +1,4 @@
-//! Paths on disk: resolving, opening, and being attacked while doing it.
+//! Tests of paths on disk: resolving, opening, and attacks during both.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,5 +18,5 @@ mod resolving;
 mod tools;
 pub(crate) mod world;
 
-/// Each test of a behaviour runs over both ways of opening.
+/// The two back ends. Each test of a behaviour runs over both.
 const BOTH: [bestow::fs::Backend; 2] = [bestow::fs::Backend::Openat2, bestow::fs::Backend::Walk];

@@ -1,4 +1,4 @@
-//! A regular file, or nothing; and nothing happens to what is refused.
+//! Tests that a regular file is opened, or nothing, and that a refused path is not changed.
 
 use std::{
     ffi::OsStr,
@@ -35,7 +35,7 @@ fn a_pipe_is_refused_at_once_even_if_nobody_is_at_its_other_end() {
     let world = World::new();
     mknodat(CWD, world.path("workspace/p"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     for backend in BOTH {
-        // Whoever waits for the other end waits here for ever.
+        // A naive open would wait for the other end of the pipe for ever.
         let path = resolved(&world, backend, "workspace/p");
         assert!(matches!(path.open_read(), Err(FileError::NotAFile(_))));
         assert!(matches!(path.open_write(), Err(FileError::NotAFile(_))));

@@ -1,7 +1,8 @@
-//! Random trees of directories, files and links, and random paths through them, against two other answers.
+//! Compares random paths through random trees of directories, files and links with two other answers.
 //!
-//! The kernel: whatever it opens whose real place is inside, we open, and it is the same object; whatever we open, it
-//! opens too. And cap-std, which confines by other means: whatever it opens, we open, and it is the same object.
+//! The kernel: every object that it opens inside, `resolve` opens too, and it is the identical object. Every object
+//! that `resolve` opens, the kernel opens too. cap-std, which confines by other means: every object that it opens,
+//! `resolve` opens, and it is the identical object.
 
 use std::{
     cell::Cell,
@@ -23,12 +24,12 @@ use proptest::{
 
 use super::{BOTH, world::World};
 
-/// Something in a tree, and where.
+/// An object in a tree, with its place.
 #[derive(Clone, Debug)]
 enum Thing {
     Dir(String),
     File(String),
-    /// A link, and whether its target begins at the root of the test's world.
+    /// A link, with a flag that is true if its target begins at the root of the test's world.
     Link(String, String, bool),
 }
 
@@ -39,17 +40,17 @@ impl Thing {
     }
 }
 
-/// Few names, so that paths meet things.
+/// Generates few names, so that paths meet objects.
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["a", "b", "c"])
 }
 
-/// Where a thing is.
+/// Generates the place of an object.
 fn place() -> impl Strategy<Value = String> {
     prop::collection::vec(name(), 1..4).prop_map(|names| names.join("/"))
 }
 
-/// A way with detours, which leads out as often as not.
+/// Generates a path with detours, which leads out of the tree about half of the time.
 fn way() -> impl Strategy<Value = String> {
     let start = prop::sample::select(vec!["", "", "", "..", "../..", "../outside", "../workspace", "../../outside"]);
     let step = prop_oneof![6 => name(), 2 => Just(".."), 1 => Just("."), 1 => Just("")];
@@ -71,7 +72,7 @@ fn thing() -> impl Strategy<Value = Thing> {
     ]
 }
 
-/// How often what happened that the comparison is about.
+/// The number of results of each kind, to prove that the comparison met enough of them.
 #[derive(Debug, Default)]
 struct Seen {
     inside: Cell<u32>,
@@ -85,7 +86,7 @@ fn we_open_what_the_kernel_and_cap_std_open_and_only_below_the_base() {
     let ways = prop::collection::vec(way(), 20..40);
     let seen = Seen::default();
     let trees = (tree(), tree(), ways);
-    // Chance may meet few files in one round; rounds go on until enough were met for the comparison to mean anything.
+    // One round may meet few files by chance. The rounds continue until the comparison has met enough.
     for _ in 0..20 {
         TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() })
             .run(&trees, |(inside, outside, ways)| {
@@ -103,8 +104,8 @@ fn we_open_what_the_kernel_and_cap_std_open_and_only_below_the_base() {
     panic!("too few files were met for this to mean anything: {seen:?}");
 }
 
-/// Things that collide with earlier ones are left out, and so are things below a link: nothing grows through one,
-/// for some lead out of the world.
+/// Creates the objects. Objects that collide with earlier ones are left out. So are objects below a link, because some
+/// links lead out of the world.
 fn grow(world: &World, root: &str, things: &[Thing]) {
     world.dir(root);
     let soil = Base::hold(&world.text(root)).unwrap();
@@ -165,7 +166,7 @@ fn inode(file: &File) -> (u64, u64) {
     (meta.dev(), meta.ino())
 }
 
-/// Where the kernel says that an open file is.
+/// Returns the path of an open file according to the kernel.
 fn real_place(file: &File) -> PathBuf {
     fs::read_link(Path::new("/proc/self/fd").join(OsStr::new(&file.as_raw_fd().to_string()))).unwrap()
 }

@@ -1,4 +1,4 @@
-//! A test as another user, under a filter, or alone in a process of its own.
+//! Runs a test as another user, under a filter, or alone in a separate process.
 
 use std::{env, process::Command, thread};
 
@@ -7,13 +7,13 @@ use rustix::{
     thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid},
 };
 
-/// Set in the process in which a test is alone.
+/// A variable that is set in the process in which a test runs alone.
 const ALONE: &str = "BESTOW_TEST_ALONE";
 
 /// The user and group that own nothing.
 const NOBODY: u32 = 65_534;
 
-/// In a mount namespace of its own; with a user namespace, so that nobody need be root.
+/// The wrapper for a separate mount namespace. A user namespace makes root unnecessary.
 pub(crate) const WITH_MOUNTS: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
 
 /// Runs `work` in a process in which only the test `name` runs, started through `wrapper`.
@@ -34,7 +34,7 @@ pub(crate) fn run(program: &str, args: &[&str]) {
     assert!(Command::new(program).args(args).status().unwrap().success(), "{program} {args:?}");
 }
 
-/// Runs `work` as a user without special rights: as nobody when root runs the tests, as whoever runs them otherwise.
+/// Runs `work` as a user without privileges: as nobody if root runs the tests, as the current user otherwise.
 pub(crate) fn as_ordinary_user(work: impl FnOnce() + Send) {
     on_own_thread(|| {
         if geteuid().is_root() {
@@ -47,7 +47,7 @@ pub(crate) fn as_ordinary_user(work: impl FnOnce() + Send) {
     });
 }
 
-/// What `work` does to its thread ends with the thread: users and filters are the thread's own.
+/// Runs `work` on a new thread. Its changes of the user and its filters end with the thread.
 pub(crate) fn on_own_thread(work: impl FnOnce() + Send) {
     thread::scope(|scope| {
         if let Err(panic) = scope.spawn(work).join() {

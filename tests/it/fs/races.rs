@@ -1,8 +1,8 @@
-//! Somebody exchanges directories, files and links as fast as the machine can, while somebody else opens them.
+//! Races: an attacker exchanges directories, files and links as fast as the machine can, while a victim opens them.
 //!
-//! Each round plays the same attack against our way of opening (both back ends) and against a deliberately careless
-//! one. A race counts only if the careless one was caught and ours both succeeded and refused; then not one try of
-//! ours may have touched anything outside.
+//! Each round runs one attack against both back ends and against a deliberately careless opener. A race counts only if
+//! the careless opener was caught and both back ends succeeded and refused. Then no try of a back end may have touched
+//! anything outside.
 
 use std::{
     ffi::OsStr,
@@ -29,11 +29,11 @@ use super::{
 
 type Error = Box<dyn std::error::Error>;
 
-/// How often each opener tries at least, unless the time is up.
+/// The least number of tries of each opener, unless the time is up.
 const TRIES: u64 = 10_000;
-/// How long a race takes at most, if by then it has shown what it must.
+/// The longest duration of a race that has shown both outcomes.
 const BUDGET: Duration = Duration::from_secs(2);
-/// How long we wait for the careless opener to be caught and for ours to meet both states of the tree.
+/// The time limit for the careless opener to be caught and for the back ends to meet both states of the tree.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Tally {
     }
 }
 
-/// Runs `attack` again and again on a thread of its own, and both openers on this one, until all has been seen.
+/// Runs `attack` repeatedly on a separate thread, and both openers on this one, until all outcomes have occurred.
 fn race(attack: impl Fn() + Sync, mut ours: impl FnMut(Backend) -> Outcome, mut careless: impl FnMut() -> Outcome) {
     let is_over = AtomicBool::new(false);
     let attacks = AtomicU64::new(0);
@@ -110,7 +110,7 @@ impl Drop for OnDrop<'_> {
 }
 
 fn exchange(world: &World, one: &str, other: &str) {
-    // An exchange that fails because a victim has just removed a name is tried again anyway.
+    // An exchange fails if a victim has removed a name a moment before. It is repeated anyway.
     let _ = renameat_with(CWD, world.path(one), CWD, world.path(other), RenameFlags::EXCHANGE);
 }
 
@@ -123,7 +123,7 @@ fn identity_of(path: &Path) -> FileIdentity {
     identity(&File::open(path).unwrap())
 }
 
-/// What everybody writes first: resolve, check, then open what was checked, by its name.
+/// Opens a path as a first draft would: it resolves and checks the path, and then opens it by its name.
 fn careless(world: &World, path: &str, open: impl Fn(&Path) -> io::Result<File>) -> Result<File, Error> {
     let real = real(path)?;
     let base = real_workspace(world);
@@ -141,7 +141,7 @@ fn careful(world: &World, backend: Backend, path: &str) -> Result<ContainedPath,
     Ok(backend.resolve(&[world.workspace()], path)?)
 }
 
-/// A read escaped when what was opened is the file outside.
+/// Returns the outcome of a read. It escaped if the opened file is the one outside.
 fn read(opened: Result<File, Error>, outside: FileIdentity) -> Outcome {
     match opened {
         Err(_) => Outcome::Refused,
@@ -150,7 +150,8 @@ fn read(opened: Result<File, Error>, outside: FileIdentity) -> Outcome {
     }
 }
 
-/// A write escaped when the file outside does not hold what it held. It is mended for the next try.
+/// Returns the outcome of a write. It escaped if the content of the file outside changed. The content is then restored
+/// for the next try.
 fn write(world: &World, opened: Result<File, Error>, outside: &str) -> Outcome {
     let written = opened.and_then(|mut file| Ok(file.write_all(b"x")?));
     if world.content(outside) != SECRET {
@@ -168,7 +169,7 @@ fn open_write_carelessly(path: &Path) -> io::Result<File> {
     File::options().write(true).create(true).truncate(true).open(path)
 }
 
-/// `workspace/d/f` is a file; `workspace/x` is a link to `outside/secret`.
+/// Creates a world in which `workspace/d/f` is a file, and `workspace/x` is a link to `outside/secret`.
 fn file_and_link() -> World {
     let world = World::new();
     world.file("workspace/d/f", "inside");
@@ -176,7 +177,7 @@ fn file_and_link() -> World {
     world
 }
 
-/// `workspace/d/e/f` and `outside/e/f` are files; `workspace/x` is a link to `outside`.
+/// Creates a world in which `workspace/d/e/f` and `outside/e/f` are files, and `workspace/x` is a link to `outside`.
 fn dir_and_link() -> World {
     let world = World::new();
     world.file("workspace/d/e/f", "inside");
@@ -246,13 +247,13 @@ fn opening_by_real_path_without_a_base_never_follows_a_link_that_was_put_there()
     );
 }
 
-/// The directory that `workspace/d/e` was before the race, wherever it is now: to remove what was created inside.
+/// Returns a function that removes a created name from the directory that was `workspace/d/e` before the race.
 fn inner_dir(world: &World) -> impl Fn(&str) {
     let dir = openat(CWD, world.path("workspace/d/e"), OFlags::PATH, Mode::empty()).unwrap();
     move |name| unlinkat(&dir, name, AtFlags::empty()).unwrap_or_default()
 }
 
-/// A creation escaped when the name exists outside. It is taken away for the next try.
+/// Returns the outcome of a creation. It escaped if the name exists outside. The name is then removed for the next try.
 fn created(world: &World, opened: Result<File, Error>, outside: &str) -> Outcome {
     if world.exists(outside) {
         fs::remove_file(world.path(outside)).unwrap();
@@ -332,7 +333,7 @@ fn a_file_outside_that_is_linked_in_by_hard_link_is_never_written() {
             let opened = careful(&world, backend, &victim).and_then(|path| Ok(path.open_write()?));
             write(&world, opened, "outside/secret")
         },
-        // Looks at the count of names, but only once: the name can be taken away in time.
+        // The opener checks the count of names only once, so the name can be removed in time.
         || write(&world, careless(&world, &victim, open_write_if_it_has_one_name), "outside/secret"),
     );
 }
@@ -454,7 +455,7 @@ fn a_replaced_file_is_never_one_outside() {
         File::options().append(true).open(path)
     };
     let judge = |tried: Result<(), Error>| {
-        // A careless one may also have left its new file outside.
+        // A careless opener may also have left its new file outside.
         let _ = fs::remove_file(world.path("outside/e/f.new"));
         write(&world, tried.and_then(|()| Ok(File::options().write(true).open("/dev/null")?)), "outside/e/f")
     };

@@ -1,4 +1,4 @@
-//! Where a path leads, and what is pinned when it is granted.
+//! Tests of the resolution of a path, and of the object that a grant pins.
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt, path::Path, process::Command};
 
@@ -136,9 +136,10 @@ fn only_a_missing_name_is_missing_and_every_error_names_where_it_happened() {
         assert!(matches!(error("workspace/f/"), ResolveError::NotADirectory(_)));
         assert!(matches!(error("workspace/f/."), ResolveError::NotADirectory(_)));
         assert!(matches!(error("workspace/f/.."), ResolveError::NotADirectory(_)));
-        assert!(
-            matches!(error("workspace/below_a_file"), ResolveError::NotADirectory(at) if at == world.text("workspace/a/f"))
-        );
+        assert!(matches!(
+            error("workspace/below_a_file"),
+            ResolveError::NotADirectory(at) if at == world.text("workspace/a/f")
+        ));
         assert!(matches!(error(&long), ResolveError::TooLong(_)));
     }
 }
@@ -192,7 +193,7 @@ fn a_very_deep_path_is_resolved_without_a_descriptor_for_each_step() {
         assert_eq!(backend.resolve(&[world.workspace()], deepest).unwrap().path().as_str(), deepest);
         assert!(backend.resolve(&[world.workspace()], &up_and_down).is_ok());
     }
-    // Whoever removes a tree with a descriptor for each level fails here.
+    // A removal that keeps a descriptor for each level would fail here.
     dirs.iter().skip(1).rev().for_each(|dir| fs::remove_dir(dir).unwrap());
 }
 

@@ -1,4 +1,4 @@
-//! What a file tool does below a held directory.
+//! Tests of the file tools below a held directory.
 
 use std::{
     ffi::OsString,
@@ -10,7 +10,7 @@ use bestow::fs::{Base, EntryKind, FileError};
 
 use super::{BOTH, process, world::World};
 
-/// The test's worlds, each with a base held on the workspace.
+/// Returns a world for each back end, with a base held on the workspace.
 fn each_base() -> impl Iterator<Item = (World, Base)> {
     BOTH.into_iter().map(|backend| {
         let world = World::new();

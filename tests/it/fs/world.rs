@@ -1,4 +1,4 @@
-//! A directory of its own for each test: `workspace` is allowed, `outside` is not.
+//! A temporary directory for each test: `workspace` is allowed, `outside` is not.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 use bestow::fs::real;
 use tempfile::TempDir;
 
-/// What the files outside hold, so that a leak is recognised.
+/// The content of the files outside, so that a leak is recognized.
 pub(crate) const SECRET: &str = "secret";
 
 pub(crate) struct World {
@@ -19,14 +19,14 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A root and nothing in it.
+    /// Creates a root without any files.
     pub(crate) fn empty() -> World {
         let dir = tempfile::tempdir().unwrap();
         let root = real(dir.path().to_str().unwrap()).unwrap().path().as_path().to_owned();
         World { _dir: dir, root }
     }
 
-    /// `workspace/{f, a/f, a/b/f}` and `outside/{secret, dir/s}`.
+    /// Creates `workspace/{f, a/f, a/b/f}` and `outside/{secret, dir/s}`.
     pub(crate) fn new() -> World {
         let world = World::empty();
         for file in ["workspace/f", "workspace/a/f", "workspace/a/b/f"] {
@@ -46,7 +46,7 @@ impl World {
         self.root.join(below)
     }
 
-    /// The path as text: what an agent would write.
+    /// Returns the path as an agent would write it.
     pub(crate) fn text(&self, below: &str) -> String {
         format!("{}/{below}", self.root())
     }

@@ -1,4 +1,4 @@
-//! A question about an action, and the first answer to it.
+//! Tests of a request about an action, and its first answer.
 
 use bestow::{
     Action, Answer, Authorization, Decider, DecisionSource, Event, Interaction, Operation, Outcome, Refusal, Ruled,

@@ -1,4 +1,4 @@
-//! What binds an agent binds those it creates.
+//! Tests that the restrictions of an agent bind the agents that it creates.
 
 use bestow::{Agent, Kind, PolicyPatch, RuleRef, Verdict};
 

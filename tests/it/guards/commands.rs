@@ -1,4 +1,4 @@
-//! Command policies, and what is remembered about a command.
+//! Tests of command policies, and of saved decisions about commands.
 
 use bestow::{Action, Answer, Operation, Policies, Verdict};
 
@@ -41,7 +41,8 @@ async fn a_denied_pattern_is_denied_in_every_part_of_a_line_and_under_every_path
     assert_eq!(verdict(&bot, Action::command("echo 'git push'")).await, Verdict::Allow, "a word is no command");
 }
 
-/// Of a tool that is on no list nobody knows what of its input is the resource, so a yes is for all of it, and a no for the tool.
+/// An unlisted tool has no known resource in its input. So an approval covers the whole input, and a denial covers the
+/// tool.
 #[tokio::test]
 async fn a_yes_to_a_tool_that_nobody_knows_is_for_its_input_and_a_no_for_the_tool() {
     let world = World::new();

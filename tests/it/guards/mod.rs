@@ -1,5 +1,5 @@
-//! Guards of a run's tools, and what people say about actions (`sources/000`): which case is which test stands in
-//! `docs/guards.md`.
+//! Tests of the policies of a run's tools, and of people's answers about actions (`sources/000`). `docs/guards.md`
+//! names the test of each case.
 
 mod asking;
 mod children;
@@ -19,12 +19,12 @@ pub(super) fn tool(name: &str) -> ToolName {
     name.parse().unwrap()
 }
 
-/// Writing `path` with `write_file`.
+/// Returns the write of `path` with `write_file`.
 pub(super) fn write(path: &str) -> Action {
     Action::write(path).by_tool(tool("write_file"))
 }
 
-/// Reading `path` with `read_file`.
+/// Returns the read of `path` with `read_file`.
 pub(super) fn read(path: &str) -> Action {
     Action::read(path).by_tool(tool("read_file"))
 }
@@ -33,7 +33,7 @@ pub(super) fn run_of(agent: &Agent) -> RunId {
     agent.explain(&Action::read("/ws")).unwrap().decision.run
 }
 
-/// The glob as it stands there, for denying.
+/// Returns the glob for a denial, relative to `/ws`.
 pub(super) fn glob(text: &str) -> PathGlob {
     PathGlob::at(text, &"/ws".parse().unwrap(), Reach::Everywhere).unwrap()
 }
@@ -43,7 +43,7 @@ pub(super) fn asking() -> Policies {
     Policies { read: ask.clone(), write: ask, ..Policies::default() }
 }
 
-/// An agent of `you` that holds `/ws`, whose run asks about every path.
+/// Creates an agent of `you` that holds `/ws`. The policy of its run asks about every path.
 pub(super) async fn asked_about_all(world: &World) -> (Agent, Approver, RunId) {
     let bot = world.worker("bot", &["@write:/ws"]).await;
     let (you, run) = (world.you(), run_of(&bot));
@@ -51,7 +51,7 @@ pub(super) async fn asked_about_all(world: &World) -> (Agent, Approver, RunId) {
     (bot, you, run)
 }
 
-/// The same, and nothing is said about any path.
+/// Creates an agent of `you` that holds `/ws`, without a policy.
 pub(super) async fn unguarded(world: &World) -> (Agent, Approver, RunId) {
     let bot = world.worker("bot", &["@write:/ws"]).await;
     let run = run_of(&bot);
@@ -69,7 +69,7 @@ pub(super) async fn verdict(agent: &Agent, action: Action) -> bestow::Effect {
     decided
 }
 
-/// The question that `action` comes to.
+/// Returns the request and the ticket that `action` leads to.
 pub(super) async fn question(agent: &Agent, action: Action) -> (RequestId, Ticket) {
     match authorize(agent, action).await {
         Authorization::Asked(decision, ticket) => (decision.approval_action_id.unwrap(), ticket),
@@ -85,7 +85,7 @@ pub(super) fn for_the_session(answer: Answer) -> Answer {
     answer.scope(Scope::Session)
 }
 
-/// The guards that were told of, in order: tool and names.
+/// Returns the updated policies in the order of their events: tool and names.
 pub(super) fn updates(events: &[Recorded]) -> Vec<(String, Vec<String>)> {
     let told = events.iter().filter_map(|recorded| match &recorded.event {
         Event::PolicyUpdated { tool, policies, .. } => {
@@ -104,7 +104,7 @@ pub(super) fn names(guard: &Guard) -> Vec<&str> {
     guard.names.iter().map(|name| &**name).collect()
 }
 
-/// Whether a policy of this name is what `decision` rests on.
+/// Returns true if `decision` rests on a policy of this name.
 pub(super) fn rests_on(decision: &Decision, policy: &str) -> bool {
     let is_it = |rule: &RuleRef| matches!(rule, RuleRef::Policy { name, .. } if **name == *policy);
     decision.rule_refs.iter().any(is_it)

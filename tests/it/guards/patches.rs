@@ -1,4 +1,4 @@
-//! `update_policy` and `set_policies`: what a change of policies does, and what it leaves alone.
+//! Tests of `update_policy` and `set_policies`: the effects of a policy change, and the values that it keeps.
 
 use bestow::{Event, Outcome, PathPolicy, Policies, PolicyPatch, Refusal, Stage, Verdict};
 

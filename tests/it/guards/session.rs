@@ -1,4 +1,4 @@
-//! What a person says for the rest of the run.
+//! Tests of answers for the rest of the run.
 
 use bestow::{Answer, Decider, Event, Outcome, Ruled, Verdict};
 
@@ -36,7 +36,7 @@ async fn a_yes_for_the_session_counts_for_the_very_next_identical_access_and_all
     assert_eq!(verdict(&bot, read("/ws/a")).await, Verdict::Ask, "another operation");
 }
 
-/// Reading is no change: what a tool would have that nobody knows yet may be asked.
+/// Reading changes nothing: the policies of an unknown tool can be queried.
 #[tokio::test]
 async fn of_a_tool_that_nobody_declared_the_guard_is_what_every_tool_begins_with_and_no_change_names_it() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! The engine beside a deliberately simple model of it, under random commands. A failing case prints its seed.
+//! Compares the engine with a deliberately simple model of it under random commands. A failing case prints its seed.
 
 mod plain;
 
@@ -26,7 +26,7 @@ const TAGS: [&str; 11] = [
     "@tool:t",
     "@tool:t/a",
 ];
-/// What is asked besides.
+/// The further permissions that are checked.
 const BESIDES: [&str; 8] = [
     "@tool:t/a/b",
     "@tool:ta",
@@ -40,7 +40,7 @@ const BESIDES: [&str; 8] = [
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "spy"];
 const FILE_NAMES: [&str; 3] = ["f", "g", "d"];
 
-/// One thing that happens; each number is read as "one of what there is".
+/// A step of the test. Each number selects one of the existing items.
 #[derive(Clone, Debug)]
 enum Step {
     Pass(u8),
@@ -108,7 +108,7 @@ fn file(first: &Settings, settings: u8, lines: [u16; 3]) -> Policy {
     policy(first, &agents)
 }
 
-/// Both, side by side.
+/// The engine and the model.
 struct Pair {
     engine: Engine,
     clock: Arc<ManualClock>,
@@ -167,7 +167,7 @@ impl Pair {
         id(all[usize::from(number) % all.len()])
     }
 
-    /// The run of each agent has a number in the model; the first one is the engine's own.
+    /// Returns the name of a run that has a number in the model. The first run of each agent is named by the engine.
     fn run(number: u32) -> RunId {
         format!("run{number}").parse().unwrap()
     }
@@ -181,7 +181,7 @@ impl Pair {
         }
     }
 
-    /// Does it on both sides; whether each said yes.
+    /// Carries out the step on both sides. Returns for each side true if it succeeded.
     fn take(&mut self, count: usize, step: &Step) -> (bool, bool) {
         let tags = |numbers: &[u8]| {
             let all: Vec<_> = numbers.iter().map(|number| tag(TAGS[usize::from(*number)])).collect();
@@ -190,7 +190,7 @@ impl Pair {
         };
         let one = |number: u8| tag(TAGS[usize::from(number) % TAGS.len()]);
         let you = self.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "model");
-        // Whoever is gone has no handle; what they would do is refused either way.
+        // A retired agent has no handle. Its steps are refused on both sides.
         let acting = |agent: &AgentId| self.engine.agent(agent);
         match step {
             Step::Pass(millis) => {
@@ -284,13 +284,13 @@ impl Pair {
         }
     }
 
-    /// The grant of the engine that the model means; of several that read the same, the oldest.
+    /// Returns the engine's grant for a grant of the model: the oldest one with equal values.
     fn grant_like(&self, given: &Given) -> Option<GrantId> {
         let wanted = key_of_given(given);
         self.engine.grants().unwrap().into_iter().find(|grant| key_of_grant(grant) == wanted).map(|grant| grant.id)
     }
 
-    /// Everything that can be seen says the same on both sides, and nothing contradicts itself.
+    /// Compares everything visible on both sides, and checks it for contradictions.
     fn compare(&mut self) -> Result<(), TestCaseError> {
         let grants = self.engine.grants().unwrap();
         let mut ours: Vec<Key> = grants.iter().map(|grant| key_of_grant(grant)).collect();

@@ -1,10 +1,10 @@
-//! The rules, told as simply as possible: lists, and everything worked out from the beginning each time.
+//! The reference model: lists, and a complete recomputation at each step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bestow::{Access, AgentId, Check, Hold, Permission, Policy, Reads, Scope, Settings};
 
-/// Milliseconds; `u64::MAX` is never.
+/// A time in milliseconds. `u64::MAX` means never.
 pub(super) type End = u64;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub(super) enum How {
     Cancelled,
 }
 
-/// No, for whatever reason; which one is for the tests of each refusal.
+/// A refusal without its reason. Other tests check the reasons.
 #[derive(Debug, PartialEq)]
 pub(super) struct No;
 
@@ -66,7 +66,7 @@ pub(super) struct Plain {
     pub(super) questions: Vec<Question>,
     pub(super) over: BTreeMap<usize, How>,
     denials: Vec<(AgentId, Permission, End)>,
-    /// Noes in a row: how many, when the last was, and when they are forgotten.
+    /// The denials in a row: their number, the time of the last one, and the time at which they expire.
     noes: BTreeMap<AgentId, (u32, End, End)>,
     count: u64,
 }
@@ -99,14 +99,14 @@ impl Plain {
         read && self.settings.reads == Reads::Anywhere && !self.is_protected(what)
     }
 
-    /// What an agent has that covers something and may be passed on.
+    /// Returns the grants of an agent that cover `what` and may be passed on.
     fn supports<'a>(&'a self, agent: &'a AgentId, what: &'a Permission) -> impl Iterator<Item = &'a Given> {
         self.given
             .iter()
             .filter(move |given| given.to == *agent && given.scope != Scope::Once && given.what.covers(what))
     }
 
-    /// What an agent may use that covers something.
+    /// Returns the grants of an agent that cover `what` and may be used.
     fn usable<'a>(&'a self, agent: &'a AgentId, what: &'a Permission) -> impl Iterator<Item = &'a Given> {
         let own = move |given: &&Given| given.to == *agent;
         let exact = move |given: &Given| given.from == From::File && given.what.path() == what.path();
@@ -130,13 +130,14 @@ impl Plain {
         }
     }
 
-    /// Whether somebody has it at all, if only for passing on.
+    /// Returns true if the agent holds the permission, for use or for passing on only.
     pub(super) fn has(&self, agent: &AgentId, what: &Permission) -> bool {
         let passes_on = || self.given.iter().any(|given| given.to == *agent && given.what.covers(what));
         self.check(agent, what) != Check::NotHeld || (passes_on() && !self.is_protected(what))
     }
 
-    /// From the roots up: who still hangs on one, and until when. What does not is gone.
+    /// Recomputes the end of every grant from the roots up. Removes the grants without support. Ends the requests that
+    /// are late or whose agent is gone.
     fn work_out(&mut self) {
         let now = self.now;
         self.given.retain(|given| now < given.end && self.members.contains_key(&given.to));
@@ -191,7 +192,7 @@ impl Plain {
         self.questions.retain(|question| !numbers.contains(&question.number));
     }
 
-    /// Questions whose asker has everything asked, by something given since it asked.
+    /// Settles the requests whose agent holds all requested permissions, by grants made since the request.
     fn answer_what_is_held(&mut self) {
         let held = |question: &&Question| {
             question.asked.iter().all(|what| {
@@ -213,7 +214,8 @@ impl Plain {
         self.keep_back();
     }
 
-    /// What agents gave is not for using where a file or a person gives the same for passing on only, from then on.
+    /// Marks a grant of an agent as for passing on only, permanently, if a file or a person grants that permission for
+    /// passing on only.
     fn keep_back(&mut self) {
         let passes_on = |own: &&Given| own.hold == Hold::PassOn && !matches!(own.from, From::Agent(_));
         let only: Vec<_> = self.given.iter().filter(passes_on).map(|own| (own.to.clone(), own.what.clone())).collect();
@@ -224,7 +226,8 @@ impl Plain {
         }
     }
 
-    /// Each agent that gives has room apart, and so has everybody else.
+    /// Returns true if `agent` can receive `more` grants. Each giving agent has its own limit. Files and people share
+    /// one.
     fn has_room(&self, agent: &AgentId, by: Option<&AgentId>, more: usize) -> bool {
         let by_same = |given: &&Given| match &given.from {
             From::Agent(from) => Some(from) == by,
@@ -260,7 +263,7 @@ impl Plain {
         Ok(())
     }
 
-    /// What `from` may pass on: with how deep it stands then and until when it lasts at the most.
+    /// Returns the depth and the latest end of a grant that `from` passes on, or `None` if it may not.
     fn passes_on(&self, from: &AgentId, what: &Permission) -> Option<(u8, End)> {
         if self.is_protected(what) {
             return None;
@@ -324,7 +327,7 @@ impl Plain {
         Ok(())
     }
 
-    /// Takes away the one at `place`.
+    /// Revokes the grant at `place`.
     pub(super) fn revoke(&mut self, place: usize) -> Result<(), No> {
         if self.given.get(place).is_none_or(|given| given.from == From::File) {
             return Err(No);
@@ -335,7 +338,7 @@ impl Plain {
     }
 
     pub(super) fn retire(&mut self, agent: &AgentId) -> Result<(), No> {
-        // What a file brings, only the file takes away.
+        // Only the file removes the agents that it defines.
         if self.members.get(agent).ok_or(No)?.from_file {
             return Err(No);
         }
@@ -345,7 +348,7 @@ impl Plain {
         Ok(())
     }
 
-    /// What an agent had, gave and was refused goes with it.
+    /// Removes the grants, denials and requests of an agent.
     fn forget(&mut self, agent: &AgentId) {
         self.given.retain(|given| given.to != *agent && given.from != From::Agent(agent.clone()));
         self.denials.retain(|(denied, _, _)| denied != agent);
@@ -388,7 +391,7 @@ impl Plain {
         }
     }
 
-    /// The number of the question this opened or joined.
+    /// Opens or joins a request, and returns its number.
     pub(super) fn request(
         &mut self,
         number: usize,
@@ -429,7 +432,8 @@ impl Plain {
         Ok(number)
     }
 
-    /// Until when a no that is said now is fresh: each in a row lasts twice as long as the one before.
+    /// Records a denial, and returns the time until which it counts as recent. Each one in a row lasts twice as long as
+    /// the previous one.
     fn said_no(&mut self, agent: &AgentId) -> End {
         let memory = u64::try_from(self.settings.denial_memory.as_millis()).unwrap();
         let length = |count: u32| memory * 2_u64.pow(count.saturating_sub(1).min(30));
@@ -442,7 +446,7 @@ impl Plain {
         self.now + length(count)
     }
 
-    /// Answers the question at `place`; `allowed` is what is allowed of it.
+    /// Answers the request at `place`. `allowed` is its approved part.
     pub(super) fn answer(
         &mut self,
         place: usize,

@@ -1,4 +1,4 @@
-//! Commands of agents: what the engine says is what the child can do, and the facts say so.
+//! Tests of commands of agents: the engine's decision is what the child can do, and the facts report it.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ async fn host(ground: &Ground, protected: &[&str]) -> Host {
     let engine = Engine::on(settings, clock, Arc::new(DiskPaths)).unwrap();
     let stands = ground.world.workspace().parse().unwrap();
     let profile = Profile::new("worker".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
-    // What commands can do is tried out here, and not whether they are asked about.
+    // These tests concern the abilities of commands, not the requests about them.
     let profile = profile.in_mode(Mode::Bypass);
     let held = Holding::of([write(&ground.world.workspace()), Permission::Network]);
     let agent = engine.register(profile, held).await.unwrap();
@@ -36,7 +36,7 @@ async fn host(ground: &Ground, protected: &[&str]) -> Host {
 }
 
 fn alone(test: impl Future) {
-    // On this thread's own user; the threads of a bigger runtime would be somebody else's.
+    // The runtime uses only this thread, because the threads of a larger runtime would have another user.
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
 }
 
@@ -110,7 +110,7 @@ fn what_was_in_force_is_one_fact_and_agrees_with_the_child() {
     });
 }
 
-/// The next event, if there is one at once.
+/// Returns the next event if it is already there.
 trait NowOrNever: Future {
     fn now_or_never(self) -> Option<Self::Output>;
 }
@@ -150,7 +150,7 @@ fn a_violation_is_told_with_evidence_and_an_ordinary_failure_is_not_one() {
     });
 }
 
-/// Two hundred paths by chance: there and not there, inside and outside, up and down, through links.
+/// Returns two hundred random paths: existing and missing, inside and outside, up and down, through links.
 fn wild_paths(ground: &Ground) -> Vec<String> {
     const PARTS: [&str; 16] = [
         "workspace",
@@ -176,7 +176,7 @@ fn wild_paths(ground: &Ground) -> Vec<String> {
         let parts: Vec<_> = (0..length).map(|_| PARTS[rng.next_u32() as usize % PARTS.len()]).collect();
         ground.world.text(&format!("workspace/{}", parts.join("/")))
     };
-    // A `.git` that a command makes itself below the top is its own (`docs/security.md`).
+    // A command may change a `.git` that it created itself below the top (`docs/security.md`).
     std::iter::from_fn(|| Some(wild()))
         .filter(|path| !path.contains(".git") || path.ends_with("config"))
         .take(200)
@@ -199,7 +199,7 @@ fn files_and_commands_of_one_agent_get_the_same_answer() {
                     paths.push(ground.world.text(&format!("{dir}/{name}")));
                 }
             }
-            // A line that named what is protected would not run at all.
+            // A line that names a protected path would not run at all.
             std::fs::write(ground.path("workspace/list"), paths.join("\n") + "\n").unwrap();
             let line =
                 "while IFS= read -r p; do if (: >> \"$p\") 2>/dev/null; then echo yes; else echo no; fi; done < list";
@@ -217,7 +217,7 @@ fn files_and_commands_of_one_agent_get_the_same_answer() {
     });
 }
 
-/// The attack: a profile from before the no, kept until after it.
+/// The attack: a profile created before the denial is used after it.
 #[test]
 fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too() {
     with_bubblewrap(|ground| {
@@ -236,7 +236,7 @@ fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too(
             for line in ["echo y > private/b", "cat private/a", "mv private other"] {
                 assert!(exec(line).await.unwrap_err().to_string().contains("denied by a policy"), "{ground}: {line}");
             }
-            // What the line does not name, the sandbox keeps from it.
+            // The sandbox protects paths that the line does not name.
             let unnamed = "d=$(echo Private | tr P p); ";
             for line in ["echo y > $d/b", "cat $d/a", "mv $d other"].map(|line| format!("{unnamed}{line}")) {
                 let done = exec(&line).await.unwrap();
@@ -248,7 +248,7 @@ fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too(
     });
 }
 
-/// A14.
+/// Finding A14.
 #[test]
 fn what_a_denied_glob_means_is_kept_from_a_command_that_does_not_name_it() {
     with_bubblewrap(|ground| {
@@ -332,7 +332,7 @@ fn in_mode_on_failure_only_what_the_sandbox_kept_it_from_can_be_asked_for() {
             let wanted = || Action::write(&outside);
             assert!(matches!(agent.authorize(wanted()).await.unwrap(), Authorization::Denied(_)), "nothing failed yet");
             let mut events = host.engine.subscribe();
-            // Dangerous, and nobody is asked: it runs, confined.
+            // The command is dangerous and causes no request. It runs confined.
             let done = agent.exec(&ground.sandbox, sh(&format!("echo x > {outside}")), &[]).await.unwrap();
             assert!(done.code != Some(0) && done.violations.len() == 1, "{done:?}");
             assert!(
@@ -362,7 +362,7 @@ fn in_mode_on_failure_only_what_the_sandbox_kept_it_from_can_be_asked_for() {
     });
 }
 
-/// What the settings say about limits holds for every command, and is a fact.
+/// The limits in the settings apply to every command, and are reported as a fact.
 #[test]
 fn the_limits_of_the_settings_are_in_force_for_every_command() {
     with_bubblewrap(|ground| {

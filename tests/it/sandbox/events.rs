@@ -1,4 +1,4 @@
-//! `@events`: a command speaks to its engine, as its agent, by the one socket that it reaches.
+//! `@events`: a command talks to its engine as its agent, over the only socket that it can reach.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ async fn host(ground: &Ground, held: &[Permission]) -> Host {
     let stands = ground.world.workspace();
     let profile =
         |id: &str| Profile::new(id.parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands.parse().unwrap());
-    // What commands can do is tried out here, and not whether they are asked about.
+    // These tests concern the abilities of commands, not the requests about them.
     let profile = |id: &str| profile(id).in_mode(Mode::Bypass);
     let agent = engine.register(profile("worker"), Holding::of(held.iter().cloned())).await.unwrap();
     let other = engine.register(profile("other"), Holding::nothing()).await.unwrap();
@@ -40,7 +40,7 @@ impl Host {
     }
 }
 
-/// On this thread's own user, beside which the answers of a person come from another task.
+/// Runs the test on this thread, which has its own user. Another task gives the answers of a person.
 fn alone(test: impl Future) {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(test);
 }
@@ -71,13 +71,13 @@ fn a_command_asks_for_its_agent_and_hears_what_a_person_answers() {
             assert!(told(&done).contains("permission_result"), "{}", told(&done));
             assert_eq!(host.agent.check(&Permission::Network), bestow::Check::Held);
             assert_eq!(host.other.check(&Permission::Network), bestow::Check::NotHeld);
-            // The agent itself hears it too: what its commands ask is its own question.
+            // The agent is notified too: a request of its command is a request of the agent.
             assert!(matches!(host.agent.mailbox().try_next(), Some(bestow::Mail::Resolved(_))));
         });
     });
 }
 
-/// Landlock has no way to hide what lies below a directory that may be read.
+/// Landlock cannot hide paths below a readable directory.
 #[test]
 fn landlock_alone_cannot_hide_the_protected_paths_of_an_engine_and_nothing_runs() {
     with_landlock(|ground| {
@@ -146,7 +146,7 @@ fn without_events_there_is_no_way_to_the_engine() {
             assert_eq!(done.code, Some(1), "{ground}: {}", told(&done));
             assert!(told(&done).contains("BESTOW_EVENTS_FD is not set"), "{}", told(&done));
             assert!(done.facts.unix_sockets.is_empty());
-            // Nor is there a socket whose number could be guessed.
+            // There is no socket whose number could be guessed either.
             let guess = "for fd in /proc/self/fd/*; do [ -S $fd ] && exit 1; done; exit 0";
             let done = host.exec(ground, &[], guess).await;
             assert_eq!(done.code, Some(0), "{ground}: {}", told(&done));
@@ -227,15 +227,16 @@ fn when_the_agent_loses_events_its_commands_are_heard_no_longer() {
                 host.agent.grants().unwrap().into_iter().find(|held| held.right.permission == Permission::Events);
             let grant = grant.unwrap().id;
             let mut events = host.engine.subscribe();
-            // The first line shows that it is heard; by the time of the second the right is gone.
+            // The first line shows that the connection works. Before the second line the permission is revoked.
             let line = "mkfifo go; (echo '{\"type\":\"message\",\"agentId\":\"other\",\"text\":\"up\"}'; cat go; \
-                        echo '{\"type\":\"request_permission\",\"permission\":\"@network\",\"reason\":\"x\"}') | \"$B\" events";
+                        echo '{\"type\":\"request_permission\",\"permission\":\"@network\",\"reason\":\"x\"}') \
+                        | \"$B\" events";
             let revoking = async {
                 let mail = host.other.mailbox();
                 mail.next().await.unwrap();
                 host.engine.revoke(grant, None).await.unwrap();
                 let go = ground.path("workspace/go");
-                // Opened in its own time, on a thread that may wait.
+                // The pipe is opened on a thread that may block.
                 tokio::task::spawn_blocking(move || fs::write(go, "")).await.unwrap().unwrap();
             };
             let named = [Permission::Events, write(ground)];
@@ -303,7 +304,7 @@ fn a_command_that_nobody_waits_for_any_more_is_killed_with_all_it_started() {
             let command = Command::new("sh").args(["-c", script]);
             let exec = host.agent.exec_under(&ground.sandbox, profile, command);
             let up = tokio::task::spawn_blocking(move || {
-                // Opens when the other end does.
+                // The open returns when the other end opens.
                 let (mut line, mut first) = (fs::File::open(line).unwrap(), [0; 3]);
                 std::io::Read::read_exact(&mut line, &mut first).unwrap();
                 line
@@ -312,7 +313,7 @@ fn a_command_that_nobody_waits_for_any_more_is_killed_with_all_it_started() {
                 done = exec => panic!("{ground}: {done:?}"),
                 line = up => line.unwrap(),
             };
-            // The future is gone by now; the other end of the pipe is when every process is.
+            // The future is dropped by now. The pipe ends when every process has ended.
             let ended = tokio::task::spawn_blocking(move || std::io::Read::read_to_end(&mut line, &mut Vec::new()));
             let ended = tokio::time::timeout(Duration::from_secs(20), ended).await;
             assert_eq!(ended.unwrap().unwrap().unwrap(), 0, "{ground}");
@@ -329,7 +330,7 @@ fn a_command_that_nobody_waits_for_before_it_began_never_runs() {
             let line = ground.path("workspace/lifeline");
             super::processes::pipe(&line);
             super::processes::pipe(&ground.path("workspace/go"));
-            // A helper that takes its time: it tells that it is there, and waits to be let go.
+            // A slow helper: it reports that it runs, and waits for permission to continue.
             let slow = ground.path("slow");
             let helper = ground.world.text("helper");
             let workspace = ground.world.workspace();
@@ -340,7 +341,7 @@ fn a_command_that_nobody_waits_for_before_it_began_never_runs() {
             let sandbox = Sandbox::with_helper(&slow);
             let sandbox = if ground.over == "landlock" { sandbox.without_bubblewrap() } else { sandbox };
             let up = tokio::task::spawn_blocking(move || {
-                // Opens when the other end does.
+                // The open returns when the other end opens.
                 let (mut line, mut first) = (fs::File::open(line).unwrap(), [0; 3]);
                 std::io::Read::read_exact(&mut line, &mut first).unwrap();
                 line

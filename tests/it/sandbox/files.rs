@@ -1,4 +1,4 @@
-//! What of the file system a command can change.
+//! Tests of the parts of the file system that a command can change.
 
 use std::{fs, os::fd::AsRawFd, process::Command as Process};
 
@@ -128,7 +128,7 @@ fn what_holds_a_place_stays_until_the_last_command_ends_and_goes_after_a_crash()
     with_bubblewrap(|ground| {
         use std::os::unix::fs::PermissionsExt;
         fs::remove_dir_all(ground.path("workspace/.git")).unwrap();
-        // As a crash would leave it.
+        // A crash would leave this state.
         fs::create_dir(ground.path("workspace/.git")).unwrap();
         fs::set_permissions(ground.path("workspace/.git"), fs::Permissions::from_mode(0o1500)).unwrap();
         rustix::fs::mknodat(
@@ -162,7 +162,7 @@ fn the_directory_above_what_is_protected_cannot_be_renamed_away() {
         let attack = "mv repo repo2 && mkdir -p repo/.git/hooks && echo x > repo/.git/hooks/pre-commit";
         ground.cannot(attack);
         assert!(!ground.world.exists("workspace/repo2"), "{ground}");
-        // Without pinning what lies between, the same mounts do not stop it.
+        // Without pinned directories in between, these mounts do not stop the attack.
         let hooks = ground.world.text("workspace/repo/.git");
         let workspace = ground.world.workspace();
         let naive = Process::new("bwrap")
@@ -231,7 +231,7 @@ fn a_descriptor_that_the_host_left_open_does_not_reach_the_command() {
         }
         rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
         rustix::io::fcntl_setfd(&dir, rustix::io::FdFlags::empty()).unwrap();
-        // The shell has them without the sandbox.
+        // Without the sandbox the shell has them.
         let without = Process::new("sh").args(["-c", &format!("test -e /proc/self/fd/{}", open.as_raw_fd())]).status();
         assert!(without.unwrap().success());
         ground.cannot(&format!("test -e /proc/self/fd/{}", open.as_raw_fd()));
@@ -271,7 +271,7 @@ fn what_agents_editors_shells_and_tools_obey_stays_as_it_is_wherever_it_stands()
         ];
         for file in files {
             let below = format!("workspace/{file}");
-            // The ground belongs to the ordinary user, which writes as itself.
+            // The ground belongs to the ordinary user, so that user creates the files.
             assert!(
                 Process::new("mkdir").arg("-p").arg(ground.path(&below).parent().unwrap()).status().unwrap().success()
             );
@@ -306,7 +306,7 @@ fn names_that_were_added_are_as_sensitive_as_the_built_in_ones() {
         }
         assert!(!ground.world.exists("workspace/prod.yml"), "{ground}");
         assert_eq!(ground.sh_under(&profile, "echo x > f").code, Some(0), "{ground}");
-        // Without the names the same profile lets it.
+        // Without the names this profile allows it.
         ground.can("echo x > deploy/x");
     });
 }
@@ -332,7 +332,7 @@ fn what_is_hidden_in_procfs_is_hidden_and_processes_are_seen_by_nobody_else() {
         let scope = super::ground::scope(&ground.world.workspace(), &[]);
         let profile = Profile::of(&scope, [cpus.clone(), this.clone(), "/proc/self".parse().unwrap()]).unwrap();
         if ground.over == "landlock" {
-            // It would see the command line of this very process.
+            // The command would see the command line of this process.
             let missing = ground.sandbox.cannot_enforce(&profile).join("; ");
             assert!(missing.contains("`/proc/cpuinfo`") && missing.contains(&format!("`{this}`")), "{missing}");
             assert!(ground.sandbox.run(&profile, &Command::new("true")).is_err());
@@ -357,7 +357,7 @@ fn a_directory_to_stand_in_that_is_a_link_is_where_it_leads() {
     });
 }
 
-/// A command that may write nothing fills no memory either.
+/// A command that may not write cannot fill the memory either.
 #[test]
 fn scratch_is_bounded_and_nothing_is_made_beside_the_devices() {
     with_bubblewrap(|ground| {

@@ -1,4 +1,5 @@
-//! Where a command is let loose: a workspace it may write, an outside it may not, as root and as nobody, over each back end.
+//! The ground of a test: a workspace that a command may write, and an outside that it may not, as root and as nobody,
+//! over each back end.
 
 use std::{
     fs,
@@ -25,19 +26,19 @@ pub(crate) struct Ground {
     pub(crate) over: &'static str,
 }
 
-/// Lets `test` loose as root (if root runs the tests) and as an ordinary user, over bubblewrap and Landlock alone.
+/// Runs `test` as root (if root runs the tests) and as an ordinary user, over bubblewrap and over Landlock alone.
 pub(crate) fn everywhere(test: impl Fn(&Ground) + Sync) {
     for over in ["bubblewrap", "landlock"] {
         over_backend(over, &test);
     }
 }
 
-/// The same over bubblewrap only.
+/// Runs `test` as `everywhere` does, over bubblewrap only.
 pub(crate) fn with_bubblewrap(test: impl Fn(&Ground) + Sync) {
     over_backend("bubblewrap", &test);
 }
 
-/// The same over Landlock only.
+/// Runs `test` as `everywhere` does, over Landlock only.
 pub(crate) fn with_landlock(test: impl Fn(&Ground) + Sync) {
     over_backend("landlock", &test);
 }
@@ -67,8 +68,8 @@ impl Ground {
         for file in ["outside/secret", "outside/dir/s"] {
             world.file(file, "secret");
         }
-        // The machine's own target directory may be closed to nobody.
-        // Copied by another process: a descriptor of ours could be in a child of another test when it is started.
+        // The helper is copied, because the machine's own target directory may be closed to the user nobody.
+        // Another process copies it: a descriptor of this process could be inherited by a child of another test.
         let words = ["-m", "755", crate::support::BESTOW];
         assert!(Process::new("install").args(words).arg(world.path("helper")).status().unwrap().success());
         fs::set_permissions(world.path(""), fs::Permissions::from_mode(0o755)).unwrap();
@@ -77,14 +78,14 @@ impl Ground {
         let ground = Ground { world, sandbox, is_root, over };
         if !is_root && geteuid().is_root() {
             ground.give_away();
-            // A program of the superuser's that makes whoever runs it the superuser.
+            // A setuid program of root that runs with root's user.
             let words = ["-m", "4755", "/usr/bin/id"];
             assert!(Process::new("install").args(words).arg(ground.path("as-root")).status().unwrap().success());
         }
         ground
     }
 
-    /// Everything belongs to the ordinary user, the outside too: only the sandbox stands before it.
+    /// Gives all files to the ordinary user, including the outside, so that only the sandbox protects them.
     fn give_away(&self) {
         let mut directories = vec![self.world.path("")];
         while let Some(directory) = directories.pop() {
@@ -103,17 +104,17 @@ impl Ground {
         self.world.path(below)
     }
 
-    /// Writes the workspace, reads everything, and nothing else.
+    /// Returns a profile that writes the workspace, reads everything, and allows nothing else.
     pub(crate) fn profile(&self) -> Profile {
         self.profile_with(&[])
     }
 
-    /// The same with more permissions.
+    /// Returns this profile with more permissions.
     pub(crate) fn profile_with(&self, more: &[Permission]) -> Profile {
         self.profile_hiding(more, &[])
     }
 
-    /// The same, hiding these paths below the ground.
+    /// Returns this profile with more permissions, and with these paths below the ground hidden.
     pub(crate) fn profile_hiding(&self, more: &[Permission], hidden: &[&str]) -> Profile {
         let workspace = Permission::write(self.world.workspace().parse().unwrap());
         let named: Vec<_> = [workspace].into_iter().chain(more.iter().cloned()).collect();
@@ -122,7 +123,7 @@ impl Ground {
         if self.over == "landlock" { profile.without_guard() } else { profile }
     }
 
-    /// Runs a line of shell in the workspace.
+    /// Runs a shell line in the workspace.
     pub(crate) fn sh(&self, line: &str) -> Finished {
         self.sh_under(&self.profile(), line)
     }
@@ -132,14 +133,14 @@ impl Ground {
         self.sandbox.run(profile, &command).unwrap_or_else(|why| panic!("{self}: {line}: {why}"))
     }
 
-    /// The line must succeed.
+    /// Runs a line that must succeed, and returns its output.
     pub(crate) fn can(&self, line: &str) -> String {
         let done = self.sh(line);
         assert_eq!(done.code, Some(0), "{self}: {line}: {}{}", shown(&done.stdout.bytes), shown(&done.stderr.bytes));
         shown(&done.stdout.bytes)
     }
 
-    /// The line must fail, and the outside must be as it was.
+    /// Runs a line that must fail. The outside must be unchanged.
     pub(crate) fn cannot(&self, line: &str) {
         self.cannot_under(&self.profile(), line);
     }

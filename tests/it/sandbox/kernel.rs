@@ -1,8 +1,8 @@
-//! What a command can ask of the kernel, and whom it can touch.
+//! Tests of the system calls that a command can use, and of the processes that it can reach.
 
 use super::ground::{everywhere, shown, with_landlock};
 
-/// Calls a system call by number with six zeros, and prints what came of it.
+/// Returns a line that makes a system call by number, and prints its result.
 fn call(number: i64, arguments: &str) -> String {
     format!(
         "exec python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); \
@@ -22,7 +22,7 @@ fn the_calls_that_lead_around_the_walls_are_refused() {
         }
         assert_eq!(ground.can(&call(56, "0x10000000, 0, 0, 0, 0, 0")).trim(), "-1 1", "{ground}: clone");
         assert_eq!(ground.can(&call(435, "0, 0, 0, 0, 0, 0")).trim(), "-1 38", "{ground}: clone3");
-        // The same by their x32 numbers; a kernel without x32 says that there are none.
+        // The x32 numbers of such calls. A kernel without x32 reports that they do not exist.
         for number in [425 + 0x4000_0000_i64, 41 + 0x4000_0000, 521 + 0x4000_0000] {
             let told = ground.can(&call(number, "1, 1, 0, 0, 0, 0"));
             assert!(["-1 1", "-1 38"].contains(&told.trim()), "{ground}: {number}: {told}");
@@ -137,7 +137,7 @@ fn a_program_that_would_make_it_the_superuser_does_not() {
 #[test]
 fn processes_beside_it_are_not_killed() {
     everywhere(|ground| {
-        // Of the same user, and a child of the same parent.
+        // A process of this user, and a child of this parent.
         let mut beside = std::process::Command::new("sleep").arg("999").spawn().unwrap();
         for line in
             [format!("kill -9 {}", beside.id()), "kill -9 $PPID && test -e /proc/$PPID".into(), "kill -9 -1".into()]

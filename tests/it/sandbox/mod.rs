@@ -1,4 +1,4 @@
-//! Commands in real children: what they can do, and what they cannot.
+//! Tests of commands in real child processes: their abilities and their limits.
 
 mod agents;
 mod events;

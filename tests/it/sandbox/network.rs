@@ -1,4 +1,4 @@
-//! What a command can reach by sockets.
+//! Tests of the addresses that a command can reach by sockets.
 
 use std::{
     net::{TcpListener, UdpSocket},
@@ -23,7 +23,8 @@ fn without_the_right_there_is_no_network_and_with_it_there_is() {
         let (tcp_port, udp_port) = (tcp.local_addr().unwrap().port(), udp.local_addr().unwrap().port());
         let connect = format!("import socket; socket.create_connection((\"127.0.0.1\", {tcp_port}), 5)");
         let send = format!(
-            "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b\"x\", (\"127.0.0.1\", {udp_port}))"
+            "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\
+             .sendto(b\"x\", (\"127.0.0.1\", {udp_port}))"
         );
         for program in [&connect, &send] {
             assert_ne!(python(ground, false, program).code, Some(0), "{ground}: {program}");
@@ -63,7 +64,7 @@ fn no_unix_socket_is_reached_by_path_name_or_pair_with_a_network_or_without() {
     });
 }
 
-/// The attacks: everything but the door, and everything but the names of the list through the door.
+/// The attacks: every way around the egress proxy, and every host outside the list through the proxy.
 #[test]
 fn a_network_that_is_kept_to_hosts_leads_to_them_and_nowhere_else() {
     with_bubblewrap(|ground| {
@@ -84,7 +85,7 @@ fn a_network_that_is_kept_to_hosts_leads_to_them_and_nowhere_else() {
             assert_eq!(done.facts.hosts, ["docs.example.invalid", "localhost.localdomain"]);
             shown(&done.stdout.bytes)
         };
-        // Past the door: the host's loopback, its other addresses, any other machine, and sockets that are not asked for.
+        // Around the proxy: the host's loopback, its other addresses, another machine, and other kinds of sockets.
         for program in [
             format!("import socket; socket.create_connection((\"127.0.0.1\", {tcp_port}), 2)"),
             format!("import socket; socket.create_connection((\"::1\", {tcp_port}), 2)"),
@@ -98,16 +99,18 @@ fn a_network_that_is_kept_to_hosts_leads_to_them_and_nowhere_else() {
             assert_ne!(done.code, Some(0), "{ground}: {program}");
         }
         let send = format!(
-            "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b\"x\", (\"127.0.0.1\", {udp_port}))"
+            "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\
+             .sendto(b\"x\", (\"127.0.0.1\", {udp_port}))"
         );
         ground.sh_under(&profile, &format!("exec python3 -c '{send}'"));
-        // Through the door.
+        // Through the proxy.
         for target in [format!("127.0.0.1:{tcp_port}"), "evil.example:443".into(), "x.docs.example.invalid:443".into()]
         {
             let told = asked(&format!("CONNECT {target}"));
             assert!(told.starts_with("HTTP/1.1 40"), "{ground}: {target}: {told}");
         }
-        // On the list, and nowhere: the name is looked up outside. On the list, and this machine: not either.
+        // The first name is on the list and does not exist: it is looked up outside. The second is on the list and is
+        // this machine: it is refused as well.
         for target in ["docs.example.invalid:443".to_owned(), format!("localhost.localdomain:{tcp_port}")] {
             let told = asked(&format!("CONNECT {target}"));
             assert!(told.starts_with("HTTP/1.1 502"), "{ground}: {target}: {told}");
@@ -148,7 +151,7 @@ fn the_machines_own_address_is_no_way_round() {
     everywhere(|ground| {
         let tcp = TcpListener::bind("0.0.0.0:0").unwrap();
         let port = tcp.local_addr().unwrap().port();
-        // Nothing is sent: this only asks which address would be used.
+        // No packet is sent: the call only selects the address that would be used.
         let route = UdpSocket::bind("0.0.0.0:0").unwrap();
         let own = route.connect("192.0.2.1:9").and_then(|()| route.local_addr()).map(|own| own.ip().to_string());
         for address in ["127.0.0.1".to_owned()].into_iter().chain(own) {

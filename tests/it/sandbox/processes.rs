@@ -1,4 +1,4 @@
-//! Time, limits, output, and the end of everything a command started.
+//! Tests of time, limits, output, and the end of all processes that a command started.
 
 use std::{fs, io::Read, path::Path, process::Command as Process, time::Duration};
 
@@ -15,7 +15,7 @@ fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
     limits
 }
 
-/// A pipe in the workspace whose reader hears the end when every process that holds it is gone.
+/// Creates a pipe in the workspace. Its reader sees the end when every process that holds the pipe is gone.
 fn lifeline(ground: &super::ground::Ground) -> fs::File {
     let path = ground.path("workspace/lifeline");
     let _ = fs::remove_file(&path);
@@ -31,8 +31,8 @@ pub(super) fn pipe(path: &Path) {
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
 }
 
-/// A program with this text. Written by another process: a descriptor of ours could be in a child of another test when
-/// it is started.
+/// Writes a program with this text. Another process writes it: a descriptor of this process could be inherited by a
+/// child of another test.
 pub(super) fn program(path: &Path, text: &str) {
     let words = ["-c", "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"", path.to_str().unwrap(), text];
     assert!(Process::new("sh").args(words).status().unwrap().success());
@@ -48,7 +48,7 @@ fn when_time_is_over_everything_it_started_is_gone() {
         let done = ground.sh_under(&profile, escape);
         assert!(done.timed_out && done.code.is_none(), "{ground}: {done:?}");
         let mut told = String::new();
-        // Ends only when nobody holds the other end.
+        // The read ends only when no process holds the other end.
         line.read_to_string(&mut told).unwrap();
         assert_eq!(told, "up\n", "{ground}");
     });
@@ -106,14 +106,15 @@ fn limits_are_in_force_and_facts() {
     });
 }
 
-/// True if each process namespace has numbers of its own here, which bind the superuser too.
+/// Returns true if each process namespace has numbers of its own here, which bind root too.
 fn namespaces_count() -> bool {
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
     let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
     (numbers.next(), numbers.next()) >= (Some(6), Some(14))
 }
 
-/// Nobody said how many processes a command may be: under bubblewrap an ordinary user's is counted alone, and bound.
+/// Without a configured limit of processes, a command of an ordinary user under bubblewrap is counted alone, and
+/// limited.
 #[test]
 fn a_command_is_bound_by_default_in_memory_and_where_it_is_counted_alone_in_processes() {
     everywhere(|ground| {
@@ -170,12 +171,12 @@ fn how_it_ended_is_told_and_a_program_that_is_not_there_did_not_run() {
         let none = ground.sandbox.run(&ground.profile(), &Command::new("./no-such-program"));
         let said = none.unwrap_err().to_string();
         assert!(said.contains("`./no-such-program`: there is no such program"), "{ground}: {said}");
-        // Nothing to read, and no wait for it.
+        // The input is empty, and reading it does not block.
         assert_eq!(ground.can("cat"), "");
     });
 }
 
-/// Three hundred processes, or as many as there may be; says how many there were.
+/// A line that starts three hundred processes, or as many as allowed, and prints their number.
 const BOMB: &str = "i=0; while [ $i -lt 300 ]; do sleep 999 & i=$((i+1)); done 2>/dev/null; echo $i";
 
 #[test]
@@ -186,7 +187,7 @@ fn a_fork_bomb_is_stopped_by_its_limit() {
             limits.time = Duration::from_secs(20);
         }));
         if ground.is_root {
-            // The kernel does not bind the superuser to so few, so nothing runs.
+            // The kernel cannot limit root to so few, so the command does not run.
             let missing = ground.sandbox.cannot_enforce(&profile).join("; ");
             assert!(missing.contains("superuser"), "{ground}: {missing}");
             let refused = ground.sandbox.run(&profile, &Command::new("touch").arg("ran"));

@@ -1,4 +1,4 @@
-//! The same profile in other programs' words.
+//! Tests of the export of a profile to the formats of other programs.
 
 use std::{fs, process::Command as Process};
 
@@ -103,7 +103,8 @@ fn codex_text_is_toml_whatever_a_path_holds_and_says_what_overrides_it() {
     assert_eq!(rules[&world.text(&format!("{odd}/.git"))].as_str(), Some("read"));
 }
 
-/// Runs a line of shell under the words as they are exported, without the helper that adds the other walls.
+/// Runs a shell line under the exported arguments, without the helper that adds the other restrictions. Returns true if
+/// it succeeds.
 fn succeeds_as_exported(ground: &Ground, profile: &Profile, line: &str) -> bool {
     let words: Vec<String> = serde_json::from_str(&profile.export(Format::Bubblewrap).unwrap()).unwrap();
     let mut process = Process::new("bwrap");
@@ -129,7 +130,7 @@ fn bubblewrap_takes_the_words_as_they_are_exported_and_they_hold() {
         ] {
             assert_eq!(succeeds_as_exported(ground, &profile, &line), is_allowed, "{ground}: {line}");
         }
-        // What was kept from being created is an empty directory now, and is kept like anything that is there.
+        // The placeholder is an empty directory now, and is protected as any existing path.
         assert_eq!(fs::read_dir(ground.path("workspace/.vscode")).unwrap().count(), 0);
         assert!(!succeeds_as_exported(ground, &profile, "mkdir .vscode/x"), "{ground}");
     });
@@ -168,7 +169,7 @@ fn a_network_is_kept_to_hosts_where_that_can_be_said_and_refused_where_it_cannot
     assert!(missing.contains("only bubblewrap can keep a network to `crates.io`, `docs.example.com`"), "{missing}");
     let refused = sandbox.run(&of(&[Permission::Network]), &Command::new("true")).unwrap_err().to_string();
     assert!(refused.contains(&missing), "{refused}");
-    // Hosts are no right: without the network there are none.
+    // A list of hosts is no permission: without the network there are none.
     let srt: serde_json::Value = serde_json::from_str(&of(&[]).export(Format::Srt).unwrap()).unwrap();
     assert_eq!(srt["network"]["allowedDomains"], serde_json::json!([]));
 }

@@ -1,4 +1,4 @@
-//! What cannot be enforced is refused, by name, and nothing runs.
+//! Tests that a profile that cannot be enforced is refused with the reason, and that the command does not run.
 
 use std::fs;
 
@@ -44,7 +44,7 @@ fn without_a_helper_nothing_runs() {
 #[test]
 fn a_helper_that_does_not_confine_itself_gets_no_command_to_run() {
     everywhere(|ground| {
-        // Runs, but is no helper: it knows nothing of the control socket.
+        // The program runs, but it is no helper: it does not know the control socket.
         let sandbox = Sandbox::with_helper("/bin/true");
         let sandbox = if ground.over == "landlock" { sandbox.without_bubblewrap() } else { sandbox };
         refused(sandbox.run(&ground.profile(), &Command::new("touch").arg("ran")));
@@ -93,7 +93,7 @@ fn roots_that_hold_the_machine_or_are_not_there_are_refused() {
 #[cfg(target_arch = "x86_64")]
 const LANDLOCK_CREATE_RULESET: i64 = 444;
 
-/// As a kernel without Landlock would answer, for this thread and what it starts.
+/// Makes the system call fail on this thread and its children.
 #[cfg(target_arch = "x86_64")]
 fn without_call(number: i64, errno: u32) {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
@@ -103,7 +103,7 @@ fn without_call(number: i64, errno: u32) {
     apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
 }
 
-/// The same without Landlock.
+/// Makes Landlock appear to be missing in the kernel.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn without_landlock() {
     const ENOSYS: u32 = 38;
@@ -133,7 +133,7 @@ fn where_namespaces_are_forbidden_bubblewrap_does_not_stand_and_nothing_runs() {
     with_bubblewrap(|ground| {
         crate::fs::process::on_own_thread(|| {
             const EPERM: u32 = 1;
-            // bubblewrap makes its namespaces by `mount` in the end; without it there are none.
+            // bubblewrap needs `mount` for its namespaces. Without it there are none.
             without_call(165, EPERM);
             let why = refused(ground.sandbox.run(&ground.profile(), &Command::new("touch").arg("ran")));
             assert!(why.contains("bwrap"), "{ground}: {why}");

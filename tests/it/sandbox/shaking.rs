@@ -1,4 +1,4 @@
-//! Commands that try to shake a guard off: each of these once did.
+//! Commands that try to remove a protected path's protection. Each of them worked once.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ fn hiding(ground: &Ground, hidden: &str) -> Profile {
     ground.profile_hiding(&[], &[hidden])
 }
 
-/// Every entry directly below a directory.
+/// Returns every entry directly below a directory.
 fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -23,7 +23,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Makes something as the user that commands run as.
+/// Runs a line as the user of the commands, outside of the sandbox.
 fn made(ground: &Ground, line: &str) {
     let status = Process::new("sh").args(["-c", line]).current_dir(ground.path("workspace")).status().unwrap();
     assert!(status.success(), "{ground}: {line}");
@@ -34,7 +34,7 @@ fn a_directory_that_a_command_has_closed_is_kept_from_the_next_one() {
     with_bubblewrap(|ground| {
         made(ground, "mkdir d && echo secret > d/secret && mkdir -p e/.git/hooks");
         assert_eq!(ground.sh_under(&hiding(ground, "workspace/d/secret"), "chmod 000 d e; chmod 0311 .").code, Some(0));
-        // What the profile was made from is gone out of sight.
+        // The paths of the profile are no longer visible.
         let profile = hiding(ground, "workspace/d/secret");
         let done =
             ground.sh_under(&profile, "chmod 755 . d; cat d/secret; chmod 755 e; echo x > e/.git/hooks/pre-commit");
@@ -83,7 +83,7 @@ fn every_promise_of_a_profile_is_among_the_facts() {
     });
 }
 
-/// Runs one command that waits, `then` while it does, and lets it go on: whether it ended well.
+/// Runs a command that waits, calls `then` meanwhile, and lets the command continue. Returns true if it succeeded.
 fn while_one_waits(ground: &Ground, profile: &Profile, line: &str, then: impl FnOnce()) -> bool {
     let pipe = ground.path("workspace/go");
     let fifo = rustix::fs::FileType::Fifo;
@@ -108,7 +108,8 @@ fn a_command_that_ends_leaves_what_holds_a_place_to_one_that_needs_it_for_whatev
             let hidden = hidden.iter().map(|path| ground.world.text(path).parse().unwrap());
             Profile::of(&scope(&ground.world.workspace(), std::slice::from_ref(&workspace)), hidden).unwrap()
         };
-        // One is to hide what is missing; another, made while its place is held, what is there by then.
+        // The first profile hides missing paths. The second one is created while placeholders stand in their place, and
+        // hides those.
         let first = of(&["workspace/deep/own.toml", "workspace/agents.toml"]);
         let ended_well = while_one_waits(ground, &first, "true", || {
             let second = of(&["workspace/deep/own.toml", "workspace/deep/other", "workspace/agents.toml"]);
@@ -166,7 +167,8 @@ fn a_command_makes_no_program_that_runs_as_its_owner() {
             "cp /bin/true t && chmod 4755 t",
             "cp /bin/true t && chmod g+s t",
             "mkdir -m 2755 d",
-            "python3 -c 'import os; os.close(os.open(\"made\", os.O_CREAT | os.O_WRONLY, 0o4755)); os.stat(\"made\").st_mode & 0o4000 or 1/0'",
+            "python3 -c 'import os; os.close(os.open(\"made\", os.O_CREAT | os.O_WRONLY, 0o4755)); \
+             os.stat(\"made\").st_mode & 0o4000 or 1/0'",
             "python3 -c 'import os; os.mknod(\"node\", 0o104755); os.stat(\"node\").st_mode & 0o4000 or 1/0'",
             "python3 -c 'import os; fd = os.open(\"g\", os.O_CREAT | os.O_WRONLY, 0o755); os.fchmod(fd, 0o6755)'",
             "install -m 4755 /bin/true t2",
@@ -196,7 +198,7 @@ fn a_repository_without_a_name_of_its_own_is_not_made_in_a_root() {
         let done = git.env("HOME", "/nonexistent").env("GIT_CEILING_DIRECTORIES", ground.path("")).output().unwrap();
         assert!(!done.status.success(), "{ground}: {}", shown(&done.stdout));
         assert!(!ground.world.exists("workspace/ran"), "{ground}");
-        // Another one that is there stays as it is.
+        // An existing bare repository stays unchanged.
         made(ground, "rm -rf HEAD objects refs config; git init -q --bare sub/bare");
         ground.cannot("echo x >> sub/bare/config");
         ground.cannot("mv sub/bare sub/b2");
@@ -244,7 +246,7 @@ fn the_litter_of_one_command_does_not_stop_the_next() {
             "mv n/r7 n/other",
             "python3 -c 'import os; open(b\"odd\\xff\\x01/.git/config\", \"w\")'",
         ];
-        // Each of them fails; what the line says at its end tells of one that did not.
+        // Each line must fail. A line that succeeds prints its text.
         let all: Vec<_> =
             lines.iter().map(|line| format!("{{ {line}; }} 2>/dev/null && echo 'done: {line}'")).collect();
         let done = ground.sh(&format!("{}; true", all.join("\n")));
@@ -258,7 +260,7 @@ fn the_litter_of_one_command_does_not_stop_the_next() {
     });
 }
 
-/// The command line, running a command that waits, and has said that it runs.
+/// Starts the command line with a command that waits, and returns when the command runs.
 fn waiting_in_the_command_line(ground: &Ground) -> std::process::Child {
     let config = ground.path("agents.toml");
     let text = "[defaults]\nowner = \"you\"\nworking_dir = \"workspace\"\n[agents.worker]\nkind = \"permanent\"\n\
@@ -333,7 +335,7 @@ fn commands_that_overlap_leave_nothing_behind() {
                 let order: Vec<_> = (0..6).map(|_| lines.swap_remove(numbers.below(lines.len()))).collect();
                 let line = format!("exec 2>/dev/null; {}; true", order.join("; "));
                 let command = bestow::sandbox::Command::new("sh").args(["-c", &line]);
-                // What another one changes in this moment is refused by name; then nothing ran.
+                // A concurrent change by another thread is refused with its path, and the command does not run.
                 match ground.sandbox.run(&profile, &command).map_err(|why| why.to_string()) {
                     Ok(done) => assert_eq!(done.code, Some(0), "{ground}"),
                     Err(why) => assert!(
@@ -344,7 +346,7 @@ fn commands_that_overlap_leave_nothing_behind() {
                 }
             }
         };
-        // Threads begin with the user of the one that starts them.
+        // A new thread starts with the user of its parent thread.
         std::thread::scope(|scope| (0..6).for_each(|_| drop(scope.spawn(run))));
         let left: Vec<_> = names(&ground.path("workspace"));
         assert!(left.iter().all(|name| ["f", "repo", "later", "x"].contains(&name.as_str())), "{ground}: {left:?}");
@@ -355,7 +357,7 @@ fn commands_that_overlap_leave_nothing_behind() {
 #[test]
 fn without_namespaces_nothing_outlives_a_host_that_is_killed() {
     super::ground::with_landlock(|ground| {
-        // A host with a command whose child holds a lock on a pipe of ours: it is gone when the pipe ends.
+        // A host runs a command whose child holds a pipe of this test. The pipe ends when the child is gone.
         let (mut ours, theirs) = std::io::pipe().unwrap();
         let mut host = Process::new(std::env::current_exe().unwrap());
         host.args(["--exact", "sandbox::shaking::a_host_that_is_killed", "--nocapture"]);
@@ -372,12 +374,12 @@ fn without_namespaces_nothing_outlives_a_host_that_is_killed() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        // It ends when the last process that holds it has.
+        // The read ends when the last process that holds the pipe has ended.
         std::io::Read::read_to_end(&mut ours, &mut Vec::new()).unwrap();
     });
 }
 
-/// The host of the test above, in a process of its own; alone it has nothing to do.
+/// The host of the test above, in another process. Alone it does nothing.
 #[test]
 fn a_host_that_is_killed() {
     let (Ok(workspace), Ok(helper)) = (std::env::var("BESTOW_TEST_WORKSPACE"), std::env::var("BESTOW_TEST_HELPER"))
@@ -402,7 +404,7 @@ fn a_program_that_confines_is_not_taken_from_where_the_command_writes() {
     });
 }
 
-/// Reads files as whoever runs the tests, which may be the superuser, whatever the modes are.
+/// Reads files as the user who runs the tests. If that user is root, the file modes do not matter.
 struct Oracle(std::sync::mpsc::Sender<(std::path::PathBuf, std::sync::mpsc::Sender<Option<String>>)>);
 
 impl Oracle {
@@ -421,7 +423,7 @@ impl Oracle {
     }
 }
 
-/// Numbers from a seed.
+/// A generator of numbers from a seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -464,7 +466,7 @@ fn no_sequence_of_commands_reads_or_writes_what_is_guarded() {
                 let profile = ground.profile_hiding(&[], &["workspace/d/secret", "workspace/no/way"]);
                 let line = format!("exec 2>/dev/null; {}; true", lines.join("; "));
                 let command = bestow::sandbox::Command::new("sh").args(["-c", &line]);
-                // What cannot be held is refused; then nothing ran.
+                // A profile that cannot be enforced is refused, and the command does not run.
                 let Ok(done) = ground.sandbox.run(&profile, &command) else { continue };
                 let told = shown(&done.stdout.bytes);
                 assert!(!told.contains("hidden-text"), "{ground}: seed {seed}: {line}");
@@ -497,7 +499,7 @@ fn a_directory_that_cannot_be_looked_into_is_kept_like_what_a_denied_glob_means_
         let mut bestow = Process::new(ground.path("helper"));
         bestow.args(["exec", "--agent", "worker", "--config"]).arg(&config).arg("--grant");
         bestow.arg(format!("@write:{}", ground.world.workspace()));
-        // Where the engine finds what is denied, the line does not even run.
+        // Where the engine finds the denied path, it does not run the line at all.
         let told = bestow.args(["--", "sh", "-c", "chmod 755 d && tar cf - d"]).output().unwrap();
         assert!(!shown(&told.stdout).contains("hidden-text"), "{ground}: {}", shown(&told.stderr));
         assert_eq!(shown(&told.stderr).contains("chmod: "), !ground.is_root, "{ground}: {}", shown(&told.stderr));

@@ -1,4 +1,4 @@
-//! What a command cannot do with the streams of its host that it inherits.
+//! Tests of the limits on the inherited streams of the host.
 
 use std::{
     fs,
@@ -13,7 +13,8 @@ use bestow::{
 
 use super::ground::{Ground, everywhere, scope, shown};
 
-/// What a host says of running `program` in Python, whose standard input is `input` and is handed on.
+/// Returns the output of a host that runs `program` in Python. `input` is its standard input, and the program inherits
+/// it.
 fn with_input(ground: &Ground, input: impl Into<Stdio>, program: &str) -> String {
     let mut host = Process::new(std::env::current_exe().unwrap());
     host.args(["--exact", "sandbox::streams::a_host_that_hands_its_streams_on", "--nocapture"]);
@@ -23,7 +24,7 @@ fn with_input(ground: &Ground, input: impl Into<Stdio>, program: &str) -> String
     shown(&told.stdout) + &shown(&told.stderr)
 }
 
-/// The host of the tests below, in a process of its own; alone it has nothing to do.
+/// The host of the tests below, in another process. Alone it does nothing.
 #[test]
 fn a_host_that_hands_its_streams_on() {
     let of = |name: &str| std::env::var(format!("BESTOW_TEST_{name}"));

@@ -1,4 +1,4 @@
-//! Walls that stand one behind the other: what would be open if only one of them stood.
+//! Tests of restrictions that cover each other: each would be open if only the other one existed.
 
 use std::{fs, process::Command as Process};
 
@@ -10,7 +10,7 @@ use rustix::fs::{IFlags, ioctl_getflags};
 
 use super::ground::{everywhere, scope, shown, with_bubblewrap, with_landlock};
 
-/// FS_IOC_SETFLAGS with FS_NODUMP_FL, FS_IOC_FSSETXATTR with a project, and FS_IOC_SETVERSION.
+/// The calls FS_IOC_SETFLAGS with FS_NODUMP_FL, FS_IOC_FSSETXATTR with a project, and FS_IOC_SETVERSION.
 const ATTRIBUTES: [&str; 3] =
     ["0x40086602, bytes([64,0,0,0,0,0,0,0])", "0x401c5820, bytes(28)", "0x40087602, bytes(8)"];
 
@@ -30,7 +30,7 @@ fn an_ioctl_changes_no_attribute_of_a_file_that_is_only_read() {
 #[test]
 fn no_user_namespace_is_made_and_no_setting_of_the_kernel_changed() {
     with_bubblewrap(|ground| {
-        // In the namespace above, and there is one already.
+        // The command already runs in a user namespace.
         let ids = ground.can("id -u; cat /proc/self/uid_map");
         let own = rustix::process::geteuid().as_raw().to_string();
         assert!(ids.starts_with(&format!("{own}\n")), "{ground}: {ids}");
@@ -80,7 +80,7 @@ fn the_facts_say_what_is_not_in_force() {
         for what in ["processes are seen", "killed together", "ioctl", "sensitive names"] {
             assert!(facts.not_enforced.iter().any(|told| told.contains(what)), "{ground}: {what}: {facts:?}");
         }
-        // And it is so.
+        // The fact is correct.
         let host = std::process::id();
         ground.can(&format!("grep -q . /proc/{host}/comm"));
     });
@@ -168,7 +168,7 @@ fn a_wrong_home_does_not_open_the_real_one() {
     });
 }
 
-/// What `Sandbox::find` says in a process with this `PATH`.
+/// Returns the result of `Sandbox::find` in a process with this `PATH`.
 fn found(path: &std::path::Path) -> String {
     let mut host = Process::new(std::env::current_exe().unwrap());
     host.args(["--exact", "sandbox::walls::a_host_that_looks_for_its_helper", "--nocapture"]);
@@ -176,7 +176,7 @@ fn found(path: &std::path::Path) -> String {
     shown(&told.stdout)
 }
 
-/// The host of the test below, in a process of its own; alone it has nothing to do.
+/// The host of the test below, in another process. Alone it does nothing.
 #[test]
 fn a_host_that_looks_for_its_helper() {
     if std::env::var_os("BESTOW_TEST_FIND").is_some() {
@@ -201,7 +201,7 @@ fn a_helper_is_not_found_where_others_could_have_put_it() {
         }
         let told = found(std::path::Path::new("workspace/bin"));
         assert!(told.contains("found: Err"), "{ground}: a place that depends on where one stands: {told}");
-        // The only one there is is where this command may write.
+        // The only helper lies in a directory that this command may write.
         let sandbox = Sandbox::with_helper(ground.path("workspace/bin/bestow"));
         let sandbox = if ground.over == "landlock" { sandbox.without_bubblewrap() } else { sandbox };
         let why = sandbox.run(&ground.profile(), &Command::new("true")).unwrap_err().to_string();

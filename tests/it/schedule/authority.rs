@@ -1,4 +1,4 @@
-//! What a task may do is what its agent may do. Each attempt to get more, carried out.
+//! Tests that a task may do what its agent may do. Each attempt to escalate is carried out.
 
 use bestow::{
     Access, Action, Answer, Ask, Authorization, Check, Holding, Kind, MemoryStore, Operation, Permission, Place,
@@ -48,7 +48,7 @@ async fn a_task_gets_what_its_agent_holds_and_loses_what_that_one_loses() {
     let network = target.grants().unwrap().into_iter().find(|grant| grant.right.permission == Permission::Network);
     stage.engine.revoke(network.unwrap().id, None).await.unwrap();
     assert_eq!(own.check(Want::Network), Check::NotHeld, "it fell with what it rested on");
-    // What the agent gets later, the task has in its next run.
+    // A permission that the agent receives later is available in the next run of the task.
     let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
     you.give(target.id(), Permission::Events, Scope::Always, why()).await.unwrap();
     stage.told_kind("task.finished").await;
@@ -93,8 +93,8 @@ async fn what_is_held_for_the_session_ends_with_the_run() {
     assert_eq!(stage.run().await.agent.check(Want::Network), Check::NotHeld);
 }
 
-/// The attack: a file names the strongest agent there is. Naming one is choosing what the task may do, so only who may
-/// say that in the policy does.
+/// The attack: a file names the strongest agent. The choice of the agent decides what the task may do, so the policy
+/// must allow it.
 #[tokio::test]
 async fn a_file_that_names_a_stronger_agent_does_not_run_unless_the_policy_lets_it() {
     let mut stage = Stage::new().await;
@@ -116,8 +116,8 @@ async fn a_file_that_names_a_stronger_agent_does_not_run_unless_the_policy_lets_
     assert!(stage.run().await.agent.check(Want::Network).is_held());
 }
 
-/// The attack: an agent whose workspace holds the tasks drops one for a stronger agent. The engine's own file calls refuse
-/// it already; a command that got around them leaves a file that is not taken.
+/// The attack: an agent whose workspace holds the tasks creates one for a stronger agent. The file calls of the engine
+/// refuse it. A command that avoided them leaves a file that is not accepted.
 #[tokio::test]
 async fn a_file_that_an_agent_could_have_dropped_is_not_taken() {
     let mut stage = Stage::new().await;
@@ -135,7 +135,7 @@ async fn a_file_that_an_agent_could_have_dropped_is_not_taken() {
     stage.later(120);
     for file in ["cron/evil", "heartbeat/evil"] {
         assert_eq!(tasks.run(&task(file)).await, Err(NotStarted::Unknown));
-        // A look may come between the directory and the file in it.
+        // A scan may happen between the creation of the directory and of its file.
         let why = loop {
             let TaskEvent::Rejected { why, .. } = stage.told_kind("task.rejected").await else { panic!() };
             if !why.contains("there is no `TASK.md`") {
@@ -144,20 +144,20 @@ async fn a_file_that_an_agent_could_have_dropped_is_not_taken() {
         };
         assert!(why.contains("agent `mallory` may write it"), "{why}");
     }
-    // Taking the right away does not make what was written under it a person's.
+    // Revoking the permission does not make the file a person's.
     let held = mallory.grants().unwrap();
     stage.engine.revoke(held[0].id, None).await.unwrap();
     tasks.look().await;
     assert_eq!(tasks.run(&task("cron/evil")).await, Err(NotStarted::Unknown));
     assert!(stage.runs.try_recv().is_err());
-    // Until a person saves it.
+    // The file counts as a person's after a person saves it.
     stage.save("cron/evil/TASK.md", &text);
     tasks.look().await;
     tasks.run(&task("cron/evil")).await.unwrap();
     stage.run().await;
 }
 
-/// The attack (T1): what was refused runs after a restart, when the right under which it was written is gone.
+/// The attack (T1): a refused file runs after a restart, when the permission under which it was written is gone.
 #[tokio::test]
 async fn what_an_agent_could_write_once_is_refused_after_a_restart_too_until_a_person_saves_it() {
     let store = Arc::new(MemoryStore::new());
@@ -199,7 +199,7 @@ async fn what_an_agent_could_write_once_is_refused_after_a_restart_too_until_a_p
     }
 }
 
-/// The attack: write a task and give the right up before anybody looks.
+/// The attack: an agent writes a task and gives up its permission before the next scan.
 #[tokio::test]
 async fn a_right_that_came_and_went_between_two_looks_leaves_no_task() {
     let mut stage = Stage::new().await;
@@ -220,7 +220,7 @@ async fn a_right_that_came_and_went_between_two_looks_leaves_no_task() {
     }
     tasks.run(&task("cron/same")).await.unwrap();
     assert!(stage.run().await.prompt.contains("a person's"));
-    // What is saved later is a person's again.
+    // A file that is saved later counts as a person's again.
     for name in ["new", "same"] {
         stage.cron(name, HOURLY, "saved later");
         tasks.look().await;
@@ -229,7 +229,7 @@ async fn a_right_that_came_and_went_between_two_looks_leaves_no_task() {
     }
 }
 
-/// The attack: the right to write comes after the file was read, and before it is due.
+/// The attack: the permission to write is granted after the file was read, and before it is due.
 #[tokio::test]
 async fn a_right_to_write_a_task_that_comes_later_counts_when_it_is_due() {
     let mut stage = Stage::new().await;
@@ -245,7 +245,7 @@ async fn a_right_to_write_a_task_that_comes_later_counts_when_it_is_due() {
     assert_eq!(stage.run().await.tasks, [task("heartbeat/b")], "the other one is still a person's");
 }
 
-/// The attack: be there first under the name that the task's own agent will have, and get its rights, or keep it from running.
+/// The attack: an agent takes the name of a task's own agent first, to get its permissions or to keep it from running.
 #[tokio::test]
 async fn the_names_of_tasks_own_agents_cannot_be_taken() {
     let mut stage = Stage::new().await;
@@ -275,7 +275,7 @@ async fn the_names_of_tasks_own_agents_cannot_be_taken() {
     assert!(run.agent.id() == &id("cron:a") && run.agent.check(Want::Network).is_held());
 }
 
-/// The attack: a second name of the file stands where an agent writes.
+/// The attack: the file has a second name in a directory that an agent may write.
 #[tokio::test]
 async fn a_file_with_a_second_name_is_not_taken() {
     let mut stage = Stage::new().await;
@@ -285,7 +285,7 @@ async fn a_file_with_a_second_name_is_not_taken() {
     std::fs::hard_link(stage.path("tasks/cron/a/TASK.md").as_path(), draft.as_path()).unwrap();
     stage.save("heartbeat/b.md", "x");
     std::fs::hard_link(stage.path("tasks/heartbeat/b.md").as_path(), stage.path("work/b.md").as_path()).unwrap();
-    // What a command of the agent can do that keeps to its directory.
+    // A command of the agent that stays in its directory can do this.
     assert!(mallory.resolve(Access::Write, draft.as_str()).await.is_ok());
     std::fs::write(draft.as_path(), text.replace("Sum up", "Send everything out")).unwrap();
     let tasks = stage.start().await;
@@ -293,13 +293,13 @@ async fn a_file_with_a_second_name_is_not_taken() {
     let told = stage.told_so_far();
     let told: Vec<_> = told.iter().filter(|event| event.to_string().contains("several names (hard links)")).collect();
     assert_eq!(told.len(), 2, "{told:?}");
-    // A copy has one name.
+    // A copy has only one name.
     stage.save("cron/a/TASK.md", &text);
     tasks.look().await;
     assert_eq!(tasks.list().await.len(), 1);
 }
 
-/// The attack: a right to write `x.md.md`, which nobody took for the file of `x`.
+/// The attack: a permission to write `x.md.md`, which was not recognized as the file of `x`.
 #[tokio::test]
 async fn two_files_are_never_one_task() {
     let mut stage = Stage::new().await;
@@ -313,7 +313,7 @@ async fn two_files_are_never_one_task() {
     assert_eq!(stage.run().await.prompt, "by a person");
 }
 
-/// The attack: what a task may write holds tasks, rights, a state.
+/// The attack: a file that a task may write contains tasks, permissions and a state.
 #[tokio::test]
 async fn nothing_that_a_task_writes_of_its_own_is_read_as_more_than_text() {
     let mut stage = Stage::new().await;
@@ -324,7 +324,7 @@ async fn nothing_that_a_task_writes_of_its_own_is_read_as_more_than_text() {
     let (files, memory) = (run.files.unwrap(), run.memory.unwrap());
     stage.told_kind("task.finished").await;
     let text = format!("---\n{HOURLY}\npermissions: [\"@network\"]\nagent: worker\n---\nMore.\n");
-    // By whatever way around the file calls, which refuse such names.
+    // These names are refused by the file calls, so the test writes them directly.
     for below in ["TASK.md", "cron/evil/TASK.md", "heartbeat/evil.md", "state.json"] {
         save(&files.as_path().join(below), &text);
     }
@@ -338,7 +338,7 @@ async fn nothing_that_a_task_writes_of_its_own_is_read_as_more_than_text() {
     assert_eq!(again.agent.check(Want::Network), Check::NotHeld);
 }
 
-/// The attack: a state file, written around the engine, that says more than a state.
+/// The attack: a state file, written around the engine, contains more than a state.
 #[tokio::test]
 async fn a_state_that_says_more_than_a_state_counts_as_nothing() {
     let mut stage = Stage::new().await;
@@ -353,7 +353,7 @@ async fn a_state_that_says_more_than_a_state_counts_as_nothing() {
     assert_eq!(stage.run().await.agent.check(Want::Network), Check::NotHeld);
 }
 
-/// The attack: outlive the agent that one is for.
+/// The attack: a task outlives its agent.
 #[tokio::test]
 async fn a_task_whose_agent_is_retired_holds_nothing_and_does_not_run_again() {
     let mut stage = Stage::new().await;
@@ -448,7 +448,8 @@ async fn a_task_writes_its_files_and_its_memory_and_neither_itself_nor_its_state
     run.agent.fs().write(&format!("{}/TASK.txt", run.files.unwrap()), "x").await.unwrap();
 }
 
-/// A task's agent is a person's work as much as its target is: it begins anew with a target that came back to the file.
+/// A task's agent belongs to a person, as its target agent does. If the target returns to the file, the task's agent
+/// begins anew with it.
 #[tokio::test]
 async fn a_target_that_comes_back_with_other_rules_binds_its_tasks_by_these_alone() {
     let mut stage = Stage::new().await;
@@ -489,7 +490,7 @@ async fn a_target_that_comes_back_with_other_rules_binds_its_tasks_by_these_alon
     assert_eq!(agent.verdict(&Action::network("example.com")).unwrap(), Verdict::Allow);
 }
 
-/// The attack: what a rule keeps from an agent, its task does.
+/// The attack: a task does what a rule denies to its agent.
 #[tokio::test]
 async fn rules_for_an_agent_bind_its_tasks() {
     let mut stage = Stage::new().await;

@@ -1,4 +1,5 @@
-//! A year of schedules beside a calculator that looks at every minute of it and knows when clocks change by heart.
+//! Compares a year of schedules with a calculator that checks every minute of the year and contains the clock changes
+//! as constants.
 
 use bestow::{Timestamp, schedule::CronExpression};
 use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike};
@@ -17,21 +18,22 @@ fn moment(month: u32, day: u32, hour: u32, minute: u32) -> NaiveDateTime {
     NaiveDate::from_ymd_opt(2026, month, day).unwrap().and_hms_opt(hour, minute, 0).unwrap()
 }
 
-/// Second Sunday of March and first of November, at two in the morning.
+/// Returns New York: changes on the second Sunday of March and the first Sunday of November, at two in the morning.
 fn new_york() -> Place {
     let (begins, ends) = (moment(3, 8, 7, 0), moment(11, 1, 6, 0));
     Place { zone: chrono_tz::America::New_York, winter: -300, summer: -240, begins, ends }
 }
 
-/// Last Sundays of March and October, at one in UTC.
+/// Returns Berlin: changes on the last Sundays of March and October, at one in UTC.
 fn berlin() -> Place {
     let (begins, ends) = (moment(3, 29, 1, 0), moment(10, 25, 1, 0));
     Place { zone: chrono_tz::Europe::Berlin, winter: 60, summer: 120, begins, ends }
 }
 
-/// Half an hour, on the other side of the world, and summer is in winter.
+/// Returns Lord Howe: changes by half an hour, on the southern hemisphere, so summer spans the new year.
 fn lord_howe() -> Place {
-    // Summer of 2025 ends on the first Sunday of April; the next one begins on the first of October. Both at two.
+    // The summer of 2025 ends on the first Sunday of April. The next one begins on the first Sunday of October. Both
+    // changes are at two.
     let (ends, begins) = (moment(4, 4, 15, 0), moment(10, 3, 15, 30));
     Place { zone: chrono_tz::Australia::Lord_Howe, winter: 630, summer: 660, begins, ends }
 }
@@ -44,7 +46,7 @@ impl Place {
         TimeDelta::minutes(if summer { self.summer } else { self.winter })
     }
 
-    /// The moments at which clocks show `local`, earliest first.
+    /// Returns the moments at which clocks show `local`, earliest first.
     fn moments(&self, local: NaiveDateTime) -> Vec<NaiveDateTime> {
         let possible = [self.summer, self.winter].map(TimeDelta::minutes);
         let shown = possible.into_iter().filter(|offset| self.offset(local - *offset) == *offset);
@@ -61,7 +63,8 @@ fn minutes_of_the_year() -> impl Iterator<Item = NaiveDateTime> {
     (0..365 * 24 * 60).map(move |minute| start + TimeDelta::minutes(minute))
 }
 
-/// What names hours: each time of day once, the first time, or at the end of the gap.
+/// Returns the moments of a schedule that names hours: each time of day once, at its first occurrence or at the end of
+/// the gap.
 fn by_the_clock(place: &Place, due: Due) -> Vec<NaiveDateTime> {
     let times = minutes_of_the_year().filter(due);
     let mut all: Vec<_> = times.map(|local| place.moments(local).first().copied().unwrap_or(place.begins)).collect();
@@ -70,7 +73,7 @@ fn by_the_clock(place: &Place, due: Due) -> Vec<NaiveDateTime> {
     all
 }
 
-/// What is due in every hour: whenever clocks show it.
+/// Returns the moments of a schedule that is due in every hour: each moment at which clocks show a due time.
 fn by_what_goes_by(place: &Place, due: Due) -> Vec<NaiveDateTime> {
     let start = moment(1, 1, 0, 0);
     let mut all = Vec::new();
@@ -153,7 +156,7 @@ fn a_repeated_time_is_due_the_first_time() {
     assert_eq!(calculated("30 * 25 10 *", &berlin()).len(), 25, "but each of 25 hours has its half");
 }
 
-/// Between the two equal hours, what is left of the second is still to come.
+/// Between the two equal hours, the rest of the second one is still to come.
 #[test]
 fn asking_within_a_repeated_hour_finds_what_comes_in_its_second_pass() {
     let expression: CronExpression = "10 * * * *".parse().unwrap();
@@ -166,7 +169,7 @@ fn asking_within_a_repeated_hour_finds_what_comes_in_its_second_pass() {
 
 #[test]
 fn a_day_whose_midnight_is_skipped_still_begins() {
-    // Havana: clocks go from midnight to one on the second Sunday of March.
+    // Havana: clocks change from midnight to one on the second Sunday of March.
     let expression: CronExpression = "@daily".parse().unwrap();
     let before: Timestamp = "2026-03-07T12:00:00Z".parse().unwrap();
     assert_eq!(expression.next(before, chrono_tz::America::Havana), Some("2026-03-08T05:00:00Z".parse().unwrap()));

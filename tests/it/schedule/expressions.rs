@@ -1,4 +1,4 @@
-//! Cron expressions, as people write them.
+//! Tests of cron expressions as people write them.
 
 use bestow::{
     Timestamp,
@@ -14,7 +14,7 @@ fn wrong(text: &str) -> InvalidExpression {
     text.parse::<CronExpression>().expect_err(text)
 }
 
-/// The next moments in UTC, without seconds.
+/// Returns the next moments in UTC, without seconds.
 fn next(text: &str, after: &str, count: usize) -> Vec<String> {
     let mut after: Timestamp = after.parse().unwrap();
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Tasks in files: when they are due, what they may do, and what becomes of their gates.
+//! Tests of tasks in files: their schedules, their permissions, and their gates.
 
 mod authority;
 mod calendar;

@@ -1,11 +1,11 @@
-//! What stands in a task file, and what is wrong with it.
+//! Tests of the content of a task file and of its errors.
 
 use bestow::TaskEvent;
 use proptest::prelude::*;
 
 use super::stage::{Stage, task};
 
-/// Why this file is not taken.
+/// Returns the reason why this file is rejected.
 async fn wrong(text: &str) -> String {
     let mut stage = Stage::new().await;
     stage.save("cron/a/TASK.md", text);
@@ -90,9 +90,10 @@ async fn every_mistake_of_a_gate_is_told() {
 #[tokio::test]
 async fn what_the_first_engine_wrote_is_understood() {
     let mut stage = Stage::new().await;
-    let front = "taskId: abc\nname: \"a: \\\"b\\\"\"\nschedule: 0 9 * * 1-5\ntimezone: America/New_York\nagentId: nightly\n\
-        enabled: true\ndeleteAfterRun: true\ndescription: x\ngate:\n  command: \"true\"\n  timeoutMs: 500\n  env: { N: 1, B: true, S: no }\n  \
-        permissions: [\" @network \", \"@network\"]\n  allowedDomains: [example.com]\n  packageManagers: [rust]";
+    let front = "taskId: abc\nname: \"a: \\\"b\\\"\"\nschedule: 0 9 * * 1-5\ntimezone: America/New_York\n\
+        agentId: nightly\nenabled: true\ndeleteAfterRun: true\ndescription: x\ngate:\n  command: \"true\"\n  \
+        timeoutMs: 500\n  env: { N: 1, B: true, S: no }\n  permissions: [\" @network \", \"@network\"]\n  \
+        allowedDomains: [example.com]\n  packageManagers: [rust]";
     stage.cron("a", front, "x");
     let tasks = stage.start().await;
     assert_eq!(stage.told_so_far().len(), 1, "nothing is ignored, nothing wrong");
@@ -198,7 +199,7 @@ async fn a_state_file_that_cannot_be_read_counts_as_nothing_and_is_told() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Files are read by one loop: whatever stands in one of them, the others are read.
+    /// One loop reads all files. No content of one file stops the reading of the others.
     #[test]
     fn no_text_stops_the_reading(front in "[a-z:\\-\\[\\]{}\"'&*!|>%@# \n\t0-9]{0,80}", body in any::<String>()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

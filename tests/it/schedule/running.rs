@@ -1,4 +1,4 @@
-//! Files become runs.
+//! Tests of the runs that files cause.
 
 use bestow::{CatchUp, Kind, Skip, TaskEnd, TaskEvent, Want, schedule::NotStarted};
 
@@ -168,7 +168,7 @@ async fn what_was_missed_while_nobody_ran_it_is_one_run_or_none() {
         drop(tasks);
         stage.later(5 * 60 + 10);
         let state = stage.path("tasks/cron/a/state.json");
-        // What happened last is written in the background.
+        // The last event is written in the background.
         while !std::fs::read_to_string(state.as_path()).unwrap_or_default().contains("\"ended\"") {
             tokio::task::yield_now().await;
         }
@@ -185,13 +185,13 @@ async fn what_was_missed_while_nobody_ran_it_is_one_run_or_none() {
     }
 }
 
-/// Nothing is lost in silence: whoever looks must know that a restart would run it again.
+/// A failure to store is reported, because the user must know that a restart would run the task again.
 #[tokio::test]
 async fn what_cannot_be_written_down_is_told_once() {
     let mut stage = Stage::new().await;
     stage.cron("a", "schedule: \"0 * * * *\"", "x");
     let _tasks = stage.start().await;
-    // In the place of the file stands what no file replaces.
+    // A directory stands in the place of the file, and a file cannot replace it.
     stage.save("cron/a/state.json/x", "");
     let mut troubles = Vec::new();
     for _ in 0..3 {
@@ -210,7 +210,7 @@ async fn what_cannot_be_written_down_is_told_once() {
     assert!(told.contains("would run again after a restart") && told.contains("cron/a/state.json"), "{told}");
 }
 
-/// Once is for the name and the schedule, not for the text: who mends a typo does not ask for another run.
+/// `once` is bound to the name and the schedule, not to the text: a corrected typo does not cause another run.
 #[tokio::test]
 async fn a_one_shot_that_ran_runs_no_more_until_its_schedule_is_another_one() {
     let mut stage = Stage::new().await;
@@ -221,7 +221,7 @@ async fn a_one_shot_that_ran_runs_no_more_until_its_schedule_is_another_one() {
     stage.run().await;
     stage.told_kind("task.finished").await;
     assert_eq!(tasks.list().await[0].next, None);
-    // Saved again, with another text, another title, and other blanks; and by a program that starts anew.
+    // The file is saved with another text, another title, or other blanks, and read by a program that starts anew.
     for (front, prompt) in [(hourly, "again"), ("title: Other\nonce: true\nschedule: \"0  *  * * *\"", "x")] {
         stage.later(600);
         stage.cron("once", front, prompt);
@@ -233,7 +233,7 @@ async fn a_one_shot_that_ran_runs_no_more_until_its_schedule_is_another_one() {
     stage.later(600);
     assert_eq!(tasks.list().await[0].next, None);
     assert!(stage.runs.try_recv().is_err());
-    // At another time it is another task to do, from then on.
+    // With another schedule it is a new task from then on.
     stage.cron("once", "schedule: \"30 * * * *\"\nonce: true", "at half past");
     tasks.look().await;
     assert!(stage.runs.try_recv().is_err(), "nothing that would have been before it was saved");
@@ -284,7 +284,7 @@ async fn two_programs_do_not_run_the_same_tasks() {
     }
     assert_eq!(tasks.list().await.len(), 1, "the first goes on");
     tasks.stop().await;
-    // Dropping the handle lets go at once, and so does the end of the engine.
+    // Dropping the handle releases the tasks at once, and so does the end of the engine.
     drop(stage.start().await);
     let tasks = stage.start().await;
     stage.engine.shutdown().await;
@@ -385,31 +385,31 @@ async fn a_task_without_an_agent_is_for_the_only_one_of_its_kind_and_with_two_it
     assert!(stage.run().await.agent.check(Want::Network).is_held());
 }
 
-/// A clock on the wall that was wrong and is put right shifts no schedule (T3).
+/// A correction of a wrong wall clock shifts no schedule (T3).
 #[tokio::test]
 async fn schedules_follow_the_clock_on_the_wall_when_it_is_set() {
     let mut stage = Stage::new().await;
     stage.cron("a", "schedule: \"0 * * * *\"", "x");
     let tasks = stage.start().await;
-    // Three weeks ahead of what the engine counts: due at once, as the catching up of one missed run.
+    // The wall clock is three weeks ahead of the engine's time. The task is due at once, as one missed run.
     stage.clock.set_wall(moment("2026-01-22T00:30:00Z"));
     assert_eq!(stage.run().await.due, moment("2026-01-22T00:00:00Z"));
     stage.told_kind("task.finished").await;
-    // That was wrong: back, and the next hour counts, not the one in three weeks.
+    // The clock is set back. The next hour counts, not the one in three weeks.
     stage.clock.set_wall(moment("2026-01-01T05:30:00Z"));
-    // The loop has seen it.
+    // An answered `list` proves that the loop has seen the clock.
     tasks.list().await;
     stage.later(30);
     assert_eq!(stage.run().await.due, moment("2026-01-01T06:00:00Z"));
     stage.told_kind("task.finished").await;
-    // A second of correction runs nothing twice.
+    // A correction by one second runs nothing twice.
     stage.clock.set_wall(moment("2026-01-01T05:59:59Z"));
     tasks.list().await;
     stage.later(61);
     assert_eq!(stage.run().await.due, moment("2026-01-01T07:00:00Z"));
 }
 
-/// A run that a crash cut leaves an event when the tasks start again (T4).
+/// A run that a crash interrupted causes an event when the tasks start again (T4).
 #[tokio::test]
 async fn a_run_that_was_cut_by_a_crash_is_told_at_the_next_start() {
     let store = std::sync::Arc::new(bestow::MemoryStore::new());
@@ -430,7 +430,7 @@ async fn a_run_that_was_cut_by_a_crash_is_told_at_the_next_start() {
     }
 }
 
-/// Whoever starts a task by hand hears how it ended, however much else happens (T2).
+/// A person who starts a task by hand learns its end, however many other events occur (T2).
 #[tokio::test]
 async fn the_end_of_a_run_by_hand_is_told_to_whoever_started_it() {
     let mut stage = Stage::new().await;

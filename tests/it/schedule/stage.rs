@@ -1,4 +1,4 @@
-//! A directory of tasks, an engine on a clock that stands still, and a host that notes what it is to run.
+//! A directory of tasks, an engine on a manual clock, and a host that records its runs.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::support::settings;
 
-/// When the clock starts: midnight, long before any file of these tests was written.
+/// The start of the clock: midnight, long before any file of these tests was written.
 pub(crate) const START: &str = "2026-01-01T00:00:00Z";
 
 pub(crate) struct Stage {
@@ -26,7 +26,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Without a single task, and with an agent `nightly` of kind cron and `pulse` of kind heartbeat.
+    /// Creates a stage without tasks, with an agent `nightly` of kind cron and `pulse` of kind heartbeat.
     pub(crate) async fn new() -> Stage {
         Stage::with(|_| {}).await
     }
@@ -46,7 +46,7 @@ impl Stage {
         stage
     }
 
-    /// The same with an engine that keeps what it knows in `store`; what ran before is cut off, as in a crash.
+    /// Restarts the stage with an engine that keeps its state in `store`. Earlier runs are interrupted, as in a crash.
     pub(crate) async fn restarted(self, store: Arc<MemoryStore>) -> Stage {
         self.engine.shutdown().await;
         let clock: Arc<dyn Clock> = self.clock.clone();
@@ -59,13 +59,13 @@ impl Stage {
         stage
     }
 
-    /// The real path of something below the place.
+    /// Returns the real path of a file below the place.
     pub(crate) fn path(&self, below: &str) -> SanitizedPath {
         let real = bestow::fs::real(self.place.path().to_str().unwrap()).unwrap().path().clone();
         format!("{real}/{below}").parse().unwrap()
     }
 
-    /// An agent of `you` that stands in `work`; paths in tags are below the place.
+    /// Registers an agent of `you` with the working directory `work`. Paths in tags are below the place.
     pub(crate) async fn agent(&self, id: &str, kind: Kind, holds: &[&str]) -> Agent {
         let profile = Profile::new(id.parse().unwrap(), "you".parse().unwrap(), kind, self.path("work"));
         self.engine.register(profile, Holding::of(holds.iter().map(|tag| self.tag(tag)))).await.unwrap()
@@ -86,7 +86,7 @@ impl Stage {
         settings
     }
 
-    /// With a host that notes each run and is done at once.
+    /// Starts the tasks with a host that records each run and finishes at once.
     pub(crate) async fn start(&self) -> Tasks {
         let told = self.told.clone();
         let runner = move |run: TaskRun| {
@@ -96,7 +96,7 @@ impl Stage {
         self.scheduler(runner).start(&self.engine).await.unwrap()
     }
 
-    /// With a host that never ends.
+    /// Starts the tasks with a host that never finishes.
     pub(crate) async fn start_hanging(&self) -> Tasks {
         let told = self.told.clone();
         let runner = move |run: TaskRun| {
@@ -127,7 +127,7 @@ impl Stage {
 
     pub(crate) fn remove(&self, below: &str) {
         let path = self.path(&format!("tasks/{below}"));
-        // Away in one step, whatever is written into it meanwhile.
+        // The rename removes the path in one step, whatever is written into it meanwhile.
         fs::rename(path.as_path(), self.path("removed").as_path()).unwrap();
     }
 
@@ -139,7 +139,7 @@ impl Stage {
         self.runs.recv().await.unwrap()
     }
 
-    /// The next thing that is told of a task and is `wanted`.
+    /// Returns the next event of a task that is `wanted`.
     pub(crate) async fn told(&mut self, wanted: impl Fn(&TaskEvent) -> bool) -> TaskEvent {
         loop {
             if let Event::Task(event) = self.events.next().await.unwrap().event
@@ -154,7 +154,7 @@ impl Stage {
         self.told(|event| event.kind() == kind).await
     }
 
-    /// Everything told of tasks up to now.
+    /// Returns all events of tasks up to now.
     pub(crate) fn told_so_far(&mut self) -> Vec<TaskEvent> {
         let all = crate::support::heard(&mut self.events).into_iter();
         all.filter_map(|recorded| if let Event::Task(event) = recorded.event { Some(event) } else { None }).collect()

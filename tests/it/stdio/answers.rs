@@ -1,4 +1,4 @@
-//! What the example's console takes for a yes.
+//! Tests of the answers that the example's console accepts as an approval.
 
 use bestow::stdio::Decision::{self, AllowAlways, AllowOnce, AllowSession, Deny};
 use proptest::prelude::*;

@@ -1,4 +1,5 @@
-//! A connector in a process of its own declares tools; what is seen of a call of its agents' bots goes by them.
+//! Tests of a connector in a separate process that declares tools. The calls of its agents' bots follow the
+//! declarations.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +11,7 @@ use tokio::process::Command;
 
 use super::{engine, id, soon};
 
-/// Says the lines it was given, one after the other's answer, and tells what it hears.
+/// A bot that sends its lines, each after the answer to the previous one, and prints the messages that it receives.
 const BOT: &str = r#"
 import json, sys
 
@@ -26,7 +27,7 @@ for line in sys.stdin:
     print(said.pop(0), flush=True)
 "#;
 
-/// What the bot hears that says `lines`, but for the greeting.
+/// Returns the messages to a bot that sends `lines`, without the greeting.
 async fn heard(bot: Bot, lines: &[&str]) -> Vec<serde_json::Value> {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let note = Arc::clone(&heard);
@@ -63,7 +64,7 @@ async fn a_connector_in_a_process_of_its_own_declares_and_takes_back_and_an_agen
     assert_eq!((&told[0]["type"], &told[0]["tools"][0]), (&"tools_declared".into(), &"notes/save".into()));
     assert_eq!((&told[1]["type"], &told[1]["code"]), (&"error".into(), &"REFUSED".into()));
 
-    // The connector is gone; what it declared holds on.
+    // The connector is gone. Its declarations remain.
     let after = heard(worker(), &[CALL]).await;
     assert_eq!(after[0]["missing"], serde_json::json!(["@write:/ws/new.md"]));
     assert_eq!(heard(user(&engine), &[nothing]).await[0]["tools"], serde_json::json!([]));

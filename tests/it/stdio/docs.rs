@@ -1,4 +1,4 @@
-//! What `docs/protocol.md` says is so.
+//! Tests that `docs/protocol.md` is correct.
 
 use std::{fs, process::Stdio};
 
@@ -15,7 +15,7 @@ fn document() -> String {
     fs::read_to_string(repository().join("docs/protocol.md")).unwrap()
 }
 
-/// What stands in code blocks of one language, between two headings.
+/// Returns the content of the code blocks in one language.
 fn blocks<'d>(document: &'d str, language: &str) -> Vec<&'d str> {
     document.split(&format!("```{language}\n")).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
 }

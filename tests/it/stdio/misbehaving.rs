@@ -1,4 +1,4 @@
-//! Bots that write nonsense, never read, or die.
+//! Tests of bots that write nonsense, never read, or die.
 
 use bestow::{
     Ask, Check, Error, Event, Heard, Refusal, Route, ToPerson, Want,
@@ -48,7 +48,7 @@ async fn a_line_without_end_ends_the_connection() {
     assert_eq!(bot.ended().await, Ended::TooManyBadLines);
 }
 
-/// Only the runtime's clock moves here: it goes on by itself when everybody waits.
+/// Only the runtime's clock moves here. It advances when all tasks wait.
 #[tokio::test(start_paused = true)]
 async fn a_connector_that_never_reads_counts_as_gone_and_its_questions_go_on() {
     let engine = engine().await;
@@ -118,7 +118,7 @@ async fn when_the_engine_closes_the_conversation_ends_and_nothing_more_is_done()
     bot.read_type("hello").await;
     engine.shutdown().await;
     let late = r#"{"type":"request_permission","permission":"@network","reason":"late"}"#;
-    // It may be told before it has said this.
+    // The bot may receive `bye` before it has sent this line.
     let _ = bot.writer.write_all(format!("{late}\n").as_bytes()).await;
     loop {
         let told = bot.read().await;
@@ -167,7 +167,7 @@ async fn a_user_who_says_nothing_for_long_keeps_the_connection() {
     assert_eq!(bot.read().await["text"], "still there?");
 }
 
-/// Reading and writing break apart: its input is gone while `bye` is still to be read.
+/// Reading and writing end separately: the bot's input is gone while `bye` is still unread.
 #[tokio::test]
 async fn a_bot_that_says_goodbye_and_is_gone_has_said_goodbye() {
     let engine = engine().await;

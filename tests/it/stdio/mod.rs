@@ -1,4 +1,4 @@
-//! Bots over lines of JSON: the protocol as vectors, and what happens when a bot misbehaves or dies.
+//! Tests of bots over lines of JSON: the protocol as vectors, and bots that misbehave or die.
 
 mod answers;
 mod declared;
@@ -26,7 +26,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// Nothing here takes long; what takes longer than this has failed.
+/// The timeout of every wait. No step here takes long.
 const TOO_LONG: Duration = Duration::from_secs(120);
 
 async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
@@ -49,7 +49,7 @@ fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(Timestamp::from_millis(1_790_000_000_000)))
 }
 
-/// A lead that may write `/ws`, a second one, and a worker that holds nothing.
+/// Creates an engine with a lead that may write `/ws`, a second lead, and a worker that holds nothing.
 async fn engine() -> Engine {
     let engine = Engine::on(Settings::default(), clock(), Arc::new(AsWritten)).unwrap();
     engine.register(profile("lead", Kind::Foreground), Holding::of([write("/ws")])).await.unwrap();
@@ -58,7 +58,7 @@ async fn engine() -> Engine {
     engine
 }
 
-/// The bot's end of a conversation.
+/// The bot's side of a conversation.
 struct Wire {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
@@ -88,7 +88,7 @@ impl Wire {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Reads past everything else.
+    /// Returns the next message of this type, and skips all others.
     async fn read_type(&mut self, kind: &str) -> Value {
         loop {
             let line = self.read().await;

@@ -1,4 +1,4 @@
-//! The example that tells the whole story.
+//! Tests of the example that tells the whole story.
 
 use std::{env, process::Stdio};
 
@@ -9,10 +9,10 @@ use tokio::{
 
 use super::{repository, soon};
 
-/// Through cargo, so that what runs is what the sources say now.
+/// Returns the command that runs the example through cargo, so that it is built from the current sources.
 fn orchestrator(arguments: &[&str]) -> Command {
     let this = env::current_exe().unwrap();
-    // <target>/<profile>/deps/<test>
+    // The path is `<target>/<profile>/deps/<test>`.
     let (profile, target) = (this.ancestors().nth(2).unwrap(), this.ancestors().nth(3).unwrap());
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["run", "--quiet", "--offline", "--example", "orchestrator"]);
@@ -39,7 +39,7 @@ async fn the_example_tells_its_story_to_the_end_and_leaves_its_files() {
     }
 }
 
-/// A person at a terminal: waits for a text on it, types something, and so on; then shows all there was.
+/// A person at a terminal: waits for a text, types an answer, repeats, and then prints the whole output.
 const PERSON: &str = r#"
 import json, os, pty, select, sys
 steps, command = json.loads(sys.argv[1]), sys.argv[2:]
@@ -74,7 +74,7 @@ print(told.decode())
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 "#;
 
-/// How it ended, and what stood on the terminal.
+/// Returns the exit code and the text on the terminal.
 async fn at_a_terminal(steps: &[(&str, &str)]) -> (Option<i32>, String) {
     let example = orchestrator(&[]);
     let mut command = Command::new("python3");
@@ -137,7 +137,7 @@ async fn a_terminated_story_leaves_no_directory() {
     soon("the workspace", async { while !lines.next_line().await.unwrap().unwrap().starts_with("workspace ") {} })
         .await;
     assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1);
-    // It does not outlive this test, and so its number is still its own.
+    // The process does not outlive this test, so its number is still valid.
     let pid = story.id().unwrap().to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().await.unwrap().success());
     let rest = async { while lines.next_line().await.unwrap().is_some() {} };

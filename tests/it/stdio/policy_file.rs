@@ -1,4 +1,4 @@
-//! What a change of agents.toml means to bots.
+//! Tests of the effects of a change of agents.toml on bots.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 

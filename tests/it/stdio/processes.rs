@@ -1,4 +1,4 @@
-//! Bots that are processes of their own, over real pipes.
+//! Tests of bots in separate processes, over real pipes.
 
 use std::sync::{Arc, Mutex};
 
@@ -54,7 +54,7 @@ async fn a_connector_that_dies_is_noticed_and_its_questions_go_to_the_next() {
     let engine = engine().await;
     let mut events = engine.subscribe();
     let _second = engine.connect(&id("second")).unwrap();
-    // It dies of the question, by the hardest death there is.
+    // The question kills the console with SIGKILL.
     let console = Bot::connector(&engine, &id("lead")).unwrap();
     let mut running = console.spawn(shell("read hello; read question; kill -9 $$")).unwrap();
     heard(&mut events, |event| matches!(event, Event::CarrierConnected { agent } if *agent == id("lead"))).await;
@@ -127,7 +127,7 @@ async fn a_question_of_an_agent_whose_bot_died_is_answered_all_the_same() {
     let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
     you.answer(request.id, Answer::allow()).await.unwrap();
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
-    // Whoever takes its place is told first what it holds, and then why.
+    // The next bot of this agent first receives its permissions, and then the resolution.
     let bot = Bot::agent(&engine, &id("worker")).unwrap();
     let mut next =
         bot.spawn(shell(r#"read hello; read result; case "$result" in *granted*) exit 0;; esac; exit 1"#)).unwrap();

@@ -1,4 +1,4 @@
-//! The messages as Rust values, for bots and hosts that are written in it.
+//! Tests of the messages as Rust values, for bots and hosts written in Rust.
 
 use bestow::stdio::{FromAgent, FromConnector, ToAgent, ToConnector};
 use proptest::prelude::*;
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::repository;
 
-/// A line that this side may read is the same after it was read and written.
+/// Asserts that a line is unchanged after it was read and written.
 fn same<T: Serialize + DeserializeOwned>(line: &Value) {
     let read: T = serde_json::from_value(line.clone()).unwrap_or_else(|why| panic!("{why}: {line}"));
     assert_eq!(serde_json::to_value(&read).unwrap(), *line);
 }
 
-/// Every line in the vectors that an engine says.
+/// Returns every line of an engine in the vectors.
 fn said() -> Vec<(bool, Value)> {
     let mut said = Vec::new();
     for file in std::fs::read_dir(repository().join("tests/vectors")).unwrap() {
@@ -26,7 +26,7 @@ fn said() -> Vec<(bool, Value)> {
     said
 }
 
-/// Something of the right kind for every placeholder.
+/// Returns the line with a suitable value for every placeholder.
 fn filled(value: Value) -> Value {
     let fill = |key: &str, value: Value| match (key, value.as_str()) {
         ("ts" | "expiresAt", Some("<any>")) => "2026-11-22T09:30:00.000Z".into(),
@@ -73,7 +73,9 @@ proptest! {
 
     #[test]
     fn no_object_makes_the_parser_fall_over(
-        kind in prop::sample::select(vec!["hello", "request_permission", "grant_permission", "permission_decision", "bye"]),
+        kind in prop::sample::select(vec![
+            "hello", "request_permission", "grant_permission", "permission_decision", "bye",
+        ]),
         key in "(permission|permissions|reason|scope|requestId|agentId|decision|[a-z]{1,9})",
         value in "(null|1|true|\\[\\]|\\{\\}|\"[ -~&&[^\"\\\\]]{0,20}\")",
     ) {

@@ -1,4 +1,4 @@
-//! What is held before and after a wrong or foreign line is the same.
+//! Tests that a wrong or foreign line changes no permission.
 
 use bestow::stdio::Bot;
 

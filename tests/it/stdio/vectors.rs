@@ -1,6 +1,6 @@
-//! Replays `tests/vectors`: what goes in as lines, and exactly what comes out.
+//! Replays `tests/vectors`: the input lines, and the exact output lines.
 //!
-//! A text in angle brackets stands for any text: the same one everywhere in a vector, except `<any>`.
+//! A text in angle brackets stands for any text. It has one value in a vector, except `<any>`.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -130,7 +130,7 @@ impl World {
             }
             Step::Close { close } => {
                 let Wire { served, .. } = self.wires.remove(&close).unwrap();
-                // The pipe is gone with the wire; what follows waits until the engine knows.
+                // The pipe is gone with the wire. The next step waits until the engine knows.
                 soon("the end", served).await.unwrap();
             }
             Step::Ended { ended } => {

@@ -1,4 +1,4 @@
-//! What a bot's author reads when a line is wrong: which field, what it was, and what it should be.
+//! Tests of the errors that a bot's author reads: the field, its value, and the expected value.
 
 use bestow::stdio::{Bot, ErrorCode, FromAgent, FromConnector, PermissionDecision};
 
@@ -121,7 +121,7 @@ fn a_misspelt_field_of_a_decision_never_widens_it() {
         assert!(told.ends_with(&format!("did you mean `{meant}`?")), "{told}");
     }
     assert!(decision(r#""decision":"allow","comment":"x""#).contains("there is no field `comment`"));
-    // The type by itself is as strict, for whoever reads it without a line around it.
+    // The type alone is as strict, for callers that read it without a line around it.
     let json = r#"{"permissionRequestId":"k3v9ab","decision":"allow","comment":"x"}"#;
     assert!(serde_json::from_str::<PermissionDecision>(json).is_err());
     let json = r#"{"permissionRequestId":"k3v9ab","decision":"allow","permissions":null}"#;
@@ -137,7 +137,7 @@ fn a_field_that_is_far_from_every_known_one_is_passed_over() {
     }
 }
 
-/// What the document lists is what the messages have: each field is known, and nearly each is refused.
+/// Each documented field is known, and a misspelled one is refused with a suggestion.
 #[test]
 fn every_documented_field_is_known_and_nearly_it_is_refused() {
     let document = std::fs::read_to_string(repository().join("docs/protocol.md")).unwrap();
@@ -152,7 +152,7 @@ fn every_documented_field_is_known_and_nearly_it_is_refused() {
                 let field = field.trim().trim_end_matches('?');
                 let told = |name: &str| {
                     let line = format!(r#"{{"type":"{kind}","{name}":[]}}"#);
-                    // Nothing is wrong with an empty list where lists are taken.
+                    // An empty list is valid where lists are accepted.
                     let wrong =
                         if is_agent { line.parse::<FromAgent>().err() } else { line.parse::<FromConnector>().err() };
                     wrong.map(|why| why.message).unwrap_or_default()

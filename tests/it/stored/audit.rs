@@ -1,4 +1,4 @@
-//! The trail, read by a person.
+//! Tests of the audit trail as a person reads it.
 
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ async fn records_can_be_picked_by_agent_request_grant_and_time() {
     assert_eq!(picked(Filter { agent: Some(id("nobody")), ..Filter::default() }), Vec::<&str>::new());
 }
 
-/// Its reason may be long, and stands in the line already.
+/// The reason may be long, and is already in the line.
 #[tokio::test]
 async fn a_decision_is_told_with_its_reason_once() {
     let (_directory, records, _) = told().await;
@@ -154,7 +154,7 @@ async fn damage_without_a_copy_has_a_way_out() {
     assert_eq!(aside.count(), 1, "nothing is thrown away");
 }
 
-/// Makes the record after so many unreadable, and says which event it was.
+/// Makes the record after `count` records unreadable, and returns the number of its event.
 fn damaged_after(directory: &std::path::Path, count: usize) -> u64 {
     let names = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let is_segment = |path: &std::path::PathBuf| path.to_string_lossy().contains("journal-");
@@ -174,7 +174,7 @@ fn damaged_after(directory: &std::path::Path, count: usize) -> u64 {
     panic!("there are no {count} records");
 }
 
-/// The attack: one byte of an early record, and whoever has no copy cuts off the revocations after it.
+/// The attack: one byte of an early record is damaged, and a user without a copy cuts off the revocations after it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_brings_nothing_back_that_was_revoked_in_records_that_can_be_read() {
     for segment in [bestow::journal::SEGMENT, 1] {
@@ -186,7 +186,7 @@ async fn a_cut_brings_nothing_back_that_was_revoked_in_records_that_can_be_read(
         ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
         let first = before.engine.grants().unwrap()[0].id;
         let damaged = audit::records(directory.path()).unwrap().count();
-        // From here on everything is cut off.
+        // All records from here on are cut off.
         before.worker("late", &["@network"]).await;
         before.you().revoke(first, None).await.unwrap();
         before.engine.retire(gone.id()).await.unwrap();
@@ -199,7 +199,7 @@ async fn a_cut_brings_nothing_back_that_was_revoked_in_records_that_can_be_read(
         assert_eq!(audit::verify(directory.path(), None).unwrap().head, cut.head);
         let told = cut.again.iter().map(ToString::to_string).collect::<String>();
         assert!(told.contains("are set aside, and one of them had taken it away"), "{told}");
-        // Once more changes nothing: what a killed cut left is cut again.
+        // A second cut changes nothing: a cut that was interrupted is repeated this way.
         let again = audit::cut(directory.path(), sequence).unwrap();
         assert_eq!((again.kept, again.again.len()), (cut.kept, cut.again.len()));
         let after = world_at(Arc::new(journal()), clock, |_| {}).await;

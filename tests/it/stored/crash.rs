@@ -1,4 +1,4 @@
-//! A process that is killed hundreds of times, at any moment, and what the next one finds.
+//! Tests of a process that is killed hundreds of times, at any moment, and of the state that the next process finds.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,15 +16,15 @@ use bestow::{
 
 use crate::support::{id, profile, settings, tag, why};
 
-/// Set in the process that is killed: its state directory, and what its names begin with.
+/// A variable that is set in the process that is killed: its state directory, and the prefix of its names.
 const CHILD: &str = "BESTOW_TEST_CRASH";
 
-/// Directories, and how often whoever uses each is killed.
+/// The number of directories, and the number of kills of the processes that use each.
 const DIRECTORIES: usize = 10;
 const LIVES: usize = 25;
 const WRITERS: usize = 4;
 
-/// So small that segments begin and snapshots are taken all the time.
+/// A size so small that new segments and snapshots occur constantly.
 const SEGMENT: u64 = 40_000;
 
 async fn open(directory: &Path) -> Engine {
@@ -39,14 +39,14 @@ async fn open(directory: &Path) -> Engine {
     Engine::restore(Some(settings), clock, paths, Arc::new(journal)).await.unwrap()
 }
 
-/// Says what is tried, and what was acknowledged.
+/// Prints the attempts and the acknowledgements.
 fn say(words: &str) {
     let mut out = std::io::stdout().lock();
-    // Whoever listens has heard enough when it is gone.
+    // A reader that is gone has read enough.
     let _ = writeln!(out, "\n{words}").and_then(|()| out.flush());
 }
 
-/// Gives, asks, answers and takes away until it is killed.
+/// Grants, requests, answers and revokes until it is killed.
 async fn live_until_killed(engine: Engine, writer: usize, life: String, mut random: u64) {
     let (name, you) =
         (id(&format!("w{writer}")), engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test"));
@@ -84,7 +84,7 @@ async fn live_until_killed(engine: Engine, writer: usize, life: String, mut rand
     }
 }
 
-/// What was acknowledged in all lives.
+/// The acknowledged facts of all lives.
 #[derive(Debug, Default)]
 struct Acknowledged {
     held: BTreeMap<String, bool>,
@@ -131,7 +131,7 @@ impl Acknowledged {
             assert!(known, "life {life}: a question is lost");
             assert!(!(*over && pending.contains(asked)), "life {life}: a question that was answered waits again");
         }
-        // From now on it is known what became of the rest. How a question ended is remembered for a while only.
+        // The result of the rest is known from now on. The end of a request is remembered for a limited time only.
         self.asked.iter_mut().for_each(|(asked, over)| *over |= !pending.contains(asked));
         for wanted in std::mem::take(&mut self.unknown) {
             let holds = held.contains(&wanted);
@@ -179,7 +179,7 @@ fn kill_one(state: &Path, life: usize, told: &mut Acknowledged) {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    // A different moment in each life: sometimes before anything happened, and never at the same place in the work.
+    // A different moment in each life: sometimes before the first step, and never at one place of the work.
     for line in lines.by_ref().take(life * 7919 % 150) {
         told.hear(&line);
     }

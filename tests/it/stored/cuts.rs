@@ -1,4 +1,4 @@
-//! What a cut must not give: each test is the attack of somebody who damages one record and lets the way out do the rest.
+//! Tests of the limits of a cut. Each test is an attack: a user damages one record and lets the repair do the rest.
 
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc};
 
@@ -39,7 +39,7 @@ impl Place {
         Engine::open_durable(self.0.path().join("agents.toml"), self.state()).await.unwrap()
     }
 
-    /// An engine without a file, whose segments end at so many bytes.
+    /// Opens an engine without a file, whose segments end at so many bytes.
     async fn engine_of(&self, segment: u64) -> Engine {
         let journal = Arc::new(Journal::open_on(Arc::new(RealDisk), self.state(), segment).unwrap());
         let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));
@@ -56,7 +56,7 @@ impl Place {
         audit::cut(self.state(), record).unwrap()
     }
 
-    /// Everything in files whose names begin so, by name.
+    /// Returns the content of the files whose names begin with `start`, by name.
     fn files(&self, start: &str) -> BTreeMap<String, String> {
         let entries = fs::read_dir(self.state()).unwrap().map(|entry| entry.unwrap());
         let named = entries.map(|entry| (entry.file_name().into_string().unwrap(), entry.path()));
@@ -104,7 +104,7 @@ async fn say_no_for_good(engine: &Engine, command: &str) {
     eve(engine).answer(ticket.id(), Answer::deny().scope(Scope::Always)).await.unwrap();
 }
 
-/// The record that brings the agent is cut off as well; the agent comes back from the file, and the no must be there first.
+/// The record of the agent is cut off as well. The file defines the agent again, and the denial must exist before it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_no_for_good_waits_for_an_agent_that_only_the_file_brings_back() {
     let place = Place::new(FILE);
@@ -117,7 +117,7 @@ async fn a_no_for_good_waits_for_an_agent_that_only_the_file_brings_back() {
     assert!(audit::verify(place.state(), None).is_ok());
     let engine = place.engine().await;
     assert!(is_denied(&engine, "npm run build").await);
-    // It is like any other: it outlives a restart, a person sees it and takes it back, and it goes with its agent.
+    // The denial behaves as any other: it survives a restart, a person sees and revokes it, and it ends with its agent.
     engine.shutdown().await;
     drop(engine);
     let engine = place.engine().await;
@@ -140,13 +140,13 @@ async fn a_no_that_waits_binds_no_agent_of_another_owner_and_outlives_the_end_of
     drop(asked(&engine, "npm run build").await);
     engine.shutdown().await;
     drop(engine);
-    // The other owner's agent goes with this, and takes nothing with it.
+    // This removes the other owner's agent, which removes no denial of this owner.
     place.save(FILE);
     let engine = place.engine().await;
     assert!(is_denied(&engine, "npm run build").await);
 }
 
-/// Somebody narrowed the file, somebody widened it again, and nobody agreed.
+/// One user narrowed the file, another widened it again, and no person agreed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_widening_that_waited_for_a_person_waits_after_a_cut() {
     let confirm = format!("[engine]\nconfirm_widening = true\n\n{FILE}");
@@ -176,7 +176,7 @@ async fn a_widening_that_waited_for_a_person_waits_after_a_cut() {
     }
 }
 
-/// The record that says that changes are confirmed is the one that cannot be read.
+/// The unreadable record is the one that sets `confirm_widening`.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_widening_that_waited_waits_although_the_record_of_that_setting_is_gone() {
     let narrow = format!("[engine]\nconfirm_widening = true\n\n{FILE}");
@@ -202,7 +202,7 @@ async fn a_widening_that_waited_waits_although_the_record_of_that_setting_is_gon
     assert_eq!(reopened(&wide).await, (false, true), "nobody agreed, and nobody knows to what of it somebody did");
 }
 
-/// That it is done again is what whoever's cut was killed is told to do.
+/// A user whose cut was interrupted is told to repeat it.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_set_aside_is_never_overwritten() {
     for segment in [SEGMENT, 1] {
@@ -220,7 +220,7 @@ async fn what_was_set_aside_is_never_overwritten() {
         let mut aside = place.files("cut-");
         assert!(aside.values().any(|content| content.contains("npm run build")), "{segment}");
         for _ in 0..3 {
-            // With an engine in between, and without.
+            // The cut is repeated with an engine in between, and without one.
             audit::cut(place.state(), records + 1).unwrap();
             let engine = place.engine_of(segment).await;
             say_no_for_good(&engine, "npm run test").await;
@@ -238,7 +238,7 @@ async fn what_was_set_aside_is_never_overwritten() {
     }
 }
 
-/// In what a killed cut leaves, the number of a no that was made again is that of a yes that a person took back.
+/// After an interrupted cut, the number of a repeated denial equals the number of an approval that a person revoked.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_that_is_done_again_after_a_kill_takes_no_no_for_another() {
     let place = Place::new(FILE);
@@ -258,7 +258,7 @@ async fn a_cut_that_is_done_again_after_a_kill_takes_no_no_for_another() {
     let later = place.files("journal-").split_off(&format!("journal-{:020}.jsonl", 2));
     assert!(later.values().any(|content| content.contains("ruling.ended")));
     place.cut_at(records + 1);
-    // As a kill leaves it: the first segment is written, and the others are not set aside yet.
+    // A kill leaves this state: the first segment is written, and the others are not set aside yet.
     for name in later.keys() {
         fs::rename(place.state().join(format!("cut-{name}")), place.state().join(name)).unwrap();
     }
@@ -268,8 +268,7 @@ async fn a_cut_that_is_done_again_after_a_kill_takes_no_no_for_another() {
     assert!(is_denied(&engine, "npm run deploy").await);
 }
 
-/// What people declared of tools makes more be seen of a call; the record of that is cut off, and what was taken back is not
-/// known any more.
+/// Declarations of people reveal more of a call. The record of one is cut off, so revoked declarations are unknown.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_declared_of_tools_stays_declared() {
     let needs = |name: &str, need: &str| {

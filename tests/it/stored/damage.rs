@@ -1,4 +1,5 @@
-//! A journal that is not as it was written: a prefix is recovered, or the damage is named; never a wrong grant.
+//! Tests of a journal that was changed: a prefix is recovered, or the damage is named. A wrong grant is never
+//! recovered.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ async fn open(disk: &Arc<FakeDisk>) -> Result<World, String> {
     open_with(disk, 1 << 20).await
 }
 
-/// A journal of one segment: gives, takes away, cascades.
+/// Creates a journal of one segment with grants, revocations and cascades.
 async fn small() -> (Arc<FakeDisk>, String) {
     let disk = FakeDisk::new();
     let world = open(&disk).await.unwrap();
@@ -31,11 +32,11 @@ async fn small() -> (Arc<FakeDisk>, String) {
     (disk, name)
 }
 
-/// What each prefix of the history holds.
+/// Returns true if the state is one of a prefix of the history.
 fn lawful(world: &World) -> bool {
     let network = tag("@network");
     let holds = |agent: &str| world.engine.check(&id(agent), &network) == Check::Held;
-    // bob has it from ann, so never without her.
+    // bob's permission comes from ann, so bob never holds it without her.
     !holds("bob") || holds("ann")
 }
 
@@ -48,7 +49,7 @@ async fn cut_short_anywhere_it_is_a_prefix_of_whole_steps() {
         copy.write_file(&name, &whole[..length]);
         let world = open(&copy).await.unwrap_or_else(|why| panic!("cut at {length}: {why}"));
         assert!(lawful(&world), "cut at {length}");
-        // It can be written on.
+        // The recovered journal is writable.
         world.worker("new", &["@events"]).await;
         world.engine.shutdown().await;
         let again = open(&copy).await.unwrap_or_else(|why| panic!("cut at {length}, again: {why}"));
@@ -107,7 +108,7 @@ async fn lines_that_are_missing_moved_or_repeated_are_named() {
     assert!(told.contains("line 4, event 4: event 3 stands there: it was moved or repeated"), "{told}");
 }
 
-/// The attack: somebody who can write the file changes who holds what, and mends the hash of that line.
+/// The attack: a user who can write the file changes a grant, and corrects the hash of that line.
 #[tokio::test]
 async fn a_line_that_was_rewritten_with_its_hash_breaks_the_next_one() {
     let (disk, name) = small().await;
@@ -117,7 +118,7 @@ async fn a_line_that_was_rewritten_with_its_hash_breaks_the_next_one() {
     world.worker("ann", &["@events"]).await;
     world.engine.shutdown().await;
     let theirs = String::from_utf8(other.read_file(&name)).unwrap();
-    // Theirs is a whole chain of its own up to there.
+    // The first part of the file is a complete chain of another journal.
     let spliced: String = theirs.split_inclusive('\n').take(4).chain(whole.split_inclusive('\n').skip(4)).collect();
     let copy = disk.copy();
     copy.write_file(&name, spliced.as_bytes());
@@ -126,7 +127,8 @@ async fn a_line_that_was_rewritten_with_its_hash_breaks_the_next_one() {
     assert!(open(&copy).await.is_err());
 }
 
-/// The attack: the whole trail is cut back, or written anew; every hash is right. Only what was noted down elsewhere tells.
+/// The attack: the whole trail is truncated or rewritten with correct hashes. Only a head that was noted elsewhere
+/// reveals it.
 #[tokio::test]
 async fn a_trail_that_was_cut_back_or_rewritten_is_told_by_the_head_that_was_noted_down() {
     let (disk, name) = small().await;
@@ -155,7 +157,7 @@ async fn small_with(name: &str) -> (Arc<FakeDisk>, ()) {
     (disk, ())
 }
 
-/// A long life: several segments, and snapshots.
+/// Creates a journal with several segments and snapshots.
 async fn long() -> Arc<FakeDisk> {
     let disk = FakeDisk::new();
     let world = open_in_parts(&disk).await.unwrap();
@@ -189,7 +191,7 @@ async fn segments_keep_the_chain_and_snapshots_say_what_it_says() {
     world.engine.shutdown().await;
     let verified = audit::verify_on(disk.clone(), STATE, None).unwrap();
     assert_eq!((verified.first, verified.torn), (1, None));
-    // Without snapshots it is read from the beginning, and says the same.
+    // Without snapshots the journal is read from the beginning, with an equal result.
     let bare = disk.copy();
     names(&bare, "snapshot-").iter().for_each(|name| bare.remove_file(name));
     assert_eq!(open(&bare).await.unwrap().engine.grants().unwrap().len(), 20);
@@ -209,7 +211,7 @@ async fn segments_that_were_moved_away_leave_a_trail_that_begins_at_a_snapshot()
     assert_eq!(world.engine.grants().unwrap().len(), 20);
     world.engine.shutdown().await;
     assert_eq!(audit::verify_on(disk.clone(), STATE, None).unwrap().first, before + 1);
-    // Without the snapshot too, nothing is made up.
+    // Without the snapshot the engine reports the missing events and invents nothing.
     names(&disk, "snapshot-").iter().for_each(|name| disk.remove_file(name));
     let told = open(&disk).await.map(drop).unwrap_err();
     assert!(told.contains("lacks events 1 to"), "{told}");
@@ -237,7 +239,7 @@ async fn a_snapshot_that_was_altered_is_not_used_and_one_that_was_forged_is_foun
     altered.write_file(&name, &content);
     let world = open(&altered).await.unwrap();
     assert_eq!(world.engine.grants().unwrap().len(), 20, "the records say it all");
-    // The attack: a snapshot of another life, in the name of this one.
+    // The attack: a snapshot of another life replaces the snapshot of this one.
     let forged = disk.copy();
     let other = long().await;
     let theirs = names(&other, "snapshot-").pop().unwrap();

@@ -1,4 +1,4 @@
-//! A real state directory: whose it is, and who may touch it.
+//! Tests of a real state directory: its owner, and the users who may access it.
 
 use std::{
     fs,
@@ -32,7 +32,7 @@ async fn an_engine_goes_on_where_the_one_before_ended() {
     assert_eq!(engine.check(&id("ann"), Want::Network), Check::Held);
 }
 
-/// The attack: who can rename it has every no for good forgotten, or puts an older copy in its place.
+/// The attack: a user who can rename the directory replaces it with an older copy, or removes all permanent denials.
 #[tokio::test]
 async fn a_directory_that_others_may_put_another_in_the_place_of_is_used_by_nothing() {
     let place = tempfile::tempdir().unwrap();
@@ -50,7 +50,7 @@ async fn a_directory_that_others_may_put_another_in_the_place_of_is_used_by_noth
         let why = opens(mode, &state).unwrap_err();
         assert!(why.contains(&format!("chmod go-w {}", shared.display())), "{mode:o}: {why}");
     }
-    // Where each may rename their own only, it is as safe as its owner.
+    // If users can rename only their own files there, the directory is as safe as its owner.
     for mode in [0o755, 0o1777] {
         assert_eq!(opens(mode, &state), Ok(()), "{mode:o}");
     }
@@ -98,12 +98,12 @@ async fn the_directory_is_free_when_the_last_handle_is_gone() {
     let ann = engine.register(profile("ann", "you", Kind::Cron), Holding::nothing()).await.unwrap();
     drop(engine);
     drop(ann);
-    // The journal's own thread may be just ending.
+    // The journal's own thread may still be ending.
     let opened = (0..10_000).find_map(|_| Journal::open(&state).inspect_err(|_| std::thread::yield_now()).ok());
     assert!(opened.is_some());
 }
 
-/// The attack: an agent that may write everywhere gives itself what it likes by writing the journal.
+/// The attack: an agent that may write everywhere gives itself permissions by writing the journal.
 #[tokio::test]
 async fn no_agent_reaches_the_state_directory() {
     let directory = tempfile::tempdir().unwrap();
@@ -125,7 +125,8 @@ async fn no_agent_reaches_the_state_directory() {
 async fn a_policy_file_and_a_state_directory_go_together() {
     let directory = tempfile::tempdir().unwrap();
     let (file, state) = (directory.path().join("agents.toml"), directory.path().join("state"));
-    let text = "agents.a = { kind = \"cron\", owner = \"you\", working_dir = \"/\", permissions = [\"@network\", \"@read:/\"] }\n";
+    let text = "agents.a = { kind = \"cron\", owner = \"you\", working_dir = \"/\", \
+        permissions = [\"@network\", \"@read:/\"] }\n";
     fs::write(&file, text).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     let engine = Engine::open_durable(&file, &state).await.unwrap();
@@ -137,7 +138,7 @@ async fn a_policy_file_and_a_state_directory_go_together() {
     let engine = Engine::open_durable(&file, &state).await.unwrap();
     assert_eq!(engine.grants().unwrap(), before, "the same lines are the same grants");
     engine.shutdown().await;
-    // What a person took out of the file while nothing ran is gone.
+    // A permission that a person removed from the file while no engine ran is gone.
     fs::write(&file, text.replace("\"@network\", ", "")).unwrap();
     let engine = Engine::open_durable(&file, &state).await.unwrap();
     assert_eq!(engine.check(&id("a"), Want::Network), Check::NotHeld);
@@ -147,7 +148,7 @@ async fn a_policy_file_and_a_state_directory_go_together() {
     assert!(matches!(Engine::open_durable(&file, &state).await, Err(OpenError::Config(_))));
 }
 
-/// The attack: something else lies where the journal should be, so that it is written through a link.
+/// The attack: a link replaces the journal, so that the engine writes to its target.
 #[test]
 fn links_are_not_followed() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A disk in memory that fails when it is told to, and forgets what was not synced when the power goes.
+//! A disk in memory that fails on demand, and loses unsynced data in a power cut.
 
 use std::{
     collections::BTreeMap,
@@ -9,20 +9,20 @@ use std::{
 
 use bestow::journal::{Disk, DiskFile};
 
-/// What goes wrong.
+/// A fault of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// No room, and half of what was to be written is written.
+    /// The disk is full, and half of the data is written.
     Full,
     /// The disk fails once.
     Once,
-    /// Half of what was to be written is written, and the rest with the next call.
+    /// Half of the data is written, and the rest with the next call.
     Short,
-    /// From here on nothing reaches the disk: the process is gone, or the power.
+    /// From here on no data reaches the disk: the process is gone, or the power.
     Power,
 }
 
-/// How a call is counted: only what changes something.
+/// A counted call. Only calls that change the disk are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Write,
@@ -36,13 +36,13 @@ pub(crate) struct FakeDisk(Arc<Mutex<Content>>);
 #[derive(Clone, Debug, Default)]
 struct Content {
     files: BTreeMap<PathBuf, usize>,
-    /// The names that are there after a power cut.
+    /// The names that exist after a power cut.
     names: BTreeMap<PathBuf, usize>,
     nodes: Vec<Node>,
     calls: Vec<Call>,
     faults: BTreeMap<usize, Fault>,
     is_off: bool,
-    /// How many bytes there is room for, if that is little.
+    /// The number of bytes that fit, if it is limited.
     room: Option<usize>,
     locked: bool,
 }
@@ -51,7 +51,7 @@ struct Content {
 struct Node {
     seen: Vec<u8>,
     synced: Vec<u8>,
-    /// What was seen when a sync failed: the disk takes it for written, and it is not.
+    /// The ranges that were visible when a sync failed. The disk treats them as written, but they are not.
     forgotten: Vec<std::ops::Range<usize>>,
 }
 
@@ -64,17 +64,17 @@ impl FakeDisk {
         self.0.lock().unwrap()
     }
 
-    /// The call with this number, from 0, fails so.
+    /// Makes the call with this number, from 0, fail with `fault`.
     pub(crate) fn fail(&self, call: usize, fault: Fault) {
         self.lock().faults.insert(call, fault);
     }
 
-    /// What was called until now.
+    /// Returns the calls until now.
     pub(crate) fn calls(&self) -> Vec<Call> {
         self.lock().calls.clone()
     }
 
-    /// From now on there is room for this many bytes in all.
+    /// Limits the total size to this many bytes from now on.
     pub(crate) fn room(&self, bytes: Option<usize>) {
         self.lock().room = bytes;
     }
@@ -105,7 +105,7 @@ impl FakeDisk {
         content.names.remove(&path);
     }
 
-    /// The disk as another process finds it: with everything that was written.
+    /// Returns the disk as another process finds it: with all written data.
     pub(crate) fn copy(&self) -> Arc<FakeDisk> {
         let mut content = self.lock().clone();
         content.faults.clear();
@@ -115,13 +115,13 @@ impl FakeDisk {
         Arc::new(FakeDisk(Arc::new(Mutex::new(content))))
     }
 
-    /// The disk as it is after a power cut: names that were synced, what was synced of each file, and of the rest some
-    /// sectors, as `chance` says.
+    /// Returns the disk after a power cut: the synced names, the synced data of each file, and a random selection of
+    /// the other sectors, by `chance`.
     pub(crate) fn after_power_cut(&self, chance: &mut impl FnMut() -> bool) -> Arc<FakeDisk> {
         const SECTOR: usize = 64;
         let copy = self.copy();
         let mut content = copy.lock();
-        // A name that was not synced may be there or not.
+        // A name that was not synced may exist or not.
         let mut names = content.names.clone();
         for (path, node) in &content.files {
             if names.get(path) != Some(node) && chance() {
@@ -158,7 +158,7 @@ impl FakeDisk {
 }
 
 impl Content {
-    /// Counts a call, and says what goes wrong with it.
+    /// Counts a call, and returns its fault.
     fn called(&mut self, call: Call) -> io::Result<Option<Fault>> {
         if self.is_off {
             return Err(io::Error::other("there is no power"));
@@ -232,7 +232,7 @@ impl DiskFile for FakeFile {
                 Ok(())
             }
             Err(why) => {
-                // As Linux does it: what failed once is not tried again.
+                // Linux does not retry a failed write-back either.
                 if !is_off && node.synced.len() < node.seen.len() {
                     node.forgotten.push(node.synced.len()..node.seen.len());
                 }

@@ -1,4 +1,4 @@
-//! Every fault at every call: nothing acknowledged is lost, nothing is invented, and what was taken away stays away.
+//! Tests every fault at every call: no acknowledged fact is lost, none is invented, and a revoked grant stays revoked.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::support::{START, World, ask, check, heard, id, settings, tag, why};
 
 pub(super) const STATE: &str = "/state";
 
-/// So small that every few steps begin another segment.
+/// A size so small that a new segment begins every few steps.
 pub(super) const SEGMENT: u64 = 2_000;
 
 pub(super) async fn open(disk: &Arc<FakeDisk>) -> Result<World, String> {
@@ -27,12 +27,12 @@ pub(super) async fn open_with(disk: &Arc<FakeDisk>, segment: u64) -> Result<Worl
     Ok(World { engine: engine.map_err(|why| why.to_string())?, clock })
 }
 
-/// What whoever acts was told: each tag that was given, and whether it was taken away again.
+/// The acknowledgements of the caller: each granted tag, with its state.
 #[derive(Debug, Default)]
 struct Acknowledged {
-    /// What must hold (`Some(true)`), must not (`Some(false)`), or may do either (`None`).
+    /// The tags that must be held (`Some(true)`), must not be held (`Some(false)`), or may be either (`None`).
     held: BTreeMap<String, Option<bool>>,
-    /// Requests that must be there, or settled.
+    /// The requests that must be pending or settled.
     asked: Vec<bestow::RequestId>,
 }
 
@@ -40,7 +40,7 @@ fn path(number: usize) -> String {
     format!("@write:/ws/{number}")
 }
 
-/// A life with all that there is to lose; goes on after every failure.
+/// Runs a life with everything that can be lost. It continues after every failure.
 async fn live(world: &World) -> Acknowledged {
     let mut told = Acknowledged::default();
     let made =
@@ -89,7 +89,7 @@ async fn live(world: &World) -> Acknowledged {
     told
 }
 
-/// What a later engine finds on `disk` does not contradict what was told.
+/// Asserts that the state on `disk` does not contradict the acknowledgements.
 async fn agrees(disk: &Arc<FakeDisk>, told: &Acknowledged, context: &str) {
     let world = open(disk).await.unwrap_or_else(|why| panic!("{context}: {why}"));
     for (wanted, held) in &told.held {
@@ -112,7 +112,7 @@ async fn agrees(disk: &Arc<FakeDisk>, told: &Acknowledged, context: &str) {
     assert!(verified.is_ok(), "{context}: {verified:?}");
 }
 
-/// How many calls a whole life makes, from the one after opening on.
+/// Returns the number of calls when the engine is open, and the calls of a whole life.
 async fn calls() -> (usize, Vec<Call>) {
     let disk = FakeDisk::new();
     let world = open(&disk).await.unwrap();
@@ -192,8 +192,8 @@ async fn a_sync_that_failed_is_not_tried_again_and_nothing_is_given_until_it_is_
     again.you().give(&id("ann"), tag("@read:/ws"), Scope::Always, why()).await.unwrap();
 }
 
-/// After a failed sync the disk shows what it does not have. The naive journal goes on behind that, and when the power goes
-/// there is a hole in the middle of what was acknowledged.
+/// After a failed sync the disk shows data that it does not have. A naive journal appends after it, and a power cut
+/// leaves a hole in the acknowledged records.
 #[tokio::test]
 async fn what_a_failed_sync_left_behind_is_written_anew_before_anything_follows_it() {
     let disk = FakeDisk::new();
@@ -209,7 +209,8 @@ async fn what_a_failed_sync_left_behind_is_written_anew_before_anything_follows_
     assert_eq!(world.engine.check(&id("ann"), &tag("@network")), Check::Held);
 }
 
-/// The naive journal loses an acknowledged record here: the failed write leaves half a line, and the next line joins it.
+/// A naive journal loses an acknowledged record here: the failed write leaves half a line, and the next line is
+/// appended to it.
 #[tokio::test]
 async fn after_a_short_write_the_next_record_stands_by_itself() {
     let disk = FakeDisk::new();

@@ -1,4 +1,4 @@
-//! A disk that is really full: a process of its own on a small one, which an attacker, or a log, fills up.
+//! Tests of a full disk: a separate process on a small disk that an attacker, or a log, fills up.
 
 use std::{env, fs, path::Path, process::Command, time::Duration};
 
@@ -6,11 +6,11 @@ use bestow::{Check, Engine, Error, Event, Scope, Subscription, Want, journal::au
 
 use crate::support::{check, id, owner, tag, why};
 
-/// Set in the process on the small disk: the directory that is one.
+/// A variable that is set in the process on the small disk: the directory of that disk.
 const CHILD: &str = "BESTOW_TEST_FULL";
 const NAME: &str = "stored::full::on_a_disk_that_is_really_full_a_file_takes_and_gives_nothing_until_there_is_room";
 
-/// Long enough for any machine; only a test that fails waits for so long.
+/// A timeout that is long enough for any machine. Only a failing test waits for it.
 const GUARD: Duration = Duration::from_secs(60);
 
 fn save(directory: &Path, permissions: &str, rules: &str) {
@@ -43,7 +43,7 @@ async fn live(small: &Path) {
     let ann = engine.agent(&id("ann")).unwrap();
     let you = engine.approver(&owner("you"), "ann".parse().unwrap(), "test");
     let kept = you.give(&id("ann"), tag("@write:/kept"), Scope::Always, why()).await.unwrap();
-    // Somebody fills the disk to the last byte.
+    // An attacker fills the disk to the last byte.
     let mut filler = fs::File::create(small.join("filler")).unwrap();
     while std::io::Write::write(&mut filler, &[b'.'; 4096]).is_ok_and(|count| count > 0) {}
     drop(filler);

@@ -1,4 +1,4 @@
-//! A store that stores when it is told to.
+//! A store that stores on demand.
 
 use std::sync::{Arc, Mutex, Weak};
 
@@ -9,7 +9,7 @@ use bestow::{
 
 use crate::support::{START, World, settings};
 
-/// Keeps what it is given, says nothing until it is told to, and can be opened again.
+/// A store that keeps its batches, confirms them only on demand, and can be opened again.
 #[derive(Debug, Default)]
 pub(crate) struct HeldStore {
     inner: Mutex<Inner>,
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Inner {
 }
 
 impl HeldStore {
-    /// With what is in it, storing at once; from `hold` on it waits.
+    /// Creates a store with this content. It stores at once, until `hold` makes it wait.
     pub(crate) fn new(stored: Vec<Recorded>) -> Arc<HeldStore> {
         Arc::new(HeldStore { inner: Mutex::new(Inner { stored, ..Inner::default() }) })
     }
@@ -40,17 +40,17 @@ impl HeldStore {
         self.inner.lock().unwrap().patient = true;
     }
 
-    /// What is stored.
+    /// Returns the stored events.
     pub(crate) fn stored(&self) -> Vec<Recorded> {
         self.inner.lock().unwrap().stored.clone()
     }
 
-    /// What was committed and is not stored.
+    /// Returns the batches that are committed and not stored.
     pub(crate) fn waiting(&self) -> Vec<Arc<Batch>> {
         self.inner.lock().unwrap().waiting.clone()
     }
 
-    /// Stores the oldest `count` of what waits, and says so.
+    /// Stores the oldest `count` waiting batches, and confirms them.
     pub(crate) fn store(&self, count: usize) {
         let mut inner = self.inner.lock().unwrap();
         let batches: Vec<_> = inner.waiting.drain(..count).collect();
@@ -66,7 +66,7 @@ impl HeldStore {
         self.store(count);
     }
 
-    /// Forgets everything that waits, and says so.
+    /// Discards all waiting batches, and reports the failure.
     pub(crate) fn fail(&self, fault: StoreFault) {
         let mut inner = self.inner.lock().unwrap();
         inner.waiting.clear();
@@ -102,7 +102,7 @@ impl Store for HeldStore {
     fn close(&self) {}
 }
 
-/// A world whose events go to `store`.
+/// Creates a world whose events go to `store`.
 pub(crate) async fn world(store: Arc<dyn Store>) -> World {
     world_at(store, Arc::new(ManualClock::at(START)), |_| {}).await
 }

@@ -1,4 +1,4 @@
-//! Events that are kept: what is seen when, what comes back, and what no fault of a disk brings about.
+//! Tests of stored events: their visibility, their recovery, and the effects of disk faults.
 
 #[cfg(feature = "journal")]
 mod audit;

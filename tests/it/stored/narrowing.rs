@@ -1,4 +1,4 @@
-//! A disk that fails keeps a file, or policies, from giving anything; it does not keep them from taking.
+//! Tests that a failing disk blocks the permissions that a file or a policy gives, but not the ones that it revokes.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::support::{World, check, heard, id, policy, settings};
 
-/// A way in which a disk fails from now on, and goes on failing.
+/// A permanent failure of a disk.
 type Failing = fn(&FakeDisk);
 
 const FAILING: [(&str, Failing); 3] = [
@@ -21,7 +21,7 @@ const FAILING: [(&str, Failing); 3] = [
     ("a disk that is gone", |disk| (0..200).for_each(|call| disk.fail(disk.calls().len() + call, Fault::Once))),
 ];
 
-/// In one segment, so that nothing but what is decided reaches the disk, and a fault hits what it is meant for.
+/// Opens the disk with one segment, so that only decided events reach the disk and a fault hits the intended call.
 async fn open(disk: &Arc<FakeDisk>) -> Result<World, String> {
     open_with(disk, 1 << 20).await
 }
@@ -45,7 +45,8 @@ fn no(operation: Operation) -> Rule {
     }
 }
 
-/// Takes the network from ann, and bob altogether; protects a path, denies commands; gives ann events, and makes eve.
+/// Returns a policy that removes the network from ann and removes bob. It protects a path, denies commands, gives ann
+/// events, and adds eve.
 fn after() -> Policy {
     let protecting = settings(|settings| settings.protected = ["/ws/closed".parse().unwrap()].into());
     let mut policy = policy(protecting, &[("ann", "you", &["@events", "@write:/ws"]), ("eve", "you", &["@network"])]);
@@ -53,7 +54,7 @@ fn after() -> Policy {
     policy
 }
 
-/// What ann may do, and who is there.
+/// Returns the abilities of ann, and the names of all agents.
 fn view(world: &World, ann: &Agent) -> (Check, Check, Check, bestow::Effect, Vec<String>) {
     let agents = world.engine.agents().unwrap().iter().map(|profile| profile.id.to_string()).collect();
     let command = ann.verdict(&Action::command("ls")).unwrap();
@@ -83,7 +84,7 @@ async fn a_changed_file_takes_at_once_what_it_takes_and_gives_nothing_while_the_
         }
         let later = open(&disk.copy()).await.unwrap();
         let ann_later = later.engine.agent(&id("ann")).unwrap();
-        // The settings are those that the host gives.
+        // The next engine gets its settings from the host, so it does not protect the path.
         let expected = (Check::NotHeld, Check::NotHeld, Check::Held, bestow::Effect::Deny, vec!["ann".to_owned()]);
         assert_eq!(view(&later, &ann_later), expected, "and stored, so that the next engine knows it, too");
         disk.room(None);

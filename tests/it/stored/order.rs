@@ -1,4 +1,4 @@
-//! What is seen when: what gives only after it is stored, what takes at once.
+//! Tests of the order of effects: a grant is visible after it is stored, a revocation at once.
 
 use std::{pin::Pin, task::Poll};
 
@@ -7,7 +7,7 @@ use bestow::{Answer, Ask, Check, Error, Event, Kind, MemoryStore, Scope, StoreFa
 use super::held::{HeldStore, world};
 use crate::support::{ask, check, heard, id, mail, settle, tag, why};
 
-/// Polls a future once, and keeps it: it must wait.
+/// Polls a future once, asserts that it waits, and returns it.
 async fn begun<T>(future: impl Future<Output = T>) -> Pin<Box<impl Future<Output = T>>> {
     let mut future = Box::pin(future);
     let first = std::future::poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
@@ -78,7 +78,7 @@ async fn what_rests_on_something_that_is_not_stored_is_not_acknowledged_either()
     store.hold();
     let first = begun(ann.grant(bob.id(), tag("@network"), why())).await;
     let second = begun(bob.grant(eve.id(), tag("@network"), why())).await;
-    // Held by then, so that nothing new is decided.
+    // The permission is already held, so the use decides nothing new.
     let network = tag("@network");
     let used = begun(bob.spend(&network)).await;
     store.fail(StoreFault::Refused);
@@ -156,7 +156,7 @@ async fn a_one_shot_right_is_not_used_before_that_is_stored_and_cannot_be_used_t
     used.await.unwrap();
 }
 
-/// Each with a file of its own, since a use asks the real disk.
+/// Each use has a file of its own, because it reads the real disk.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_read_by_a_lasting_right_waits_for_no_disk_and_its_fact_follows_while_writes_and_single_uses_wait() {
     let directory = tempfile::tempdir().unwrap();
@@ -185,7 +185,7 @@ async fn a_read_by_a_lasting_right_waits_for_no_disk_and_its_fact_follows_while_
     store.store_all();
     assert_eq!(single.await.unwrap().unwrap(), b"once");
     write.await.unwrap().unwrap();
-    // A disk that is known to fail is waited for: what nobody could show afterwards does not happen.
+    // If the disk is known to fail, the read waits: a use that cannot be proven later must not happen.
     let (reads, lasting) = (ann.fs(), path("lasting"));
     let read = tokio::spawn(async move { reads.read(&lasting).await });
     while store.waiting().is_empty() {
@@ -202,7 +202,7 @@ async fn a_read_by_a_lasting_right_waits_for_no_disk_and_its_fact_follows_while_
     assert!(matches!(read.await.unwrap(), Err(Error::Store(_))));
 }
 
-/// Whether it still goes on.
+/// Returns true if the task still runs.
 async fn begun_already<T>(task: &mut tokio::task::JoinHandle<T>) -> bool {
     settle().await;
     !task.is_finished()
@@ -216,7 +216,7 @@ async fn an_agent_that_is_going_cannot_act_for_the_next_one_of_its_name() {
     store.hold();
     let gone = begun(world.engine.retire(old.id())).await;
     let new = begun(world.worker("ann", &["@network"])).await;
-    // The attack: the name is taken again, and the old handle acts before the disk has caught up.
+    // The attack: the name is taken again, and the old handle acts before the disk has stored the retirement.
     let stolen = old.grant(bob.id(), tag("@network"), why()).await;
     assert!(matches!(stolen, Err(Error::Refused(bestow::Refusal::Gone(_)))), "{stolen:?}");
     store.store_all();

@@ -1,4 +1,4 @@
-//! An engine that goes on from what is stored.
+//! Tests of an engine that continues from its stored events.
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,7 +40,7 @@ async fn agents_grants_questions_and_denials_come_back_under_their_names() {
     assert_eq!(again.poll().unwrap().outcome, Outcome::Denied, "the denial is still fresh");
     after.you().answer(waiting.id(), Answer::allow()).await.unwrap();
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
-    // Names go on where they stopped.
+    // Numbers continue after the last one.
     let new = ann.grant(bob.id(), tag("@write:/ws/b"), why()).await.unwrap();
     assert!(after.view() != view && new[0].to_string().as_str() > "g3");
 }
@@ -104,7 +104,7 @@ async fn what_is_over_by_then_is_over() {
     assert_eq!(ann.ticket(ticket.id()).unwrap().poll().unwrap().outcome, Outcome::Expired);
 }
 
-/// The attack: the clock of the machine is set back while no engine runs, so that what was about to end lasts on.
+/// The attack: the machine's clock is set back while no engine runs, so that an expiring permission lasts longer.
 #[tokio::test]
 async fn a_clock_that_was_set_back_extends_nothing() {
     let store = Arc::new(MemoryStore::new());

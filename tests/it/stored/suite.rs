@@ -1,4 +1,4 @@
-//! What every store does, whatever it keeps events in.
+//! Tests that apply to every store, whatever its medium is.
 
 #[cfg(feature = "journal")]
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use bestow::{Answer, AsWritten, Check, Engine, ManualClock, MemoryStore, Outcome
 use super::disk::FakeDisk;
 use crate::support::{START, World, ask, check, id, settings, tag, why};
 
-/// Something that a store is opened on, again and again.
+/// The medium of a store that is opened repeatedly.
 enum Ground {
     Memory(Arc<MemoryStore>),
     #[cfg(feature = "journal")]
@@ -25,7 +25,7 @@ enum Ground {
 }
 
 impl Ground {
-    /// One of each kind, by name.
+    /// Returns one medium of each kind, with its name.
     fn all() -> Vec<(&'static str, Ground)> {
         #[cfg_attr(not(feature = "journal"), expect(unused_mut, reason = "one kind is all there is"))]
         let mut all = vec![("memory", Ground::Memory(Arc::default()))];
@@ -60,7 +60,7 @@ impl Ground {
         World { engine: engine.unwrap(), clock }
     }
 
-    /// What an engine would be given now.
+    /// Returns the content that an engine would load now.
     fn loaded(&self) -> Vec<Stored> {
         let (store, mut all) = (self.open(), Vec::new());
         let taken = store.load(&mut |stored| {
@@ -73,7 +73,7 @@ impl Ground {
     }
 }
 
-/// Lives for a while, ends in order, and says what it was.
+/// Runs an engine for a while, shuts it down, and returns its world and its events.
 async fn a_life(ground: &Ground) -> (World, Vec<Recorded>) {
     let world = ground.engine().await;
     let mut events = world.engine.subscribe();

@@ -1,16 +1,16 @@
-//! Values of which the theorems speak.
+//! Generators of the values in the theorems.
 
 use bestow::{Permission, PermissionSet};
 use proptest::prelude::*;
 
-/// Paths over few names, so that they often contain one another.
+/// Generates paths over few names, so that they often contain one another.
 pub(super) fn path() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(vec!["a", "b", "ab", "a.b", "..a"]), 0..4).prop_map(|parts| {
         if parts.is_empty() { "/".to_owned() } else { parts.iter().fold(String::new(), |all, part| all + "/" + part) }
     })
 }
 
-/// Names of capabilities, of few levels, so that they often contain one another.
+/// Generates names of capabilities with few levels, so that they often contain one another.
 pub(super) fn tool() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(vec!["a", "b", "ab", "a.b", "..a"]), 1..4)
         .prop_map(|levels| levels.join("/"))

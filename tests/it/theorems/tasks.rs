@@ -1,5 +1,5 @@
-//! Whatever stands in task files: nobody holds more than before, and what runs a task holds nothing but part of what its
-//! agent holds, and the places that the person who keeps tasks set aside for each of them.
+//! Tests that no content of a task file gives a permission. The agent of a task holds a part of its target agent's
+//! permissions. The agent also holds the directories that the person who keeps the tasks set aside for it.
 
 use bestow::{Kind, schedule::Tasks};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ async fn over(tasks: &Tasks) {
 
 async fn a_task_file_grants_nothing_whatever_it_says(files: Vec<String>) -> Result<(), TestCaseError> {
     let mut stage = Stage::new().await;
-    // No gate is to run here: what they may do is told elsewhere.
+    // No gate runs here. Other tests cover gates.
     stage.change = |settings| settings.on_missing = bestow::OnMissing::Run;
     let lead = stage.agent("lead", Kind::Foreground, &["@network", "@events", "@write:work"]).await;
     let weekly = stage.agent("weekly", Kind::Cron, &["@network"]).await;

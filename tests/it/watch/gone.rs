@@ -1,4 +1,4 @@
-//! Files that go, and come back.
+//! Tests of files that are removed and come back.
 
 use std::{fs, process::Command};
 

@@ -1,24 +1,24 @@
-//! Files behind links.
+//! Tests of files behind links.
 
 use std::fs;
 
 use super::{Watched, policy};
 use crate::config::Place;
 
-/// Turns the link `name` to `target` at once, as configuration managers do.
+/// Changes the link `name` to `target` in one step, as configuration managers do.
 fn turn(place: &Place, name: &str, target: &str) {
     let beside = format!("{name}.new");
     place.link(&beside, target);
     fs::rename(place.path(&beside), place.path(name)).unwrap();
 }
 
-/// A directory `name` that holds a policy with that mark.
+/// Creates a directory `name` that holds a policy with that mark.
 fn version(place: &Place, name: &str) {
     fs::create_dir(place.path(name)).unwrap();
     place.write(&format!("{name}/agents.toml"), policy(name));
 }
 
-/// `agents.toml -> ..data/agents.toml`, `..data -> ..v1`: a volume of a config map.
+/// The links of a config map volume: `agents.toml -> ..data/agents.toml`, `..data -> ..v1`.
 #[tokio::test]
 async fn a_config_map_that_swaps_its_data_is_noticed_every_time() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Hot reload, on real files. Nothing here sleeps: each test waits for what it expects to hear.
+//! Tests of hot reload on real files. No test sleeps: each waits for the event that it expects.
 
 mod gone;
 mod links;
@@ -11,7 +11,7 @@ use tokio::{sync::mpsc::Receiver, time::timeout};
 
 use crate::config::{Place, one_agent};
 
-/// Long enough for any machine; only a test that fails waits for so long.
+/// A timeout that is long enough for any machine. Only a failing test waits for it.
 const GUARD: Duration = Duration::from_secs(30);
 
 /// A place whose policy file is watched.
@@ -20,13 +20,13 @@ struct Watched {
     changes: Receiver<PolicyChange>,
 }
 
-/// A policy that can be told from others by its mark.
+/// Returns a policy that its mark distinguishes from others.
 fn policy(mark: &str) -> String {
     one_agent(&format!("permissions = [\"@read:/marks/{mark}\"]"))
 }
 
 impl Watched {
-    /// Watches the file `name`, which must be good.
+    /// Watches the file `name`, which must be valid.
     fn start(place: Place, name: &str) -> Watched {
         let file = place.file_at(name);
         let text = file.read().unwrap();
@@ -34,7 +34,8 @@ impl Watched {
         Watched { changes: file.watch(text), place }
     }
 
-    /// Watches a policy file marked `first`, and has heard of a change to `armed`, so that everything is watched.
+    /// Watches a policy file marked `first`, and waits for a change to `armed`, which proves that everything is
+    /// watched.
     async fn armed() -> Watched {
         let mut watched = Watched::start(Place::with(&policy("first")), "policy/agents.toml");
         watched.save("policy/agents.toml", &policy("armed"));
@@ -42,14 +43,14 @@ impl Watched {
         watched
     }
 
-    /// Saves as editors do: writes beside the file, then renames over it.
+    /// Saves as editors do: it writes a second file and renames it over the first one.
     fn save(&self, name: &str, text: &str) {
         let beside = format!("{name}.new");
         self.place.write(&beside, text);
         fs::rename(self.place.path(&beside), self.place.path(name)).unwrap();
     }
 
-    /// The mark of the policy that is told next, or what is wrong with the file.
+    /// Returns the mark of the next policy, or the error of the file.
     async fn next(&mut self) -> String {
         match timeout(GUARD, self.changes.recv()).await.expect("nothing was told").expect("the watch ended") {
             Change::Loaded(policy) => {
@@ -64,7 +65,7 @@ impl Watched {
         }
     }
 
-    /// Tells what is told until the policy marked `last` is.
+    /// Returns the changes until the policy marked `last`.
     async fn until(&mut self, last: &str) -> Vec<String> {
         let mut told = vec![self.next().await];
         while told.last().unwrap() != last {

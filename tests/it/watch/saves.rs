@@ -1,4 +1,4 @@
-//! The ways to save a file.
+//! Tests of the ways to save a file.
 
 use std::{
     fs::{self, OpenOptions},

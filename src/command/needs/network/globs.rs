@@ -1,9 +1,9 @@
-//! Addresses that `curl` makes of one: `http://{a,b}.com`, `http://[a-c].com`.
+//! The expansion of URL patterns by `curl`: `http://{a,b}.com`, `http://[a-c].com`.
 
-/// The most addresses that one becomes.
+/// The limit of addresses that one pattern expands to.
 const MOST: usize = 1024;
 
-/// Returns the addresses that `text` becomes, written out in front of the path; none for more than are judged.
+/// Expands the patterns of an address in front of its path. Returns `None` if there are more than 1024 addresses.
 pub(super) fn written_out(text: &str) -> Option<Vec<String>> {
     if !text.contains(['{', '[']) {
         return Some(vec![text.to_owned()]);
@@ -36,7 +36,7 @@ fn alternatives(rest: &str) -> Option<(Vec<String>, usize)> {
     Some((inside.split(',').map(str::to_owned).collect(), end + 1))
 }
 
-/// `[1-9]`, `[001-100:10]`, `[a-e]`; an address in brackets is none.
+/// Expands `[1-9]`, `[001-100:10]` or `[a-e]`. An IP address in brackets is not a range.
 fn range(rest: &str) -> Option<(Vec<String>, usize)> {
     let end = rest.find(']')?;
     let inside = rest.get(1..end)?;

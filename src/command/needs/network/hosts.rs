@@ -1,4 +1,4 @@
-//! Hosts in words: of a URL, of `user@host`, of `host:path`, of an operand that is one.
+//! Hosts in words: in a URL, in `user@host`, in `host:path`, or in an operand that is a host.
 
 use smol_str::{SmolStr, format_smolstr};
 
@@ -13,33 +13,34 @@ use crate::{
     model::canonical_host,
 };
 
-/// The words of a program that are hosts.
+/// The operands of a program that are hosts.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// Every operand is an address.
     Operands,
-    /// The first operand is one.
+    /// The first operand is an address.
     First,
-    /// The operands with a dot in them are.
+    /// Every operand that contains a dot is an address.
     Dotted,
 }
 
-/// Programs, separated by blanks, the words of theirs that are hosts, their options that take a value, and those that
-/// send it elsewhere.
+/// Rows of programs, separated by blanks, their host operands, their options with a value, and their options that
+/// redirect them to another host.
 const ROWS: &[(&str, Place, &str, &str)] = &[
     (
         "curl",
         Place::Operands,
         "-A -b -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --url --output --upload-file \
-         --config --data --data-ascii --data-binary --data-raw --data-urlencode --form --form-string --header --request \
-         --user --user-agent --referer --cookie --cookie-jar --dump-header --proxy --proxy-header --proxy-user \
-         --write-out --max-time --connect-timeout --retry --retry-delay --retry-max-time --cert --key --pass --cacert \
-         --capath --ciphers --tls-max --output-dir --range --trace --trace-ascii --stderr --json --limit-rate --resolve \
-         --connect-to --interface --etag-save --etag-compare --unix-socket --abstract-unix-socket --socks5 \
-         --socks5-hostname --socks4 --socks4a --preproxy --dns-servers --doh-url --noproxy --max-redirs --max-filesize \
-         --speed-limit --speed-time --time-cond --local-port --keepalive-time --proto --proto-redir --proto-default \
-         --parallel-max --oauth2-bearer --aws-sigv4 --hostpubmd5 --pubkey --cert-type --key-type --pinnedpubkey \
-         --create-file-mode --variable --expand-url --url-query --netrc-file --quote --rate --telnet-option",
+         --config --data --data-ascii --data-binary --data-raw --data-urlencode --form --form-string --header \
+         --request --user --user-agent --referer --cookie --cookie-jar --dump-header --proxy --proxy-header \
+         --proxy-user --write-out --max-time --connect-timeout --retry --retry-delay --retry-max-time --cert --key \
+         --pass --cacert --capath --ciphers --tls-max --output-dir --range --trace --trace-ascii --stderr --json \
+         --limit-rate --resolve --connect-to --interface --etag-save --etag-compare --unix-socket \
+         --abstract-unix-socket --socks5 --socks5-hostname --socks4 --socks4a --preproxy --dns-servers --doh-url \
+         --noproxy --max-redirs --max-filesize --speed-limit --speed-time --time-cond --local-port --keepalive-time \
+         --proto --proto-redir --proto-default --parallel-max --oauth2-bearer --aws-sigv4 --hostpubmd5 --pubkey \
+         --cert-type --key-type --pinnedpubkey --create-file-mode --variable --expand-url --url-query --netrc-file \
+         --quote --rate --telnet-option",
         "-x --proxy --preproxy --socks5 --socks5-hostname --socks4 --socks4a -K --config --connect-to --resolve \
          --dns-servers --doh-url --variable --expand-url",
     ),
@@ -49,7 +50,8 @@ const ROWS: &[(&str, Place, &str, &str)] = &[
         "-a -A -B -D -e -i -I -l -o -O -P -Q -R -t -T -U -w -X --output-document --output-file --append-output \
          --directory-prefix --input-file --post-file --post-data --body-file --body-data --method --load-cookies \
          --save-cookies --user-agent --header --tries --timeout --wait --waitretry --quota --level --limit-rate --base \
-         --execute --user --password --referer --bind-address --ca-certificate --certificate --private-key --compression",
+         --execute --user --password --referer --bind-address --ca-certificate --certificate --private-key \
+         --compression",
         "-i --input-file -e --execute -B --base -r -m --recursive --mirror -p --page-requisites",
     ),
     ("xh xhs http https", Place::First, "-a -A -o -s --auth --proxy --session --output --timeout", "--proxy"),
@@ -74,8 +76,8 @@ const ROWS: &[(&str, Place, &str, &str)] = &[
     ),
 ];
 
-/// Returns the hosts that the words of `name` name, which reaches the network, with none in the place of an unknown one.
-/// Returns none at all for a pattern of more hosts than are judged.
+/// Returns the hosts that the words of the network program `name` name. An inner `None` stands for an unknown host.
+/// Returns `None` if a pattern expands to too many hosts.
 pub(super) fn named(name: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
     let row = ROWS.iter().find(|(names, ..)| occurs(name, names) && names.split(' ').any(|known| known == name));
     let mut hosts = match row {
@@ -85,7 +87,7 @@ pub(super) fn named(name: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
             texts.filter_map(|text| in_url(&text).or_else(|| in_remote(name, &text))).collect()
         }
     };
-    // A host is no more than a name in the words: what is reached besides, nobody knows.
+    // The words name no host, so the program may reach any host.
     if hosts.is_empty() {
         hosts.push(None);
     }
@@ -123,7 +125,7 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Optio
         };
         match place {
             Place::Operands => hosts.extend(addresses(&text)?),
-            // The method of a request stands in front of the address.
+            // The method of a request precedes the address.
             Place::First if operands == 1 && text.bytes().all(|byte| byte.is_ascii_uppercase()) => operands = 0,
             Place::First if operands == 1 => hosts.push(address(&text)),
             Place::Dotted if text.starts_with('@') => hosts.push(text.get(1..).and_then(address)),
@@ -134,7 +136,7 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Optio
     Some(hosts)
 }
 
-/// The options that a word gives, joined or not, and the value of the last one if that is part of the word.
+/// Returns the options that a word gives, joined or not, and the value of the last one if it is part of the word.
 fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
     if let Some((option, value)) = text.split_once('=') {
         return (vec![option.into()], Some(value));
@@ -154,14 +156,14 @@ fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
     (options, None)
 }
 
-/// The hosts that words may name to a program of which nobody knows what it does with its words.
+/// Returns the hosts that words may name to a program whose use of its words is unknown.
 pub(super) fn heard(name: &str, words: &[Arg]) -> Vec<Option<SmolStr>> {
     words.iter().flat_map(|word| heard_in(name, word)).collect()
 }
 
 fn heard_in(name: &str, word: &Arg) -> Vec<Option<SmolStr>> {
     let text = word.text.as_str();
-    // Every address has a colon.
+    // Every address contains a colon.
     if !text.contains(':') && !text.contains("/inet") {
         return Vec::new();
     }
@@ -171,7 +173,7 @@ fn heard_in(name: &str, word: &Arg) -> Vec<Option<SmolStr>> {
     let parts = [Some(text), value, joined].into_iter().flatten();
     let host = |part| if is_whole { in_url(part).or_else(|| in_login(part)) } else { begun(part) };
     let mut hosts: Vec<_> = parts.filter_map(host).collect();
-    // A program of `gawk` opens such a name.
+    // A `gawk` program opens such a name as a connection.
     if matches!(name, "awk" | "gawk") && ["/inet/", "/inet4/", "/inet6/"].iter().any(|start| text.contains(start)) {
         hosts.push(None);
     }
@@ -181,7 +183,7 @@ fn heard_in(name: &str, word: &Arg) -> Vec<Option<SmolStr>> {
     hosts
 }
 
-/// An address that goes on with what nobody knows.
+/// Returns the host of an address whose end is unknown.
 fn begun(text: &str) -> Option<Option<SmolStr>> {
     let (scheme, rest) = text.split_once("://")?;
     if !reaches(scheme)? {
@@ -190,7 +192,7 @@ fn begun(text: &str) -> Option<Option<SmolStr>> {
     Some(rest.contains(['/', '?', '#']).then(|| authority(rest)).flatten())
 }
 
-/// Addresses in the code of a program, whatever the language.
+/// Returns the hosts of addresses in code of any language.
 fn in_code(code: &str) -> impl Iterator<Item = Option<SmolStr>> {
     addresses_in(code, MOST_IN_CODE)
 }
@@ -207,16 +209,16 @@ fn addresses_in(code: &str, most: usize) -> impl Iterator<Item = Option<SmolStr>
     })
 }
 
-/// The most addresses that are looked for in one text of code.
+/// The limit of addresses that are searched in one text of code.
 const MOST_IN_CODE: usize = 16;
 
-/// The host of `scheme://host…`; none of one that nobody knows.
+/// Returns the host of `scheme://host…`. The inner `None` stands for an unknown host.
 fn in_url(text: &str) -> Option<Option<SmolStr>> {
     let (scheme, rest) = text.split_once("://")?;
     reaches(scheme)?.then(|| authority(rest))
 }
 
-/// Says if an address with this scheme leads to another machine; none if that is no scheme.
+/// Returns true if an address with this scheme may lead to another machine. Returns `None` if the text is not a scheme.
 fn reaches(scheme: &str) -> Option<bool> {
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_of_scheme);
     let scheme = scheme.rsplit(':').next().unwrap_or(scheme).to_ascii_lowercase();
@@ -227,7 +229,7 @@ fn is_of_scheme(c: char) -> bool {
     c.is_ascii_alphanumeric() || "+.-:".contains(c)
 }
 
-/// The host of `user@host:path`.
+/// Returns the host of `user@host:path`.
 fn in_login(text: &str) -> Option<Option<SmolStr>> {
     let (user, rest) = text.split_once('@')?;
     let (host, path) = rest.split_once(':')?;
@@ -235,7 +237,8 @@ fn in_login(text: &str) -> Option<Option<SmolStr>> {
     (is_name(user) && !path.is_empty()).then(|| name(host)).filter(Option::is_some)
 }
 
-/// The host of a path on another machine, for programs that take such paths. To `git`, `main:next` is none.
+/// Returns the host of a path on another machine, for programs that accept such paths. For `git`, `main:next` is a
+/// refspec and not a path.
 fn in_remote(program: &str, text: &str) -> Option<Option<SmolStr>> {
     let takes_paths = match program {
         "scp" | "rsync" | "rcp" | "mount" | "sshfs" | "unison" | "borg" => true,
@@ -258,17 +261,19 @@ pub(super) fn is_remote(text: &str) -> bool {
     !text.starts_with('-') && host.is_some_and(|host| !host.is_empty() && !host.contains('/'))
 }
 
-/// Returns the hosts of an operand that is an address, or a pattern of several; none for more than are judged.
+/// Returns the hosts of an operand that is an address or a pattern of addresses. Returns `None` if there are too many.
 fn addresses(text: &str) -> Option<Vec<Option<SmolStr>>> {
     Some(globs::written_out(text)?.iter().map(|text| address(text)).collect())
 }
 
-/// Variables that lead programs elsewhere which stay on this machine without them.
+/// Returns true for a variable that redirects a program to another machine. Without it, the program stays on this
+/// machine.
 pub(super) fn leads_elsewhere(name: &str) -> bool {
     matches!(name, "DOCKER_HOST" | "CONTAINER_HOST" | "BUILDKIT_HOST" | "PGHOST" | "PGHOSTADDR" | "MYSQL_HOST")
 }
 
-/// The host that the value of a variable names to programs of the network: an address, or what a variable of that name holds.
+/// Returns the host that a variable names to network programs. The value is an address, or the variable name is one
+/// that holds a host.
 pub(super) fn in_variable(name: &str, value: &str) -> Option<SmolStr> {
     const NAMES_A_HOST: &[&str] =
         &["proxy", "host", "hostname", "hostaddr", "registry", "server", "endpoint", "url", "uri"];
@@ -277,12 +282,12 @@ pub(super) fn in_variable(name: &str, value: &str) -> Option<SmolStr> {
     in_url(value).flatten().or_else(|| names_one.then(|| address(value)).flatten())
 }
 
-/// The hosts of the addresses in a text of which nobody knows what it is.
+/// Returns the hosts of the addresses in an arbitrary text.
 pub(crate) fn in_text(text: &str) -> Vec<SmolStr> {
     addresses_in(text, usize::MAX).flatten().collect()
 }
 
-/// The words of a text that are written like the names of hosts.
+/// Returns the words of a text that are written like host names.
 pub(crate) fn bare_in_text(text: &str) -> Vec<SmolStr> {
     let words = text.split(|c: char| c.is_whitespace() || "'\"`<>|;(),".contains(c));
     let is_name = |word: &&str| {
@@ -296,7 +301,7 @@ pub(crate) fn bare_in_text(text: &str) -> Vec<SmolStr> {
     words.filter(is_name).filter_map(address).collect()
 }
 
-/// The host of an operand that is an address, with a scheme or without.
+/// Returns the host of an operand that is an address, with a scheme or without.
 fn address(text: &str) -> Option<SmolStr> {
     if let Some((scheme, rest)) = text.split_once("://") {
         return reaches(scheme)?.then(|| authority(rest)).flatten();
@@ -304,13 +309,13 @@ fn address(text: &str) -> Option<SmolStr> {
     const SCHEMES: &[&str] = &["http", "https", "ftp", "ftps", "file", "sftp", "scp"];
     let scheme = text.split(':').next().filter(|scheme| scheme.len() < text.len());
     if scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.to_ascii_lowercase().as_str())) {
-        // With fewer slashes than it should have, every program reads it in its own way.
+        // With fewer slashes than required, each program parses the address differently.
         return None;
     }
     authority(text)
 }
 
-/// The host of what stands behind `scheme://`.
+/// Returns the host of the text after `scheme://`.
 fn authority(rest: &str) -> Option<SmolStr> {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
@@ -322,7 +327,7 @@ fn authority(rest: &str) -> Option<SmolStr> {
     name(host)
 }
 
-/// A name or an address of a host as everybody writes them.
+/// Returns a host name or address in its canonical form.
 pub(super) fn name(host: &str) -> Option<SmolStr> {
     canonical_host(host).map(SmolStr::from)
 }

@@ -1,4 +1,4 @@
-//! Programs that need the network, beyond the uses that the safe list describes.
+//! Programs that need the network, in addition to the uses that the safe list describes.
 
 use std::sync::LazyLock;
 
@@ -15,30 +15,30 @@ use crate::command::{
 #[derive(Clone, Copy, Debug)]
 enum Uses {
     All,
-    /// All but these subcommands, where they stand first.
+    /// All uses except those with one of these subcommands as the first word.
     AllBut(&'static str),
-    /// These subcommands.
+    /// The uses with one of these subcommands.
     Sub(&'static str),
-    /// The first of these with one of the second, which are options.
+    /// The uses with one of these subcommands (first field) and one of these options (second field).
     SubWith(&'static str, &'static str),
-    /// These, which may be cut short.
+    /// The uses with one of these subcommands, which may be abbreviated.
     Begun(&'static str),
-    /// Those without a subcommand.
+    /// The uses without a subcommand.
     Bare,
-    /// Those with one of these options.
+    /// The uses with one of these options.
     With(&'static str),
-    /// Those with such an option and a value that is no path.
+    /// The uses with one of these options and a value that is not a path.
     Told(&'static str),
-    /// Those with a path on another machine.
+    /// The uses with a path on another machine.
     Remote,
-    /// Those with a database on another machine.
+    /// The uses with a database on another machine.
     Database,
 }
 use Uses::{All, AllBut, Bare, Begun, Database, Remote, Sub, SubWith, Told, With};
 
-/// Programs, separated by blanks, and their uses.
+/// Rows of programs, separated by blanks, and their uses.
 const ROWS: &[(&str, Uses)] = &[
-    // What asks, fetches, sends and listens.
+    // Programs that query, fetch, send or listen.
     (
         "ab apachebench aria2c autossh axel bandwhich chisel cloudflared croc curlie ddosify dhclient dnsx elinks \
          ffuf filezilla ftp ghz gobuster grpcurl h2load http.server httpie httpx hydra iperf iperf3 k6 kinit \
@@ -61,7 +61,7 @@ const ROWS: &[(&str, Uses)] = &[
     ),
     ("systemctl journalctl hostnamectl timedatectl loginctl busctl", Told("-H --host")),
     ("logger", Told("-n --server")),
-    // Databases, where they are not files or sockets of this machine.
+    // Databases, unless they are files or sockets of this machine.
     (
         "psql pg_dump pg_dumpall pg_restore pg_basebackup pgcli createdb dropdb createuser dropuser vacuumdb \
          reindexdb clusterdb pgbench mysql mariadb mysqldump mariadb-dump mysqladmin mysqlimport mysqlshow \
@@ -289,7 +289,7 @@ const ROWS: &[(&str, Uses)] = &[
     ),
 ];
 
-/// Subcommands that keep an address and ask nobody.
+/// Subcommands that store an address without contacting it.
 const KEEPING: &[(&str, &str)] = &[
     ("git", "config|remote add|remote set-url|remote set-branches|commit|tag|notes|branch|log|grep|var|credential"),
     ("npm pnpm yarn pip go poetry conda bundle composer gem cargo uv brew", "config|env|set|pkg|version"),
@@ -305,7 +305,7 @@ static INDEX: LazyLock<HashMap<&'static str, Vec<Uses>>> = LazyLock::new(|| {
     index
 });
 
-/// The name under which a program is looked up: without a version, the name of a variant, or an ending.
+/// Returns the listed name of a program: without a version, the name of a variant, or a file extension.
 pub(super) fn plain_name(name: &str) -> &str {
     if may_need(name) || !name.bytes().any(|byte| byte.is_ascii_digit() || byte == b'.') {
         return name;
@@ -321,7 +321,7 @@ fn without_version(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '_'))
 }
 
-/// Every name with each of its subcommands that need the network.
+/// Returns every program name with each of its subcommands that need the network.
 #[cfg(test)]
 pub(in crate::command) fn subcommands() -> impl Iterator<Item = (&'static str, &'static str)> {
     let listed = ROWS.iter().filter_map(|(names, uses)| match uses {
@@ -341,7 +341,7 @@ pub(super) fn may_need(name: &str) -> bool {
     NAMES.contains(name)
 }
 
-/// Returns true if the first operand of the program says what it does.
+/// Returns true if the first operand of the program is a subcommand.
 pub(super) fn has_subcommands(name: &str) -> bool {
     let says = |uses: &Uses| matches!(uses, AllBut(_) | Sub(_) | Begun(_) | Bare);
     rows(name).any(says) || safe::has_subcommands(name)
@@ -365,7 +365,7 @@ pub(super) fn needs(name: &str, rest: &[Arg]) -> bool {
     })
 }
 
-/// Returns true if the words only keep an address.
+/// Returns true if the words only store an address.
 pub(super) fn keeps(name: &str, rest: &[Arg]) -> bool {
     let words = Words::new(rest);
     let is_one = |names: &str| occurs(name, names) && names.split(' ').any(|known| known == name);
@@ -376,7 +376,7 @@ fn rows(name: &str) -> impl Iterator<Item = &'static Uses> {
     INDEX.get(name).or_else(|| INDEX.get(without_version(name))).into_iter().flatten()
 }
 
-/// Returns true if one of `options` is given with a value that is no path: a socket of this machine has one.
+/// Returns true if one of `options` is given with a value that is not a path. A path is a socket of this machine.
 fn is_told(options: &str, rest: &[Arg]) -> bool {
     let given = |(at, word): (usize, &Arg)| {
         let text = word.text.as_str();

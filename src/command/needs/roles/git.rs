@@ -1,4 +1,4 @@
-//! The files that `git` reads and writes: operands, paths of a revision, and what is kept of all that lies below.
+//! The files that `git` reads and writes: operands, paths in a revision, and stored versions of files.
 
 use super::{Operand, Words, copied, exact, is_short_for, path};
 use crate::{
@@ -6,26 +6,26 @@ use crate::{
     model::{Access, Below},
 };
 
-/// What a subcommand does with the files of its repository.
+/// The use that a subcommand makes of the files of its repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Does {
-    /// Takes away all operands but the last, and writes that.
+    /// Removes all operands except the last, and writes the last.
     Moves,
-    /// Takes its operands away, with all below them.
+    /// Removes its operands with everything below them.
     Removes,
-    /// Writes the paths that it is told, with all below them.
+    /// Writes the given paths with everything below them.
     Writes,
-    /// Searches what its operands hold, or all that is there.
+    /// Searches the content of its operands, or of all files.
     Searches,
-    /// Takes out what its operands hold, or all that is there.
+    /// Extracts the content of its operands, or of all files.
     Takes,
-    /// Shows what has changed in its operands, or in all that is there: always, or with one of these options.
+    /// Shows changes in its operands or in all files: always, or only with one of these options.
     Shows(&'static str),
-    /// Shows one object, or a line of each version of its operand.
+    /// Shows one object, or one line for each version of its operand.
     Names,
 }
 
-/// The subcommands, separated by blanks, what they do, and their options that take a value.
+/// Rows of subcommands, separated by blanks, their use of files, and their options that take a value.
 const ROWS: &[(&str, Does, &str)] = &[
     ("mv", Does::Moves, ""),
     ("rm", Does::Removes, "--pathspec-from-file"),
@@ -38,18 +38,18 @@ const ROWS: &[(&str, Does, &str)] = &[
     ("cat-file blame annotate", Does::Names, ""),
 ];
 
-/// Options of the one that searches.
+/// Options with a value of `git grep`.
 const GREP: &str = "-A -B -C -O -e -f -m --max-count --max-depth --threads";
 
-/// Options of those that show changes.
+/// Options with a value of the subcommands that show changes.
 const DIFF: &str = "-G -I -O -S -U -l -n -L -o --output --since --until --after --before --author --grep --format \
                     --max-count --skip --diff-filter --inter-hunk-context";
 
-/// With one of these alone, nothing is shown of what the files hold.
+/// Options that suppress the content of the files.
 const NO_PATCH: &str = "--stat --numstat --shortstat --dirstat --summary --name-only --name-status --no-patch --quiet \
                         --raw --exit-code --oneline";
 
-/// The files that `git` with these words reads and writes.
+/// Returns the files that `git` reads and writes with these words.
 pub(super) fn named(rest: &[Arg]) -> Vec<Operand> {
     if let Some(without) = without_index(rest).filter(|without| without.certain) {
         return without.named();
@@ -69,7 +69,7 @@ pub(super) fn named(rest: &[Arg]) -> Vec<Operand> {
         Does::Searches => {
             let skipped = usize::from(!words.has("-e -f"));
             let operands = words.operands.get(skipped..).unwrap_or_default();
-            // A name without a sign of a path may be that of a revision, which is searched as a whole.
+            // A name without `/` or `.` may be a revision. A revision is searched as a whole.
             let is_path = |arg: &&Arg| exact(arg).is_some_and(|text| text.contains(['/', '.']));
             let all = operands.is_empty() || told.is_empty() && !operands.iter().all(is_path);
             named.extend(operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
@@ -93,7 +93,7 @@ pub(super) fn named(rest: &[Arg]) -> Vec<Operand> {
     named
 }
 
-/// The row of the first word that is a subcommand, and the words behind it.
+/// Returns the row of the subcommand and the words after it.
 fn subcommand(rest: &[Arg]) -> Option<(Does, &'static str, &[Arg])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
@@ -111,11 +111,11 @@ fn subcommand(rest: &[Arg]) -> Option<(Does, &'static str, &[Arg])> {
     None
 }
 
-/// The file that `revision:path` names, from where the repository begins or the line stands.
+/// Returns the file of `revision:path`, relative to the repository or to the working directory.
 fn in_revision(arg: &Arg) -> Option<Operand> {
     let text = exact(arg)?;
     let (_, file) = text.split_once(':')?;
-    // Between two colons stands which of several versions is meant.
+    // The text between two colons selects one of several versions.
     let file = file
         .split_once(':')
         .filter(|(stage, _)| matches!(*stage, "0" | "1" | "2" | "3"))
@@ -132,26 +132,26 @@ fn perhaps(operand: Operand) -> Operand {
     Operand { certain: false, ..operand }
 }
 
-/// Returns true for what is written as a revision and as nothing else.
+/// Returns true for a text that can only be a revision.
 fn is_a_revision(text: &str) -> bool {
     let name = text.split(['~', '^', '@']).next().unwrap_or(text);
     text == "@" || text.contains("@{") || name == "HEAD" || name.ends_with("_HEAD")
 }
 
-/// Returns true if a comparison or a search reads files in no repository, and `is_unknown` of one of them.
+/// Returns true if a comparison or a search reads files outside of a repository and `is_unknown` holds for one of them.
 pub(super) fn reads_unknown(rest: &[Arg], is_unknown: impl Fn(&Arg) -> bool) -> bool {
     without_index(rest).is_some_and(|without| {
-        // Beside a revision there is no file that is compared in no repository.
+        // If one operand is a revision, git does not compare files outside of a repository.
         let versions = !without.certain && without.files.iter().any(|arg| is_a_revision(&arg.text));
         let counts = |arg: &Arg| !versions || arg.known == Known::Partly;
         without.files.iter().any(|arg| is_unknown(arg) && counts(arg))
     })
 }
 
-/// Operands of a `git` that compares or searches files that are in no repository.
+/// The operands of a `git` command that compares or searches files outside of a repository.
 struct WithoutIndex<'a> {
     files: Vec<&'a Arg>,
-    /// It is said that it does; otherwise it depends on where the files are.
+    /// True if the words say so. Otherwise the place of the files decides.
     certain: bool,
     searches: bool,
 }
@@ -169,7 +169,7 @@ fn without_index(rest: &[Arg]) -> Option<WithoutIndex<'_>> {
         return is_told.then_some(WithoutIndex { files, certain: true, searches: true });
     }
     let files = Words::read(behind, "-G -I -O -S -U -l").operands;
-    // What may become several words may be two names.
+    // A word that may become several words may be two names.
     let may_be_two = files.len() == 2 || files.iter().any(|arg| arg.splits || arg.open);
     let outside = |arg: &&Arg| arg.text.starts_with(['/', HOME]) || arg.text.split('/').any(|name| name == "..");
     let certain = is_told || files.len() == 2 && files.iter().any(outside);

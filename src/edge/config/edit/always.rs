@@ -1,4 +1,5 @@
-//! What a person said for good, in the words of a file: rights and rules, exactly as wide as it was meant.
+//! A person's permanent decision in the form of the policy file: permissions and rules, exactly as wide as the
+//! decision.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::{
 
 use super::KeepError;
 
-/// A person's yes that is to last, with who gave it; made from what was asked, or from what an engine keeps.
+/// A permanent approval, with the person who gave it. It is made from a request, a saved decision or a grant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Always {
     agent: AgentId,
@@ -24,17 +25,17 @@ pub struct Always {
     means: Means,
     at: Timestamp,
     request: Option<RequestId>,
-    /// The directory in which it was said, if it is about a command.
+    /// The directory in which it was given, if it is about a command.
     cwd: Option<SanitizedPath>,
 }
 
 impl Always {
-    /// A yes to all that `request` asks for.
+    /// Creates a permanent approval of everything that `request` asks for.
     ///
     /// # Errors
     ///
-    /// [`KeepError::NotSayable`] if less than a lasting yes was asked for, or a rule cannot say just this: a command without a
-    /// shape of its own, something destructive, a host.
+    /// [`KeepError::NotSayable`] if the request asks for less than a permanent approval, or if a rule cannot express
+    /// exactly this: a command without a shape of its own, a destructive action, a host.
     pub fn to(request: &Request, by: ApproverId, means: impl Into<Means>, at: Timestamp) -> Result<Always, KeepError> {
         if let Some(asked) = request.scope.filter(|asked| !Scope::Always.fits_within(*asked)) {
             let code = request.code();
@@ -46,7 +47,7 @@ impl Always {
             return Err(KeepError::not_sayable(why));
         }
         refuse_hooked(&request.hooks)?;
-        // Where only rights are asked for, only those are given for good.
+        // If a request asks only for permissions, only these are granted permanently.
         let action = request.action.as_deref().filter(|_| request.asks_about_action());
         let rule = action.map(rule_about).transpose()?;
         Ok(Always {
@@ -62,11 +63,11 @@ impl Always {
         })
     }
 
-    /// What an engine keeps for good because a person said yes to an action.
+    /// Creates a permanent approval from a saved decision of a person about an action.
     ///
     /// # Errors
     ///
-    /// [`KeepError::NotSayable`] if it does not last for good, is a no, or a rule cannot say just this.
+    /// [`KeepError::NotSayable`] if the decision is not permanent, is a denial, or a rule cannot express exactly this.
     pub fn of_ruling(ruling: &Ruling) -> Result<Always, KeepError> {
         let name = ruling.id;
         if ruling.verdict != Verdict::Allow || ruling.scope != Scope::Always {
@@ -94,11 +95,11 @@ impl Always {
         })
     }
 
-    /// A right that a person gave for good to an agent of `owner`.
+    /// Creates a permanent approval from a grant that a person gave to an agent of `owner`.
     ///
     /// # Errors
     ///
-    /// [`KeepError::NotSayable`] if it does not last for good, is not for use, or no person gave it.
+    /// [`KeepError::NotSayable`] if the grant is not permanent, is not for use, or was not given by a person.
     pub fn of_grant(grant: &Grant, owner: &OwnerId) -> Result<Always, KeepError> {
         let name = grant.id;
         let Origin::Person { by, means, request } = &grant.origin else {
@@ -142,12 +143,13 @@ impl Always {
         self.rights.is_empty() && self.rules.is_empty()
     }
 
-    /// The directory in which it was said, if a rule of an agent that works in `own` would allow it elsewhere.
+    /// Returns the directory in which the approval was given, if a rule of an agent that works in `own` would apply to
+    /// another directory.
     pub(super) fn said_elsewhere(&self, own: &SanitizedPath) -> Option<&SanitizedPath> {
         self.cwd.as_ref().filter(|cwd| *cwd != own)
     }
 
-    /// What `agent` does not say yet.
+    /// Returns the permissions and rules that the policy of `agent` does not contain yet.
     pub(super) fn without(&self, agent: &AgentPolicy) -> Always {
         let (mut rights, mut rules) = (self.rights.clone(), self.rules.clone());
         rights.retain(|right| !agent.rights.iter().any(|there| there.hold == Hold::Use && there.right == *right));
@@ -155,21 +157,21 @@ impl Always {
         Always { rights, rules, ..self.clone() }
     }
 
-    /// Where `agent` says it.
+    /// Returns the lines in the policy of `agent` that contain the approval.
     pub(super) fn places_in(&self, agent: &AgentPolicy) -> Vec<Place> {
         let rights = agent.rights.iter().filter(|there| self.rights.contains(&there.right)).map(|there| &there.place);
         let rules = agent.rules.iter().filter(|there| self.rules.iter().any(|rule| rule.says_the_same(there)));
         rights.chain(rules.map(|rule| &rule.place)).cloned().collect()
     }
 
-    /// Who said so, when, and to what question: one line, with nothing in it that an agent chose.
+    /// Returns one comment line with the person, the time and the request. It contains no text that an agent chose.
     pub(super) fn comment(&self) -> String {
         let (by, means, at) = (&self.by, Shown(&self.means), self.at);
         let answered = self.request.map(|id| format!(", request {id}")).unwrap_or_default();
         format!("{by} ({means}) said yes for good at {at}{answered}")
     }
 
-    /// Something that the rule allows.
+    /// Returns an example of an action that the rule allows.
     pub(super) fn example(&self) -> Option<Action> {
         let rule = self.rules.first()?;
         let action = match (&rule.shape, &rule.path) {
@@ -181,7 +183,7 @@ impl Always {
     }
 }
 
-/// A rule says nothing to a hook.
+/// Refuses an approval that a hook asked for, because a rule cannot answer a hook.
 fn refuse_hooked(hooks: &[Arc<str>]) -> Result<(), KeepError> {
     let Some(hook) = hooks.first() else { return Ok(()) };
     Err(KeepError::not_sayable(format_args!(
@@ -190,7 +192,7 @@ fn refuse_hooked(hooks: &[Arc<str>]) -> Result<(), KeepError> {
     )))
 }
 
-/// What a yes is about.
+/// The subject of an approval.
 enum About<'a> {
     Access(Digest),
     Shape(&'a CommandShape),
@@ -217,7 +219,7 @@ fn rule_about(action: &ActionFacts) -> Result<Rule, KeepError> {
     rule(&action.tool, action.operation, &action.resource, about)
 }
 
-/// The rule that allows this and nothing else.
+/// Creates the rule that allows exactly this action.
 fn rule(tool: &ToolName, operation: Operation, resource: &str, about: About<'_>) -> Result<Rule, KeepError> {
     let place = Place { file: Arc::default(), line: 0 };
     let verdict = Verdict::Allow;

@@ -1,22 +1,22 @@
-//! The text of a file with something added, and not a byte of the rest changed. Nothing here reads the disk.
+//! Inserts lines into the text of a file and leaves every other byte unchanged. This module does not read the disk.
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::Always;
 use crate::model::{Right, Rule};
 
-/// `text`, with what was said added to the agent's table.
+/// Returns `text` with the approval added to the agent's table.
 ///
 /// # Errors
 ///
-/// What about the file makes that impossible, with the way out.
+/// A text for a person: the property of the file that prevents the change, and the remedy.
 pub(super) fn insert(text: &str, said: &Always) -> Result<String, String> {
     let is_windows = text.contains("\r\n");
     let plain = if is_windows { text.replace("\r\n", "\n") } else { text.to_owned() };
     let back = |plain: String| if is_windows { plain.replace('\n', "\r\n") } else { plain };
     let mut document: DocumentMut = plain.parse().map_err(|why: toml_edit::TomlError| why.message().to_owned())?;
     let as_it_was = back(document.to_string());
-    // The last line may lack its end, and gets one.
+    // A last line without a line end gets one.
     if as_it_was != text && as_it_was.trim_end_matches(['\r', '\n']) != text {
         return Err("it has a byte order mark, or line ends of two kinds, which would not stay as they are: save it \
                     without"
@@ -33,7 +33,7 @@ pub(super) fn insert(text: &str, said: &Always) -> Result<String, String> {
         add_rule(agent, rule, &comment).ok_or_else(lost)?;
     }
     let new = back(document.to_string());
-    // INVARIANT: nothing was taken away or moved.
+    // INVARIANT: no text was removed or moved.
     if is_within(text, &new) {
         Ok(new)
     } else {
@@ -41,7 +41,7 @@ pub(super) fn insert(text: &str, said: &Always) -> Result<String, String> {
     }
 }
 
-/// Whether everything in `old` is in `new`, in its order.
+/// Returns true if `new` contains every byte of `old` in the same order.
 fn is_within(old: &str, new: &str) -> bool {
     let mut new = new.bytes();
     old.bytes().all(|byte| new.any(|other| other == byte))
@@ -78,7 +78,7 @@ fn add_rule(agent: &mut Item, rule: &Rule, comment: &str) -> Option<()> {
     Some(())
 }
 
-/// Behind everything else in a list, on a line of its own below the comment.
+/// Appends a value to a list, on a line of its own below the comment.
 fn push(array: &mut Array, value: Value, comment: &str) {
     let trailing = array.trailing().as_str().unwrap_or_default().to_owned();
     let (before, indent) = trailing.rsplit_once('\n').unwrap_or((trailing.trim_end(), ""));

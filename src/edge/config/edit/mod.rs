@@ -1,7 +1,8 @@
-//! What a person said for good goes into the file, where it can be read, changed and taken back like anything else there.
+//! Writes permanent decisions of people into the policy file, where they can be read, changed and removed like any
+//! other line.
 //!
-//! No agent's handle leads here: whoever calls this can write the file. What is written covers what was said and nothing
-//! more; what a rule cannot say exactly is not written.
+//! An agent has no handle to these calls: their caller can write the file anyway. The written lines cover the decision
+//! and no more; a decision that a rule cannot express exactly is not written.
 
 mod always;
 mod insert;
@@ -19,34 +20,34 @@ use crate::{
 pub use always::Always;
 use replace::Replaced;
 
-/// How often somebody else may save the file while it is being written, before that is odd.
+/// The maximum number of attempts while another process keeps saving the file.
 const MAX_TRIES: usize = 8;
 
-/// What a file says from now on.
+/// The result of writing a permanent decision into a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kept {
-    /// The lines that say it.
+    /// The lines that contain it.
     pub places: Vec<Place>,
-    /// Whether the file said so already; then nothing was written.
+    /// True if the file contained it already; then the file was not changed.
     pub was_there: bool,
-    /// Whether an engine that follows the file takes it over only once a person agrees (`confirm_widening`).
+    /// True if an engine that follows the file applies it only after a person accepts it (`confirm_widening`).
     pub waits: bool,
 }
 
-/// Why something is not written into a file. The file is as it was.
+/// The reason why a decision was not written into a file. The file is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeepError {
-    /// The file cannot say exactly this, or it would not count there.
+    /// The file cannot express exactly this, or it would have no effect there.
     NotSayable(String),
-    /// The file is wrong, or would be.
+    /// The file is invalid, or would be.
     File(ConfigError),
-    /// The disk says no.
+    /// A file operation failed.
     Disk {
         /// The file.
         file: Arc<str>,
-        /// What was tried, and what happened.
+        /// The operation, and its error.
         what: String,
     },
 }
@@ -79,37 +80,38 @@ impl From<ConfigError> for KeepError {
     }
 }
 
-/// What was written into a file and may still be taken back. Nobody else writes the file by this library meanwhile.
+/// A decision that was written into a file and can still be removed. While this lives, no other caller of this library
+/// writes the file.
 ///
-/// Dropping it lets the lines stand: what a person said is not lost by itself.
+/// Dropping it keeps the lines, so that a person's decision is not lost.
 #[derive(Debug)]
 #[must_use = "it stands or is taken back"]
 pub struct KeptAtFirst {
     file: PolicyFile,
     kept: Kept,
-    /// What the file said, unless it said so already.
+    /// The previous content of the file; none if the file contained the decision already.
     before: Option<Vec<u8>>,
     after: Vec<u8>,
     _alone: Option<std::fs::File>,
 }
 
 impl KeptAtFirst {
-    /// What the file says.
+    /// Returns the result of writing.
     pub fn kept(&self) -> &Kept {
         &self.kept
     }
 
-    /// It stays.
+    /// Keeps the decision in the file.
     pub fn stands(self) -> Kept {
         self.kept
     }
 
-    /// Puts back what the file said before; nothing is done if it said so already.
+    /// Restores the previous content of the file. If the file contained the decision already, it is left unchanged.
     ///
     /// # Errors
     ///
-    /// [`KeepError::Disk`] if somebody else has saved the file meanwhile, or it cannot be replaced: then the lines are
-    /// still in it.
+    /// [`KeepError::Disk`] if another process has saved the file meanwhile, or the file cannot be replaced: then the
+    /// lines are still in it.
     pub fn take_back(self) -> Result<(), KeepError> {
         let Some(before) = &self.before else { return Ok(()) };
         let text = self.file.read()?;
@@ -121,39 +123,40 @@ impl KeptAtFirst {
 }
 
 impl PolicyFile {
-    /// Writes what a person said for good into the file: a permission among the agent's `permissions`, a yes to an action as
-    /// one of its rules, with a comment that says who said so and when. Everything else in the file stays as it is, to the
-    /// byte.
+    /// Writes a permanent decision of a person into the file: a permission among the agent's `permissions`, an approval
+    /// of an action as one of its rules. A comment names the person and the time. Every other byte of the file stays as
+    /// it is.
     ///
-    /// The file is replaced as a whole, with its owner and mode, where it really is. If somebody else saves it meanwhile,
-    /// theirs stays, and this is added to it. An editor that has it open and writes in place does not notice; whoever edits
-    /// the file should save by renaming, as for every change of it.
+    /// The file is replaced as a whole at its real location, with its owner and mode. If another process saves it
+    /// meanwhile, that version is kept, and the lines are added to it. An editor that has the file open and writes in
+    /// place does not notice the change. So save the file by renaming, as for every change of it.
     ///
     /// # Authority
     ///
-    /// Whoever calls this gives an agent something for good, as by writing the file. It takes a path, and no engine: an agent's
-    /// handle cannot reach it, and the file is protected from agents' files and commands.
+    /// The caller gives an agent a permission permanently, as by writing the file. The call takes a path and no engine:
+    /// the handle of an agent cannot reach it, and the file is protected from the files and commands of agents.
     ///
     /// # Errors
     ///
-    /// [`KeepError::NotSayable`] if the file has no words for exactly this, does not have the agent, or would not come to a yes
-    /// by it; [`KeepError::File`] with everything that is wrong with the file as it is, or would be; [`KeepError::Disk`] if it
-    /// is read-only or cannot be replaced, or somebody holds the lock of its directory for seconds. In each case the file is as
-    /// it was.
+    /// [`KeepError::NotSayable`] if the file cannot express exactly this, does not have the agent, or the action would
+    /// still not be allowed; [`KeepError::File`] with every problem of the file as it is, or would be;
+    /// [`KeepError::Disk`] if the file is read-only or cannot be replaced, or if another process holds the lock of its
+    /// directory for seconds. In each case the file is unchanged.
     pub fn keep(&self, said: &Always) -> Result<Kept, KeepError> {
         self.keep_at_first(said).map(KeptAtFirst::stands)
     }
 
-    /// The same, for as long as nothing speaks against it: who writes it down before it is said elsewhere loses nothing if
-    /// killed in between, and can take it back if it must not be said there.
+    /// Writes like [`PolicyFile::keep`], but the lines can still be removed. So a caller can write a decision before it
+    /// applies it elsewhere: if the caller is killed in between, the decision is not lost, and if it cannot be applied
+    /// there, the lines can be removed.
     ///
     /// # Authority
     ///
-    /// As [`PolicyFile::keep`].
+    /// The authority of [`PolicyFile::keep`].
     ///
     /// # Errors
     ///
-    /// As [`PolicyFile::keep`].
+    /// The errors of [`PolicyFile::keep`].
     pub fn keep_at_first(&self, said: &Always) -> Result<KeptAtFirst, KeepError> {
         let alone = replace::alone(&self.read()?)?;
         for _ in 0..MAX_TRIES {
@@ -168,11 +171,11 @@ impl PolicyFile {
         Err(KeepError::disk(&self.read()?, "somebody else saves it again and again"))
     }
 
-    /// The same without writing: what [`PolicyFile::keep`] would write, or why it would not.
+    /// Returns the result that [`PolicyFile::keep`] would have, without writing.
     ///
     /// # Errors
     ///
-    /// As [`PolicyFile::keep`].
+    /// The errors of [`PolicyFile::keep`].
     pub fn could_keep(&self, said: &Always) -> Result<Kept, KeepError> {
         let text = self.read()?;
         let (_, kept) = plan(&text, said)?;
@@ -183,7 +186,7 @@ impl PolicyFile {
     }
 }
 
-/// The bytes that say it, and what they come to.
+/// Returns the new content of the file, and the result of writing it.
 fn plan(text: &PolicyText, said: &Always) -> Result<(Vec<u8>, Kept), KeepError> {
     let before = text.parse()?;
     let agent = known(text, &before, said)?;
@@ -207,13 +210,13 @@ fn plan(text: &PolicyText, said: &Always) -> Result<(Vec<u8>, Kept), KeepError> 
     Ok((written.bytes, Kept { places, was_there: false, waits }))
 }
 
-/// The agent, if it is that owner's in the file too.
+/// Returns the agent's policy, if the agent has the same owner in the file.
 fn known<'p>(text: &PolicyText, policy: &'p Policy, said: &Always) -> Result<&'p AgentPolicy, KeepError> {
     let (agent, file) = (said.agent(), Shown(&text.file));
     let known = policy.agents.get(agent).ok_or_else(|| {
         KeepError::not_sayable(format_args!(
-            "`{file}` has no agent `{agent}`, so nothing can be written for it there: an `always` that the engine keeps \
-             (`--scope always`) is the way"
+            "`{file}` has no agent `{agent}`, so nothing can be written for it there: an `always` that the engine \
+             keeps (`--scope always`) is the way"
         ))
     })?;
     if let Some(cwd) = said.said_elsewhere(&known.profile.working_dir) {
@@ -233,7 +236,7 @@ fn known<'p>(text: &PolicyText, policy: &'p Policy, said: &Always) -> Result<&'p
     )))
 }
 
-/// Whether `after` says what `before` does, and what was said, and nothing else. Lines may have moved.
+/// Returns true if `after` contains exactly the meaning of `before` and the decision. Lines may have moved.
 fn is_besides(before: &Policy, after: &Policy, said: &Always) -> bool {
     let same_agents = before.agents.len() == after.agents.len();
     same_agents
@@ -255,12 +258,12 @@ fn is_besides(before: &Policy, after: &Policy, said: &Always) -> bool {
         })
 }
 
-/// Refuses a yes that would not count, so that nobody believes it does.
+/// Refuses an approval that would have no effect, so that a person does not rely on it.
 fn counts(policy: &Policy, said: &Always) -> Result<(), KeepError> {
     let Some(action) = said.example() else { return Ok(()) };
     let rehearsal = Rehearsal::of(policy.clone()).map_err(KeepError::not_sayable)?;
     let explanation = rehearsal.explain(said.agent(), &action).map_err(KeepError::not_sayable)?;
-    // What the agent does not hold in the file it may hold otherwise; the stages below tell whether the rule counts.
+    // The agent may hold a missing permission in another way. The later stages show if the rule has an effect.
     let in_the_way = explanation.walk.iter().find(|step| {
         let rights_aside = step.stage != Stage::Held && step.stage < Stage::AllowRule;
         rights_aside && step.says.is_some_and(|ruled| ruled.verdict() > Effect::Confined)
@@ -269,7 +272,8 @@ fn counts(policy: &Policy, said: &Always) -> Result<(), KeepError> {
     let reason = step.reason.clone().unwrap_or_default();
     let refs = step.rule_refs.iter().map(|rule| format!(", {rule}")).collect::<String>();
     Err(KeepError::not_sayable(format_args!(
-        "a rule that allows it would not count: {}{refs}. Change that, or let the engine keep the answer (`--scope always`)",
+        "a rule that allows it would not count: {}{refs}. Change that, or let the engine keep the answer \
+         (`--scope always`)",
         Shown(&reason)
     )))
 }

@@ -1,4 +1,4 @@
-//! A file takes the place of another one: as a whole, and only of the one that was read.
+//! Replaces a file as a whole, and only if it is still the file that was read.
 
 use std::{
     fs::{File, Metadata, OpenOptions, Permissions, TryLockError},
@@ -15,19 +15,19 @@ use rustix::fs::{Gid, OFlags, Uid};
 use super::{super::PolicyText, KeepError};
 use crate::{fs::identity_of, model::FileIdentity};
 
-/// What became of it.
+/// The result of a replacement.
 pub(super) enum Replaced {
     Done,
-    /// The file is another one than the one that was read; nothing was changed.
+    /// The file is not the one that was read. It was not changed.
     ChangedMeanwhile,
 }
 
-/// How often it is looked whether another program still writes the same file, and how long between two looks.
+/// The number of attempts to lock the directory, and the pause between two attempts.
 const LOOKS: (usize, Duration) = (1000, Duration::from_millis(5));
 
-/// Keeps others who write this file this way out until it is dropped, so that nobody builds on what is taken back. Where a
-/// file system knows no locks, they are told from somebody else's saves as anybody is. Whoever can read the directory can
-/// hold the lock, so that it is not waited for without end.
+/// Locks out other callers of this library that write this file, until the lock is dropped, so that they do not build
+/// on lines that may be removed. On a file system without locks, their saves are detected like any other save. A
+/// process that can read the directory can hold the lock, so the wait is limited.
 pub(super) fn alone(old: &PolicyText) -> Result<Option<File>, KeepError> {
     let directory = old.ground.trail.real.parent().unwrap_or(Path::new("/"));
     let Ok(held) = File::open(directory) else { return Ok(None) };
@@ -43,7 +43,7 @@ pub(super) fn alone(old: &PolicyText) -> Result<Option<File>, KeepError> {
     Err(KeepError::disk(old, what))
 }
 
-/// Puts `new` in the place of the file that was read as `old`, where it really is, with its owner and mode.
+/// Replaces the file that was read as `old` with `new`, at its real location, with its owner and mode.
 pub(super) fn replace(old: &PolicyText, new: &[u8]) -> Result<Replaced, KeepError> {
     let failed = |tried: &str, why: &io::Error| KeepError::disk(old, format_args!("{tried} failed: {why}"));
     let Some(about) = writable(old)? else { return Ok(Replaced::ChangedMeanwhile) };
@@ -57,24 +57,25 @@ pub(super) fn replace(old: &PolicyText, new: &[u8]) -> Result<Replaced, KeepErro
     }
     match exchange(&beside, real, old) {
         Ok(true) => {
-            // It is in its place by now; what a power cut may undo is told, and the file is whole either way.
+            // The file is in its place by now. A power failure may undo that, so the error is reported; the file is
+            // complete either way.
             File::open(directory)
                 .and_then(|directory| directory.sync_all())
                 .map_err(|why| failed("syncing it", &why))?;
             Ok(Replaced::Done)
         }
         Ok(false) => Ok(Replaced::ChangedMeanwhile),
-        // What is beside it may be what somebody else saved, so that nothing is removed.
+        // The file beside it may be another process's save, so it is not removed.
         Err(why) => Err(failed(&format!("putting the file beside it, `{}`, in its place", beside.display()), &why)),
     }
 }
 
-/// Says that the file is not meant to be written, if its mode says so.
+/// Refuses a file whose mode makes it read-only.
 pub(super) fn refuse_read_only(old: &PolicyText) -> Result<(), KeepError> {
     writable(old).map(drop)
 }
 
-/// What is known of the file that was read; none if it is gone by now.
+/// Returns the metadata of the file that was read; none if it is gone or replaced by now.
 fn writable(old: &PolicyText) -> Result<Option<Metadata>, KeepError> {
     let about = match std::fs::symlink_metadata(&old.ground.trail.real) {
         Ok(about) => about,
@@ -82,7 +83,7 @@ fn writable(old: &PolicyText) -> Result<Option<Metadata>, KeepError> {
         Err(why) => return Err(KeepError::disk(old, format_args!("looking at it failed: {why}"))),
     };
     if about.mode() & 0o200 == 0 {
-        // Its directory could be written, but whoever took the right to write it away meant something by it.
+        // The directory may be writable, but the owner removed the write permission on purpose.
         let what =
             format!("it is read-only (mode {:o}): `chmod u+w` it, or add the lines by hand", about.mode() & 0o777);
         return Err(KeepError::disk(old, what));
@@ -91,7 +92,7 @@ fn writable(old: &PolicyText) -> Result<Option<Metadata>, KeepError> {
     Ok(Some(about).filter(|_| same))
 }
 
-/// A name beside `real` that nobody uses.
+/// Returns an unused name beside `real`.
 fn beside(real: &Path) -> PathBuf {
     let name = real.file_name().unwrap_or_default().to_string_lossy();
     real.with_file_name(format!(".{name}.{}.new", uuid::Uuid::now_v7()))
@@ -109,7 +110,7 @@ fn write(path: &Path, content: &[u8], like: &Metadata) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Puts `beside` in the place of `real`, if that still is what was read; then what was there is gone.
+/// Replaces `real` with the file `beside`, if `real` still is the file that was read. The old file is then removed.
 #[cfg(target_os = "linux")]
 fn exchange(beside: &Path, real: &Path, old: &PolicyText) -> io::Result<bool> {
     exchange_by(|| rustix::fs::renameat_with(CWD, beside, CWD, real, RenameFlags::EXCHANGE), beside, real, old)
@@ -120,8 +121,8 @@ fn exchange(beside: &Path, real: &Path, old: &PolicyText) -> io::Result<bool> {
     rename(beside, real, old)
 }
 
-/// The two change places in one step, and what comes out is looked at: if it is not what was read, it goes back. So nobody's
-/// save is lost, however short before it came.
+/// Exchanges the two files in one step, and then checks the old one. If it is not the file that was read, they are
+/// exchanged back. So no save of another process is lost, even if it came at the last moment.
 #[cfg(target_os = "linux")]
 fn exchange_by(
     mut swap: impl FnMut() -> rustix::io::Result<()>,
@@ -132,7 +133,7 @@ fn exchange_by(
     let ours = Named::at(beside)?;
     match swap() {
         Ok(()) => {}
-        // A file system without it.
+        // This file system does not support the exchange.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => return rename(beside, real, old),
         Err(why) => {
             let _ = std::fs::remove_file(beside);
@@ -147,8 +148,8 @@ fn exchange_by(
     Ok(same)
 }
 
-/// Puts what lies `beside` back, and sees that what comes out is what went in before, which is `put` at first. If it is not,
-/// somebody saved in between, and that is what goes back.
+/// Exchanges the file at `beside` back, and checks that the file that comes out is the one that was put in before,
+/// first `put`. If it is not, another process saved in between, and that save is put back.
 #[cfg(target_os = "linux")]
 fn give_back(mut swap: impl FnMut() -> rustix::io::Result<()>, beside: &Path, mut put: Named) -> io::Result<()> {
     loop {
@@ -161,7 +162,7 @@ fn give_back(mut swap: impl FnMut() -> rustix::io::Result<()>, beside: &Path, mu
     }
 }
 
-/// Whatever a name led to, held open, so that nothing else gets its number meanwhile.
+/// The object that a name led to, held open, so that its inode number is not reused meanwhile.
 #[cfg(target_os = "linux")]
 struct Named {
     _held: rustix::fd::OwnedFd,
@@ -178,14 +179,14 @@ impl Named {
     }
 }
 
-/// The same where two names cannot change places: somebody who saves between the look and the step is not seen.
+/// Replaces the file where two names cannot be exchanged. A save between the check and the rename is not detected.
 fn rename(beside: &Path, real: &Path, old: &PolicyText) -> io::Result<bool> {
     let same = is_what_was_read(real, old);
     if same { std::fs::rename(beside, real) } else { std::fs::remove_file(beside) }?;
     Ok(same)
 }
 
-/// Whether it is; what cannot be looked at is not.
+/// Returns true if the file is the one that was read. A file that cannot be read is not.
 fn is_what_was_read(path: &Path, old: &PolicyText) -> bool {
     let flags = (OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).bits().cast_signed();
     let look = || -> io::Result<bool> {

@@ -1,4 +1,5 @@
-//! A directory that is mounted in a second place has one identity and two names; tests may not mount.
+//! Tests of a directory with one identity and two names, like a second mount. Tests may not mount, so the identity is
+//! passed.
 
 use std::{fs, path::Path};
 

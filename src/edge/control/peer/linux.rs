@@ -1,4 +1,4 @@
-//! What the kernel says of the process at the other end.
+//! The kernel's report about the process at the other end.
 
 use std::{
     io,
@@ -19,7 +19,7 @@ use super::{
     Admitted, NotAdmitted, means,
 };
 
-/// The process that connected, as the kernel tells it.
+/// Names the process that connected, as the kernel reports it.
 pub(in super::super) fn named(stream: &UnixStream) -> Arc<str> {
     match getsockopt(stream, sockopt::PeerCredentials) {
         Ok(told) => format!("uid {}, pid {}", told.uid(), told.pid()).into(),
@@ -27,13 +27,13 @@ pub(in super::super) fn named(stream: &UnixStream) -> Arc<str> {
     }
 }
 
-/// Admits the process that connected, or says why not.
+/// Admits the process that connected, or returns the reason for the refusal.
 pub(in super::super) fn admit(stream: &UnixStream, surfaces: &Surfaces) -> Result<Admitted, NotAdmitted> {
     let told = getsockopt(stream, sockopt::PeerCredentials).map_err(io::Error::from)?;
     if told.uid() != rustix::process::getuid().as_raw() {
         return Err(NotAdmitted::OtherUser { uid: told.uid() });
     }
-    // Of a process outside this namespace the kernel says nothing.
+    // The kernel reports pid 0 for a process outside this namespace.
     let pid = u32::try_from(told.pid()).ok().filter(|pid| *pid != 0).ok_or(NotAdmitted::Gone)?;
     let engine = std::process::id();
     let attended = |is_attended| Ok(Admitted { means: means(told.uid(), pid), is_attended });
@@ -46,7 +46,7 @@ pub(in super::super) fn admit(stream: &UnixStream, surfaces: &Surfaces) -> Resul
     let held = Held::of(stream, pid)?;
     let peer = Process::of(pid)?;
     let origin = peer.origin(engine, |process| surfaces.know(process))?;
-    // Whatever was read was about this process, if it is there to the end of the reading.
+    // If the process still exists after all these reads, each of them was about this process.
     if !held.is_there(pid)? {
         return Err(NotAdmitted::Gone);
     }
@@ -57,7 +57,7 @@ pub(in super::super) fn admit(stream: &UnixStream, surfaces: &Surfaces) -> Resul
     }
 }
 
-/// A process that is held: its number cannot become another one's unseen.
+/// A handle on a process. It shows if the number was reused by another process.
 struct Held(OwnedFd);
 
 impl Held {
@@ -65,7 +65,7 @@ impl Held {
         if let Ok(held) = getsockopt(stream, sockopt::PeerPidfd) {
             return Ok(Held(held));
         }
-        // A kernel before 6.5: what has that number now.
+        // A kernel before 6.5: use the process that has that number now.
         let number = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw).ok_or(NotAdmitted::Gone)?;
         let held = rustix::process::pidfd_open(number, rustix::process::PidfdFlags::empty());
         held.map(Held).map_err(|_| NotAdmitted::Gone)

@@ -1,5 +1,5 @@
-//! The way out of damage without a copy: what follows it is set aside, and what can be read there of what was taken away is
-//! taken away again.
+//! The recovery from damage without a backup. It sets aside everything after the damage, and applies the readable
+//! revocations in it again.
 
 use std::{path::Path, sync::Arc};
 
@@ -18,36 +18,40 @@ use crate::{
     seam::{Batch, Clock as _, RealDisk, SystemClock},
 };
 
-/// What became of a trail that was cut.
+/// The result of cutting a trail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cut {
-    /// The last event of what was kept as it was.
+    /// The last event that was kept unchanged.
     pub kept: u64,
-    /// What the records that were set aside had taken away, taken away again: these follow.
+    /// The new events that follow: they repeat the readable revocations and other restrictions in the records set
+    /// aside.
     pub again: Vec<Event>,
-    /// How many of the records that were set aside say nothing that could be read, or something that was altered: what they
-    /// took away, if they did, holds again.
+    /// The number of records set aside that could not be read, or were altered. Permissions that they may have revoked
+    /// are held again.
     pub unread: u64,
     /// The end of the chain.
     pub head: Head,
 }
 
-/// Sets aside everything from event `before` on, so that an engine can be opened on the rest. What is set aside stays in
-/// the directory, under names that begin with `cut-`. As far as it can still be read there, what was taken away stays away:
-/// rights that were revoked, ended or used up, agents that went, what people no longer allow, what they denied for good (of
-/// agents that are not known yet, too), and what a file narrowed of settings, modes and rules.
+/// Sets aside everything from event `before` on, so that an engine can be opened on the rest. The records set aside
+/// stay in the directory, under names that begin with `cut-`.
 ///
-/// It is one step: until it is done, the trail is damaged as it was, and can be cut again.
+/// Restrictions that can still be read there stay in force. These are: grants that were revoked, expired or used;
+/// agents that were retired; approvals that people withdrew; permanent denials by people (also for agents that do not
+/// exist yet); and restrictions by a policy file of settings, modes and rules.
+///
+/// The operation is one step. Until it is complete, the trail is damaged as before, and can be cut again.
 ///
 /// # Authority
 ///
-/// What was revoked in records that cannot be read holds again.
+/// Permissions that were revoked only in unreadable records are held again.
 ///
 /// # Errors
 ///
-/// [`JournalError::InUse`]; [`JournalError::Damaged`] if something before that event is wrong; [`JournalError::NoSuchEvent`]
-/// if nothing is there from that event on, or it is event 0; anything the disk says.
+/// [`JournalError::InUse`]; [`JournalError::Damaged`] if something before that event is wrong;
+/// [`JournalError::NoSuchEvent`] if there is nothing from that event on, or if it is event 0; [`JournalError::Disk`]
+/// for every error of the disk.
 pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError> {
     let files = Files::at(Arc::new(RealDisk), directory.as_ref())?;
     let (lock, _) = files.take()?;
@@ -60,7 +64,7 @@ pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError
         return Err(no_such_event(directory.as_ref(), before));
     }
     let again = kept.taken_again(&aside, before);
-    // Snapshots go first: an engine would begin with the newest.
+    // Snapshots are renamed first, since an engine would start from the newest one.
     for sequence in files.list()?.snapshots.into_iter().filter(is_newer) {
         let name = snapshot(sequence);
         files.rename_aside(&name, &format!("cut-{name}"))?;
@@ -89,7 +93,7 @@ pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError
     Ok(Cut { kept: kept.head.sequence, again, unread: aside.unread, head })
 }
 
-/// Says which events are there; or what is damaged, and where.
+/// Returns the error that names the existing events, or the damage and its place.
 fn no_such_event(directory: &Path, before: u64) -> JournalError {
     verify(directory, None).map_or_else(
         |why| why,
@@ -101,30 +105,30 @@ fn no_such_event(directory: &Path, before: u64) -> JournalError {
     )
 }
 
-/// What stays as it is.
+/// The part of the trail that is kept unchanged.
 struct Kept {
     state: State,
     at: Timestamp,
     head: Head,
-    /// The segment to go on with, and what of it stays.
+    /// The segment to continue, and the part of it that is kept.
     first: u64,
     segment: Vec<u8>,
 }
 
-/// What does not count any more.
+/// The records that no longer count.
 #[derive(Default)]
 struct Aside {
-    /// Of the segment of which something stays.
+    /// The removed part of the segment that is kept in part.
     rest: Vec<u8>,
-    /// Whole segments.
+    /// The complete segments that are removed.
     segments: Vec<u64>,
     lost: Lost,
     unread: u64,
-    /// What the next record should be chained to, if that is known.
+    /// The hash that the next record should be chained to, if it is known.
     before: Option<Hash>,
 }
 
-/// What is said once more, a step each.
+/// The restrictions to repeat, one step each.
 struct Again {
     steps: Vec<Vec<Event>>,
     at: Timestamp,
@@ -157,7 +161,7 @@ fn divide(files: &Files, before: u64) -> Result<(Kept, Aside), JournalError> {
 }
 
 impl Kept {
-    /// The newest snapshot that does not know of event `before`, or nothing at all.
+    /// Starts from the newest snapshot before event `before`, or from the empty state.
     fn start(files: &Files, before: u64) -> Result<Kept, JournalError> {
         for sequence in files.list()?.snapshots.iter().rev().filter(|sequence| **sequence < before) {
             if let Some(Snapshot { head, at, image }) = Snapshot::read(files, *sequence)?
@@ -170,7 +174,7 @@ impl Kept {
         Ok(Kept { state, at, head: Head { sequence: 0, hash: Hash::START }, first: 1, segment: Vec::new() })
     }
 
-    /// Takes in the whole steps before event `before`, and says how many bytes of `content` those have.
+    /// Applies the complete steps before event `before`. Returns the number of bytes of `content` that they have.
     fn go_on(&mut self, lines: &[Line], before: u64, content: &[u8]) -> usize {
         let early = lines.iter().take_while(|line| line.recorded.sequence < before);
         let steps = early.clone().filter(|line| line.left == 0).last().map_or(0, |last| last.recorded.sequence);
@@ -183,9 +187,9 @@ impl Kept {
         content.split_inclusive(|byte| *byte == b'\n').take(whole.len()).map(<[u8]>::len).sum()
     }
 
-    /// What of it `aside` had taken away.
+    /// Returns the restrictions in `aside` that apply to the kept state.
     fn taken_again(&self, aside: &Aside, before: u64) -> Again {
-        // Never before what is kept, which the clock may be if it was set back.
+        // The time is never before the kept records, even if the clock was set back.
         let at = SystemClock::new().now().map_or(self.at, |now| now.max(self.at));
         let reason = format!("records from event {before} on are set aside, and one of them had taken it away");
         let steps = self.state.clone().take_away_again(&aside.lost, reason.parse().ok().as_ref(), at);
@@ -198,7 +202,7 @@ impl Aside {
         self.rest.is_empty() && self.segments.is_empty()
     }
 
-    /// Takes in records, whether they are chained to those before or not.
+    /// Reads records to be set aside, chained to the previous ones or not.
     fn hear(&mut self, content: &[u8]) {
         for text in content.split(|byte| *byte == b'\n').filter(|text| !text.is_empty()) {
             let read = line::read(text, self.before.unwrap_or(Hash::START));
@@ -213,7 +217,7 @@ impl Aside {
 }
 
 impl Again {
-    /// Writes it behind `content`, chained to `head`.
+    /// Appends the repeated restrictions to `content`, chained to `head`.
     fn write(&self, content: &mut Vec<u8>, mut head: Head, at: Timestamp) -> Result<Head, serde_json::Error> {
         for events in self.steps.iter().filter(|events| !events.is_empty()) {
             let (first, events) = (head.sequence + 1, events.clone());

@@ -1,30 +1,30 @@
-//! Which records somebody wants to see.
+//! The selection of records.
 
 use serde_json::Value;
 
 use super::Record;
 use crate::model::{AgentId, GrantId, RequestId, RulingId, Timestamp};
 
-/// Which records somebody wants to see: those that meet all of it.
+/// A selection of records. A record must meet all of its conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "made by naming what is wanted, and the default for the rest")]
 pub struct Filter {
-    /// Those that name this agent.
+    /// Selects records that name this agent.
     pub agent: Option<AgentId>,
-    /// Those that name this request, by its id or its short code.
+    /// Selects records that name this request, by its id or its short code.
     pub request: Option<String>,
-    /// Those that name this grant.
+    /// Selects records that name this grant.
     pub grant: Option<GrantId>,
-    /// Those that name this ruling.
+    /// Selects records that name this saved decision.
     pub ruling: Option<RulingId>,
-    /// Not before this moment.
+    /// Selects records at or after this time.
     pub since: Option<Timestamp>,
-    /// Before this moment.
+    /// Selects records before this time.
     pub until: Option<Timestamp>,
 }
 
 impl Filter {
-    /// Whether `record` is wanted.
+    /// Returns true if `record` meets all conditions.
     pub fn wants(&self, record: &Record) -> bool {
         let at = record.recorded.at;
         if self.since.is_some_and(|since| at < since) || self.until.is_some_and(|until| until <= at) {
@@ -33,7 +33,7 @@ impl Filter {
         if !self.names_something() {
             return true;
         }
-        // By what it says and not by what kind it is, so that no kind of event is forgotten here.
+        // The check reads the content of the event and not its kind, so that no kind of event is forgotten.
         let event = serde_json::to_value(&record.recorded.event).unwrap_or(Value::Null);
         let names = |wanted: &str| says(&event, &|text| text == wanted);
         let asked = |wanted: &str| {
@@ -46,13 +46,13 @@ impl Filter {
             && self.ruling.is_none_or(|ruling| names(&ruling.to_string()))
     }
 
-    /// The same at any time.
+    /// Returns this filter without its time limits.
     #[must_use]
     pub fn at_any_time(&self) -> Filter {
         Filter { since: None, until: None, ..self.clone() }
     }
 
-    /// Whether it names anything that a record must name.
+    /// Returns true if the filter requires a record to name something.
     pub fn names_something(&self) -> bool {
         self.agent.is_some() || self.request.is_some() || self.grant.is_some() || self.ruling.is_some()
     }

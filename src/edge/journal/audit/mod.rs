@@ -1,6 +1,7 @@
-//! Reading the trail: what happened, who decided, through what; and whether it still says what it said.
+//! The reading of the audit trail: events, deciders and their means, and the check that the trail is unaltered.
 //!
-//! Nothing here takes the directory: a running engine is read beside, and a record that it is just writing is not there yet.
+//! These functions take no lock on the directory, so a running engine does not hinder them. A record that the engine is
+//! writing at that moment is not visible yet.
 
 mod cut;
 mod filter;
@@ -25,11 +26,11 @@ pub use self::{
     verify::{Verified, verify, verify_on},
 };
 
-/// Every record of the trail in `directory`, oldest first, a segment at a time.
+/// Returns every record of the trail in `directory`, oldest first. It reads one segment at a time.
 ///
 /// # Errors
 ///
-/// If the directory cannot be read. Damage ends the records with [`JournalError::Damaged`].
+/// An error if the directory cannot be read. Damage ends the records with [`JournalError::Damaged`].
 pub fn records(
     directory: impl AsRef<Path>,
 ) -> Result<impl Iterator<Item = Result<Record, JournalError>>, JournalError> {
@@ -53,11 +54,11 @@ pub fn records(
 #[derive(Debug)]
 struct Trail {
     files: Files,
-    /// What is still to be read.
+    /// The segments that are still to be read.
     segments: std::vec::IntoIter<u64>,
-    /// Where the next one must begin.
+    /// The end of the chain so far, which the next segment must continue.
     head: Head,
-    /// Something at the end that was never acknowledged.
+    /// A torn end that was never acknowledged.
     torn: Option<Fault>,
 }
 
@@ -69,7 +70,7 @@ impl Trail {
             return Err(JournalError::NotState { directory: directory.to_owned() });
         }
         let mut head = Head { sequence: 0, hash: Hash::START };
-        // Older segments may have been moved away; then the chain begins where a snapshot says it did.
+        // Older segments may have been moved away. Then the chain begins at the snapshot before the first segment.
         if let Some(before) =
             listing.segments.first().and_then(|first| first.checked_sub(1)).filter(|before| *before > 0)
             && listing.snapshots.contains(&before)

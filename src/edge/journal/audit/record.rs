@@ -7,13 +7,13 @@ use serde::Serialize;
 use super::super::{Hash, line::Line};
 use crate::model::{Actor, Decider, Ended, Event, Grant, Origin, Recorded, Shown, Timestamp};
 
-/// One event, with who decided it and through what.
+/// One event, with its decider and the means of the decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Record {
-    /// What happened, and when.
+    /// The event and its time.
     pub recorded: Recorded,
-    /// The event with which the policy file that was in force took effect.
+    /// The number of the event that put the current policy file into force.
     pub policy: Option<u64>,
     /// The hash of this record and of everything before it.
     pub hash: Hash,
@@ -44,21 +44,21 @@ impl Record {
         Record { recorded: line.recorded, policy: *policy, hash: line.hash }
     }
 
-    /// Who decided this, if somebody or something did.
+    /// Returns the decider, if the event is a decision.
     pub fn decider(&self) -> Option<String> {
         decided(&self.recorded.event).map(|(who, _)| who)
     }
 
-    /// Through what: `terminal`, `dashboard`, `file`, `grant`, `timeout`, …
+    /// Returns the means of the decision: `terminal`, `dashboard`, `file`, `grant`, `timeout` and so on.
     pub fn means(&self) -> Option<String> {
         decided(&self.recorded.event).map(|(_, means)| means)
     }
 
-    /// As one JSON object.
+    /// Returns the record as one JSON object.
     ///
     /// # Errors
     ///
-    /// None that could come up: an event was written as JSON before.
+    /// An error of the serializer. It does not occur in practice: the event was written as JSON before.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         let event = &self.recorded.event;
         serde_json::to_string(&Written {
@@ -75,11 +75,11 @@ impl Record {
     }
 }
 
-/// One line for a person.
+/// Writes one line for a person.
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.recorded.at, self.recorded)?;
-        // A decision is told with its reason and its source already.
+        // The text of a decision already includes its reason and its source.
         let is_told = matches!(self.recorded.event, Event::Evaluated { .. });
         if let Some((who, means)) = decided(&self.recorded.event).filter(|_| !is_told) {
             write!(f, " [{who}, {means}]")?;
@@ -88,7 +88,7 @@ impl fmt::Display for Record {
     }
 }
 
-/// Who decided, and through what.
+/// Returns the decider and the means.
 fn decided(event: &Event) -> Option<(String, String)> {
     if let Event::Resolved { resolution, .. } = event {
         return Some(decider(&resolution.decider));

@@ -1,4 +1,4 @@
-//! Whether the trail still says what it said.
+//! The check that the trail is unaltered.
 
 use std::{path::Path, sync::Arc};
 
@@ -12,34 +12,36 @@ use crate::{
     seam::{Disk, RealDisk},
 };
 
-/// A trail in which every record follows from the one before.
+/// A trail in which every record follows from the previous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
-    /// The first event that is there. Older ones may have been moved away.
+    /// The first existing event. Older ones may have been moved away.
     pub first: u64,
-    /// The end of the chain: what to note down elsewhere.
+    /// The end of the chain. Keep a copy of it elsewhere.
     pub head: Head,
-    /// What is at the end and was never acknowledged.
+    /// A description of the torn end, which was never acknowledged.
     pub torn: Option<String>,
 }
 
-/// Reads all of it, and finds the first record that was altered, is missing, or stands elsewhere. With `expected`, which was
-/// noted down before, also whether the trail was cut or rewritten as a whole. Snapshots must say what the records say.
+/// Reads the whole trail, and finds the first record that was altered, is missing, or is in another place. With
+/// `expected`, a head that was noted earlier, it also detects that the trail was shortened or rewritten as a whole.
+/// Each snapshot must match the records.
 ///
 /// # Errors
 ///
-/// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; [`JournalError::OtherHead`] if all of it is well,
-/// and another trail than `expected` was noted of; anything the disk says.
+/// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; [`JournalError::OtherHead`] if the records
+/// are valid, but do not contain the head `expected`; [`JournalError::NotState`] if there is no journal;
+/// [`JournalError::Disk`] for every error of the disk.
 pub fn verify(directory: impl AsRef<Path>, expected: Option<Head>) -> Result<Verified, JournalError> {
     verify_on(Arc::new(RealDisk), directory, expected)
 }
 
-/// The same on another disk.
+/// Verifies a trail on the given disk.
 ///
 /// # Errors
 ///
-/// As [`verify`].
+/// The errors of [`verify`].
 pub fn verify_on(
     disk: Arc<dyn Disk>,
     directory: impl AsRef<Path>,
@@ -58,7 +60,7 @@ pub fn verify_on(
             told.hear(line, &trail)?;
         }
     }
-    // Only now: what is altered is told first, and a head that was noted wrongly is no reason to cut anything off.
+    // Altered records are reported first. A head that was noted wrongly is no reason to cut the trail.
     if let Some((noted, found)) = other {
         return Err(JournalError::OtherHead { directory: directory.as_ref().to_owned(), noted, found });
     }
@@ -70,9 +72,9 @@ pub fn verify_on(
     Ok(Verified { first: before + 1, head: trail.head, torn })
 }
 
-/// What the records say so far, to compare snapshots with.
+/// The state that results from the records so far. It is compared with the snapshots.
 struct Told {
-    /// None if the first records are not there.
+    /// The state; `None` if the first records do not exist any more.
     state: Option<State>,
     snapshots: Vec<u64>,
 }

@@ -1,4 +1,4 @@
-//! What a message is about: `permission` or `permissions`, as tags.
+//! The permissions of a message: `permission` or `permissions`, as tags.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::model::Permissions;
 #[serde(try_from = "Named")]
 #[allow(clippy::exhaustive_structs, reason = "it stands for one field")]
 pub struct About {
-    /// All of them.
+    /// All of the permissions.
     pub permissions: Permissions,
 }
 

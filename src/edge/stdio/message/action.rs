@@ -1,30 +1,30 @@
-//! An action, as a bot describes it.
+//! An action in the form in which a bot describes it.
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::model::{Action, Operation, Permissions, ToolName};
 
-/// What `authorize` and `enable_action` are about: `operation` and `resource`, or `toolName` and `toolInput`.
+/// The action of `authorize` and `enable_action`: `operation` and `resource`, or `toolName` and `toolInput`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct DescribedAction {
-    /// What kind of thing: with `resource`.
+    /// The kind of operation. It goes together with `resource`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<Operation>,
     /// The path, command line or host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// By which tool.
+    /// The tool that performs the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<ToolName>,
     /// The input of the tool, instead of `operation` and `resource`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_input: Option<serde_json::Map<String, serde_json::Value>>,
-    /// The content that is about to be written or sent: an object or a text.
+    /// The content that will be written or sent: an object or a text.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "content")]
     pub details: Option<serde_json::Value>,
-    /// What it uses besides, as a command does.
+    /// Permissions that the action uses in addition, as a command does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
 }
@@ -40,7 +40,7 @@ fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<serde_js
 }
 
 impl DescribedAction {
-    /// The action that is meant, if the line means one.
+    /// Returns the described action, or an error if the fields do not describe one.
     pub(in super::super) fn action(self) -> Result<Action, &'static str> {
         let action = match (self.operation, self.resource, self.tool_input) {
             (Some(operation), Some(resource), None) => Action::new(operation, &resource),

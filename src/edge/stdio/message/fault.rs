@@ -1,37 +1,37 @@
-//! That something was not done, and why.
+//! The error message: an order was not carried out, with the reason.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::Timestamp;
 
-/// Why something was not done.
+/// The reason why an order was not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum ErrorCode {
     /// The line is not JSON, or not UTF-8.
     ParseError,
-    /// The line is JSON, but not a message: a field is missing, of the wrong type, or not what it should be.
+    /// The line is JSON, but not a message: a field is missing, has the wrong type, or has an invalid value.
     ValidationError,
-    /// No message has this type.
+    /// The protocol has no message of this type.
     UnknownType,
-    /// The line has more bytes than allowed. It was passed over.
+    /// The line has more bytes than allowed. It was skipped.
     LineTooLong,
-    /// The bot speaks another version of the protocol.
+    /// The bot uses another version of the protocol.
     UnsupportedVersion,
-    /// Bots of this role may not say this.
+    /// Bots of this role may not send this message.
     Forbidden,
-    /// No request that this bot may answer has this id or code.
+    /// There is no request with this id or code that this bot may answer.
     NoPendingPermission,
-    /// No agent of this owner is in this run, or no longer.
+    /// The owner has no agent in this run.
     RunNotFound,
-    /// Somebody was faster, or the request ended otherwise; the message says how.
+    /// The request is resolved already: by another approver, or in another way. The message names the outcome.
     AlreadyResolved,
-    /// The engine says no; the message says why.
+    /// The engine refuses the order. The message states the reason.
     Refused,
-    /// What a path names could not be found out.
+    /// The target of a path could not be determined.
     PathError,
-    /// Nobody is there who could hear it.
+    /// The user or agent that the message is for is not present.
     NobodyThere,
     /// The engine could not answer. Nothing has changed.
     InternalError,
@@ -39,18 +39,18 @@ pub enum ErrorCode {
     EngineClosed,
 }
 
-/// `error`: something was not done, and nothing has changed.
+/// `error`: an order was not carried out, and nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Fault {
-    /// Why, for programs.
+    /// The reason, for programs.
     pub code: ErrorCode,
-    /// Why, for people.
+    /// The reason, for people.
     pub message: String,
-    /// The `requestId` of what was not done, if it had one.
+    /// The `requestId` of the order, if it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// When.
+    /// The time of the error.
     pub ts: Timestamp,
 }

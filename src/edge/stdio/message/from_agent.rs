@@ -1,4 +1,4 @@
-//! What an agent's bot says.
+//! Messages from an agent's bot.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,143 +14,145 @@ use super::{
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FromAgent {
-    /// It speaks this version.
+    /// The bot states its protocol version.
     Hello(Hello),
-    /// It needs something.
+    /// The agent requests permissions.
     RequestPermission(RequestPermission),
-    /// It no longer needs it.
+    /// The agent cancels a request.
     CancelRequest(CancelRequest),
-    /// It passes on what it holds.
+    /// The agent passes on permissions that it holds.
     GrantPermission(GrantPermission),
-    /// It takes back what it gave, or gives up what it holds.
+    /// The agent revokes a grant that it gave, or gives up one that it holds.
     RevokePermission(RevokePermission),
-    /// It asks what it holds.
+    /// The agent checks which permissions it holds.
     CheckPermission(CheckPermission),
-    /// It uses what it holds, now.
+    /// The agent uses a permission now.
     UsePermission(UsePermission),
-    /// It is about to do something.
+    /// The agent asks for the decision about an action before it acts.
     Authorize(Authorize),
-    /// It asks for its permission state.
+    /// The agent asks for its permission state.
     PermissionState(AskPermissionState),
-    /// It starts a process that goes on.
+    /// The agent starts a long-running process.
     ProcessStart(ProcessStart),
-    /// It asks which processes it has.
+    /// The agent lists its processes.
     ProcessList(ProcessList),
-    /// It reads what a process wrote.
+    /// The agent reads the output of a process.
     ProcessRead(ProcessRead),
-    /// It writes to a process.
+    /// The agent writes to the input of a process.
     ProcessWrite(ProcessWrite),
-    /// It stops a process.
+    /// The agent stops a process.
     ProcessStop(ProcessStop),
-    /// It starts a process again.
+    /// The agent restarts a process.
     ProcessRestart(ProcessRestart),
-    /// It says something to another agent, or to its user.
+    /// The agent sends a message to another agent, or to its user.
     Message(MessageFromAgent),
-    /// It ends.
+    /// The bot ends the conversation.
     Bye(Bye),
 }
 
-/// `request_permission`: asks for what the agent lacks. Answered at once with `request_accepted`, later with
-/// `permission_result`.
+/// `request_permission`: requests permissions that the agent lacks. The answer is `request_accepted` at once, and
+/// `permission_result` later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct RequestPermission {
-    /// What.
+    /// The requested permissions.
     #[serde(flatten)]
     pub about: About,
-    /// Why, for the person who decides.
+    /// The reason, for the person who decides.
     pub reason: Reason,
-    /// The widest scope wanted.
+    /// The widest scope that the agent wants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// Comes back with every answer to this.
+    /// An identifier that the bot chooses. Every answer to this message repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `cancel_request`: takes a question back. Its `permission_result` says `cancelled`.
+/// `cancel_request`: cancels a request. Its `permission_result` has the outcome `cancelled`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct CancelRequest {
-    /// Which of the agent's own: its id, or its short code.
+    /// The id or the short code of one of the agent's own requests.
     pub permission_request_id: String,
-    /// Comes back with an error.
+    /// An identifier that the bot chooses. An error repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `grant_permission`: passes on what the agent holds. Answered with `grant_result`.
+/// `grant_permission`: passes on permissions that the agent holds. The answer is `grant_result`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct GrantPermission {
-    /// To whom.
+    /// The agent that receives the permissions.
     pub agent_id: AgentId,
-    /// What: all of it, or nothing.
+    /// The permissions. All of them are granted, or none.
     #[serde(flatten)]
     pub about: About,
-    /// Why; the receiver reads it.
+    /// The reason, which the receiver reads.
     pub reason: Reason,
-    /// For how long; `always` means as long as the giver holds it.
+    /// The scope of the grants. `always` lasts as long as the giver holds the permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `check_permission`: asks what the agent holds now, and uses nothing up. Answered with `check_result`.
+/// `check_permission`: checks which permissions the agent holds now. It consumes nothing. The answer is `check_result`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct CheckPermission {
-    /// What.
+    /// The permissions to check.
     #[serde(flatten)]
     pub about: About,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `use_permission`: uses one thing once, now. Answered with `use_result`, or with an error if it is not held.
+/// `use_permission`: uses one permission once, now. The answer is `use_result`, or an error if the permission is not
+/// held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct UsePermission {
-    /// What: one thing.
+    /// The single permission to use.
     pub permission: crate::model::Permission,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `authorize`: it is about to do something. Answered at once with `authorize_result`; if a person has to say, later with
-/// `permission_result`, and then the same line again is allowed.
+/// `authorize`: asks for the decision about an action that the agent is about to perform. The answer is
+/// `authorize_result` at once. If a person has to decide, `permission_result` follows later. After an approval,
+/// repeating this line returns `allow`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct Authorize {
-    /// What.
+    /// The action.
     #[serde(flatten)]
     pub action: DescribedAction,
-    /// Why, for the person who decides.
+    /// The reason, for the person who decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// The bot's own name for the call; joins facts.
+    /// The bot's own name for the tool call. It links the recorded facts of one call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<CallId>,
-    /// A person who said no for this run is asked once more.
+    /// Asks a person again who denied this for the run.
     #[serde(rename = "override", default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides: bool,
-    /// Comes back with every answer to this.
+    /// An identifier that the bot chooses. Every answer to this message repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
 impl Authorize {
-    /// The action that is meant, if the line means one.
+    /// Returns the described action, or an error if the fields do not describe one.
     pub(in super::super) fn action(self) -> Result<Action, &'static str> {
         let action = self.reason.into_iter().fold(self.action.action()?, Action::because);
         let action = self.tool_call_id.into_iter().fold(action, Action::as_call);
@@ -158,29 +160,29 @@ impl Authorize {
     }
 }
 
-/// `permission_state`: asks for the mode, rules, policies, interaction and rights of the agent itself. Answered with
-/// `permission_state_result`.
+/// `permission_state`: asks for the mode, rules, policies, interaction and permissions of the agent itself. The answer
+/// is `permission_state_result`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct AskPermissionState {
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `message`: words, which carry no right.
+/// `message`: text for an agent or a user. It carries no permission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct MessageFromAgent {
-    /// To whom; without it, to the agent's own user.
+    /// The receiving agent; if missing, the agent's own user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<AgentId>,
-    /// The words: at most 64 KiB.
+    /// The text: at most 64 KiB.
     #[serde(deserialize_with = "super::words")]
     pub text: String,
-    /// Comes back with an error.
+    /// An identifier that the bot chooses. An error repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a connector's bot says.
+//! Messages from a connector's bot.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -8,92 +8,93 @@ use crate::model::{
 
 use super::{About, Bye, DescribedAction, Hello, RevokePermission, about::Named};
 
-/// A line from a bot that is the way to a user.
+/// A line from a bot that reaches a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FromConnector {
-    /// It speaks this version.
+    /// The bot states its protocol version.
     Hello(Hello),
-    /// The user decided.
+    /// The user decided a request.
     PermissionDecision(PermissionDecision),
-    /// The user takes something away.
+    /// The user revokes a grant.
     RevokePermission(RevokePermission),
-    /// The user agrees to what the policy file gives more than before.
+    /// The user approves a change of the policy file that gives more permissions than before.
     AgreeToWidening(AgreeToWidening),
-    /// The user changes what the tools of a run may do.
+    /// The user changes the path policies of the tools of a run.
     UpdatePolicy(UpdatePolicy),
-    /// The user asks what guards the tools of a run.
+    /// The user asks for the policies of the tools of a run.
     ListPolicies(ListPolicies),
-    /// The user lets exactly one action happen once, even if nobody can undo it.
+    /// The user allows exactly one action once, even if it is destructive.
     EnableAction(EnableAction),
-    /// The user's side has tools, and says what they do.
+    /// The user's side declares its tools and their effects.
     DeclareTools(DeclareTools),
     /// The user begins a run of an agent.
     BeginRun(EnterRun),
-    /// The user puts an agent into a run that goes on for others.
+    /// The user puts an agent into an ongoing run of other agents.
     JoinRun(EnterRun),
     /// The user ends the run of an agent.
     EndRun(EndRun),
-    /// The user says something to the agent.
+    /// The user sends a message to the agent.
     Message(MessageFromUser),
-    /// It ends.
+    /// The bot ends the conversation.
     Bye(Bye),
 }
 
-/// What the user decided (`sources/001`, "Decision semantics").
+/// The user's decision (`sources/001`, "Decision semantics").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(clippy::exhaustive_enums, reason = "each decision must be carried out")]
 pub enum Decision {
-    /// Yes, for one use; or for `scope`, if the decision has one.
+    /// Approves for one use; or for `scope`, if the decision has one.
     Allow,
-    /// No.
+    /// Denies.
     Deny,
-    /// Yes, for the run of the asker.
+    /// Approves for the run of the requesting agent.
     AllowSession,
-    /// No, and for the run of the asker do not ask me this again.
+    /// Denies, and does not ask the person again for the run of the requesting agent.
     DenySession,
-    /// Yes, for one use.
+    /// Approves for one use.
     AllowOnce,
-    /// Yes, until somebody takes it away.
+    /// Approves until somebody revokes it.
     AllowAlways,
 }
 
-/// `permission_decision`: the user's answer. Success is silent; who was shown the request sees `permission_resolved`.
+/// `permission_decision`: the user's answer. Success is silent. A connector that was shown the request gets
+/// `permission_resolved`.
 ///
-/// On the wire one permission may stand under `permission`, and a field that is not known is an error: a word that
-/// narrows an answer must not get lost.
+/// On the wire, a single permission may be given under `permission`. An unknown field is an error: a field that narrows
+/// an answer must not get lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", try_from = "Written")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct PermissionDecision {
-    /// The run that the request was made in. If it is given, it must be that one.
+    /// The run that the request was made in. If this is given, it must match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// The request: its id, or its short code.
+    /// The id or the short code of the request.
     pub permission_request_id: String,
-    /// Yes or no.
+    /// The decision.
     pub decision: Decision,
-    /// Yes to these only, and no to the rest.
+    /// The permissions to approve. The rest of the request is denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
-    /// For how long, with `allow`.
+    /// The scope of the approval, with `allow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// A word to the asker.
+    /// A remark to the requesting agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Reason>,
-    /// Yes to this instead of what was asked about (`sources/003`): a text in the place of the resource, or an object in
-    /// the place of the tool's input.
+    /// Approves this input instead of the requested one (`sources/003`): a text replaces the resource, an object
+    /// replaces the tool's input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified_input: Option<ModifiedInput>,
-    /// Comes back with an error.
+    /// An identifier that the bot chooses. An error repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// What takes the place of what was asked about.
+/// The replacement for the requested action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[allow(clippy::exhaustive_enums, reason = "an action is written in one of two ways")]
@@ -104,21 +105,22 @@ pub enum ModifiedInput {
     Tool(serde_json::Map<String, serde_json::Value>),
 }
 
-/// A decision as it was written.
+/// A decision as it is written on the wire.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Written {
     run_id: Option<RunId>,
     permission_request_id: String,
     decision: Decision,
-    // Where one of these two stands, it narrows the answer: `null` is not taken for everything.
+    // An explicit `null` in these two fields is an error. Each of them narrows the answer, so `null` must not mean all
+    // permissions.
     #[serde(default, deserialize_with = "there")]
     permission: Option<String>,
     #[serde(default, deserialize_with = "there")]
     permissions: Option<Vec<String>>,
     scope: Option<Scope>,
     feedback: Option<Reason>,
-    // Nothing in its place would be a yes to what was asked about.
+    // An explicit `null` is an error. Otherwise it would approve the original action.
     #[serde(default, deserialize_with = "there")]
     modified_input: Option<ModifiedInput>,
     request_id: Option<String>,
@@ -149,41 +151,41 @@ impl TryFrom<Written> for PermissionDecision {
     }
 }
 
-/// `agree_to_widening`: the user agrees to what was told as `config_held_back`.
+/// `agree_to_widening`: the user approves the change that a `config_held_back` notice reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct AgreeToWidening {
-    /// The number of the change, as the notice told it.
+    /// The number of the change, as given in the notice.
     pub change: u64,
-    /// Comes back with an error.
+    /// An identifier that the bot chooses. An error repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// Which half of a path policy is changed (`sources/001`, "Request: update_policy").
+/// The access that a path policy change applies to (`sources/001`, "Request: update_policy").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "paths are read or written")]
 pub enum PolicyMode {
-    /// What is read.
+    /// Reading.
     Read,
-    /// What is written.
+    /// Writing.
     Write,
 }
 
-/// `update_policy`: adds to the path policies of one tool, or of all that the run has and will have. Success is silent but
-/// for the `policy_updated` of each tool whose policies changed.
+/// `update_policy`: adds to the path policies of one tool, or of all tools that the run has and will have. Success is
+/// silent, except for the `policy_updated` of each tool whose policies changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct UpdatePolicy {
     /// The run.
     pub run_id: RunId,
-    /// The tool; all of them, if there is none.
+    /// The tool; if missing, all tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolName>,
-    /// What is read, or what is written.
+    /// The access that the change applies to.
     pub mode: PolicyMode,
     /// Globs that are allowed from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -191,20 +193,20 @@ pub struct UpdatePolicy {
     /// Globs that are denied from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
-    /// What is said of the rest from now on.
+    /// The verdict for all other paths from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Verdict>,
-    /// The directory below which globs count that do not begin with `/`; the working directory of the run's agents, if
-    /// there is none.
+    /// The directory that anchors globs without a leading `/`. If missing, it is the working directory of the run's
+    /// agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<SanitizedPath>,
-    /// Comes back with an error.
+    /// An identifier that the bot chooses. An error repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
 impl UpdatePolicy {
-    /// The change that is meant.
+    /// Returns the described change.
     pub(in super::super) fn patch(&self) -> PolicyPatch {
         let access = match self.mode {
             PolicyMode::Read => Access::Read,
@@ -218,87 +220,87 @@ impl UpdatePolicy {
     }
 }
 
-/// `list_policies`: asks what guards the tools of a run. Answered with `policies`.
+/// `list_policies`: asks for the policies of the tools of a run. The answer is `policies`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct ListPolicies {
     /// The run.
     pub run_id: RunId,
-    /// The tool; every one that was declared or used, if there is none.
+    /// The tool; if missing, every tool that was declared or used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolName>,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `enable_action`: exactly this action of an agent may happen once, even if nobody can undo it. Answered with
-/// `action_enabled`. It gives no right, and rules that deny it stay.
+/// `enable_action`: allows exactly this action of an agent once, even if it is destructive. The answer is
+/// `action_enabled`. It gives no permission, and rules that deny the action stay in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct EnableAction {
-    /// Whose.
+    /// The agent.
     pub agent_id: AgentId,
-    /// What, written as in `authorize`.
+    /// The action, written as in `authorize`.
     #[serde(flatten)]
     pub action: DescribedAction,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `declare_tools`: says what tools of the owner's agents do, in the place of what the same person said before. Answered with
-/// `tools_declared`.
+/// `declare_tools`: declares the effects of tools of the owner's agents. It replaces the previous declarations of the
+/// person. The answer is `tools_declared`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct DeclareTools {
-    /// All of them; an empty list takes them back.
+    /// The complete list of tools. An empty list withdraws all of them.
     pub tools: Tools,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `begin_run`, `join_run`: the run of an agent ends, and it enters another one. Answered with `run_changed`.
+/// `begin_run`, `join_run`: the agent's run ends, and the agent enters another run. The answer is `run_changed`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct EnterRun {
-    /// Whose.
+    /// The agent.
     pub agent_id: AgentId,
-    /// The run: with `begin_run` one that nobody is in, with `join_run` one that goes on for others.
+    /// The run: with `begin_run` one without agents, with `join_run` an ongoing run of other agents.
     pub run_id: RunId,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `end_run`: the run of an agent ends. Answered with `run_changed`, which names the next one.
+/// `end_run`: the run of an agent ends. The answer is `run_changed`, which names the next run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct EndRun {
-    /// Whose.
+    /// The agent.
     pub agent_id: AgentId,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `message`: what the user says to the agent. Counts as the user being active here.
+/// `message`: text from the user to the agent. It counts as activity of the user here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct MessageFromUser {
-    /// The words: at most 64 KiB.
+    /// The text: at most 64 KiB.
     #[serde(deserialize_with = "super::words")]
     pub text: String,
-    /// Comes back with an error.
+    /// An identifier that the bot chooses. An error repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }

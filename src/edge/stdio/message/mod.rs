@@ -1,4 +1,4 @@
-//! What is said, as values. `docs/protocol.md` shows each message as a line.
+//! The messages as values. `docs/protocol.md` shows each message as a line.
 
 mod about;
 mod action;
@@ -41,24 +41,24 @@ pub use to_connector::{
 };
 pub use to_either::{Answered, Bye, Hello, Notice, NoticeKind, RevokePermission, RevokeResult};
 
-/// The version of the protocol. It changes only when a bot that was right before would be wrong.
+/// The version of the protocol. It changes only if a bot that was correct before would become incorrect.
 pub const PROTOCOL: u32 = 1;
 
-/// What a bot acts as. Whoever starts it decides.
+/// The role of a bot. The program that starts the bot decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a third role must be met wherever one is acted as")]
 pub enum Role {
-    /// Exactly one agent.
+    /// The bot acts as exactly one agent.
     Agent,
-    /// The way to the user of one foreground agent.
+    /// The bot reaches the user of one foreground agent.
     Connector,
 }
 
-/// The most bytes that words may have, so that talk does not fill a host's memory.
+/// The maximum length of a text in bytes, so that messages do not fill the host's memory.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// Words of a bounded length.
+/// Reads a text of bounded length.
 fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     if text.len() > MAX_TEXT {

@@ -1,4 +1,4 @@
-//! From a line to a message, or to everything that a bot needs to hear about why it is none.
+//! The parser from a line to a message. For an invalid line it reports everything that a bot needs to know.
 
 use std::{fmt, str::FromStr};
 
@@ -7,18 +7,18 @@ use serde_json::{Value, error::Category};
 
 use super::{super::quote::quoted, ErrorCode, FromAgent, FromConnector, shape};
 
-/// The most characters a `requestId` may have.
+/// The maximum number of characters in a `requestId`.
 const MAX_CORRELATION: usize = 256;
-/// How many bytes before the place of a mistake are shown.
+/// The number of bytes shown before the place of a mistake.
 const CONTEXT: usize = 20;
 
-/// Why a line is not a message.
+/// The reason why a line is not a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidMessage {
-    /// For programs.
+    /// The error code, for programs.
     pub code: ErrorCode,
-    /// For people.
+    /// The explanation, for people.
     pub message: String,
     /// The `requestId` of the line, if it could be read.
     pub request_id: Option<String>,
@@ -32,11 +32,11 @@ impl fmt::Display for InvalidMessage {
 
 impl std::error::Error for InvalidMessage {}
 
-/// What bots of one role say.
+/// The messages from bots of one role.
 pub(in super::super) trait Incoming: DeserializeOwned {
-    /// The types of their messages.
+    /// The message types of this role.
     const TYPES: &'static [&'static str];
-    /// What is only for bots of the other role, and what this one is.
+    /// The message types of the other role, and the name of this role.
     const FORBIDDEN: (&'static [&'static str], &'static str);
 }
 
@@ -82,7 +82,7 @@ impl Incoming for FromConnector {
     const FORBIDDEN: (&'static [&'static str], &'static str) = (FromAgent::TYPES, "a connector");
 }
 
-/// What can be read from a line even if it is no message.
+/// The fields that can be read from a line even if it is not a message.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Head {
@@ -107,7 +107,7 @@ impl FromStr for FromConnector {
     }
 }
 
-/// Parsed from the text and never through a map, so that a field which stands there twice is an error and not a choice.
+/// Parses a line. It works on the text and never through a map, so that a duplicate field is an error and not a choice.
 pub(in super::super) fn parse<T: Incoming>(line: &str) -> Result<T, InvalidMessage> {
     let invalid = |code, message| InvalidMessage { code, message, request_id: None };
     let head: Head = serde_json::from_str(line).map_err(|error| no_object(line, &error))?;
@@ -139,7 +139,7 @@ pub(in super::super) fn parse<T: Incoming>(line: &str) -> Result<T, InvalidMessa
     })
 }
 
-/// A message of a known type; otherwise what is wrong with which field.
+/// Parses a message of a known type. An error names the field and its mistake.
 fn fields<T: Incoming>(kind: &str, line: &str) -> Result<T, String> {
     let shape = shape::of(kind);
     if let Some(why) = serde_json::from_str(line).ok().and_then(|given| shape.foreign(&given)) {
@@ -160,7 +160,7 @@ fn not_an_object(line: &str) -> InvalidMessage {
     InvalidMessage { code: ErrorCode::ValidationError, message, request_id: None }
 }
 
-/// Why a line has not even a type.
+/// Returns the error for a line of which not even the type can be read.
 fn no_object(line: &str, error: &serde_json::Error) -> InvalidMessage {
     let invalid = |code, message| InvalidMessage { code, message, request_id: None };
     match error.classify() {
@@ -170,7 +170,7 @@ fn no_object(line: &str, error: &serde_json::Error) -> InvalidMessage {
             invalid(ErrorCode::ParseError, format!("a line is one JSON object; this one has no end: {}", quoted(line)))
         }
         Category::Io | Category::Syntax => {
-            // Whoever reads it should see the place.
+            // The message shows the place of the mistake to its reader.
             let start = error.column().saturating_sub(CONTEXT);
             let near: String = line.char_indices().skip_while(|(at, _)| *at < start).map(|(_, c)| c).collect();
             let (near, column) = (quoted(&near), error.column());
@@ -182,7 +182,8 @@ fn no_object(line: &str, error: &serde_json::Error) -> InvalidMessage {
     }
 }
 
-/// What serde says, without the line and the column: a line is a line, and a column helps nobody with a field.
+/// Returns serde's message without line and column: the input is a single line, and a column does not help with a
+/// field.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(what, _)| what.to_owned())

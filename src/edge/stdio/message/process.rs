@@ -1,4 +1,4 @@
-//! What is said about processes that go on, in both directions.
+//! Messages about long-running processes, in both directions.
 
 use std::time::Duration;
 
@@ -10,106 +10,106 @@ use crate::{
     model::{AgentId, OutputStream, Permissions, ProcessExit, ProcessId, Timestamp},
 };
 
-/// How much one read gives, if nothing is said.
+/// The maximum number of bytes that one read returns, and the default.
 const USUAL: u32 = 64 * 1024;
 
-/// How long a process may take to end, if nothing is said.
+/// The default time in milliseconds that a process has to end.
 const GRACE: u32 = 5_000;
 
-/// What a line comes to, or what is wrong with it.
+/// The order in a line, or its mistake.
 type Ordered = Result<ProcessOrder, &'static str>;
 
-/// `process_start`: starts a process that goes on. Answered with `process_started`, or with `authorize_result` if a person
-/// has to say.
+/// `process_start`: starts a long-running process. The answer is `process_started`, or `authorize_result` if a person
+/// has to decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct ProcessStart {
-    /// The program and its words. There is no shell unless it is one.
+    /// The program and its arguments. No shell is involved unless the program is one.
     pub command: Vec<String>,
-    /// What it needs besides its working directory.
+    /// Permissions that the process needs in addition to its working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `process_list`: which processes the agent has. Answered with `process_list_result`.
+/// `process_list`: lists the processes of the agent. The answer is `process_list_result`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct ProcessList {
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `process_read`: what a process wrote. Answered with `process_output`.
+/// `process_read`: reads the output of a process. The answer is `process_output`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct ProcessRead {
-    /// Which.
+    /// The process.
     pub process_id: ProcessId,
-    /// Which output; `stdout`, if nothing is said.
+    /// The output stream; the default is `stdout`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<OutputStream>,
-    /// From which byte on, counted from the first that it wrote.
+    /// The first byte to read, counted from the first byte that the process wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<u64>,
-    /// At most so many bytes.
+    /// The maximum number of bytes: at most 65536, which is also the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<u32>,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `process_write`: something for the input of a process. Answered with `process_written`.
+/// `process_write`: writes to the input of a process. The answer is `process_written`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct ProcessWrite {
-    /// Which.
+    /// The process.
     pub process_id: ProcessId,
-    /// The words.
+    /// The input as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Or bytes that are no text.
+    /// The input as Base64, if it is not text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
-    /// Nothing follows.
+    /// Closes the input after these bytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub close: bool,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `process_stop`: a process is to end. Answered with `process_stopping`; `process_exited` follows.
+/// `process_stop`: stops a process. The answer is `process_stopping`, and `process_exited` follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct ProcessStop {
-    /// Which.
+    /// The process.
     pub process_id: ProcessId,
-    /// How long it may take to end by itself; 5000, if nothing is said.
+    /// The time in milliseconds that it has to end by itself; the default is 5000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grace_ms: Option<u32>,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `process_restart`: a process starts again under its name. Answered as `process_start` is.
+/// `process_restart`: restarts a process under its id. The answers are those of `process_start`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct ProcessRestart {
-    /// Which.
+    /// The process.
     pub process_id: ProcessId,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
@@ -157,12 +157,12 @@ impl ProcessRestart {
     }
 }
 
-/// `process_started`: it goes on from now, and `process_exited` will tell its end.
+/// `process_started`: the process runs. `process_exited` will report its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProcessStarted {
-    /// Which.
+    /// The process.
     pub process_id: ProcessId,
 }
 
@@ -171,57 +171,58 @@ pub struct ProcessStarted {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListedProcess {
-    /// Which.
+    /// The process.
     pub process_id: ProcessId,
-    /// Whose.
+    /// The agent it belongs to.
     pub agent_id: AgentId,
     /// Its command line, without secrets.
     pub command: String,
-    /// When it was started, the last time.
+    /// The time of its latest start.
     pub since: Timestamp,
-    /// How often it was started again.
+    /// The number of restarts.
     pub restarts: u32,
-    /// How it ended, if it did.
+    /// The exit, if it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<ProcessExit>,
 }
 
-/// `process_list_result`: those that go on, and the latest of those that ended.
+/// `process_list_result`: the running processes, and the latest ones that ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProcessListResult {
-    /// All of them.
+    /// All of these processes.
     pub processes: Vec<ListedProcess>,
 }
 
-/// `process_output`: a piece of what a process wrote.
+/// `process_output`: a piece of the output of a process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProcessOutput {
-    /// Which.
+    /// The process.
     pub process_id: ProcessId,
-    /// Which output.
+    /// The output stream.
     pub stream: OutputStream,
-    /// Where the piece begins.
+    /// The offset of the first byte of this piece.
     pub from: u64,
-    /// Where the next one begins.
+    /// The offset of the next piece.
     pub next: u64,
-    /// How many bytes before `from` that were asked for are no longer kept.
+    /// The number of requested bytes before `from` that are no longer kept.
     pub dropped: u64,
     /// The piece, if it is text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The piece, if it is none.
+    /// The piece as Base64, if it is not text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
-    /// Whether nothing follows, unless it is started again.
+    /// True if no output follows, unless the process is restarted.
     pub end: bool,
 }
 
 impl ProcessOutput {
-    /// The bytes of a piece as text, if they are any: a character that is cut is left for the next piece.
+    /// Returns the piece as text, or as Base64 if it is not text, and the offset of the next piece. An incomplete
+    /// character at the end is left for the next piece.
     pub(in super::super) fn told(bytes: Vec<u8>, next: u64, is_end: bool) -> (Option<String>, Option<String>, u64) {
         let whole = match std::str::from_utf8(&bytes) {
             Ok(_) => bytes.len(),
@@ -234,36 +235,36 @@ impl ProcessOutput {
     }
 }
 
-/// `process_written`: so many bytes were taken; the rest did not fit, and is to be written again.
+/// `process_written`: the number of bytes that were accepted. The rest did not fit and has to be written again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProcessWritten {
-    /// Which.
+    /// The process.
     pub process_id: ProcessId,
-    /// How many bytes.
+    /// The number of accepted bytes.
     pub written: u64,
 }
 
-/// `process_stopping`: it was told to end.
+/// `process_stopping`: the process was asked to end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProcessStopping {
-    /// Which.
+    /// The process.
     pub process_id: ProcessId,
 }
 
-/// `process_exited`: a process of the agent ended, with everything it started.
+/// `process_exited`: a process of the agent ended, with everything that it started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProcessExited {
-    /// Which.
+    /// The process.
     pub process_id: ProcessId,
-    /// How.
+    /// Its exit.
     #[serde(flatten)]
     pub exit: ProcessExit,
-    /// When.
+    /// The time of the exit.
     pub ts: Timestamp,
 }

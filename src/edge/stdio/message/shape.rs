@@ -1,4 +1,4 @@
-//! Which fields each message has: what is wrong with one is said in words, and what is nearly one is refused.
+//! The fields of each message. They serve to explain a wrong field in words, and to refuse a misspelled one.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
@@ -12,14 +12,14 @@ use crate::model::{
 
 use super::{super::quote::quoted, Decision, MAX_TEXT, PolicyMode};
 
-/// What is wrong with a value; nothing, if it fits.
+/// The mistake in a value; `None` if the value fits.
 type Wrong = Option<String>;
 
 struct Field {
     name: &'static str,
-    /// It must be there.
+    /// True if the field is required.
     needed: bool,
-    /// `null` means that it is not there.
+    /// True if `null` means that the field is absent.
     null: bool,
     wrong: fn(&Value) -> Wrong,
 }
@@ -27,7 +27,7 @@ struct Field {
 /// The fields of one message, besides `type` and `requestId`.
 pub(super) struct Shape {
     fields: Vec<Field>,
-    /// No other field may be there. Otherwise only what is nearly one of these may not.
+    /// True if no other field is allowed. Otherwise only names that look like a misspelled field are refused.
     strict: bool,
 }
 
@@ -39,7 +39,7 @@ const fn may(name: &'static str, wrong: fn(&Value) -> Wrong) -> Field {
     Field { name, needed: false, null: true, wrong }
 }
 
-/// Not there is something else than `null`.
+/// Makes `null` an error: it does not mean that the field is absent.
 const fn there(field: Field) -> Field {
     Field { null: false, ..field }
 }
@@ -48,7 +48,7 @@ fn lenient(fields: impl Into<Vec<Field>>) -> Shape {
     Shape { fields: fields.into(), strict: false }
 }
 
-/// One tag or a list; that it is one of them is for the message to say.
+/// One tag or a list of tags. The message itself checks that exactly one of the two is given.
 const TAG: Field = may("permission", tag);
 const TAGS: Field = may("permissions", tags);
 const REASON: Field = needed("reason", parsed::<Reason>);
@@ -65,12 +65,12 @@ const ACTION: [Field; 6] = [
     TAGS,
 ];
 
-/// The content of an action: an object or a text.
+/// Checks the content of an action: an object or a text.
 fn content(value: &Value) -> Wrong {
     (!value.is_object() && !value.is_string()).then(|| "it must be an object or a text".to_owned())
 }
 
-/// The shape of the messages of a type.
+/// Returns the shape of the messages of a type.
 pub(super) fn of(kind: &str) -> Shape {
     match kind {
         "hello" => lenient([needed("protocol", number)]),
@@ -80,12 +80,12 @@ pub(super) fn of(kind: &str) -> Shape {
         "revoke_permission" => lenient([needed("grantId", parsed::<GrantId>), may("reason", parsed::<Reason>)]),
         "check_permission" => lenient([TAG, TAGS]),
         "use_permission" => lenient([needed("permission", parsed::<Permission>)]),
-        // What an action uses, or who is asked about it, must not get lost.
+        // The permissions of an action, and the request to ask a person again, must not get lost.
         "authorize" => {
             let besides = [may("reason", parsed::<Reason>), may("toolCallId", parsed::<CallId>), may("override", flag)];
             Shape { fields: ACTION.into_iter().chain(besides).collect(), strict: true }
         }
-        // What a process may do must not get lost.
+        // The permissions of a process must not get lost.
         "process_start" => Shape { fields: vec![needed("command", program), TAGS], strict: true },
         "process_read" => {
             lenient([PROCESS, may("stream", parsed::<OutputStream>), may("from", count), may("max", number)])
@@ -95,7 +95,7 @@ pub(super) fn of(kind: &str) -> Shape {
         "process_restart" => lenient([PROCESS]),
         "message" => lenient([may("agentId", parsed::<AgentId>), needed("text", words)]),
         "bye" => lenient([may("reason", text)]),
-        // What narrows an answer must not get lost: without it, more would be allowed than was meant.
+        // A field that narrows an answer must not get lost: without it, the answer would allow more than intended.
         "permission_decision" => Shape {
             fields: vec![
                 needed("permissionRequestId", text),
@@ -109,7 +109,7 @@ pub(super) fn of(kind: &str) -> Shape {
             ],
             strict: true,
         },
-        // What denies, or says where it counts, must not get lost.
+        // A field that denies, or that limits the place, must not get lost.
         "update_policy" => Shape {
             fields: vec![
                 needed("runId", parsed::<RunId>),
@@ -127,7 +127,7 @@ pub(super) fn of(kind: &str) -> Shape {
             let fields = [needed("agentId", parsed::<AgentId>)].into_iter().chain(ACTION).chain([REASON]);
             Shape { fields: fields.collect(), strict: true }
         }
-        // A field of a declaration that gets lost would be a use that is not seen.
+        // A lost field of a declaration would hide an effect of the tool.
         "declare_tools" => Shape { fields: vec![needed("tools", tools)], strict: true },
         "begin_run" | "join_run" => lenient([needed("agentId", parsed::<AgentId>), needed("runId", parsed::<RunId>)]),
         "end_run" => lenient([needed("agentId", parsed::<AgentId>)]),
@@ -145,7 +145,7 @@ impl Shape {
         near.min_by_key(|(slips, _)| *slips).map(|(_, known)| known)
     }
 
-    /// What is wrong with the names of the fields in an object.
+    /// Returns the mistake in the field names of an object.
     pub(super) fn foreign(&self, given: &BTreeMap<String, IgnoredAny>) -> Wrong {
         let unknown = given.keys().filter(|name| !self.names().any(|known| known == *name));
         unknown.into_iter().find_map(|name| match self.nearest(name) {
@@ -158,7 +158,7 @@ impl Shape {
         })
     }
 
-    /// What is wrong with the fields themselves. Nothing, if it is something that only all of them show.
+    /// Returns the mistake in the fields themselves. `None` if the mistake shows only in the message as a whole.
     pub(super) fn wrong(&self, given: &Map<String, Value>) -> Wrong {
         self.fields.iter().find_map(|Field { name, needed, null, wrong }| match given.get(*name) {
             None if *needed => Some(format!("missing field `{name}`")),
@@ -169,9 +169,9 @@ impl Shape {
     }
 }
 
-/// How far what somebody wrote is from `known`, if it is likely that this was meant: the same letters, or nearly.
+/// Returns the edit distance from `name` to `known` if `name` is likely a misspelling of it; otherwise `None`.
 fn near(name: &str, known: &str) -> Option<usize> {
-    // What is much longer is not compared letter by letter.
+    // A much longer name is not compared letter by letter.
     if name.len() > 2 * known.len() {
         return None;
     }
@@ -201,7 +201,7 @@ fn texts(value: &Value) -> Wrong {
     (!all_texts).then(|| "it must be a list of texts".to_owned())
 }
 
-/// Each declaration by itself, and that they go together.
+/// Checks each declaration by itself, and then all of them together.
 fn tools(value: &Value) -> Wrong {
     let Value::Array(given) = value else { return Some("it must be a list of declarations".to_owned()) };
     for (place, one) in given.iter().enumerate() {

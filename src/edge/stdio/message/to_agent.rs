@@ -1,4 +1,4 @@
-//! What an agent's bot hears.
+//! Messages to an agent's bot.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,59 +17,59 @@ use super::{
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToAgent {
-    /// Who it is. The first line.
+    /// The identity of the agent. The first line.
     Hello(AgentHello),
-    /// Its question was taken; the answer comes when it comes.
+    /// The request was accepted. Its result follows later.
     RequestAccepted(Answered<RequestAccepted>),
-    /// How its question ended.
+    /// The result of a request.
     PermissionResult(PermissionResult),
-    /// What it passed on is held now.
+    /// The other agent now holds the granted permissions.
     GrantResult(Answered<GrantResult>),
-    /// What it took back is gone.
+    /// The grant is revoked.
     RevokeResult(Answered<RevokeResult>),
-    /// What it holds of what it asked about.
+    /// The checked permissions, each with the answer.
     CheckResult(Answered<CheckResult>),
-    /// It may go ahead, once.
+    /// The agent may use the permission once.
     UseResult(Answered<UseResult>),
-    /// Whether it may do what it is about to do.
+    /// The decision about the action.
     AuthorizeResult(Answered<AuthorizeResult>),
-    /// Its permission state.
+    /// The agent's permission state.
     PermissionStateResult(Answered<PermissionStateResult>),
-    /// Its process goes on.
+    /// The process runs.
     ProcessStarted(Answered<ProcessStarted>),
-    /// Its processes.
+    /// The agent's processes.
     ProcessListResult(Answered<ProcessListResult>),
-    /// What a process wrote.
+    /// The output of a process.
     ProcessOutput(Answered<ProcessOutput>),
-    /// What a process was given.
+    /// The amount of input that a process accepted.
     ProcessWritten(Answered<ProcessWritten>),
-    /// A process was told to end.
+    /// A process was asked to end.
     ProcessStopping(Answered<ProcessStopping>),
-    /// A process of its ended.
+    /// A process of the agent ended.
     ProcessExited(ProcessExited),
-    /// What it holds has changed.
+    /// The agent's holdings have changed.
     PolicyUpdated(PolicyUpdated),
-    /// Something it should know.
+    /// A notification for the agent.
     Notice(Notice),
-    /// Somebody says something.
+    /// A text from another agent or from the user.
     Message(MessageToAgent),
-    /// Something was not done.
+    /// An order was not carried out.
     Error(Fault),
     /// The last line.
     Bye(Bye),
 }
 
-/// What an agent holds.
+/// The permissions that an agent holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Holdings {
-    /// For using, and for passing on.
+    /// The permissions to use and to pass on.
     pub permissions: Vec<Permission>,
-    /// For one use.
+    /// The permissions for one use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub once: Vec<Permission>,
-    /// For passing on, and not for using.
+    /// The permissions to pass on, but not to use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grant_only: Vec<Permission>,
 }
@@ -81,185 +81,185 @@ pub struct Holdings {
 pub struct AgentHello {
     /// The version of the protocol.
     pub protocol: u32,
-    /// `agent`.
+    /// The value `agent`.
     pub role: Role,
-    /// Who it is.
+    /// The id of the agent.
     pub agent_id: AgentId,
-    /// What people call it.
+    /// The name of the agent for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<Name>,
-    /// How it reaches a person.
+    /// The kind of the agent, which decides how it reaches a person.
     pub agent_kind: Kind,
-    /// Where its commands start. Gives no right there.
+    /// The directory in which its commands start. This field gives no permission there.
     pub working_dir: String,
-    /// What it holds.
+    /// The agent's holdings.
     #[serde(flatten)]
     pub holdings: Holdings,
-    /// When.
+    /// The time of this line.
     pub ts: Timestamp,
 }
 
-/// `request_accepted`: the question stands, or is over already; `permission_result` follows in either case.
+/// `request_accepted`: the request is pending, or is resolved already. `permission_result` follows in both cases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RequestAccepted {
-    /// The request; the one that waits already, if the question is the same.
+    /// The id of the request. A repeated request gets the id of the pending one.
     pub permission_request_id: RequestId,
-    /// Its short form, for people.
+    /// Its short code, for people.
     pub code: String,
 }
 
-/// `permission_result`: how a question ended.
+/// `permission_result`: the result of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PermissionResult {
-    /// The request.
+    /// The id of the request.
     pub permission_request_id: RequestId,
-    /// Its short form.
+    /// Its short code.
     pub code: String,
-    /// The `requestId` that it was last asked with, on this connection.
+    /// The `requestId` of the latest line on this connection that made the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What the agent holds of what it named.
+    /// The requested permissions that the agent holds.
     pub granted: Vec<Permission>,
-    /// What it does not.
+    /// The requested permissions that the agent does not hold.
     pub refused: Vec<Permission>,
-    /// For how long, where something was given.
+    /// The scope of the grant, if something was granted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// What may happen instead of what was asked about, if the person changed it: the path, command line or host, or the
-    /// tool with its input, as it may be shown.
+    /// The input that may be used instead of the requested one, if the person changed it: the path, command line or
+    /// host, or the tool with its input, as it may be shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<String>,
-    /// A word from the person.
+    /// A remark from the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Reason>,
-    /// All of this as a sentence for people.
+    /// The whole message as a sentence for people.
     pub text: String,
-    /// When.
+    /// The time of the resolution.
     pub ts: Timestamp,
 }
 
-/// `grant_result`: the other agent holds it now.
+/// `grant_result`: the other agent now holds the permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GrantResult {
-    /// Who.
+    /// The receiving agent.
     pub agent_id: AgentId,
-    /// The grants, in the order of what was named.
+    /// The grants, in the order of the named permissions.
     pub grant_ids: Vec<GrantId>,
 }
 
-/// Whether something is held.
+/// The answer for one permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "mirrors the engine's answer")]
 pub enum Checked {
-    /// Yes.
+    /// The agent holds the permission.
     Held,
-    /// Yes, for one use.
+    /// The agent holds the permission for one use.
     HeldOnce,
-    /// No.
+    /// The agent does not hold the permission.
     NotHeld,
 }
 
-/// One tag, and whether it is held.
+/// One tag, with the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "a question and its answer")]
 pub struct CheckedPermission {
     /// The tag.
     pub permission: Permission,
-    /// Whether it is held.
+    /// The answer.
     pub held: Checked,
 }
 
-/// `check_result`: what is held now. A moment later it may be otherwise.
+/// `check_result`: the permissions held now. A moment later the answer may differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CheckResult {
-    /// One answer for each tag, in the order of the question.
+    /// One answer for each tag, in the order of the check.
     pub results: Vec<CheckedPermission>,
 }
 
-/// `use_result`: go ahead, once.
+/// `use_result`: the agent may go ahead, once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UseResult {
-    /// What.
+    /// The permission.
     pub permission: Permission,
 }
 
-/// `authorize_result`: whether it may happen, with the facts of the decision.
+/// `authorize_result`: the decision about an action, with its facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AuthorizeResult {
-    /// `allow`: go ahead, once. `sandboxed`: do not go ahead; it may happen inside a sandbox only, which the orchestrator
-    /// puts around it. `ask`: wait for `permission_result`.
+    /// The decision. `allow`: go ahead, once. `sandboxed`: do not go ahead. The action may only happen inside a
+    /// sandbox, which the orchestrator provides. `ask`: wait for `permission_result`.
     pub decision: Ruled,
-    /// Its name in the records.
+    /// The id of the decision in the records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_id: Option<DecisionId>,
-    /// Who or what decided.
+    /// The source of the decision.
     pub decision_source: DecisionSource,
-    /// How harmful it is.
+    /// The tier of the action: how much harm it may do.
     pub tier: Tier,
-    /// Whether nobody can undo it.
+    /// True if the action is destructive: it cannot be undone.
     pub destructive: bool,
-    /// What the agent would need and does not hold.
+    /// The permissions that the action needs and the agent does not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Permission>,
-    /// The question, if a person has to say.
+    /// The id of the request, if a person has to decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_request_id: Option<RequestId>,
-    /// Its short form.
+    /// Its short code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// All of this as a sentence for people.
+    /// The whole message as a sentence for people.
     pub text: String,
 }
 
-/// `permission_state_result`: the mode, rules, policies, interaction and rights of the agent, as they are now.
+/// `permission_state_result`: the current mode, rules, policies, interaction and permissions of the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PermissionStateResult {
-    /// All of it.
+    /// The whole permission state.
     pub state: serde_json::Value,
 }
 
-/// `policy_updated`: what the agent holds now, in full. Comes before the notice or result that explains it.
+/// `policy_updated`: the complete holdings of the agent. It comes before the notice or result that explains it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PolicyUpdated {
-    /// Who.
+    /// The agent.
     pub agent_id: AgentId,
-    /// What it holds.
+    /// Its holdings.
     #[serde(flatten)]
     pub holdings: Holdings,
-    /// When.
+    /// The time of the change.
     pub ts: Timestamp,
 }
 
-/// `message`: words, which carry no right.
+/// `message`: text for the agent. It carries no permission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MessageToAgent {
-    /// Who says it; without it, the agent's own user.
+    /// The sending agent; if missing, the agent's own user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<AgentId>,
-    /// The words, as they were said.
+    /// The text, unchanged.
     pub text: String,
-    /// When.
+    /// The time of the message.
     pub ts: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! What a connector's bot hears.
+//! Messages to a connector's bot.
 
 use std::sync::Arc;
 
@@ -11,36 +11,36 @@ use crate::model::{
 
 use super::{Answered, Bye, Fault, Notice, RevokeResult, Role};
 
-/// A line to a bot that is the way to a user.
+/// A line to a bot that reaches a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToConnector {
-    /// Whose user it reaches. The first line.
+    /// The agent and the owner of the user. The first line.
     Hello(ConnectorHello),
-    /// A question for the user.
+    /// A request for the user.
     RequestPermission(Box<PermissionRequest>),
-    /// A question that was shown is over.
+    /// A request that was shown is resolved.
     PermissionResolved(PermissionResolved),
-    /// What the user took away is gone.
+    /// The grant is revoked.
     RevokeResult(Answered<RevokeResult>),
-    /// What guards a tool of a run has changed.
+    /// The policies of a tool of a run have changed.
     PolicyUpdated(GuardUpdated),
-    /// What guards the tools of a run.
+    /// The policies of the tools of a run.
     Policies(Answered<PoliciesOfRun>),
-    /// What every tool begins with that a run will have has changed.
+    /// The initial policies of every future tool of a run have changed.
     PolicyForAll(GuardForAll),
-    /// What the user's side declares is declared.
+    /// The tools are declared.
     ToolsDeclared(Answered<ToolsDeclared>),
     /// An agent is in another run.
     RunChanged(Answered<RunChanged>),
-    /// What the user let happen once may happen once.
+    /// The action is allowed once.
     ActionEnabled(Answered<ActionEnabled>),
-    /// Something the user should know.
+    /// A notification for the user.
     Notice(Notice),
-    /// The agent says something.
+    /// A text from the agent.
     Message(MessageToUser),
-    /// Something was not done.
+    /// An order was not carried out.
     Error(Fault),
     /// The last line.
     Bye(Bye),
@@ -53,44 +53,44 @@ pub enum ToConnector {
 pub struct ConnectorHello {
     /// The version of the protocol.
     pub protocol: u32,
-    /// `connector`.
+    /// The value `connector`.
     pub role: Role,
     /// The agent whose user is reached.
     pub agent_id: AgentId,
-    /// What people call it.
+    /// The name of the agent for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<Name>,
-    /// Whose agents' questions appear here.
+    /// The owner of the agents whose requests appear here.
     pub owner: OwnerId,
-    /// Whether decisions are taken from this bot.
+    /// True if this bot may decide requests.
     pub may_decide: bool,
-    /// When.
+    /// The time of this line.
     pub ts: Timestamp,
 }
 
-/// What kind of access is asked for (`sources/001`); for tags without a path, the tag's name.
+/// The kind of access that is requested (`sources/001`). For a tag without a path it is the name of the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Operation {
-    /// `@read`.
+    /// Reading files: `@read`.
     #[serde(rename = "fs.read")]
     Read,
-    /// `@write`.
+    /// Writing files: `@write`.
     #[serde(rename = "fs.write")]
     Write,
-    /// A program file is run.
+    /// Running a program file.
     #[serde(rename = "fs.exec")]
     Exec,
-    /// A command line is run.
+    /// Running a command line.
     #[serde(rename = "command.execute")]
     Command,
-    /// `@network`, or something is reached over it.
+    /// Network access: `@network`, or an action over the network.
     #[serde(rename = "network")]
     Network,
-    /// `@events`.
+    /// The events of the engine: `@events`.
     #[serde(rename = "events")]
     Events,
-    /// `@tool`: a capability of the host program is used.
+    /// Using a capability of the host program: `@tool`.
     #[serde(rename = "tool")]
     Tool,
 }
@@ -109,81 +109,82 @@ impl From<crate::model::Operation> for Operation {
     }
 }
 
-/// Why a question is asked at all (`sources/001`, "reason values").
+/// The reason why a request reaches a person (`sources/001`, "reason values").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ReasonKind {
-    /// The agent does not hold it, or a person has to say whether it may happen.
+    /// The agent does not hold the permission, or a person has to decide about the action.
     PolicyAsk,
-    /// The person said no for this run, and is asked once more.
+    /// The person denied this for the run, and is asked once more.
     PolicyDenyOverride,
 }
 
-/// `request_permission` to a connector's bot: answer it with `permission_decision`, in any order, at any time.
+/// `request_permission` to a connector's bot. The bot answers with `permission_decision`, in any order, at any time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PermissionRequest {
-    /// The run of the asker.
+    /// The run of the requesting agent.
     pub run_id: RunId,
-    /// The request's own id (`sources/001`): comes back as `permissionRequestId`.
+    /// The request's own id (`sources/001`). The answer repeats it as `permissionRequestId`.
     pub request_id: RequestId,
-    /// Its short form, which a person can type.
+    /// Its short code, which a person can type.
     pub code: String,
-    /// Who asks.
+    /// The requesting agent.
     pub agent_id: AgentId,
-    /// What people call it; its id, if nobody said.
+    /// Its name for people, or its id if it has no name.
     pub agent_name: String,
-    /// What kind of agent asks.
+    /// The kind of the requesting agent.
     pub agent_kind: Kind,
-    /// The tool that is about to act, if the question is about an action.
+    /// The tool of the action, if the request is about an action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<ToolName>,
-    /// What kind of thing the action is; else what kind of access the widest permission is.
+    /// The kind of the action; without an action, the kind of access of the widest permission.
     pub operation: Operation,
-    /// The path, command line or host of the action; else the path of the widest permission, or its tag. Links are
-    /// followed already.
+    /// The path, command line or host of the action; without an action, the path of the widest permission, or its tag.
+    /// Links are already resolved.
     pub resource: String,
     /// The content that the action writes or sends, without secrets and bounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Content>,
-    /// How harmful the action is.
+    /// The tier of the action: how much harm it may do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
-    /// What `allow-always` would allow, in full; without it, it is not on offer for a command.
+    /// The complete set of actions that `allow-always` would allow, in words. If missing, `allow-always` is not on
+    /// offer for a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<String>,
-    /// Whether not all of it is shown, so that only `allow` without a scope, or `allow-once`, says yes to it.
+    /// True if the request is not shown in full. Then only `allow` without a scope, or `allow-once`, approves it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once_only: bool,
-    /// Everything asked: what lets most happen comes first.
+    /// All requested permissions, the widest first.
     pub permissions: Vec<Permission>,
-    /// The widest scope wanted; an answer must fit within it.
+    /// The widest scope that the agent wants. An answer must fit within it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// Why the question is asked at all.
+    /// The reason why the request reaches a person.
     pub reason: ReasonKind,
-    /// Why the agent says that it needs this. Untrusted: it may hold anything, line breaks too.
+    /// The agent's own reason. Untrusted: it may contain anything, line breaks too.
     pub reason_text: Reason,
-    /// The question as a person should read it, everything foreign in it escaped.
+    /// The request as a person should read it, with all untrusted text escaped.
     pub prompt: String,
-    /// When it ends by itself.
+    /// The time at which the request expires.
     pub expires_at: Timestamp,
-    /// Since when it waits.
+    /// The time since which the request is pending.
     pub ts: Timestamp,
 }
 
-/// The content that an action writes or sends, as it may be shown.
+/// The content that an action writes or sends, in a form that may be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Content {
-    /// JSON, or the beginning and the end of it.
+    /// JSON, or its beginning and its end.
     pub shown: String,
-    /// The number of characters that are not shown.
+    /// The number of characters that are left out.
     pub left_out: u64,
-    /// SHA-256 of the whole.
+    /// The SHA-256 of the complete content.
     pub digest: Digest,
 }
 
@@ -193,29 +194,29 @@ impl From<&Details> for Content {
     }
 }
 
-/// `permission_resolved`: a question that was shown here is over, whoever answered it.
+/// `permission_resolved`: a request that was shown here is resolved, by this or another approver or in another way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PermissionResolved {
-    /// The request.
+    /// The id of the request.
     pub permission_request_id: RequestId,
-    /// Its short form.
+    /// Its short code.
     pub code: String,
-    /// Who asked.
+    /// The requesting agent.
     pub agent_id: AgentId,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What was given.
+    /// The granted permissions.
     pub granted: Vec<Permission>,
-    /// What was not.
+    /// The refused permissions.
     pub refused: Vec<Permission>,
-    /// For how long.
+    /// The scope of the grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// All of this as a sentence for people.
+    /// The whole message as a sentence for people.
     pub text: String,
-    /// When.
+    /// The time of the resolution.
     pub ts: Timestamp,
 }
 
@@ -223,12 +224,12 @@ pub struct PermissionResolved {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PolicyName {
-    /// The name: what it is for reading, and nothing is found by it.
+    /// The name. It is for people to read, and is no key for a lookup.
     pub name: String,
 }
 
-/// `policy_updated` (`sources/001`): the policies that guard a tool of a run have changed. Told to every connector of the
-/// owner, whoever changed them.
+/// `policy_updated` (`sources/001`): the policies of a tool of a run have changed. Every connector of the owner gets
+/// this, for changes by any person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -237,90 +238,90 @@ pub struct GuardUpdated {
     pub run_id: RunId,
     /// The tool.
     pub tool: ToolName,
-    /// What speaks about it: policies, then what people said for this run.
+    /// The names of everything that applies to it: policies, then saved decisions for this run.
     pub policies: Vec<PolicyName>,
-    /// When.
+    /// The time of the change.
     pub ts: Timestamp,
 }
 
-/// `policy_for_all`: every tool that a run has not yet begins with other policies. Told to every connector of the owner,
-/// whoever changed them.
+/// `policy_for_all`: every future tool of a run begins with other policies. Every connector of the owner gets this, for
+/// changes by any person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GuardForAll {
     /// The run.
     pub run_id: RunId,
-    /// All of them, by name.
+    /// The names of all initial policies.
     pub policies: Vec<PolicyName>,
-    /// When.
+    /// The time of the change.
     pub ts: Timestamp,
 }
 
-/// `tools_declared`: these are the tools that the person of this connector declares from now on.
+/// `tools_declared`: the tools that the person of this connector declares from now on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolsDeclared {
-    /// All of them, by name.
+    /// The names of all declared tools.
     pub tools: Vec<ToolName>,
 }
 
-/// `run_changed`: the agent is in this run now.
+/// `run_changed`: the agent is now in this run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RunChanged {
-    /// Whose run.
+    /// The agent.
     pub agent_id: AgentId,
     /// The run.
     pub run_id: RunId,
 }
 
-/// `policies`: what guards the tools of a run.
+/// `policies`: the policies of the tools of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PoliciesOfRun {
     /// The run.
     pub run_id: RunId,
-    /// Its guards, one for each tool.
+    /// One entry for each tool.
     pub guards: Vec<ToolGuard>,
 }
 
-/// The guard of one tool.
+/// The policies of one tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolGuard {
     /// The tool.
     pub tool: ToolName,
-    /// What speaks about it, by name.
+    /// The names of everything that applies to it.
     pub policies: Vec<PolicyName>,
-    /// The policies in full, without what people said.
+    /// The policies in full, without saved decisions.
     pub rules: Arc<Policies>,
 }
 
-/// `action_enabled`: exactly that may happen once.
+/// `action_enabled`: exactly this action may happen once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ActionEnabled {
-    /// Whose action.
+    /// The agent of the action.
     pub agent_id: AgentId,
-    /// What was said, as it can be taken back.
+    /// The id of the saved decision, by which it can be revoked.
     pub ruling_id: RulingId,
 }
 
-/// `message`: what the agent says to its user. Untrusted text.
+/// `message`: text from the agent to its user. Untrusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MessageToUser {
     /// The agent.
     pub agent_id: AgentId,
-    /// The words, as they were said.
+    /// The text, unchanged.
     pub text: String,
-    /// When.
+    /// The time of the message.
     pub ts: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! What is said in both roles.
+//! Messages that both roles share.
 
 use std::ops::Deref;
 
@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{AgentId, GrantId, Permission, Reason, RequestId, Timestamp};
 
-/// `hello` from a bot: it speaks this version. Bots need not say it.
+/// `hello` from a bot: states its protocol version. It is optional.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "a version is all a bot has to say about itself")]
 pub struct Hello {
     /// The version.
     pub protocol: u32,
-    /// Comes back with an error.
+    /// An identifier that the bot chooses. An error repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// `revoke_permission`: takes a grant away. An agent: one that it gave or holds. A connector: any of its owner.
+/// `revoke_permission`: revokes a grant. An agent may revoke one that it gave or holds; a connector, any of its owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::exhaustive_structs, reason = "built by bots, field by field")]
 pub struct RevokePermission {
-    /// Which.
+    /// The grant.
     pub grant_id: GrantId,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Comes back with the answer.
+    /// An identifier that the bot chooses. The answer repeats it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
@@ -38,13 +38,13 @@ pub struct RevokePermission {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Answered<T> {
-    /// What it says.
+    /// The content of the answer.
     #[serde(flatten)]
     pub answer: T,
-    /// The `requestId` of the line, as it came.
+    /// The `requestId` of the line, unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// When.
+    /// The time of the answer.
     pub ts: Timestamp,
 }
 
@@ -56,35 +56,35 @@ impl<T> Deref for Answered<T> {
     }
 }
 
-/// `revoke_result`: it is gone, with everything that rested on it only.
+/// `revoke_result`: the grant is revoked, and so is every grant that depended on it alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RevokeResult {
-    /// Which.
+    /// The grant.
     pub grant_id: GrantId,
 }
 
-/// What a notice is about.
+/// The subject of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NoticeKind {
-    /// To an agent: somebody gave it something.
+    /// To an agent: it received a permission.
     Granted,
-    /// To an agent: it lost something.
+    /// To an agent: it lost a permission.
     Lost,
-    /// To an agent, silent: a background agent's question was shown to its user.
+    /// To an agent, silent: a background agent's request was shown to its user.
     Carried,
-    /// To an agent, silent: that question ended.
+    /// To an agent, silent: that request was resolved.
     CarriedResolved,
-    /// To an agent, silent: something about a scheduled task that runs as it.
+    /// To an agent, silent: news about a scheduled task that runs as it.
     Task,
-    /// To an agent: it did not read its mail, and the oldest was dropped.
+    /// To an agent: it did not read its mailbox, and the oldest notification was dropped.
     Missed,
-    /// To a connector: the policy file was not taken.
+    /// To a connector: the policy file was rejected.
     ConfigRejected,
-    /// To a connector: what the policy file gives more than before waits until a person agrees.
+    /// To a connector: a change of the policy file would give more than before, and waits for a person's approval.
     ConfigHeldBack,
 }
 
@@ -93,28 +93,28 @@ pub enum NoticeKind {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Notice {
-    /// What it is about.
+    /// The subject.
     pub notice: NoticeKind,
-    /// It is for the record only, and should not make the bot act.
+    /// True if the notice is for the record only, and should not make the bot act.
     pub silent: bool,
-    /// A sentence for people; everything foreign in it is escaped.
+    /// A sentence for people, with all untrusted text escaped.
     pub text: String,
-    /// The other agent: who gave, or whose question it was.
+    /// The other agent: the giver, or the one that made the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<AgentId>,
     /// The grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant_id: Option<GrantId>,
-    /// What was given or lost.
+    /// The permission that was granted or lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission: Option<Permission>,
     /// The request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_request_id: Option<RequestId>,
-    /// The number of the change of the policy file that waits, which `agree_to_widening` names.
+    /// The number of the waiting change of the policy file. `agree_to_widening` names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<u64>,
-    /// When.
+    /// The time of the event.
     pub ts: Timestamp,
 }
 
@@ -123,7 +123,7 @@ pub struct Notice {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Bye {
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

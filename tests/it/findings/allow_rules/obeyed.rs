@@ -1,4 +1,4 @@
-//! A16: "safe" commands that ran what an agent wrote with its own file calls.
+//! A16: "safe" commands that ran code which an agent wrote with its own file calls.
 
 use std::{path::PathBuf, process::Command, sync::Arc};
 
@@ -9,7 +9,8 @@ use proptest::prelude::*;
 
 use crate::support::START;
 
-/// A directory with a checkout `repo`, a directory `plain` without one, and a marker that nothing has made yet.
+/// A directory with a checkout `repo`, a directory `plain` without one, and a path for a marker that does not exist
+/// yet.
 struct Ground {
     directory: tempfile::TempDir,
     engine: Engine,
@@ -33,7 +34,7 @@ impl Ground {
         real.join(name).to_str().unwrap().to_owned()
     }
 
-    /// Git as a host runs it, with nothing of whoever runs the tests.
+    /// Runs git as a host does, without the configuration of the user who runs the tests.
     fn git(&self, dir: &str, args: &[&str]) -> std::process::Output {
         let mut git = Command::new("git");
         git.args(args).current_dir(self.path(dir)).env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", self.path("out"));
@@ -44,7 +45,7 @@ impl Ground {
         std::path::Path::new(&self.path("out/ran")).exists()
     }
 
-    /// An agent that works in `dir` and may write these.
+    /// Registers an agent that works in `dir` and may write `writes`.
     async fn agent(&self, id: &str, dir: &str, writes: &[&str]) -> Agent {
         self.agent_in(Mode::Default, id, dir, writes).await
     }
@@ -65,10 +66,11 @@ fn reason(agent: &Agent, command: &str) -> String {
     agent.explain(&Action::command(command)).unwrap().decision.decision_reason.to_string()
 }
 
-/// What an agent writes to have its own program run by whoever looks at the directory.
+/// Returns the files of an attack: git runs the program of the agent for each user who looks at the directory.
 fn bare_repository(marker: &str) -> [(&'static str, String); 4] {
     let config = format!(
-        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"touch '{marker}'; false\"\n"
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\
+         \tworktree = .\n\tfsmonitor = \"touch '{marker}'; false\"\n"
     );
     [
         ("HEAD", "ref: refs/heads/main\n".to_owned()),
@@ -78,7 +80,7 @@ fn bare_repository(marker: &str) -> [(&'static str, String); 4] {
     ]
 }
 
-/// The exploit, run with a real git where it is decided about and nowhere else: the marker is what must never be there.
+/// The exploit. A real git runs it only where the engine allows it. The marker must never exist then.
 #[tokio::test]
 async fn a_bare_repository_written_by_file_calls_runs_nothing_at_git_status() {
     let ground = Ground::new();
@@ -87,14 +89,14 @@ async fn a_bare_repository_written_by_file_calls_runs_nothing_at_git_status() {
     for (name, text) in bare_repository(&marker) {
         let path = ground.path(&format!("plain/{name}"));
         std::fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
-        // The file calls of the agent may refuse some of it; what they let through is on the disk.
+        // The file calls of the agent may refuse some files. The files that they allow are on the disk.
         let _written = agent.fs().write(&path, text).await;
     }
     if verdict(&agent, "git status") == Verdict::Allow {
         ground.git("plain", &["status"]);
     }
     assert!(!ground.marker(), "`git status` ran what the agent wrote");
-    // It is a real exploit: whoever runs it there all the same runs it.
+    // The exploit is real: a git that runs there without a check runs the program.
     for (name, text) in bare_repository(&marker) {
         let path = ground.path(&format!("plain/{name}"));
         std::fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
@@ -114,10 +116,10 @@ async fn git_in_an_ordinary_workspace_stays_safe_for_who_may_write_it() {
     {
         assert_eq!(verdict(&agent, command), Verdict::Allow, "{command}: {}", reason(&agent, command));
     }
-    // What was a checkout when it was given is one, whoever writes beside `.git`.
+    // A directory that was a checkout when it was granted stays one, even if agents write beside `.git`.
     let reader = ground.agent("reader", "repo", &[]).await;
     assert_eq!(verdict(&reader, "git status"), Verdict::Allow);
-    // A right that names it is a right to have it obeyed.
+    // An agent whose permission names the config file may change it, so git is not safe there any more.
     let named = ground.agent("owner", "out", &["repo/.git/config"]).await;
     for command in ["git status", "git -C . status", "cd sub && git log", "x=$(git rev-parse HEAD); echo $x"] {
         assert_eq!(verdict(&agent, command), Verdict::Ask, "{command}");
@@ -141,7 +143,7 @@ async fn a_directory_that_a_line_goes_to_is_obeyed_too() {
         "cd ../plain/sub && git log".to_owned(),
         "git -C ../plain -C sub log".to_owned(),
         "cd \"$X\" && git log".to_owned(),
-        // The second one fails, and the line goes on in the first.
+        // The second `cd` fails, and the line continues in the first directory.
         format!("cd {sub} && cd none; git log"),
         format!("cd {sub} && cd HEAD; git log"),
         "sh -c 'cd ../plain/sub; git log'".to_owned(),
@@ -182,7 +184,7 @@ async fn a_rule_answers_for_what_is_obeyed_and_for_nothing_beside_it() {
     assert_eq!(verdict(&agent, "poetry show"), Verdict::Ask);
     assert!(reason(&agent, "poetry show").contains("`poetry` obeys"), "{}", reason(&agent, "poetry show"));
     assert_eq!(verdict(&agent, "ls && poetry show | cat"), Verdict::Ask);
-    // Nobody may write where this one works.
+    // No agent may write to the directory of this one.
     let reader = ground.agent("reader", "out", &[]).await;
     for command in ["poetry show", "composer show"] {
         assert_eq!(verdict(&reader, command), Verdict::Allow, "{command}: {}", reason(&reader, command));
@@ -190,7 +192,7 @@ async fn a_rule_answers_for_what_is_obeyed_and_for_nothing_beside_it() {
     }
 }
 
-/// Programs with settings of their project, each with the file that makes it run something else.
+/// Programs with settings of their project, each with the file that makes it run another program.
 const SETTINGS: &[(&str, &str)] = &[
     ("cargo tree", ".cargo/config.toml"),
     ("cargo metadata --no-deps", ".cargo/config"),
@@ -211,8 +213,8 @@ const SETTINGS: &[(&str, &str)] = &[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whoever may write what a program obeys, wherever on the way up: the program is not safe there. Where nobody may,
-    /// it is.
+    /// A program is unsafe in a directory if an agent may write a file that the program obeys, there or in a parent
+    /// directory. Otherwise it is safe.
     #[test]
     fn what_an_agent_may_write_no_safe_program_obeys(
         (command, file) in prop::sample::select(SETTINGS),
@@ -237,7 +239,7 @@ proptest! {
     }
 }
 
-/// Where only reads happen by themselves, nothing is relied on that lies in a directory.
+/// In a mode that allows only reads, the engine trusts no file of a directory.
 #[tokio::test]
 async fn strict_modes_trust_no_program_that_obeys_its_directory() {
     let ground = Ground::new();

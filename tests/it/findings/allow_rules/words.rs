@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::config::Place;
 
-/// An agent that works in `policy/site`, with these rules.
+/// Creates a place with an agent that works in `policy/site`, with these rules.
 fn saved(rules: &str) -> Place {
     let place = Place::new();
     for directory in ["policy/site/sub/deep", "policy/other", "elsewhere"] {
@@ -84,7 +84,7 @@ fn a_rule_says_where_a_command_may_run_besides() {
     all_are(&place, Verdict::Ask, &["npm test", "cd sub/deep && npm test", "cd away && npm test"]);
     let place = saved(&rule("verdict = \"allow\"\ncommand = \"npm test\"\ncwd = \"site/**\""));
     all_are(&place, Verdict::Allow, &["cd sub && npm test", "cd sub/deep && npm test"]);
-    // A `cd` that fails leaves the line where it was.
+    // A `cd` that fails does not change the directory.
     let there = ["npm test", "cd sub/none; npm test", "cd file; npm test", "cd away/../sub && npm test"];
     all_are(&place, Verdict::Ask, &there);
     let place = saved(&rule("verdict = \"allow\"\ncommand = \"npm test\"\ncwd = \".\""));
@@ -92,7 +92,7 @@ fn a_rule_says_where_a_command_may_run_besides() {
     all_are(&place, Verdict::Allow, &["cd .. && npm test"]);
 }
 
-/// The agent may put another `sub` there that its rule was not written for.
+/// The agent may create another `sub` that the rule was not written for.
 #[test]
 fn a_shape_is_bound_to_a_directory_too() {
     let shape = "verdict = \"allow\"\nshape = \"git commit -m <any text>\"";
@@ -113,7 +113,8 @@ fn a_rule_that_denies_speaks_wherever_a_command_runs() {
     let link = problem("verdict = \"allow\"\ncommand = \"npm test\"\ncwd = \"site/away\"");
     assert!(link.contains("elsewhere"), "{link}");
     let contradiction = problem(
-        "verdict = \"allow\"\ncommand = \"x y\"\ncwd = \"anywhere\"\n[[agents.lead.rules]]\nverdict = \"ask\"\ncommand = \"x y\"",
+        "verdict = \"allow\"\ncommand = \"x y\"\ncwd = \"anywhere\"\n\
+         [[agents.lead.rules]]\nverdict = \"ask\"\ncommand = \"x y\"",
     );
     assert!(contradiction.contains("contradicts"), "{contradiction}");
     let example = rule(
@@ -223,7 +224,7 @@ fn no_program_has_an_option_that_a_wildcard_lets_run_something() {
     }
 }
 
-/// What the pattern names itself is what a person has read.
+/// A person has read the options that a pattern names.
 #[test]
 fn what_a_pattern_names_it_covers() {
     let place = saved(&allow("git push origin --no-verify **"));
@@ -238,7 +239,7 @@ fn what_a_pattern_names_it_covers() {
     let place = saved(&allow("git -C sub push"));
     all_are(&place, Verdict::Allow, &["git -C sub push"]);
     all_are(&place, Verdict::Ask, &["git -C other push", "git push"]);
-    // A star within a word is no name of an option either.
+    // A star within a word covers no option name either.
     let place = saved(&allow("tar * x"));
     all_are(&place, Verdict::Ask, &["tar --to-command=./x x", "tar -I./x x"]);
 }
@@ -260,7 +261,7 @@ fn an_explanation_says_why_a_rule_does_not_cover() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever stands around it, an option that runs something is not what a wildcard stands for.
+    /// A wildcard never covers an option that runs a program, whatever words are around it.
     #[test]
     fn no_words_around_an_option_make_a_wildcard_cover_it(
         (program, option) in prop::sample::select(RUNS),
@@ -269,7 +270,7 @@ proptest! {
     ) {
         let words = [program].into_iter().chain(before).chain([option]).chain(after);
         let line = words.collect::<Vec<_>>().join(" ");
-        // What only reads in that form needs no rule.
+        // A line that only reads needs no rule.
         prop_assume!(classify(&line).tier > bestow::command::Tier::Safe);
         let place = saved(&allow(&format!("{program} **")));
         prop_assert_ne!(verdict(&place, &line), Verdict::Allow, "{}", line);

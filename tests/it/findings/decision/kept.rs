@@ -1,4 +1,4 @@
-//! What a person refused, a sandbox keeps from commands that are given the directory around it (attack 8).
+//! Tests that the sandbox hides a refused path from a command that holds the directory around it (attack 8).
 
 use std::{fs, sync::Arc};
 
@@ -14,7 +14,9 @@ use crate::support::{START, id, owner, settings, tag};
 async fn a_command_in_the_sandbox_has_all_of_a_directory_but_what_was_refused() {
     let place = tempfile::tempdir().unwrap();
     let work = crate::support::real(place.path());
-    for (name, text) in [("refused", "kept"), ("secret", "secret"), ("x.sh", "echo x > refused; cat secret > out; echo y > b")] {
+    for (name, text) in
+        [("refused", "kept"), ("secret", "secret"), ("x.sh", "echo x > refused; cat secret > out; echo y > b")]
+    {
         fs::write(work.join(name), text).unwrap();
     }
     let at = work.to_str().unwrap();
@@ -37,11 +39,11 @@ async fn a_command_in_the_sandbox_has_all_of_a_directory_but_what_was_refused() 
     assert_eq!(fs::read_to_string(work.join("refused")).unwrap(), "kept");
     assert_eq!(fs::read_to_string(work.join("out")).unwrap(), "");
     assert_eq!(fs::read_to_string(work.join("b")).unwrap(), "y\n");
-    // Outside of a sandbox nothing parts them.
+    // Outside of a sandbox the engine cannot separate them.
     assert_eq!(verdict(&agent, &Action::command("sh x.sh").needing(right)), Effect::Deny);
 }
 
-/// Wants a person to say about files.
+/// A hook that asks a person about files.
 #[derive(Debug)]
 struct Asks;
 
@@ -49,6 +51,10 @@ struct Asks;
 impl bestow::Hook for Asks {
     async fn before(&self, proposal: bestow::Proposal) -> Result<bestow::HookAnswer, bestow::HookFailure> {
         let is_file = matches!(proposal.operation, bestow::Operation::Write | bestow::Operation::Read);
-        Ok(if is_file && proposal.part_of.is_none() { bestow::HookAnswer::ask("look") } else { bestow::HookAnswer::nothing() })
+        Ok(if is_file && proposal.part_of.is_none() {
+            bestow::HookAnswer::ask("look")
+        } else {
+            bestow::HookAnswer::nothing()
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! What a person refuses is refused to every tool (attack 8).
+//! Tests that a denial of a person binds every tool (attack 8).
 
 use bestow::{Action, Effect, Mode, Operation, Scope, Verdict};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{all_are, bound, call, everything_allowed, on_command, rule, says_no, says_yes};
 use crate::{findings::uses::given, support::World};
 
-/// Asks about `action`, by its very tool, and lets everything else happen.
+/// Returns rules that ask about this tool, operation and path, and allow everything else.
 fn asked(tool: &str, operation: Option<Operation>, path: Option<&str>) -> Vec<bestow::Rule> {
     let asks = bestow::Rule { tool: Some(tool.parse().unwrap()), ..rule(Verdict::Ask, operation, path) };
     vec![asks, everything_allowed()]
@@ -162,7 +162,7 @@ async fn a_no_to_a_command_binds_tools_that_nobody_knows_and_what_a_shell_is_tol
     all_are(&agent, Effect::Allow, [call("foo", json!({"cmd": "npm pack"})), Action::command("npm pack")]);
 }
 
-/// A no to a program file is one to the command that it is, and the other way round.
+/// A denial of a program file also denies its command, and the reverse.
 #[tokio::test]
 async fn a_no_to_a_program_file_and_one_to_the_command_are_one() {
     let (file, line) = (|| Action::exec("/ws/x.sh"), || Action::command("./x.sh"));
@@ -188,7 +188,7 @@ async fn a_yes_is_for_the_tool_it_was_said_to() {
     all_are(&agent, Effect::Ask, [call("Edit", json!({"file_path": "/ws/a"})), Action::write("/ws/a")]);
 }
 
-/// What waits to be answered is answered by the no, whichever tool asked.
+/// A denial also settles pending requests of other tools about the same path.
 #[tokio::test]
 async fn a_no_answers_what_another_tool_asks_about_the_same() {
     let world = World::new();
@@ -202,7 +202,7 @@ async fn a_no_answers_what_another_tool_asks_about_the_same() {
     assert!(waiting.decision().approval_action_id.is_some());
 }
 
-/// A list of texts is a command line, too; and neither a port nor dots make another host.
+/// A list of texts is also a command line. A port or a final dot does not make another host.
 #[tokio::test]
 async fn a_no_holds_for_lists_of_words_and_for_other_spellings_of_a_host() {
     let world = World::new();

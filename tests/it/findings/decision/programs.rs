@@ -1,4 +1,4 @@
-//! Running a program file is running a command (attack 10).
+//! Tests that running a program file counts as running a command (attack 10).
 
 use bestow::{Action, Effect, Mode, Operation, Policies, UseOrigin, Verdict};
 
@@ -25,7 +25,7 @@ async fn a_rule_about_a_program_speaks_about_running_its_file() {
     all_are(&agent, Effect::Allow, [Action::exec("/usr/bin/wget")]);
 }
 
-/// Nobody has said with which words it runs.
+/// The arguments of the program are unknown.
 #[tokio::test]
 async fn a_rule_about_some_words_of_a_program_speaks_about_running_its_file() {
     let world = World::new();
@@ -33,7 +33,7 @@ async fn a_rule_about_some_words_of_a_program_speaks_about_running_its_file() {
     let agent = bound(&world, Mode::Bypass, &HELD, &rules).await;
     let runs_anything = ["/usr/bin/git", "/bin/sh", "/usr/bin/env", "/usr/bin/python3", "/usr/bin/sudo"];
     all_are(&agent, Effect::Deny, runs_anything.map(Action::exec));
-    // What a program on no list starts is not seen.
+    // The engine does not see the programs that an unlisted program starts.
     all_are(&agent, Effect::Allow, ["/usr/bin/wc", "/ws/x.sh", "/ws/gitx"].map(Action::exec));
 }
 

@@ -1,4 +1,4 @@
-//! A command that is given something to read is judged by what it may read (attack 14).
+//! Tests that a command with an input is judged by the data that it may read (attack 14).
 
 use bestow::{
     Action, Agent, DiskPaths, Effect, Engine, Kind, ManualClock, Mode, Reads, Rule, Verdict,
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{on_command, rule, verdict};
 use crate::support::{START, World, id, policy, settings, tag};
 
-/// An agent with the network on a real disk, and the profile of its commands.
+/// Creates an agent with the network on a real disk, and the profile of its commands.
 async fn on_disk(mode: Mode, rules: &[Rule]) -> (tempfile::TempDir, Engine, Agent, Profile) {
     let directory = tempfile::tempdir().unwrap();
     let work = crate::support::real(directory.path());
@@ -32,7 +32,8 @@ fn command(words: &str) -> Command {
     Command::new(words.next().unwrap()).args(words)
 }
 
-/// The three ways in which a command may read: nothing, what this process reads, what somebody writes to it later.
+/// Returns the action of a command with each of its three inputs: none, the input of this process, and later writes of
+/// a caller.
 fn ways(profile: &Profile, words: &str) -> [Action; 3] {
     let command = command(words);
     let inherits = profile.action(&command.clone().inheriting()).unwrap();
@@ -50,7 +51,7 @@ async fn what_sends_what_it_reads_is_not_safe_where_somebody_writes_to_it() {
         assert_eq!(verdict(&agent, &inherited), Effect::Ask, "{words}");
         assert_eq!(verdict(&agent, &held), Effect::Ask, "{words}");
     }
-    // What is written to `cat`, it prints.
+    // `cat` only prints its input.
     for words in ["cat", "ls", "sort", "git log"] {
         for way in ways(&profile, words) {
             assert_eq!(verdict(&agent, &way), Effect::Allow, "{words}");
@@ -58,7 +59,7 @@ async fn what_sends_what_it_reads_is_not_safe_where_somebody_writes_to_it() {
     }
 }
 
-/// Programs that run what they read, or may.
+/// Programs that run their input, or may run it.
 const READERS: [&str; 30] = [
     "sh",
     "bash -s",
@@ -92,7 +93,7 @@ const READERS: [&str; 30] = [
     "awk -f -",
 ];
 
-/// Programs that read data, or whose words say what they run.
+/// Programs that read data, or whose arguments name the code that they run.
 const OTHERS: [&str; 14] = [
     "cat",
     "python3 x.py",
@@ -126,7 +127,7 @@ async fn what_runs_what_it_reads_may_be_what_is_denied_where_somebody_writes_to_
     }
 }
 
-/// A line may say by itself that it is given something.
+/// A line may redirect its own input.
 #[tokio::test]
 async fn what_runs_what_it_reads_may_be_what_is_denied_behind_a_pipe() {
     let world = World::new();
@@ -146,7 +147,7 @@ async fn what_runs_what_it_reads_may_be_what_is_denied_behind_a_pipe() {
     }
 }
 
-/// A rule and a yes for good are about the command, also where it is given something to read.
+/// A rule and a permanent approval concern the command, also if it has an input.
 #[tokio::test]
 async fn a_process_is_allowed_by_rules_and_people_like_a_command() {
     let (_directory, engine, agent, profile) =

@@ -1,4 +1,4 @@
-//! What a host's own sandbox may let through (attack 13).
+//! Tests of the permissions that a host's own sandbox may open (attack 13).
 
 use bestow::{Action, Agent, Authorization, Confinement, Kind, Mode, Refusal, Ruled, SandboxFacts, Scope, Verdict};
 
@@ -8,7 +8,7 @@ use crate::{
     support::{World, id, policy, profile, refusal, settings, tag, why},
 };
 
-/// The action, which may happen in a sandbox.
+/// Returns the confinement of an action that is allowed in a sandbox only.
 async fn confined(agent: &Agent, action: Action) -> Confinement {
     match agent.authorize(action).await.unwrap() {
         Authorization::Confined(_, what) => what,
@@ -56,7 +56,7 @@ async fn what_is_not_held_is_not_open_in_the_sandbox_of_a_host() {
     is_fine(&world, &agent, Action::command("node x > y"), facts(&["/ws/y"])).await;
 }
 
-/// A right for one use is open for that use.
+/// A one-time permission is open for its one use.
 #[tokio::test]
 async fn a_right_for_one_use_is_open_in_the_sandbox_of_a_host_once() {
     let world = World::new();
@@ -91,7 +91,7 @@ async fn a_socket_of_the_engine_is_open_to_who_is_given_it() {
     is_fine(&world, &agent, given("node x", "@events"), with_socket).await;
 }
 
-/// What a rule denies below a root, and what is protected there, the sandbox has to keep from it.
+/// The sandbox must exclude paths below a root that a rule denies or that are protected.
 #[tokio::test]
 async fn what_is_denied_below_a_root_is_not_open_in_the_sandbox_of_a_host() {
     let world = World::new();

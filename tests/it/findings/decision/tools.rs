@@ -1,4 +1,4 @@
-//! Whoever changes the name of the tool, or adds what an action uses, is let do no more.
+//! Tests that neither another tool name nor an additional use of an action allows more.
 
 use bestow::{Action, Answer, Effect, Operation, Permissions, Scope, UseOrigin};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use crate::findings::uses::{ALL_MODES, deny, forms};
 
 const HELD: [&str; 4] = ["@write:/ws", "@network", "@events", "@tool:deploy"];
 
-/// The action by every tool that is known to do it, and by one that nobody knows.
+/// Returns the action by each tool that is known to do it, and by an unknown tool.
 fn by_any_tool(operation: Operation, resource: &str) -> (Vec<Action>, Action) {
     let named = |name: &str| name.parse::<bestow::ToolName>().unwrap();
     let (text, fields) = match operation {
@@ -36,7 +36,7 @@ fn effect(effect: Effect) -> u8 {
     }
 }
 
-/// What may be refused.
+/// The operations and resources that a person may deny.
 const REFUSED: [(Operation, &str); 8] = [
     (Operation::Write, "/ws/d/f"),
     (Operation::Write, "/ws/d"),
@@ -73,7 +73,7 @@ const LINES: [&str; 8] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Attack 8.
+    /// Attack 8: another tool does an action that a person denied.
     #[test]
     fn no_tool_gets_an_action_around_a_persons_no(
         (operation, resource) in prop::sample::select(REFUSED.to_vec()),
@@ -90,7 +90,7 @@ proptest! {
             let agent = bound(&world, bestow::Mode::Default, &HELD, &[asks]).await;
             let _there = world.you().attend().unwrap();
             let question = decided(&agent, refused.clone()).await.approval_action_id.unwrap();
-            // Not everything has a shape that could be refused for good.
+            // Some actions have no shape that could be denied permanently.
             for scope in [scope, Scope::Session] {
                 let answered = world.you().answer(question, Answer::deny().scope(scope)).await;
                 if answered.is_ok() {
@@ -106,14 +106,17 @@ proptest! {
         })?;
     }
 
-    /// Attack 17, and every other way in which more might be less.
+    /// Attack 17, and all other ways in which an additional use could allow more.
     #[test]
     fn whatever_an_action_uses_besides_lets_no_more_happen(
         mode in prop::sample::select(ALL_MODES.to_vec()),
         rules in crate::ruled::rules(),
         denied in prop::option::weighted(0.3, prop::sample::select(vec![Operation::Write, Operation::Network])),
         said in prop::collection::vec(
-            (prop::sample::select(LINES.to_vec()), prop::sample::subsequence(RIGHTS.to_vec(), 0..3), any::<bool>(), any::<bool>()),
+            (
+                prop::sample::select(LINES.to_vec()), prop::sample::subsequence(RIGHTS.to_vec(), 0..3),
+                any::<bool>(), any::<bool>(),
+            ),
             0..4,
         ),
         used in prop::sample::subsequence(RIGHTS.to_vec(), 0..3),
@@ -131,7 +134,7 @@ proptest! {
                 let Some(question) = decision.approval_action_id else { continue };
                 let scope = if for_good { Scope::Always } else { Scope::Session };
                 let answer = if is_yes { Answer::allow() } else { Answer::deny() };
-                // Not everything may be allowed for good.
+                // Some actions cannot be allowed permanently.
                 drop(world.you().answer(question, answer.scope(scope)).await);
             }
             let rules: Vec<_> = rules.into_iter().chain(denied.map(deny)).collect();
@@ -161,7 +164,7 @@ fn needing<'r>(action: Action, rights: impl Iterator<Item = &'r str>) -> Action 
     }
 }
 
-/// The same agent, bound by other rules now.
+/// Replaces the rules that bind the agent.
 async fn rebound(world: &World, rules: &[bestow::Rule]) -> bestow::Agent {
     bound(world, bestow::Mode::Default, &HELD, rules).await
 }

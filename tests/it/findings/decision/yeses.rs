@@ -1,4 +1,4 @@
-//! A yes that lasts is for what its question showed (attack 17).
+//! Tests that a lasting approval covers only the action that its request showed (attack 17).
 
 use bestow::{Action, Answer, Effect, Mode, Scope, Verdict};
 use serde_json::json;
@@ -43,7 +43,7 @@ async fn a_yes_to_a_program_file_or_a_tool_covers_it_with_no_more_rights() {
     all_are(&agent, Effect::Ask, [moves("/other/b")]);
 }
 
-/// The words that a shape leaves open are paths in the working directory, and none that a link leads out of it.
+/// The open words of a shape are paths in the working directory. A link that leads out of it is not covered.
 #[tokio::test]
 async fn a_yes_for_good_covers_the_paths_that_its_words_leave_open() {
     let world = World::new();
@@ -54,7 +54,7 @@ async fn a_yes_for_good_covers_the_paths_that_its_words_leave_open() {
     all_are(&agent, Effect::Ask, [Action::command("touch /other/b"), given("touch b", "@network")]);
 }
 
-/// A question that waits is no other question's.
+/// An answer settles no other pending request that shows more.
 #[tokio::test]
 async fn a_yes_answers_no_question_that_shows_more() {
     let world = World::new();

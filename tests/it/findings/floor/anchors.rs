@@ -1,4 +1,5 @@
-//! Anchors (A7): a right is for what stood where it was given, and so is every right that was passed on from it.
+//! Anchors (A7): a permission covers the object that existed when it was granted. Derived grants depend on that object
+//! too.
 
 use std::{
     fs, io,
@@ -56,13 +57,13 @@ impl Ground {
         self.named(from).grant(&id(to), tag(&self.right(below)), why()).await.map(drop)
     }
 
-    /// Another directory takes the place of `out`.
+    /// Replaces `out` with another directory.
     fn replace_out(&self) {
         fs::rename(self.path("out"), self.path("old")).unwrap();
         fs::create_dir(self.path("out")).unwrap();
     }
 
-    /// By no way of using it does the agent write there any more.
+    /// Asserts that no kind of use lets the agent write there any more.
     async fn cannot_write(&self, name: &str, below: &str) {
         let (agent, path) = (self.named(name), self.text(below));
         assert!(agent.fs().write(&path, "x").await.is_err(), "{name} writes {below}");
@@ -107,7 +108,7 @@ async fn a_directory_that_moves_into_another_one_takes_no_right_along() {
     ground.pass_on("a", "b", "out/sub").await.unwrap();
     ground.pass_on("b", "c", "out/sub/new").await.unwrap();
     ground.replace_out();
-    // The very object that was passed on, at its old path: what it was passed on from is another one all the same.
+    // The granted object is back at its old path. The object of the original grant has changed all the same.
     fs::rename(ground.path("old/sub"), ground.path("out/sub")).unwrap();
     ground.cannot_write("b", "out/sub/x").await;
     ground.cannot_write("c", "out/sub/new").await;
@@ -142,7 +143,7 @@ async fn a_second_chain_that_stands_carries_the_right_on() {
     ground.named("b").fs().write(&ground.text("out/sub/x"), "x").await.unwrap();
 }
 
-/// Inodes are used again at once on many file systems; what was born at another moment is another object.
+/// Many file systems reuse inodes at once. A different birth time makes it another object.
 #[tokio::test]
 async fn an_inode_that_is_used_again_is_another_object() {
     let ground = Ground::new().await;
@@ -153,13 +154,13 @@ async fn an_inode_that_is_used_again_is_another_object() {
     fs::remove_dir(ground.path("out")).unwrap();
     fs::create_dir(ground.path("out")).unwrap();
     let after = bestow::fs::real(&ground.text("out")).unwrap().identity().unwrap();
-    // Within one tick of the kernel's clock, an inode that is used again cannot be told apart; that is said in docs/paths.md.
+    // Within one tick of the kernel's clock a reused inode cannot be distinguished. See docs/paths.md.
     if before != after {
         ground.cannot_write("b", "out/precious").await;
     }
 }
 
-/// One directory, of which a test says which object it is.
+/// A disk with one directory, whose identity a test sets.
 #[derive(Debug)]
 struct OneDirectory(Mutex<FileIdentity>);
 
@@ -190,7 +191,7 @@ async fn the_same_inode_born_at_another_moment_ends_every_right_that_hung_on_it(
         assert_ne!(agent.verdict(&Action::write("/out/precious")).unwrap(), Verdict::Allow, "{agent:?}");
         assert!(agent.spend(&tag("@write:/out/precious")).await.is_err(), "{agent:?}");
     }
-    // The very one comes back, as a mount does.
+    // The original object comes back, for example by a mount.
     *paths.0.lock().unwrap() = FileIdentity::new(1, 2).born(10, 0);
     assert_eq!(b.verdict(&Action::write("/out/precious")).unwrap(), Verdict::Allow);
 }
@@ -206,7 +207,7 @@ fn what_was_noted_before_births_were_noted_is_compared_without() -> io::Result<(
     Ok(())
 }
 
-/// A disk that does not answer for what lies below `/ws/out`, or does not say what lies above it.
+/// A disk that does not resolve paths below `/ws/out`, or does not return their anchor.
 #[derive(Debug)]
 struct Silent {
     says_where: bool,
@@ -229,7 +230,7 @@ impl Paths for Silent {
     }
 }
 
-/// What the disk does not say was compared as it is written, with a right that hung on nothing.
+/// The finding: an unresolved path was compared as written, with a permission that had no anchor.
 #[tokio::test]
 async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
     for says_where in [false, true] {
@@ -243,7 +244,7 @@ async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
             for agent in [&ann, &bea] {
                 let decided = agent.authorize(Action::command(line)).await.unwrap();
                 let decision = decided.decision();
-                // Who holds the right needs none that would have to hang on something.
+                // An agent that holds the permission needs no anchor.
                 if says_where && agent.id() == ann.id() {
                     assert_ne!(decision.verdict(), Verdict::Deny, "{line}: {decision}");
                     continue;
@@ -253,7 +254,7 @@ async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
             }
         }
         assert_eq!(ann.verdict(&Action::command("cat other/a")).unwrap(), Verdict::Allow);
-        // A word that may be no path is nothing that must be held, and a no to the path is met all the same.
+        // A word that may not be a path requires no permission. A denial of that path still applies.
         assert_eq!(ann.verdict(&Action::command("frob out/a")).unwrap(), Verdict::Ask);
         let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
         let policies =

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::support::{START, World, profile, settings, tag, tags};
 
-/// What the classifier called dangerous, and the engine allowed unasked.
+/// Names that the classifier called dangerous, and the engine allowed without a request.
 const DISAGREED: [&str; 17] = [
     ".netrc",
     ".pypirc",
@@ -30,7 +30,7 @@ const DISAGREED: [&str; 17] = [
     "aws-credentials.json",
 ];
 
-/// What makes a directory obeyed: programs that are called safe run what it says.
+/// Names of files that programs obey: a safe program runs the commands in them.
 const OBEYED: [&str; 11] = [
     ".cargo/config.toml",
     ".cargo/config",
@@ -45,7 +45,7 @@ const OBEYED: [&str; 11] = [
     ".husky/pre-commit",
 ];
 
-/// What coding agents write all day.
+/// Names of files that coding agents write all day.
 const PLAIN: [&str; 12] = [
     "package.json",
     "Makefile",
@@ -77,7 +77,7 @@ async fn a_write_that_the_classifier_calls_dangerous_is_not_allowed_unasked_by_a
     }
 }
 
-/// The property, over all rows: whoever is asked says the same.
+/// The property over all rows: the classifier and the engine agree.
 #[tokio::test]
 async fn classifier_and_engine_agree_about_every_row_of_the_table() {
     let clock = Arc::new(ManualClock::at(START));

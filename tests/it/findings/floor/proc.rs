@@ -1,4 +1,4 @@
-//! Processes and the kernel's own files (A1): closed by name, and by what an object is.
+//! Tests of processes and the kernel's own files (A1): they are denied by name and by the type of the object.
 
 use bestow::{Access, Action, Agent, Check, Engine, Holding, Kind, Settings, Verdict, Want};
 
@@ -7,13 +7,13 @@ use crate::{
     support::{id, profile, tag, tags, why},
 };
 
-/// An agent of an engine on this machine that was never configured, which holds all that `holds` says.
+/// Registers an agent with these permissions in an unconfigured engine on this machine.
 async fn agent(holds: &[&str]) -> Agent {
     let engine = Engine::new(Settings::default()).unwrap();
     engine.register(profile("a", "you", Kind::Subagent), Holding::of(tags(holds))).await.unwrap()
 }
 
-/// It reads, writes and lists nothing there, by whichever way it tries.
+/// Asserts that the agent cannot read, write or list the path by any call.
 async fn reaches_nothing_at(agent: &Agent, path: &str) {
     assert_eq!(agent.check(Want::write(path)), Check::NotHeld, "write {path}");
     for access in [Access::Read, Access::Write] {
@@ -27,7 +27,7 @@ async fn reaches_nothing_at(agent: &Agent, path: &str) {
     }
 }
 
-/// The numbers of this process, of its parent, and of each of its threads: Linux answers for all of them.
+/// Returns the numbers of this process, of its parent, and of each of its threads. Linux answers for all of them.
 fn processes() -> Vec<String> {
     let threads = std::fs::read_dir("/proc/self/task").unwrap();
     let threads = threads.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -107,8 +107,8 @@ async fn a_line_of_a_file_that_names_a_process_opens_it_to_nobody() {
     reaches_nothing_at(&agent, &path).await;
 }
 
-/// A proc file system that is mounted in a second place: known by its name to an engine that starts later, and by what an
-/// object is to one that was there before.
+/// A proc file system is mounted in a second place. An engine that starts later knows it by its path. An older engine
+/// knows it by the type of the object.
 #[test]
 fn an_object_of_proc_is_known_wherever_it_is_mounted() {
     process::alone(
@@ -138,7 +138,8 @@ fn an_object_of_proc_is_known_wherever_it_is_mounted() {
     );
 }
 
-/// Resolved before, and opened after another file system was mounted there: the type is compared on what was opened.
+/// The path is resolved before another file system is mounted there, and opened after it. The engine checks the type of
+/// the opened object.
 #[test]
 fn what_is_opened_is_compared_and_not_what_was_found_before() {
     let name = "findings::floor::proc::what_is_opened_is_compared_and_not_what_was_found_before";

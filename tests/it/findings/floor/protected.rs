@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::support::{START, id, profile, refusal, settings, tag, tags, why};
 
-/// The home of the user of this process, by the password database and not by `HOME`.
+/// Returns the home of the user of this process, from the password database and not from `HOME`.
 fn home() -> String {
     let user = rustix::process::geteuid().as_raw().to_string();
     let passwd = std::fs::read_to_string("/etc/passwd").unwrap();
@@ -93,7 +93,7 @@ async fn a_rehearsal_and_paths_that_are_as_written_have_the_floor_too() {
     assert_eq!(explained.decision.verdict(), bestow::Verdict::Deny, "{explained}");
 }
 
-/// The state directory was an entry of the settings once: a policy that was taken over by hand opened it.
+/// The finding: the state directory was an entry of the settings, and a policy applied by the host removed it.
 #[cfg(all(feature = "journal", feature = "config"))]
 #[tokio::test]
 async fn a_policy_that_is_taken_over_by_hand_does_not_open_the_state_directory() {

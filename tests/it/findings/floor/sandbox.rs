@@ -1,4 +1,4 @@
-//! What is sensitive is not written by a command that may write the directory (A5, the sandbox's part).
+//! Tests that a command which may write a directory cannot write its sensitive files (A5, the sandbox's part).
 
 use std::{collections::BTreeMap, fs};
 
@@ -18,7 +18,7 @@ fn a_command_writes_no_row_of_the_table_that_is_there() {
     let rows =
         sensitive_examples().into_iter().filter_map(|(path, _)| Some(path.strip_prefix("/work/project/")?.to_owned()));
     let mut files = BTreeMap::new();
-    // Names in a directory first: where a directory is a row itself, a file in it stands for it.
+    // Names in a directory come first. If a directory is a row itself, a file in it represents it.
     let mut rows: Vec<_> = rows.collect();
     rows.sort_by_key(|row| !row.contains('/'));
     for row in rows {

@@ -1,4 +1,4 @@
-//! A command that is denied is denied whoever runs it, from wherever its text comes.
+//! Tests that a denied command is denied whatever program runs it, and whatever source its text has.
 
 use bestow::{Action, Effect, Mode, Verdict};
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::{
 
 const HELD: [&str; 3] = ["@write:/ws", "@network", "@read:/"];
 
-/// What these read may be any command.
+/// Programs whose input may be any command.
 const READERS: &[&str] = &[
     "make -sf -",
     "make -sf-",
@@ -67,7 +67,7 @@ async fn a_program_that_runs_what_it_reads_may_run_what_is_denied() {
     all_denied(&agent, &lines.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-/// Words and options with a command in them.
+/// Lines with a command in their words and options.
 const WITHIN: &[&str] = &[
     "split --filter='git push' f",
     "split --filter 'git push' f",

@@ -1,4 +1,4 @@
-//! A host that is denied is denied however its name is written, and whoever is told it.
+//! Tests that a denied host is denied in every spelling of its name, and for every program.
 
 use bestow::{Action, Effect, Mode, Operation, Scope};
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::{
 
 const HELD: [&str; 3] = ["@write:/ws", "@network", "@read:/"];
 
-/// An agent that a person has refused `host` to.
+/// Creates an agent to which a person has denied `host`.
 async fn refused(world: &World, host: &str) -> bestow::Agent {
     let agent = bound(world, Mode::Default, &HELD, &[super::asks(Operation::Network)]).await;
     let _there = world.you().attend().unwrap();

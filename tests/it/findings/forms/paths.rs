@@ -1,4 +1,4 @@
-//! A path that is denied is denied whichever word, option or tree leads to it.
+//! Tests that a denied path is denied whatever word, option or tree leads to it.
 
 use std::{fs, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
     support::{id, policy, profile, settings},
 };
 
-/// A directory with trees and links, and an agent in it that is bound by `rules`, with `{}` for the directory.
+/// A directory with trees and links, and an agent in it that is bound by `rules`. `{}` stands for the directory.
 pub(super) struct Ground {
     _place: tempfile::TempDir,
     _engine: Engine,

@@ -1,4 +1,4 @@
-//! A program file that is denied is denied however it is started.
+//! Tests that a denied program file is denied for every way to start it.
 
 use bestow::{Action, Effect, Mode, Operation, Scope, Verdict};
 

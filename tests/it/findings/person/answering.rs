@@ -1,4 +1,4 @@
-//! An agent answers itself through the control socket (A10).
+//! Tests of an agent that answers its own request through the control socket (A10).
 
 use std::{
     path::{Path, PathBuf},
@@ -17,7 +17,7 @@ use crate::support::{id, profile, tag, why};
 
 const BESTOW: &str = crate::support::BESTOW;
 
-/// A bot that asks, answers itself by the command line in one of several ways, and says what it heard.
+/// A bot that requests a permission, answers itself by the command line in one of several ways, and prints the reply.
 const BOT: &str = r#"
 import json, os, pty, sys
 
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-/// What the bot heard when it answered itself.
+/// Runs the bot, and returns the reply to its own answer.
 async fn answers_itself(place: &Place, engine: &Engine, way: &str, more: &[&str]) -> String {
     let heard = Arc::new(Mutex::new(String::new()));
     let note = Arc::clone(&heard);
@@ -122,7 +122,7 @@ async fn the_secret_of_a_persons_surface_does_not_help_a_bot() {
     assert_eq!(engine.pending().unwrap().len(), 1);
 }
 
-/// Every order, from a process that comes from the engine's own and is not said to be a person's.
+/// Sends every order from a descendant of the engine's process that is not admitted as a person's.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_order_at_all_is_heard_from_below_the_engine() {
     let place = Place::new();
@@ -158,7 +158,7 @@ async fn no_order_at_all_is_heard_from_below_the_engine() {
     assert!(ticket.poll().is_none());
 }
 
-/// Everything that was told, to the end.
+/// Returns all events until the engine ends.
 async fn all_told(mut events: bestow::Subscription) -> Vec<bestow::Event> {
     let mut all = Vec::new();
     while let Ok(recorded) = events.next().await {
@@ -205,7 +205,7 @@ async fn a_process_that_speaks_in_a_loop_does_not_fill_the_record_and_none_is_lo
             counts.get("peer.refused").copied()
         })
         .sum();
-    // The limit fills again while they come, a sixth of one a second.
+    // The limit refills during the test, by one every six seconds.
     assert!((10..=20).contains(&one_by_one), "{one_by_one} are told one by one");
     assert_eq!(u64::try_from(one_by_one).unwrap() + counted, 60, "the others by their number");
 }
@@ -228,14 +228,14 @@ async fn a_child_that_the_host_says_is_a_persons_is_heard_and_its_orphans_are_no
     let told = how.to_string();
     let uid = rustix::process::getuid().as_raw();
     assert!(told.contains(&format!("ann, cli, name claimed by uid {uid}, pid ")), "{told}");
-    // Its number means nothing once it has ended.
+    // The number of an ended process cannot be admitted.
     assert!(engine.surfaces().admit(pid).is_err());
 }
 
-/// The name of the variable that makes this test be the engine of another one.
+/// The variable that makes this test act as the engine of another process.
 const ENGINE: &str = "BESTOW_TEST_ENGINE_ON";
 
-/// An engine in a process that does not start whoever answers: this test again, in a process of its own.
+/// An engine in another process, which does not start the answering program. It is this test in a second process.
 struct Apart {
     child: std::process::Child,
     code: String,
@@ -252,7 +252,7 @@ impl Apart {
         Apart { child, code }
     }
 
-    /// Ends it, with whether the question was answered with a yes.
+    /// Ends the process. Returns true if the request was approved.
     fn granted(mut self) -> bool {
         drop(self.child.stdin.take());
         self.child.wait().unwrap().success()
@@ -267,7 +267,7 @@ impl Apart {
         assert_eq!(ticket.poll().map(|how| how.outcome), Some(Outcome::Granted));
     }
 
-    /// Answers it from a session without a terminal, or with one.
+    /// Answers the request from a session with a terminal or without one.
     fn approve(&self, how: &str, state: &Path, more: &[&str]) -> Output {
         let program = "import os, pty, sys\nif sys.argv[1] == 'terminal': sys.exit(pty.spawn(sys.argv[2:]) >> 8)\n\
                        os.fork() and sys.exit(os.wait()[1] >> 8)\nos.setsid()\nos.execv(sys.argv[2], sys.argv[2:])";
@@ -289,7 +289,7 @@ async fn without_a_terminal_it_takes_the_secret_of_a_persons_surface() {
         |output: Output| String::from_utf8(output.stderr).unwrap().contains("no terminal shows that a person");
     assert!(refused(engine.approve("nothing", &place.state, &[])));
     assert!(refused(engine.approve("nothing", &place.state, &["--token-file", place.bot.to_str().unwrap()])));
-    // Whoever keeps it elsewhere still can.
+    // A user who keeps the token elsewhere can still answer.
     let elsewhere = place.bot.with_file_name("kept");
     std::fs::rename(place.token(), &elsewhere).unwrap();
     let said = engine.approve("nothing", &place.state, &["--token-file", elsewhere.to_str().unwrap()]);

@@ -1,4 +1,4 @@
-//! What defaults bring (B11).
+//! Tests of the effects of defaults (B11).
 
 use bestow::{Permission, PermissionSet, Reads};
 
@@ -19,7 +19,7 @@ fn merging_defaults_brings_what_is_no_directory_too() {
     }
     let all: Vec<Permission> = merged.iter().collect();
     assert_eq!(all.len(), 5, "{all:?}");
-    // What an agent has and the defaults do not, stays.
+    // A permission of the agent that is not in the defaults stays.
     assert_eq!(set(&["@network"]).union(&set(&[])), set(&["@network"]));
 }
 

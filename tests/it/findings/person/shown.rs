@@ -1,4 +1,4 @@
-//! A question that says other things than it seems to (A17).
+//! Tests of a request whose text misleads the reader (A17).
 
 use bestow::{
     Action, Agent, Answer, Approver, Ask, Authorization, Engine, Error, Kind, Permissions, Profile, Refusal, Scope,
@@ -26,7 +26,7 @@ impl Room {
         Room::with(profile("worker", "you", Kind::Subagent)).await
     }
 
-    /// The question as a person reads it.
+    /// Requests these tags, and returns the request as a person reads it.
     async fn asked(&self, tags: &[&str], reason: &str) -> String {
         let wanted = Permissions::from_tags(tags).unwrap();
         self.agent.request(Ask::new(wanted, reason.parse().unwrap())).await.unwrap();
@@ -45,7 +45,7 @@ impl Room {
     }
 }
 
-/// The text with `Q` in the place of what stands between quotation marks, and `T` of what stands between backticks.
+/// Returns the text with each quoted part replaced by `Q`, and each part in backticks by `T`.
 fn outside(text: &str) -> String {
     let (mut outside, mut characters) = (String::new(), text.chars());
     while let Some(c) = characters.next() {
@@ -137,7 +137,7 @@ async fn letters_of_other_scripts_that_pass_for_latin_ones_are_marked() {
         ("/work/\u{ff41}bc", r"/work/\u{ff41}bc"),
         ("/work\u{2215}site", r"/work\u{2215}site"),
         ("/work/a\u{a0}b", r"/work/a\u{a0}b"),
-        // Words of one script are as they are.
+        // Words of a single script are shown unchanged.
         ("/work/\u{43f}\u{440}\u{438}\u{432}\u{435}\u{442}", "/work/\u{43f}\u{440}\u{438}\u{432}\u{435}\u{442}"),
         ("/work/r\u{e9}sum\u{e9}", "/work/r\u{e9}sum\u{e9}"),
         ("/work/\u{65e5}\u{672c}", "/work/\u{65e5}\u{672c}"),
@@ -151,7 +151,7 @@ async fn letters_of_other_scripts_that_pass_for_latin_ones_are_marked() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever an agent says of itself, of what it wants and why, the question has the fields of a question, on one line.
+    /// An agent cannot add a field or a line to a request, whatever name, path or reason it chooses.
     #[test]
     fn no_text_of_an_agent_makes_a_line_or_a_field_of_its_own(
         name in "[\\PC\"`\\\\\n;:]{1,40}", path in "/[\\PC\"`\\\\;:]{1,40}", reason in "[\\PC\"`\\\\\n;:]{1,80}",
@@ -164,13 +164,18 @@ proptest! {
             worker.name = Some(name);
             let room = Room::with(worker).await;
             if let Ok(wanted) = Permissions::from_tags([format!("@write:{path}").as_str()]) {
-                let whole = if wanted.iter().any(|wanted| *wanted == tag("@write:/")) { " (the whole file system)" } else { "" };
-                // What is protected, or leads nowhere, is not asked.
+                let whole = if wanted.iter().any(|wanted| *wanted == tag("@write:/")) {
+                    " (the whole file system)"
+                } else {
+                    ""
+                };
+                // A protected path, or one that does not resolve, causes no request.
                 if room.agent.request(Ask::new(wanted, reason.clone())).await.is_ok()
                     && let Some(waiting) = room.you.pending().unwrap().last()
                 {
                     let shown = waiting.request.to_string();
-                    let fields = format!("Q (worker, subagent) asks for write access to Q{whole}; the agent's words: Q");
+                    let fields = format!("Q (worker, subagent) asks for write access to Q{whole}; \
+                        the agent's words: Q");
                     assert_eq!(outside(&shown), fields, "{shown}");
                     assert!(!shown.contains(|c: char| c.is_control()), "{shown:?}");
                 }
@@ -181,7 +186,7 @@ proptest! {
                 let waiting = pending.iter().find(|waiting| waiting.request.id == ticket.id()).unwrap();
                 let shown = waiting.request.to_string();
                 let fields = "Q (worker, subagent) asks for leave to run T (Q); the agent's words: Q";
-                // A line that may reach the network asks for that, too.
+                // A line that may reach the network also asks for the network.
                 let told = outside(&shown).replace(", and for network access", "");
                 assert_eq!(told, fields, "{shown}");
                 assert!(!shown.contains(|c: char| c.is_control()), "{shown:?}");
@@ -192,7 +197,7 @@ proptest! {
 
 #[tokio::test]
 async fn a_permission_that_was_asked_is_still_what_its_tag_says() {
-    // Marks are for people: the message to a connector carries the tag as it is.
+    // Marks are for people: the message to a connector carries the tag unchanged.
     let room = Room::new().await;
     room.asked(&["@write:/work/s\u{456}te", "@network"], "to see").await;
     let waiting = &room.you.pending().unwrap()[0].request;

@@ -1,4 +1,4 @@
-//! What only a person may say, said by an agent's bot (A10, B7).
+//! Tests of an agent's bot that sends the messages of a person (A10, B7).
 
 use bestow::{
     Ask, Engine, Holding, Kind, Settings,
@@ -9,11 +9,13 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::support::{id, profile, tag, why};
 
-/// Lines of people that are whole and right, and would change something, or tell what is not the agent's.
+/// Returns complete and correct messages of people. Each would change something, or reveal data of other agents.
 fn lines_of_people(question: &str, run: &str) -> Vec<Value> {
     vec![
         json!({ "type": "permission_decision", "permissionRequestId": question, "decision": "allow" }),
-        json!({ "type": "permission_decision", "permissionRequestId": question, "decision": "allow-always", "runId": run }),
+        json!({
+            "type": "permission_decision", "permissionRequestId": question, "decision": "allow-always", "runId": run
+        }),
         json!({ "type": "agree_to_widening", "change": 1 }),
         json!({ "type": "update_policy", "runId": run, "mode": "write", "allow": ["**"] }),
         json!({ "type": "list_policies", "runId": run }),
@@ -22,7 +24,7 @@ fn lines_of_people(question: &str, run: &str) -> Vec<Value> {
     ]
 }
 
-/// What the bot hears in answer to each line.
+/// Returns the bot's replies to each line.
 async fn heard(bot: Bot, lines: &[Value]) -> Vec<Value> {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (reader, writer) = tokio::io::split(theirs);

@@ -1,4 +1,4 @@
-//! A4: what a tool is called does not decide what its input is worth.
+//! A4: the name of a tool does not decide the tier of its input.
 
 use bestow::{
     Answer, Authorization, DecisionSource, Mode, Operation, Policies, Rule, Scope, Verdict,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{MODES, agent, call, verdict, world};
 use crate::support::{futures_now, id, policy, settings, tag};
 
-/// Inputs that destroy, in the forms that tools have.
+/// Returns destructive inputs in the forms that tools have.
 fn destroying() -> Vec<Value> {
     vec![
         json!({ "cmd": "rm -rf /" }),
@@ -33,7 +33,7 @@ async fn a_tool_of_any_name_that_destroys_is_denied_in_every_mode_whatever_hooks
     for mode in MODES {
         let ann = agent(&world, mode, &["@write:/", "@network"]).await;
         for name in NAMES {
-            // A declared shell runs its command line, and nothing of what is written beside it.
+            // A declared shell runs its command line, and no other field of the input.
             let is_shell = ["Bash", "mcp__shell__run_command"].contains(&name);
             for input in destroying().into_iter().filter(|input| !is_shell || input["command"] != "rm") {
                 assert_eq!(verdict(&ann, name, &input).await, Verdict::Deny, "{mode:?} {name} {input}");
@@ -147,7 +147,7 @@ async fn an_input_that_nobody_can_read_to_its_end_is_denied() {
     );
 }
 
-/// The classifier and the engine say the same about every built-in tool, with any of its fields.
+/// The classifier and the engine agree about every built-in tool, with any of its fields.
 #[tokio::test]
 async fn classifier_and_engine_agree_about_every_tool() {
     let world = world();
@@ -185,7 +185,7 @@ fn names() -> impl Strategy<Value = String> {
         .prop_filter("a built-in tool", move |name| !is_known(name))
 }
 
-/// Puts `value` somewhere into an input.
+/// Generates inputs that contain `value` in any place.
 fn inputs(value: &'static str) -> impl Strategy<Value = Value> {
     let keys = ["command", "cmd", "path", "file_path", "url", "input", "paths", "argv", "x", "y"];
     let key = || prop::sample::select(keys.to_vec());
@@ -207,7 +207,7 @@ fn inputs(value: &'static str) -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Every name that nobody declared, every mode, a hook that says yes.
+    /// Tests every undeclared name in every mode, with a hook that approves.
     #[test]
     fn no_name_and_no_field_lets_a_destructive_command_or_a_protected_path_through(
         name in names(),
@@ -226,7 +226,7 @@ proptest! {
     }
 }
 
-/// Every field of every built-in tool that names an object, in every mode, with a hook that says yes.
+/// Tests every field of every built-in tool that names an object, in every mode, with a hook that approves.
 #[tokio::test]
 async fn no_field_of_a_built_in_tool_lets_a_destructive_command_or_a_protected_path_through() {
     let world = world();

@@ -1,4 +1,5 @@
-//! Each built-in tool: which object its input names, and what happens if the input is not as declared.
+//! Tests of each built-in tool: the object that its input names, and the effect of an input that does not match the
+//! declaration.
 
 use bestow::{
     Mode, Operation, Verdict,
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{agent, call, verdict, world};
 
-/// A call of each built-in tool, with the resource that it is about and those that it uses besides.
+/// Returns a call of each built-in tool, with its resource and the other resources that it uses.
 fn rows() -> Vec<(&'static str, Value, &'static str, &'static [&'static str])> {
     let patch = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** Delete File: c\n*** End Patch\n";
     vec![
@@ -85,7 +86,7 @@ async fn every_built_in_tool_is_understood() {
     for (name, input, resource, besides) in &rows {
         let explained = ann.explain(&call(name, input)).unwrap();
         let facts = &explained.decision.action;
-        // What a shell that goes on is told besides is shown with it.
+        // Further input of a persistent shell is shown with the command.
         let shown = facts.resource.split(" with {").next().unwrap_or_default();
         assert_eq!(shown, *resource, "{name} {input}");
         let used: Vec<&str> = facts.uses.iter().map(|used| &*used.resource).collect();
@@ -135,7 +136,7 @@ async fn a_search_below_a_directory_does_not_read_what_is_protected_there() {
     assert_eq!(verdict(&ann, "LS", &json!({ "path": "/" })).await, Verdict::Allow, "names only");
 }
 
-/// Whoever starts a server chooses the names of its tools, not that of the server.
+/// An attacker who starts a server chooses the names of its tools, not the name of the server.
 #[test]
 fn a_tool_of_an_unknown_server_is_not_taken_for_a_known_one() {
     for name in

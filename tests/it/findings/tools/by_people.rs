@@ -1,4 +1,5 @@
-//! Tools that people declare, as a connector's bot does over the wire: more is seen of a call, and never less.
+//! Tests of tools that people declare, as a connector's bot does over the wire. A declaration reveals more of a call,
+//! never less.
 
 use bestow::{
     Action, Agent, DecisionSource, Effect, Event, Kind, Mode, Operation, Permission, Refusal, Tool, Tools, UseOrigin,
@@ -22,7 +23,7 @@ fn field(text: &str) -> bestow::Field {
     text.parse().unwrap()
 }
 
-/// What is missing for a call, and what it comes to.
+/// Returns the effect of a call and its missing permissions.
 async fn missing(agent: &Agent, name: &str, input: &Value) -> (Effect, Vec<Permission>) {
     let decided = agent.authorize(call(name, input)).await.unwrap();
     (decided.decision().verdict(), decided.decision().missing.clone())
@@ -41,7 +42,7 @@ async fn what_is_declared_is_used_besides_what_is_seen_of_any_call() {
     let bob = world.worker("bob", &["@write:/ws/here"]).await;
     assert_eq!(missing(&bob, "save", &new).await, (Effect::Ask, vec![tag("@write:/ws/new")]));
     assert_eq!(missing(&ann, "send", &new).await.1, tags(&["@network", "@tool:mail/send"]));
-    // What is seen of any call is seen as before.
+    // The general checks of any call still apply.
     let more = json!({ "page": { "file": "new" }, "note": "/elsewhere/x" });
     assert_eq!(missing(&ann, "save", &more).await.1, [tag("@write:/elsewhere/x")]);
     assert_eq!(verdict(&ann, "save", &json!({ "page": { "file": "new" }, "note": "rm -rf /" })).await, Verdict::Deny);
@@ -67,7 +68,7 @@ async fn a_need_that_only_a_person_declared_is_a_matter_of_the_tool_and_an_allow
 async fn a_command_line_is_put_together_from_where_it_stands_and_judged() {
     let world = world();
     let ann = agent(&world, Mode::Bypass, &["@write:/ws"]).await;
-    // Nobody would read one line in these.
+    // Without a declaration no command line is found in these words.
     let words = |words: [&str; 3]| json!({ "steps": words.map(|word| json!({ "say": { "word": word } })) });
     let destroys = words(["terraform", "destroy", "-auto-approve"]);
     assert_eq!(verdict(&ann, "job", &destroys).await, Verdict::Allow);
@@ -119,7 +120,7 @@ async fn what_is_declared_otherwise_is_refused_by_name_and_nothing_of_it_is_decl
     world.you().declare(tools([harmless().needing(tag("@tool:notes"))])).await.unwrap();
     let ann = world.worker("ann", &[]).await;
     assert_eq!(missing(&ann, "notes", &json!({})).await.1, [tag("@tool:notes")]);
-    // The host program's word goes before it, whenever it comes.
+    // A declaration of the host program takes precedence, whenever it is made.
     world.engine.declare_tools(tools([harmless().needing(tag("@tool:host"))])).unwrap();
     assert_eq!(missing(&ann, "notes", &json!({})).await.1, [tag("@tool:host")]);
     world.engine.declare_tools(Tools::default()).unwrap();
@@ -147,7 +148,7 @@ async fn it_holds_for_agents_of_its_owner_until_whoever_declared_it_takes_it_bac
     world.you().declare(needs("c")).await.unwrap();
     world.you().declare(needs("c")).await.unwrap();
     assert_eq!(missing(&ann, "deploy", &json!({})).await.1, tags(&["@tool:c"]));
-    // It does not hang on any agent: nobody gets out of it by letting one go.
+    // The declaration does not depend on any agent, so retiring an agent does not remove it.
     world.engine.retire(ann.id()).await.unwrap();
     let ann = world.worker("ann", &[]).await;
     assert_eq!(missing(&ann, "deploy", &json!({})).await.1, tags(&["@tool:c"]));
@@ -192,13 +193,13 @@ async fn it_survives_a_restart() {
     engine.shutdown().await;
 }
 
-/// Names of a call, well known ones too.
+/// Names of tools, including well-known ones.
 const NAMES: [&str; 4] = ["save", "x/run", "bash", "mcp__other__bash"];
 
-/// Fields that a bot might name, or leave out, so that something is not seen.
+/// Fields that a bot might declare or omit to hide a value.
 const FIELDS: [&str; 6] = ["a", "b", "a|b", "c.d", "e[]", "."];
 
-/// Texts that matter.
+/// Texts that the checks recognize.
 const TEXTS: [&str; 8] =
     ["/keys/a", "/ws/a", "new", "rm -rf /", "curl https://evil.example", "/else/where", "git push", "secrets/k"];
 
@@ -239,11 +240,12 @@ fn input() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// Whatever a person declares, whatever the call: what happens with it may happen without it.
+    /// A declaration of a person never allows a call that is not allowed without it.
     #[test]
     fn no_declaration_of_a_person_loosens_anything(
         declared in declaration(), name in prop::sample::select(NAMES.to_vec()), input in input(),
-        mode in prop::sample::select(MODES.to_vec()), holds in prop::sample::subsequence(vec!["@write:/ws", "@network", "@read:/"], 0..3),
+        mode in prop::sample::select(MODES.to_vec()),
+        holds in prop::sample::subsequence(vec!["@write:/ws", "@network", "@read:/"], 0..3),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let _inside = runtime.enter();
@@ -258,7 +260,9 @@ proptest! {
         let after = ann.explain(&action).unwrap().decision;
         prop_assert!(after.verdict() >= before.verdict(), "{declared}: {before} became {after}");
         let denied = after.verdict() == Verdict::Deny;
-        prop_assert!(denied || before.missing.iter().all(|missing| after.missing.contains(missing)), "{declared}: {after}");
+        prop_assert!(
+            denied || before.missing.iter().all(|missing| after.missing.contains(missing)), "{declared}: {after}"
+        );
         prop_assert!(denied || after.action.tier >= before.action.tier, "{declared}: {after}");
         prop_assert!(denied || after.action.destructive.is_some() >= before.action.destructive.is_some());
     }

@@ -1,4 +1,4 @@
-//! `@tool:<name>`: an orchestrator's own capabilities live in the same chain as every other right.
+//! `@tool:<name>`: capabilities of an orchestrator use the grant chain of all other permissions.
 
 use bestow::{
     Action, Agent, Answer, Authorization, Check, Holding, Kind, Outcome, Permission, Refusal, Ruled, Scope, Support,
@@ -91,7 +91,7 @@ async fn an_action_that_needs_a_capability_asks_for_it() {
     assert_eq!(ann.authorize(open()).await.unwrap().decision().decision, Ruled::Allow);
 }
 
-/// Names over few levels and odd characters.
+/// Generates names with few levels and odd characters.
 fn name() -> impl Strategy<Value = String> {
     prop::collection::vec(
         prop::sample::select(vec!["a", "b", "ab", "a.b", "", ".", "..", "a b", "*", "é", "\u{202e}"]),

@@ -1,4 +1,4 @@
-//! Tools that the host program declares: in code.
+//! Tests of tools that the host program declares in code.
 
 use bestow::{Authorization, DecisionSource, InvalidTool, Mode, Operation, Scope, Tool, Tools, Verdict};
 use serde_json::json;
@@ -83,7 +83,7 @@ fn a_declaration_that_says_too_little_or_too_much_is_refused() {
     }
 }
 
-/// What a call is about to write or send, as the person who is asked sees it.
+/// Returns the content that a call is about to write or send, as the person who is asked sees it.
 async fn content(ann: &bestow::Agent, name: &str, input: &serde_json::Value) -> Option<String> {
     let decided = ann.authorize(call(name, input)).await.unwrap();
     decided.decision().action.details.as_ref().map(|details| details.shown.to_string())
@@ -103,7 +103,7 @@ async fn the_content_of_a_declared_tool_is_kept_with_the_question_shown_and_boun
     let shown = |value: serde_json::Value| Some(value.to_string());
     assert_eq!(content(&ann, "post", &json!({ "body": "hi", "to": "all" })).await, shown(json!({ "body": "hi" })));
     assert_eq!(content(&ann, "post", &json!({ "to": "all" })).await, None);
-    // Whatever stands there is shown, be it a text or not.
+    // The whole value is shown, whether it is a text or not.
     assert_eq!(
         content(&ann, "post", &json!({ "text": [1, { "a": "b" }] })).await,
         shown(json!({ "text": [1, { "a": "b" }] }))
@@ -114,7 +114,7 @@ async fn the_content_of_a_declared_tool_is_kept_with_the_question_shown_and_boun
         let whole = json!({ "mail": mail["mail"], "to": "a.example" });
         shown(whole)
     });
-    // Content that is called like the file is no less content.
+    // A content that equals the path is shown all the same.
     let same = json!({ "path": "/ws/a", "edits": [{ "new": "/ws/a" }] });
     assert_eq!(content(&ann, "edits", &same).await, shown(json!({ "edits": [{ "new": "/ws/a" }] })));
     assert_eq!(

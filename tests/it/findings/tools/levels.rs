@@ -1,4 +1,4 @@
-//! Tools whose names have levels, as those of MCP servers do: the same tool for whoever speaks about it.
+//! Tests of tools whose names have levels, as those of MCP servers do: every form of the name means one tool.
 
 use bestow::{
     Authorization, Effect, Operation, Policies, Scope, Tool, ToolName, Tools, Verdict, command::classify_tool,
@@ -31,7 +31,7 @@ async fn a_declaration_the_classifier_and_the_decision_mean_the_same_tool() {
     let world = World::new();
     let ann = world.worker("ann", &["@write:/ws"]).await;
     let write = json!({ "path": "/else/x", "content": "x" });
-    // The table knows this server, and not that one.
+    // The table contains the first server, but not the second.
     assert_eq!(classify_tool("filesystem/write_file", &write).reason, classify_tool("write_file", &write).reason);
     let decided = ann.authorize(call("filesystem/write_file", &write)).await.unwrap();
     assert_eq!(decided.decision().action.operation, Operation::Write);

@@ -1,4 +1,4 @@
-//! Tools that a file declares: `[[tools]]`.
+//! Tests of tools that a file declares: `[[tools]]`.
 
 use bestow::{Operation, Policy, Verdict, command::classify_tool};
 use serde_json::json;
@@ -60,7 +60,7 @@ async fn a_tool_of_the_file_goes_before_one_of_the_host_program_and_a_built_in_o
     assert_eq!(classify_tool("Write", &json!({ "file_path": "b" })).tier, bestow::command::Tier::Safe);
 }
 
-/// A declaration that is not as strict as before waits for a person, where the file says that what widens waits.
+/// A looser declaration waits for a person, if the file requires confirmation of changes that widen.
 #[tokio::test]
 async fn what_a_declaration_loosens_waits_for_a_person() {
     let world = World::new();
@@ -72,7 +72,8 @@ async fn what_a_declaration_loosens_waits_for_a_person() {
     let stricter = format!("{SAVE}needs = [\"@tool:save\"]\n");
     world.engine.configure(confirming(&stricter)).await.unwrap();
     assert_eq!(world.engine.tools().get("save_page").unwrap().needs().len(), 1, "stricter at once");
-    let looser = "[[tools]]\nname = \"save_page\"\noperation = \"fs.read\"\npath = \"x\"\n[[tools]]\nname = \"Bash\"\noperation = \"tool\"\n";
+    let looser = "[[tools]]\nname = \"save_page\"\noperation = \"fs.read\"\npath = \"x\"\n\
+        [[tools]]\nname = \"Bash\"\noperation = \"tool\"\n";
     world.engine.configure(confirming(looser)).await.unwrap();
     let tools = world.engine.tools();
     assert_eq!(tools.get("save_page").unwrap().operation(), Operation::Write, "looser later");

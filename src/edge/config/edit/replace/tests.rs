@@ -1,4 +1,4 @@
-//! Somebody saves at every moment of a replacement.
+//! Tests with another process that saves at every moment of a replacement.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -8,7 +8,7 @@ use crate::PolicyFile;
 
 const OLD: &str = "[defaults]\nowner = \"you\"\n";
 
-/// A directory with a file, what was read of it, and the file that is to take its place.
+/// Returns a directory with a file, its content as read, and the file that is to replace it.
 fn place() -> (tempfile::TempDir, PolicyText, PathBuf) {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("agents.toml");
@@ -20,7 +20,7 @@ fn place() -> (tempfile::TempDir, PolicyText, PathBuf) {
     (place, text, beside)
 }
 
-/// Saves as editors do.
+/// Saves like an editor.
 fn save(real: &Path, content: &str) {
     let new = real.with_file_name("editor's");
     fs::write(&new, content).unwrap();
@@ -29,7 +29,7 @@ fn save(real: &Path, content: &str) {
 
 #[test]
 fn a_save_at_any_step_of_a_replacement_is_what_stays() {
-    // The naive way, change places and change back, loses what was saved after the first step.
+    // The naive way, to exchange and to exchange back, loses a save after the first step.
     for saves in 0_u32..32 {
         let (place, old, beside) = place();
         let real = old.ground.trail.real.clone();
@@ -48,7 +48,7 @@ fn a_save_at_any_step_of_a_replacement_is_what_stays() {
         };
         let done = exchange_by(swap, &beside, &real, &old).unwrap();
         let content = fs::read_to_string(&real).unwrap();
-        // What is saved after the last step has nobody to lose it.
+        // A save after the last step cannot be lost.
         assert_eq!(done, last.is_none(), "saves {saves:b}");
         assert_eq!(content, last.unwrap_or("ours".to_owned()), "saves {saves:b}");
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing is left beside it");
