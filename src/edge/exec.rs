@@ -12,13 +12,13 @@ use std::{
 use tokio::sync::{Semaphore, oneshot};
 
 use super::{
-    sandbox::{Command, Door, ExecError, Finished, Profile, Sandbox, SandboxError, Wanted, Watched, watched},
+    sandbox::{CancelOnDrop, Command, Door, ExecError, Finished, Profile, Sandbox, SandboxError, Watched, watched},
     stdio::{Bot, Limits},
 };
 use crate::{
     engine::Agent,
     fs,
-    kernel::KeptFrom,
+    kernel::SandboxDenials,
     model::{Cause, Permission, SandboxFacts},
 };
 
@@ -111,7 +111,7 @@ impl Agent {
     ) -> Result<Finished, ExecError> {
         let (agent, sandbox) = (self.clone(), sandbox.clone());
         // Dropping this future drops `_wanted`, and the command learns that through `watched`.
-        let (_wanted, watched): (Wanted, Watched) = watched();
+        let (_wanted, watched): (CancelOnDrop, Watched) = watched();
         let run = move || {
             // Paths may have been protected or denied since the profile was made, for example while a person was asked.
             let kept = agent.kept_from_commands()?;
@@ -133,7 +133,7 @@ impl Agent {
 /// # Errors
 ///
 /// An error if too much lies below the roots to find all matches of a glob.
-pub(super) fn keeping_from(profile: Profile, kept: &KeptFrom) -> Result<Profile, SandboxError> {
+pub(super) fn keeping_from(profile: Profile, kept: &SandboxDenials) -> Result<Profile, SandboxError> {
     let roots = profile.roots();
     let hidden = fs::all_found(&kept.hidden_globs, &roots)?;
     let unwritten = fs::all_found(&kept.unwritten_globs, &roots)?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     fs,
-    model::{Anchor, FileIdentity, Floor, PathGlob, SanitizedPath, Shown},
+    model::{Anchor, Escaped, FileIdentity, Floor, PathGlob, SanitizedPath},
 };
 
 /// The current target of a path, and the object there.
@@ -52,7 +52,7 @@ pub trait Paths: fmt::Debug + Send + Sync {
             let above: SanitizedPath = above.parse().map_err(|why| PathFailure(format!("{why}")))?;
             let real = self.real_of(&above)?;
             if real.path != above {
-                return Err(PathFailure(format!("`{}` keeps changing", Shown(above.as_str()))));
+                return Err(PathFailure(format!("`{}` keeps changing", Escaped(above.as_str()))));
             }
             Ok(real.identity.map(|identity| Anchor::new(above, identity)))
         };
@@ -183,7 +183,7 @@ impl DiskPaths {
         let real = real.map_err(|why| PathFailure(why.to_string()))?;
         // Below `/proc`, the floor decides by name which paths are open.
         if real.is_on_proc() && !real.path().as_str().starts_with("/proc") {
-            let shown = Shown(real.path().as_str());
+            let shown = Escaped(real.path().as_str());
             return Err(PathFailure(format!("`{shown}` lies on a proc file system, which no grant reaches")));
         }
         Ok(Real { path: real.path().clone(), identity: real.identity() })

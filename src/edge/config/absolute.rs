@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Problem, finding::quoted};
+use super::{Problem, diagnostics::quoted};
 use crate::model::SanitizedPath;
 
 /// The directories to which paths in a file are relative.

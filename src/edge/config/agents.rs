@@ -10,7 +10,7 @@ use toml::{
 use super::{
     Problem,
     absolute::Base,
-    finding::{Findings, quoted},
+    diagnostics::{Diagnostics, quoted},
     limits::Limits,
     rights::{self, Written},
     rules,
@@ -62,7 +62,7 @@ impl<T: Clone> Field<T> {
     }
 
     /// Returns the value. A missing value is reported as missing from `table`.
-    fn required(self, key: &str, table: &Header<'_>, found: &mut Findings<'_>) -> Option<T> {
+    fn required(self, key: &str, table: &Header<'_>, found: &mut Diagnostics<'_>) -> Option<T> {
         match self {
             Field::Is(value) => Some(value),
             Field::Broken => None,
@@ -90,7 +90,12 @@ pub(super) struct Common {
 
 impl Common {
     /// Reads `[defaults]`, which apply to every agent. Permissions that exceed the limit are reported and dropped.
-    pub(super) fn defaults(mut table: Table<'_>, base: Base<'_>, limits: &Limits, found: &mut Findings<'_>) -> Common {
+    pub(super) fn defaults(
+        mut table: Table<'_>,
+        base: Base<'_>,
+        limits: &Limits,
+        found: &mut Diagnostics<'_>,
+    ) -> Common {
         let mut common = Common::read(&mut table, base, found);
         table.finish(found);
         common.rights = limits.of_defaults(&common.rights).unwrap_or_else(|(offset, problem)| {
@@ -102,7 +107,7 @@ impl Common {
         common
     }
 
-    fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Common {
+    fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Diagnostics<'_>) -> Common {
         let owner = parsed(table, "owner", found);
         let stand = table.text("working_dir", found);
         let stand = stand.and_then(|text| {
@@ -120,7 +125,7 @@ impl Common {
     }
 
     /// Combines both tables. If both set a key, this table takes precedence (`sources/004`, permissionMergeDefault).
-    fn over(self, defaults: &Common, limits: &mut Limits, header: &Header<'_>, found: &mut Findings<'_>) -> Common {
+    fn over(self, defaults: &Common, limits: &mut Limits, header: &Header<'_>, found: &mut Diagnostics<'_>) -> Common {
         let rights = limits.joined(&header.name, &self.rights, &defaults.rights);
         let rights = found.ok(header.offset, rights).unwrap_or_default();
         rules::note_contradictions(&defaults.rules, &self.rules, found);
@@ -181,7 +186,7 @@ pub(super) fn read<'t>(
     defaults: &Common,
     base: Base<'_>,
     limits: &mut Limits,
-    found: &mut Findings<'_>,
+    found: &mut Diagnostics<'_>,
 ) -> Option<Draft> {
     let id = key.get_ref().as_ref();
     let header = Header { id, name: quoted(&format!("[agents.{id}]")), offset: key.span().start };
@@ -198,7 +203,7 @@ fn draft(
     defaults: &Common,
     base: Base<'_>,
     limits: &mut Limits,
-    found: &mut Findings<'_>,
+    found: &mut Diagnostics<'_>,
 ) -> Option<Draft> {
     let id = header.id.parse::<AgentId>();
     let id =
@@ -231,7 +236,7 @@ fn free(id: AgentId) -> Result<AgentId, Problem> {
 }
 
 /// Reads a text that is a value of the model.
-fn parsed<T>(table: &mut Table<'_>, key: &'static str, found: &mut Findings<'_>) -> Option<T>
+fn parsed<T>(table: &mut Table<'_>, key: &'static str, found: &mut Diagnostics<'_>) -> Option<T>
 where
     T: std::str::FromStr<Err: std::fmt::Display>,
 {

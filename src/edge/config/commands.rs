@@ -4,8 +4,8 @@
 use toml::de::DeTable;
 
 use super::{
-    Before, Problem,
-    finding::Findings,
+    Baseline, Problem,
+    diagnostics::Diagnostics,
     table::{At, Table},
 };
 use crate::{
@@ -25,7 +25,7 @@ struct Written<T> {
 }
 
 /// Reads the rules of the file. An invalid rule makes the whole file invalid.
-pub(super) fn read(root: &mut Table<'_>, known: &mut Before, found: &mut Findings<'_>) -> CommandRules {
+pub(super) fn read(root: &mut Table<'_>, known: &mut Baseline, found: &mut Diagnostics<'_>) -> CommandRules {
     let entries = root.table("commands", found);
     still_written(entries, known, found);
     let Some(entries) = entries else { return CommandRules::default() };
@@ -50,7 +50,7 @@ pub(super) fn read(root: &mut Table<'_>, known: &mut Before, found: &mut Finding
 }
 
 /// Reports a stricter profile or a raised tier that is gone, because a truncated file must not remove them.
-fn still_written(entries: Option<&DeTable<'_>>, known: &mut Before, found: &mut Findings<'_>) {
+fn still_written(entries: Option<&DeTable<'_>>, known: &mut Baseline, found: &mut Diagnostics<'_>) {
     let written = |key| entries.is_some_and(|entries| entries.contains_key(key));
     for (key, way_out) in [("profile", "`profile = \"default\"`"), ("raise", "`raise = []`")] {
         let name = format!("commands.{key}");
@@ -63,7 +63,7 @@ fn still_written(entries: Option<&DeTable<'_>>, known: &mut Before, found: &mut 
     }
 }
 
-fn safe((offset, entries): (usize, &DeTable<'_>), found: &mut Findings<'_>) -> Option<Written<SafeAddition>> {
+fn safe((offset, entries): (usize, &DeTable<'_>), found: &mut Diagnostics<'_>) -> Option<Written<SafeAddition>> {
     let mut table = Table::new("`[[commands.safe]]`", entries);
     let mut texts = Vec::new();
     let program = program(&mut table, offset, &mut texts, found);
@@ -79,7 +79,7 @@ fn safe((offset, entries): (usize, &DeTable<'_>), found: &mut Findings<'_>) -> O
     program.map(|_| Written { row, offset, texts })
 }
 
-fn raise((offset, entries): (usize, &DeTable<'_>), found: &mut Findings<'_>) -> Option<Written<Raise>> {
+fn raise((offset, entries): (usize, &DeTable<'_>), found: &mut Diagnostics<'_>) -> Option<Written<Raise>> {
     let mut table = Table::new("`[[commands.raise]]`", entries);
     let mut texts = Vec::new();
     let program = program(&mut table, offset, &mut texts, found);
@@ -99,7 +99,7 @@ fn program(
     table: &mut Table<'_>,
     offset: usize,
     texts: &mut Vec<(String, usize)>,
-    found: &mut Findings<'_>,
+    found: &mut Diagnostics<'_>,
 ) -> Option<String> {
     if !table.has("program") {
         found.add(offset, Problem::new("`program` is missing: name the program that the rule is about"));
@@ -113,7 +113,7 @@ fn list(
     table: &mut Table<'_>,
     key: &'static str,
     texts: &mut Vec<(String, usize)>,
-    found: &mut Findings<'_>,
+    found: &mut Diagnostics<'_>,
 ) -> Vec<String> {
     let list = table.texts(key, found);
     texts.extend(list.iter().map(|at| (at.value.to_owned(), at.offset)));

@@ -3,7 +3,7 @@
 use super::{
     Problem,
     absolute::Base,
-    finding::{Findings, did_you_mean, quoted},
+    diagnostics::{Diagnostics, did_you_mean, quoted},
     pattern::{self, Pattern},
     table::{At, Table},
 };
@@ -41,7 +41,7 @@ impl Conditions {
         table: &mut Table<'_>,
         verdict: Verdict,
         base: Base<'_>,
-        found: &mut Findings<'_>,
+        found: &mut Diagnostics<'_>,
     ) -> Option<Conditions> {
         let tools = one_of(table, "tool", found, tool);
         let operations = one_of(table, "operation", found, operation);
@@ -196,7 +196,7 @@ impl Conditions {
 fn one_of<'t, T>(
     table: &mut Table<'t>,
     key: &'static str,
-    found: &mut Findings<'_>,
+    found: &mut Diagnostics<'_>,
     parse: impl Fn(At<&'t str>) -> Result<T, Problem>,
 ) -> Option<OneOf<T>> {
     if !table.has(key) {

@@ -8,18 +8,19 @@ use std::{
 use toml::de::DeTable;
 
 use super::{
-    Before, ConfigError, PolicyText, Problem,
+    Baseline, ConfigError, PolicyText, Problem,
     absolute::Base,
     agents::{self, Common, Draft},
     commands,
-    disk::{self, Lead},
+    diagnostics::Diagnostics,
     examples,
-    finding::Findings,
     limits::Limits,
-    protected, rules, settings, syntax,
+    policy_tests::{self, Failure},
+    protected,
+    resolve_paths::{self, ResolvedPath},
+    rules, settings, syntax,
     table::{At, Table},
     tools,
-    trials::{self, Failure},
 };
 use crate::model::{AgentId, LeftOut, Policy, SanitizedPath, Settings};
 
@@ -37,10 +38,10 @@ const MAX_LEFT_OUT: usize = 100;
 /// engine invalid; at a reload, such a line is left out.
 pub(super) fn policy(
     text: &PolicyText,
-    before: Option<&Before>,
-    mut look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
-) -> Result<(Policy, Before), ConfigError> {
-    let mut found = Findings::new(text);
+    before: Option<&Baseline>,
+    mut look: impl FnMut(&SanitizedPath) -> Result<ResolvedPath, Problem>,
+) -> Result<(Policy, Baseline), ConfigError> {
+    let mut found = Diagnostics::new(text);
     let utf8 = match std::str::from_utf8(&text.bytes) {
         Ok(utf8) => utf8,
         Err(error) => {
@@ -65,15 +66,15 @@ pub(super) fn policy(
     let settings = Settings { commands, tools, ..settings };
     let (of_defaults, drafts) = drafts(&mut root, base, settings.max_grants, &mut found);
     for At { offset, value: id } in named {
-        found.ok(offset, trials::known(id.as_str(), &drafts));
+        found.ok(offset, policy_tests::known(id.as_str(), &drafts));
     }
-    let trials = trials::read(&mut root, base, &drafts, &mut found);
+    let trials = policy_tests::read(&mut root, base, &drafts, &mut found);
     root.finish(&mut found);
     let written = of_defaults.iter().chain(drafts.iter().flat_map(|draft| &draft.rules));
     examples::try_out(written.clone(), &settings, &mut found);
-    let agreed = disk::agree(&drafts, &text.ground, &mut known, &found, &mut look);
+    let agreed = resolve_paths::agree(&drafts, &text.ground, &mut known, &found, &mut look);
     let mut of_the_disk = agreed.left_out;
-    of_the_disk.extend(rules::misled(written, &mut look));
+    of_the_disk.extend(rules::unreachable_rule(written, &mut look));
     if before.is_none() {
         std::mem::take(&mut of_the_disk).into_iter().for_each(|(offset, problem)| found.add(offset, problem));
     }
@@ -81,9 +82,11 @@ pub(super) fn policy(
     let policy = Policy { settings, agents: agreed.agents, left_out: Vec::new() };
     known.tests = trials.len();
     // While the file is invalid, its tests are not run.
-    let as_written = || disk::agree(&drafts, &text.ground, &mut Before::default(), &found, disk::as_written).agents;
+    let as_written = || {
+        resolve_paths::agree(&drafts, &text.ground, &mut Baseline::default(), &found, resolve_paths::as_written).agents
+    };
     let as_written = || Policy { agents: as_written(), ..policy.clone() };
-    let failures = if found.any() { Vec::new() } else { trials::rehearse(&policy, as_written, &trials) };
+    let failures = if found.any() { Vec::new() } else { policy_tests::rehearse(&policy, as_written, &trials) };
     for (offset, failure) in failures {
         match failure {
             // At a reload this is no error: otherwise agents could block an edit by changing the disk.
@@ -95,7 +98,7 @@ pub(super) fn policy(
     found.unless_any((Policy { left_out, ..policy }, known))
 }
 
-fn left_out(lines: BTreeMap<usize, Problem>, found: &Findings<'_>) -> Vec<LeftOut> {
+fn left_out(lines: BTreeMap<usize, Problem>, found: &Diagnostics<'_>) -> Vec<LeftOut> {
     let more = lines.len().saturating_sub(MAX_LEFT_OUT);
     let told = |(offset, problem): (usize, Problem)| (offset, problem.to_string());
     let mut lines: Vec<_> = lines.into_iter().map(told).take(MAX_LEFT_OUT).collect();
@@ -109,8 +112,8 @@ fn engine(
     root: &mut Table<'_>,
     base: Base<'_>,
     text: &PolicyText,
-    known: &mut Before,
-    found: &mut Findings<'_>,
+    known: &mut Baseline,
+    found: &mut Diagnostics<'_>,
 ) -> (Settings, Vec<At<AgentId>>) {
     let entries = root.table("engine", found);
     let keys: BTreeSet<_> = entries.into_iter().flatten().map(|(key, _)| key.get_ref().to_string()).collect();
@@ -141,7 +144,7 @@ fn drafts(
     root: &mut Table<'_>,
     base: Base<'_>,
     max_grants: u32,
-    found: &mut Findings<'_>,
+    found: &mut Diagnostics<'_>,
 ) -> (Vec<rules::Written>, Vec<Draft>) {
     let mut limits = Limits::new(max_grants);
     let defaults = root.table("defaults", found).map(|entries| Table::new("`[defaults]`", entries));

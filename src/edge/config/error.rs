@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::Position;
-use crate::model::Shown;
+use crate::model::Escaped;
 
 /// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +53,8 @@ impl ConfigError {
     fn place(&self, f: &mut fmt::Formatter<'_>, position: Option<Position>) -> fmt::Result {
         match (self.file.is_empty(), position) {
             (true, _) => Ok(()),
-            (false, None) => write!(f, "{}: ", Shown(&self.file)),
-            (false, Some(position)) => write!(f, "{}:{position}: ", Shown(&self.file)),
+            (false, None) => write!(f, "{}: ", Escaped(&self.file)),
+            (false, Some(position)) => write!(f, "{}:{position}: ", Escaped(&self.file)),
         }
     }
 

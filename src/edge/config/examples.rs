@@ -4,7 +4,7 @@ use super::{
     Problem,
     absolute::Base,
     conditions::Conditions,
-    finding::{Findings, quoted},
+    diagnostics::{Diagnostics, quoted},
     rules::Written,
     table::{At, Table},
 };
@@ -33,7 +33,7 @@ pub(super) struct Text<T> {
 }
 
 /// Reads the examples under both keys.
-pub(super) fn texts<'t>(table: &mut Table<'t>, found: &mut Findings<'_>) -> Vec<Text<&'t str>> {
+pub(super) fn texts<'t>(table: &mut Table<'t>, found: &mut Diagnostics<'_>) -> Vec<Text<&'t str>> {
     let mut texts = Vec::new();
     for (key, meant) in KEYS {
         let written = table.one_or_more(key, found).unwrap_or_default();
@@ -47,7 +47,7 @@ pub(super) fn understood(
     texts: Vec<Text<&str>>,
     conditions: &Conditions,
     base: Base<'_>,
-    found: &mut Findings<'_>,
+    found: &mut Diagnostics<'_>,
 ) -> Vec<Example> {
     let mut examples = Vec::new();
     for Text { key, meant, at: At { offset, value } } in texts {
@@ -59,7 +59,11 @@ pub(super) fn understood(
 }
 
 /// Tests every rule with its examples, by the function that compares rules with actions in a decision.
-pub(super) fn try_out<'w>(written: impl Iterator<Item = &'w Written>, settings: &Settings, found: &mut Findings<'_>) {
+pub(super) fn try_out<'w>(
+    written: impl Iterator<Item = &'w Written>,
+    settings: &Settings,
+    found: &mut Diagnostics<'_>,
+) {
     let mut written = written.filter(|written| !written.examples.is_empty()).peekable();
     if written.peek().is_none() {
         return;

@@ -9,7 +9,7 @@ use std::{
 
 use rustix::fs::{Mode, OFlags};
 
-use super::{Problem, finding::system, ground::Ground, owner};
+use super::{Problem, diagnostics::system, file_location::PolicyLocation, owner};
 use crate::fs::{Trail, identity_of};
 
 /// The maximum length of a policy file. Ten thousand agents fit into it.
@@ -19,7 +19,7 @@ const MAX_LEN: u64 = 1024 * 1024;
 const MAX_TRIES: usize = 8;
 
 /// Returns the bytes of the file at the absolute `path`, and its location.
-pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Ground), Vec<Problem>> {
+pub(super) fn read(path: &Path) -> Result<(Vec<u8>, PolicyLocation), Vec<Problem>> {
     if path.as_os_str().is_empty() {
         return Err(vec![Problem::new("no file is named")]);
     }
@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Ground), Vec<Problem>> {
         let mut others = owner::check_file(path, &found);
         others.extend(owner::check_way(&trail).map_err(|error| [unreadable(&error)])?);
         if others.is_empty() {
-            let ground = Ground::of(trail).map_err(|error| [unreadable(&error)])?;
+            let ground = PolicyLocation::of(trail).map_err(|error| [unreadable(&error)])?;
             return Ok((bytes(&file).map_err(|problem| [problem])?, ground));
         }
         return Err(others);

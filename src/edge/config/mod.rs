@@ -6,23 +6,24 @@
 
 mod absolute;
 mod agents;
-mod before;
+mod baseline;
 mod commands;
 mod conditions;
-mod disk;
+mod diagnostics;
 mod document;
 #[cfg(feature = "edit")]
 mod edit;
 mod error;
 mod examples;
 mod file;
-mod finding;
-mod ground;
+mod file_location;
 mod limits;
 mod owner;
 mod pattern;
+mod policy_tests;
 mod position;
 mod protected;
+mod resolve_paths;
 mod rights;
 mod rules;
 mod settings;
@@ -31,7 +32,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod tools;
-mod trials;
 
 use std::{
     fmt,
@@ -40,11 +40,11 @@ use std::{
 };
 
 use crate::model::Policy;
-use ground::Ground;
+use file_location::PolicyLocation;
 
-pub(super) use before::Before;
+pub(super) use baseline::Baseline;
 #[cfg(feature = "edit")]
-pub use edit::{Always, KeepError, Kept, KeptAtFirst};
+pub use edit::{PermanentDecision, PersistError, Written, WrittenAtStart};
 pub use error::{ConfigError, Problem};
 pub use position::Position;
 
@@ -125,9 +125,9 @@ pub struct PolicyText {
     file: Arc<str>,
     home: Option<PathBuf>,
     bytes: Vec<u8>,
-    ground: Ground,
+    ground: PolicyLocation,
     /// The baseline of the first parse.
-    meant: OnceLock<Before>,
+    meant: OnceLock<Baseline>,
 }
 
 impl PolicyText {
@@ -140,7 +140,7 @@ impl PolicyText {
     ///
     /// All problems of the text.
     pub fn parse(&self) -> Result<Policy, ConfigError> {
-        let (policy, before) = document::policy(self, self.meant.get(), disk::look)?;
+        let (policy, before) = document::policy(self, self.meant.get(), resolve_paths::look)?;
         // The first parse sets the baseline: the watcher of the file compares with it.
         let _known = self.meant.set(before);
         Ok(policy)
@@ -157,14 +157,14 @@ impl PolicyText {
     /// # Errors
     ///
     /// All problems of the text itself.
-    pub(super) fn parse_after(&self, before: &mut Option<Before>) -> Result<Policy, ConfigError> {
-        let (policy, now) = document::policy(self, before.as_ref(), disk::look)?;
+    pub(super) fn parse_after(&self, before: &mut Option<Baseline>) -> Result<Policy, ConfigError> {
+        let (policy, now) = document::policy(self, before.as_ref(), resolve_paths::look)?;
         *before = Some(now);
         Ok(policy)
     }
 
     /// Returns the baseline of the first parse, if the text was parsed.
-    pub(super) fn meant(self) -> Option<Before> {
+    pub(super) fn meant(self) -> Option<Baseline> {
         self.meant.into_inner()
     }
 }

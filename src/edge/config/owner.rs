@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Problem, finding::quoted};
+use super::{Problem, diagnostics::quoted};
 use crate::fs::{Replacer, Trail, for_shell, is_us_or_root, others_write, us};
 
 /// Returns the problems of the owner, mode and links of `file`, found at `path`.

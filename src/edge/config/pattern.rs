@@ -1,6 +1,6 @@
 //! Path patterns of rules, made absolute. This module does not read the disk.
 
-use super::{Problem, absolute::Base, finding::quoted};
+use super::{Problem, absolute::Base, diagnostics::quoted};
 use crate::model::{PathGlob, Reach, SanitizedPath, Verdict};
 
 /// One pattern of a rule.

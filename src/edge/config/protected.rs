@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Problem, finding::quoted};
+use super::{Problem, diagnostics::quoted};
 use crate::{
     fs::{self, Trail},
     model::{Floor, SanitizedPath},

@@ -3,7 +3,7 @@
 use super::{
     Problem,
     absolute::Base,
-    finding::{Findings, did_you_mean, quoted},
+    diagnostics::{Diagnostics, did_you_mean, quoted},
     table::{At, Table},
 };
 use crate::model::{Hold, InvalidPermission, Permission};
@@ -29,7 +29,7 @@ impl Written {
 }
 
 /// Reads the permissions under both keys of one table.
-pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Vec<Written> {
+pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Diagnostics<'_>) -> Vec<Written> {
     let mut rights = Vec::new();
     for (key, hold) in [("permissions", Hold::Use), ("grant_only", Hold::PassOn)] {
         for At { offset, value } in table.texts(key, found) {

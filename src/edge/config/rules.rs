@@ -6,9 +6,9 @@ use super::{
     Problem,
     absolute::Base,
     conditions::Conditions,
-    disk::{self, Lead},
+    diagnostics::{Diagnostics, quoted},
     examples::{self, Example},
-    finding::{Findings, quoted},
+    resolve_paths::{self, ResolvedPath},
     table::{At, Table},
 };
 use crate::model::{CommandPattern, Operation, PathGlob, Reason, Rule, SanitizedPath, ToolName, Verdict};
@@ -41,14 +41,14 @@ impl Written {
 }
 
 /// Reads the rules under `rules` of one table.
-pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Vec<Written> {
+pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Diagnostics<'_>) -> Vec<Written> {
     let tables = table.tables("rules", found);
     let read = |(offset, entries)| one(Table::new("a rule", entries), offset, base, found);
     tables.into_iter().filter_map(read).collect()
 }
 
 /// Reads one rule table. Returns none if an invalid value was reported.
-fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings<'_>) -> Option<Written> {
+fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Diagnostics<'_>) -> Option<Written> {
     let verdict = table.word("verdict", &VERDICTS, found);
     if !table.has("verdict") {
         found.add(offset, Problem::new("`verdict` is missing: set it to `allow`, `ask` or `deny`"));
@@ -74,7 +74,7 @@ fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Findings
 }
 
 /// Reads the reason, if there is one. Returns the outer none if an invalid reason was reported.
-fn why(table: &mut Table<'_>, found: &mut Findings<'_>) -> Option<Option<Reason>> {
+fn why(table: &mut Table<'_>, found: &mut Diagnostics<'_>) -> Option<Option<Reason>> {
     if !table.has("why") {
         let _known = table.value("why");
         return Some(None);
@@ -103,7 +103,7 @@ pub(super) fn joined(defaults: &[Written], own: &[Written]) -> Vec<Rule> {
 /// Reports every rule of `own` that contradicts another rule about the same subject.
 ///
 /// A rule of an agent may be stricter than one of `defaults`. A less strict one would never have an effect.
-pub(super) fn note_contradictions(defaults: &[Written], own: &[Written], found: &mut Findings<'_>) {
+pub(super) fn note_contradictions(defaults: &[Written], own: &[Written], found: &mut Diagnostics<'_>) {
     let of_defaults: BTreeMap<_, _> =
         defaults.iter().flat_map(|written| &written.rules).map(|rule| (subject(rule), rule)).collect();
     let mut known: BTreeMap<Subject<'_>, &Rule> = BTreeMap::new();
@@ -129,14 +129,15 @@ fn contradiction(rule: &Rule, other: &Rule) -> Problem {
 }
 
 /// Returns every pattern that starts with a link, by its offset. Each start is looked up once.
-pub(super) fn misled<'w>(
+pub(super) fn unreachable_rule<'w>(
     written: impl Iterator<Item = &'w Written>,
-    mut look: impl FnMut(&SanitizedPath) -> Result<Lead, Problem>,
+    mut look: impl FnMut(&SanitizedPath) -> Result<ResolvedPath, Problem>,
 ) -> Vec<(usize, Problem)> {
     let mut starts: BTreeMap<&SanitizedPath, Vec<usize>> = BTreeMap::new();
     for start in written.flat_map(|written| &written.starts) {
         starts.entry(&start.value).or_default().push(start.offset);
     }
-    let misled = starts.into_iter().filter_map(|(start, at)| Some((disk::misled(start, look(start))?, at)));
-    misled.flat_map(|(problem, at)| at.into_iter().map(move |at| (at, problem.clone()))).collect()
+    let unreachable_rule =
+        starts.into_iter().filter_map(|(start, at)| Some((resolve_paths::unreachable_rule(start, look(start))?, at)));
+    unreachable_rule.flat_map(|(problem, at)| at.into_iter().map(move |at| (at, problem.clone()))).collect()
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, str::FromStr, sync::Arc, time::Duration};
 use super::{
     Problem,
     absolute::Base,
-    finding::{Findings, quoted},
+    diagnostics::{Diagnostics, quoted},
     table::{At, Table},
 };
 use crate::model::{
@@ -20,7 +20,11 @@ const DEFAULT_VERDICT: [(&str, Verdict); 2] = [("ask", Verdict::Ask), ("deny", V
 const ON_NO_USER: [(&str, OnNoUser); 2] = [("queue", OnNoUser::Queue), ("deny", OnNoUser::Deny)];
 
 /// Reads the settings of the table, and the paths it adds to the protected ones. Missing settings have their defaults.
-pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> (Settings, Vec<SanitizedPath>) {
+pub(super) fn read(
+    mut table: Table<'_>,
+    base: Base<'_>,
+    found: &mut Diagnostics<'_>,
+) -> (Settings, Vec<SanitizedPath>) {
     let start = Settings::default();
     let widening = |confirm| if confirm { Widening::Confirm } else { Widening::Apply };
     let settings = Settings {
@@ -63,7 +67,7 @@ pub(super) fn read(mut table: Table<'_>, base: Base<'_>, found: &mut Findings<'_
 }
 
 /// Reads the limits of commands: texts, or numbers where no unit is needed.
-pub(super) fn limits(table: Option<Table<'_>>, found: &mut Findings<'_>) -> Limits {
+pub(super) fn limits(table: Option<Table<'_>>, found: &mut Diagnostics<'_>) -> Limits {
     let mut limits = Limits::default();
     let Some(mut table) = table else { return limits };
     for name in Limits::names() {
@@ -92,13 +96,13 @@ pub(super) fn tasks(
     tasks: Option<Table<'_>>,
     gates: Option<Table<'_>>,
     base: Base<'_>,
-    found: &mut Findings<'_>,
+    found: &mut Diagnostics<'_>,
 ) -> (TaskSettings, Vec<At<AgentId>>) {
     let (mut settings, mut named) = (TaskSettings::default(), Vec::new());
     if let Some(mut table) = tasks {
         let dir = table.text("dir", found);
         settings.dir = dir.and_then(|text| found.ok(text.offset, base.path(text.value)));
-        let mut agent = |text: At<&str>, found: &mut Findings<'_>| {
+        let mut agent = |text: At<&str>, found: &mut Diagnostics<'_>| {
             let id = parsed::<AgentId>(At { offset: text.offset, value: text.value }, found)?;
             named.push(At { offset: text.offset, value: id.clone() });
             Some(id)
@@ -129,7 +133,7 @@ pub(super) fn tasks(
     (settings, named)
 }
 
-fn parsed<T: FromStr<Err: std::fmt::Display>>(text: At<&str>, found: &mut Findings<'_>) -> Option<T> {
+fn parsed<T: FromStr<Err: std::fmt::Display>>(text: At<&str>, found: &mut Diagnostics<'_>) -> Option<T> {
     found.ok(text.offset, text.value.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text.value)))))
 }
 
@@ -138,7 +142,7 @@ fn time_zone(name: &str) -> Result<&str, Problem> {
     #[cfg(feature = "schedule")]
     if name.parse::<chrono_tz::Tz>().is_err() {
         let message = format!("{} is no time zone", quoted(name));
-        let near = super::finding::did_you_mean(name, chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()));
+        let near = super::diagnostics::did_you_mean(name, chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()));
         let help = near.unwrap_or_else(|| "its name is like `Europe/Berlin` or `UTC`".to_owned());
         return Err(Problem::new(message).help(help));
     }
@@ -146,7 +150,7 @@ fn time_zone(name: &str) -> Result<&str, Problem> {
 }
 
 /// Reads the sensitive names that are added to the built-in ones, each once.
-fn names(table: &mut Table<'_>, found: &mut Findings<'_>) -> Arc<[SensitiveName]> {
+fn names(table: &mut Table<'_>, found: &mut Diagnostics<'_>) -> Arc<[SensitiveName]> {
     let parsed = table.texts("sensitive", found).into_iter().filter_map(|text| {
         let name = text.value.parse::<SensitiveName>();
         let problem = |why| Problem::new(format!("`sensitive` takes names: {}: {why}", quoted(text.value)));

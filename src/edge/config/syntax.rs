@@ -2,7 +2,7 @@
 
 use toml::de::Error;
 
-use super::{Problem, finding::quoted};
+use super::{Problem, diagnostics::quoted};
 
 /// Returns each syntax error with its position.
 pub(super) fn problems(text: &str, errors: &[Error]) -> Vec<(usize, Problem)> {

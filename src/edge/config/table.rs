@@ -9,7 +9,7 @@ use toml::{
 
 use super::{
     Problem,
-    finding::{Findings, did_you_mean, quoted},
+    diagnostics::{Diagnostics, did_you_mean, quoted},
 };
 use crate::model::parse_duration;
 
@@ -49,13 +49,13 @@ impl<'t> Table<'t> {
     }
 
     /// Reads a table.
-    pub(super) fn table(&mut self, key: &'static str, found: &mut Findings<'_>) -> Option<&'t DeTable<'t>> {
+    pub(super) fn table(&mut self, key: &'static str, found: &mut Diagnostics<'_>) -> Option<&'t DeTable<'t>> {
         let value = self.take(key)?;
         found.ok(value.span().start, as_table(key, value.get_ref()))
     }
 
     /// Reads a text.
-    pub(super) fn text(&mut self, key: &'static str, found: &mut Findings<'_>) -> Option<At<&'t str>> {
+    pub(super) fn text(&mut self, key: &'static str, found: &mut Diagnostics<'_>) -> Option<At<&'t str>> {
         let value = self.take(key)?;
         let offset = value.span().start;
         let text = value.get_ref().as_str().ok_or_else(|| unlike(key, "a text in quotes", value.get_ref()));
@@ -63,7 +63,7 @@ impl<'t> Table<'t> {
     }
 
     /// Reads a list of texts. Invalid elements are reported and left out.
-    pub(super) fn texts(&mut self, key: &'static str, found: &mut Findings<'_>) -> Vec<At<&'t str>> {
+    pub(super) fn texts(&mut self, key: &'static str, found: &mut Diagnostics<'_>) -> Vec<At<&'t str>> {
         let Some(value) = self.take(key) else { return Vec::new() };
         let list = value.get_ref().as_array().ok_or_else(|| unlike(key, "a list of texts", value.get_ref()));
         let Some(list) = found.ok(value.span().start, list) else { return Vec::new() };
@@ -77,7 +77,7 @@ impl<'t> Table<'t> {
     }
 
     /// Reads a list of tables, each with its position. Invalid elements are reported and left out.
-    pub(super) fn tables(&mut self, key: &'static str, found: &mut Findings<'_>) -> Vec<(usize, &'t DeTable<'t>)> {
+    pub(super) fn tables(&mut self, key: &'static str, found: &mut Diagnostics<'_>) -> Vec<(usize, &'t DeTable<'t>)> {
         let Some(value) = self.take(key) else { return Vec::new() };
         let list = value.get_ref().as_array().ok_or_else(|| unlike(key, "a list of tables", value.get_ref()));
         let Some(list) = found.ok(value.span().start, list) else { return Vec::new() };
@@ -91,7 +91,7 @@ impl<'t> Table<'t> {
 
     /// Reads a text, or a non-empty list of texts. Returns none if the value is missing, or is invalid, which is
     /// reported.
-    pub(super) fn one_or_more(&mut self, key: &'static str, found: &mut Findings<'_>) -> Option<Vec<At<&'t str>>> {
+    pub(super) fn one_or_more(&mut self, key: &'static str, found: &mut Diagnostics<'_>) -> Option<Vec<At<&'t str>>> {
         let expected = "a text or a list of texts";
         let value = self.take(key)?;
         let offset = value.span().start;
@@ -125,7 +125,7 @@ impl<'t> Table<'t> {
         &mut self,
         key: &'static str,
         words: &[(&'static str, T)],
-        found: &mut Findings<'_>,
+        found: &mut Diagnostics<'_>,
     ) -> Option<T> {
         let text = self.text(key, found)?;
         if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text.value) {
@@ -139,7 +139,7 @@ impl<'t> Table<'t> {
     }
 
     /// Reads `true` or `false`.
-    pub(super) fn flag(&mut self, key: &'static str, found: &mut Findings<'_>) -> Option<bool> {
+    pub(super) fn flag(&mut self, key: &'static str, found: &mut Diagnostics<'_>) -> Option<bool> {
         let value = self.take(key)?;
         let flag = value.get_ref().as_bool().ok_or_else(|| unlike(key, "`true` or `false`", value.get_ref()));
         found.ok(value.span().start, flag)
@@ -150,7 +150,7 @@ impl<'t> Table<'t> {
         &mut self,
         key: &'static str,
         range: RangeInclusive<T>,
-        found: &mut Findings<'_>,
+        found: &mut Diagnostics<'_>,
     ) -> Option<T>
     where
         T: Copy + PartialOrd + std::fmt::Display + TryFrom<i64>,
@@ -173,7 +173,7 @@ impl<'t> Table<'t> {
         &mut self,
         key: &'static str,
         shortest: Duration,
-        found: &mut Findings<'_>,
+        found: &mut Diagnostics<'_>,
     ) -> Option<Duration> {
         let value = self.take(key)?;
         let duration = match value.get_ref().as_str() {
@@ -196,7 +196,7 @@ impl<'t> Table<'t> {
         key: &'static str,
         range: RangeInclusive<Duration>,
         shown: &str,
-        found: &mut Findings<'_>,
+        found: &mut Diagnostics<'_>,
     ) -> Option<Duration> {
         let offset = self.entries.get(key).map(|value| value.span().start);
         let duration = self.duration(key, Duration::ZERO, found)?;
@@ -208,7 +208,7 @@ impl<'t> Table<'t> {
     }
 
     /// Reports every key that was not read.
-    pub(super) fn finish(self, found: &mut Findings<'_>) {
+    pub(super) fn finish(self, found: &mut Diagnostics<'_>) {
         for (key, value) in self.entries {
             if self.known.contains(&key.get_ref().as_ref()) {
                 continue;

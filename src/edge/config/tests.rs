@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, fs, os::unix::fs::PermissionsExt};
 
-use super::{PolicyFile, disk, document};
+use super::{PolicyFile, document, resolve_paths};
 
 #[test]
 fn each_path_is_looked_up_once_however_many_agents_hold_it() {
@@ -22,7 +22,7 @@ fn each_path_is_looked_up_once_however_many_agents_hold_it() {
     let mut looks = 0;
     let (policy, _) = document::policy(&text, None, |path| {
         looks += 1;
-        disk::look(path)
+        resolve_paths::look(path)
     })
     .unwrap();
     assert_eq!(looks, 201);

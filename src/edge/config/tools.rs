@@ -5,7 +5,7 @@ use toml::de::DeTable;
 use super::{
     Problem,
     absolute::Base,
-    finding::{Findings, quoted},
+    diagnostics::{Diagnostics, quoted},
     rights,
     table::{At, Table},
 };
@@ -36,7 +36,7 @@ const FIELDS: [(&str, Add); 8] = [
 ];
 
 /// Reads the tools of the file.
-pub(super) fn read(root: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Tools {
+pub(super) fn read(root: &mut Table<'_>, base: Base<'_>, found: &mut Diagnostics<'_>) -> Tools {
     let mut all: Vec<Tool> = Vec::new();
     for (offset, entries) in root.tables("tools", found) {
         let Some(tool) = tool(offset, entries, base, found) else { continue };
@@ -48,7 +48,7 @@ pub(super) fn read(root: &mut Table<'_>, base: Base<'_>, found: &mut Findings<'_
     Tools::new(all).unwrap_or_default()
 }
 
-fn tool(offset: usize, entries: &DeTable<'_>, base: Base<'_>, found: &mut Findings<'_>) -> Option<Tool> {
+fn tool(offset: usize, entries: &DeTable<'_>, base: Base<'_>, found: &mut Diagnostics<'_>) -> Option<Tool> {
     let mut table = Table::new("`[[tools]]`", entries);
     let name = name(&mut table, offset, found);
     let operation = table.word("operation", &OPERATIONS, found);
@@ -77,7 +77,7 @@ fn tool(offset: usize, entries: &DeTable<'_>, base: Base<'_>, found: &mut Findin
     Some(if tree { tool.below() } else { tool })
 }
 
-fn name(table: &mut Table<'_>, offset: usize, found: &mut Findings<'_>) -> Option<ToolName> {
+fn name(table: &mut Table<'_>, offset: usize, found: &mut Diagnostics<'_>) -> Option<ToolName> {
     if !table.has("name") {
         found.add(offset, Problem::new("`name` is missing in `[[tools]]`: write what the host program calls the tool"));
     }

@@ -6,8 +6,8 @@
 //! terminal that shows a person's presence, an order that changes something also needs the secret of the person's
 //! surface. This module decides nothing about the content of an order: each order is one call of the library.
 
+mod admin;
 mod ancestry;
-mod order;
 mod peer;
 mod process;
 mod surfaces;
@@ -37,7 +37,7 @@ use crate::{
 };
 
 pub use self::{
-    order::{Held, InvalidHeld, Line, Order, Reply, Verdict, carry_out, carry_out_and_end},
+    admin::{AdminCommand, Approval, GrantOrDecisionId, InvalidHeld, Line, Reply, carry_out, carry_out_and_end},
     process::ProcessCall,
     surfaces::Surfaces,
 };
@@ -77,7 +77,7 @@ pub(crate) fn serve(engine: &Engine, directory: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// An I/O error if the engine's reply cannot be read, or if another user may have written the directory.
-pub fn send(directory: impl AsRef<Path>, order: &Order) -> io::Result<Option<Reply>> {
+pub fn send(directory: impl AsRef<Path>, order: &AdminCommand) -> io::Result<Option<Reply>> {
     sent(directory.as_ref(), order, None)
 }
 
@@ -87,11 +87,11 @@ pub fn send(directory: impl AsRef<Path>, order: &Order) -> io::Result<Option<Rep
 /// # Errors
 ///
 /// The errors of [`send`].
-pub fn send_with_token(directory: impl AsRef<Path>, order: &Order, token: &str) -> io::Result<Option<Reply>> {
+pub fn send_with_token(directory: impl AsRef<Path>, order: &AdminCommand, token: &str) -> io::Result<Option<Reply>> {
     sent(directory.as_ref(), order, Some(token))
 }
 
-fn sent(directory: &Path, order: &Order, token: Option<&str>) -> io::Result<Option<Reply>> {
+fn sent(directory: &Path, order: &AdminCommand, token: Option<&str>) -> io::Result<Option<Reply>> {
     // The engine in another user's directory could give false replies.
     RealDisk.refuse_others(directory)?;
     let socket = Socket::in_directory(directory)?;
@@ -127,10 +127,10 @@ struct Served {
 
 impl Served {
     /// Carries out the order of the process at the other end, if it is admitted.
-    fn carry_out(&self, stream: &UnixStream, order: Order, token: Option<&str>) -> Reply {
+    fn carry_out(&self, stream: &UnixStream, order: AdminCommand, token: Option<&str>) -> Reply {
         let Some(engine) = self.engine.upgrade() else { return Reply::Failed("the engine has ended".to_owned()) };
         match self.admitted(stream, &order, token) {
-            Ok(means) => self.runtime.block_on(order::carry_out_through(&engine, order, means)),
+            Ok(means) => self.runtime.block_on(admin::carry_out_through(&engine, order, means)),
             Err(why) => {
                 let (called, claims) = order.told();
                 // If the engine has ended, or nothing can be stored, the reply is a refusal all the same.
@@ -141,7 +141,7 @@ impl Served {
     }
 
     /// Returns the means by which the sender speaks, or the reason for the refusal.
-    fn admitted(&self, stream: &UnixStream, order: &Order, token: Option<&str>) -> Result<Means, String> {
+    fn admitted(&self, stream: &UnixStream, order: &AdminCommand, token: Option<&str>) -> Result<Means, String> {
         let by = peer::admit(stream, &self.surfaces).map_err(|why| why.to_string())?;
         if order.changes() && !self.is_attended(&by, token) {
             return Err(NO_TERMINAL.to_owned());

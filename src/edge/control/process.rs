@@ -81,8 +81,8 @@ pub(super) async fn carry_out(
     _call: ProcessCall,
     _by: crate::model::ApproverId,
     _means: crate::model::Means,
-) -> Result<Vec<super::Line>, super::order::NotDone> {
-    Err(super::order::NotDone::Refused(
+) -> Result<Vec<super::Line>, super::admin::NotDone> {
+    Err(super::admin::NotDone::Refused(
         "this engine was built without the feature `sandbox`, and runs nothing".to_owned(),
     ))
 }
@@ -97,7 +97,7 @@ mod ordered {
     use serde_json::json;
 
     use super::{
-        super::order::{Line, NotDone},
+        super::admin::{Line, NotDone},
         ProcessCall,
     };
     use crate::{
@@ -107,7 +107,7 @@ mod ordered {
         },
         engine::{Agent, Engine, Error},
         kernel::Refusal,
-        model::{Actor, ApproverId, Means, Process, ProcessId, Shown},
+        model::{Actor, ApproverId, Escaped, Means, Process, ProcessId},
     };
 
     /// The maximum number of output bytes that are shown at once.
@@ -198,7 +198,7 @@ mod ordered {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let json =
                     json!({ "from": from, "next": next, "dropped": dropped, "text": text.clone(), "end": is_end });
-                let lines = text.lines().map(|line| Shown(line).to_string());
+                let lines = text.lines().map(|line| Escaped(line).to_string());
                 let gap = (dropped > 0).then(|| format!("[{dropped} bytes are no longer kept]"));
                 Line::new(gap.into_iter().chain(lines).collect::<Vec<_>>().join("\n"), json)
             }

@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Order, Reply};
+use super::{AdminCommand, Reply};
 
 /// The maximum length of an order in bytes, with its token line.
 const LONGEST: u64 = 1 << 16;
@@ -24,7 +24,7 @@ struct Token {
 }
 
 /// Sends an order, and waits for the reply.
-pub(super) fn ask(stream: &UnixStream, order: &Order, token: Option<&str>) -> io::Result<Reply> {
+pub(super) fn ask(stream: &UnixStream, order: &AdminCommand, token: Option<&str>) -> io::Result<Reply> {
     token.map_or(Ok(()), |token| say(stream, &Token { token: token.trim().to_owned() }))?;
     say(stream, order)?;
     let mut line = String::new();
@@ -36,7 +36,10 @@ pub(super) fn ask(stream: &UnixStream, order: &Order, token: Option<&str>) -> io
 }
 
 /// Reads one order, and sends the reply.
-pub(super) fn answer(stream: &UnixStream, carry_out: impl FnOnce(Order, Option<String>) -> Reply) -> io::Result<()> {
+pub(super) fn answer(
+    stream: &UnixStream,
+    carry_out: impl FnOnce(AdminCommand, Option<String>) -> Reply,
+) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let (mut line, mut said) = (String::new(), BufReader::new(stream.take(LONGEST)));

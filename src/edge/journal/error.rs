@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::chain::Head;
-use crate::model::Shown;
+use super::hash_chain::Head;
+use crate::model::Escaped;
 
 /// The reason why a journal is not opened, or not trusted. Each message names the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl JournalError {
 }
 
 fn shown(path: &Path) -> String {
-    Shown(&path.to_string_lossy()).to_string()
+    Escaped(&path.to_string_lossy()).to_string()
 }
 
 impl fmt::Display for JournalError {
@@ -124,7 +124,7 @@ impl fmt::Display for JournalError {
             JournalError::Missing { directory, what } => {
                 write!(f, "`{}` lacks {what}: put it back from a copy", shown(directory))
             }
-            JournalError::Disk { path, what } => write!(f, "`{}`: {}", shown(path), Shown(what)),
+            JournalError::Disk { path, what } => write!(f, "`{}`: {}", shown(path), Escaped(what)),
         }
     }
 }

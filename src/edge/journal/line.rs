@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::chain::Hash;
+use super::hash_chain::Hash;
 use crate::{
     model::{Event, Recorded, Timestamp},
     seam::Batch,

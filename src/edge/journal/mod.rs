@@ -6,14 +6,14 @@
 //! was not acknowledged.
 
 pub mod audit;
-mod chain;
 mod error;
 mod files;
-mod followed;
-mod glance;
+mod hash_chain;
 mod line;
 mod open;
+mod policy_pointer;
 mod read;
+mod read_only;
 mod snapshot;
 mod write;
 
@@ -26,12 +26,12 @@ use std::{
 
 use crate::seam::{Batch, Progress, Store, StoreError, StoreFault, Stored, Taken};
 
-pub(super) use self::followed::follows;
+pub(super) use self::policy_pointer::follows;
 pub use self::{
-    chain::{Hash, Head, InvalidHead},
     error::JournalError,
-    followed::followed,
-    glance::Glance,
+    hash_chain::{Hash, Head, InvalidHead},
+    policy_pointer::followed,
+    read_only::ReadOnlyJournal,
 };
 pub use crate::seam::{Disk, DiskFile, RealDisk};
 

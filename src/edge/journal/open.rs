@@ -4,8 +4,8 @@ use std::{path::Path, sync::Arc};
 
 use super::{
     JournalError,
-    chain::{Hash, Head},
     files::{Files, Listing, segment},
+    hash_chain::{Hash, Head},
     line::Line,
     read,
     snapshot::Snapshot,

@@ -1,7 +1,7 @@
 //! The reading of a segment line by line. It separates the valid part from a torn end and from damage.
 
 use super::{
-    chain::{Hash, Head},
+    hash_chain::{Hash, Head},
     line::{self, Line, NoLine},
 };
 

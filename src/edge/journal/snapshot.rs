@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     JournalError,
-    chain::{Hash, Head},
     files::{Files, segment, snapshot},
+    hash_chain::{Hash, Head},
     read,
 };
 use crate::{

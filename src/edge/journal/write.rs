@@ -12,12 +12,12 @@ use std::{
 
 use super::{
     JournalError, Queue,
-    chain::Head,
     files::{Files, let_go, segment, write_all},
+    hash_chain::Head,
     line, snapshot,
 };
 use crate::{
-    model::Shown,
+    model::Escaped,
     seam::{Batch, DiskFile, StoreFault},
 };
 
@@ -148,7 +148,7 @@ impl Writer {
             StoreFault::Refused => "make room; then it goes on by itself",
             StoreFault::Broken => "see to the disk, then start again",
         };
-        queue.failed(&format!("`{}`: {why}: {way_out}", Shown(&place)), fault);
+        queue.failed(&format!("`{}`: {why}: {way_out}", Escaped(&place)), fault);
     }
 
     /// Writes and syncs the whole group, or nothing of it. On an error, either the file is restored or writing stops

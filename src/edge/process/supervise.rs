@@ -25,7 +25,7 @@ use crate::{
         sandbox::{ExecError, Going, Gone, Heard, SandboxError},
     },
     engine::{Agent, Standing, WeakAgent},
-    kernel::{KeptFrom, Starting},
+    kernel::{SandboxDenials, Starting},
     model::{Action, Cause, Process, ProcessExit, ProcessId},
 };
 
@@ -171,7 +171,7 @@ struct Begun {
     listening: Listening,
     cause: Option<Arc<Cause>>,
     /// The paths and globs that were kept from the agent's commands when the process was confined.
-    kept: KeptFrom,
+    kept: SandboxDenials,
     action: Action,
     /// The evaluation of the action when the process was started.
     standing: Standing,

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    engine::{Agent, Error, Mail},
+    engine::{Agent, Error, Notification},
     kernel::Check,
-    model::{AgentId, Ask, Hold, Permissions, Reason, RequestId, Resolution, Scope, Shown},
+    model::{AgentId, Escaped, Hold, PermissionRequest, Permissions, Reason, RequestId, Resolution, Scope},
 };
 
 use super::tool::{Field, FieldKind, MAX_SECONDS, TOOLS, Tool};
@@ -31,7 +31,7 @@ pub async fn call(agent: &Agent, name: &str, input: &Value) -> Value {
 
 /// Returns the text of a notification, for the agent's model to read. Returns `None` for a silent notification, which
 /// should not make the model act.
-pub fn news(mail: &Mail) -> Option<String> {
+pub fn news(mail: &Notification) -> Option<String> {
     (!mail.is_silent()).then(|| mail.to_string())
 }
 
@@ -46,7 +46,7 @@ async fn carry_out(agent: &Agent, input: &Input<'_>) -> Result<Value, String> {
 }
 
 async fn request(agent: &Agent, input: &Input<'_>) -> Result<Value, String> {
-    let mut ask = Ask::new(input.permissions()?, input.reason()?);
+    let mut ask = PermissionRequest::new(input.permissions()?, input.reason()?);
     if let Some(scope) = input.scope()? {
         ask = ask.at_most(scope);
     }
@@ -139,14 +139,14 @@ impl<'v> Input<'v> {
     fn read(name: &str, input: &'v Value) -> Result<Input<'v>, String> {
         let tool = TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| {
             let known: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
-            format!("there is no tool `{}`: use one of {}", Shown(name), known.join(", "))
+            format!("there is no tool `{}`: use one of {}", Escaped(name), known.join(", "))
         })?;
         let fields = input.as_object().ok_or("the input of a tool is an object")?;
         let field = |name: &str| tool.fields.iter().find(|field| field.name == name);
         for (name, value) in fields {
             let Some(field) = field(name) else {
                 let known: Vec<_> = tool.fields.iter().map(|field| field.name).collect();
-                let name = Shown(name);
+                let name = Escaped(name);
                 return Err(format!("`{}` has no field `{name}`: its fields are {}", tool.name, known.join(", ")));
             };
             fits(field, value)?;

@@ -3,7 +3,7 @@
 use crate::{
     engine::{Agent, Error},
     kernel::PermissionState,
-    model::{Hold, Interaction, Mode, Reads, Scope, Shown},
+    model::{Escaped, Hold, Interaction, Mode, Reads, Scope},
 };
 
 /// Returns the text for the system prompt of a model that acts as `agent`. It contains the agent's identity, its
@@ -17,7 +17,7 @@ use crate::{
 /// [`Error::Refused`] if the agent is gone.
 pub fn instructions(agent: &Agent) -> Result<String, Error> {
     let (profile, grants, state) = (agent.profile()?, agent.grants()?, agent.permission_state()?);
-    let (id, dir) = (agent.id(), Shown(profile.working_dir.as_str()));
+    let (id, dir) = (agent.id(), Escaped(profile.working_dir.as_str()));
     let stands = if profile.kind.is_foreground() {
         "a foreground agent: a person talks to you, and your requests are shown to them".to_owned()
     } else {

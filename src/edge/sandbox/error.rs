@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use crate::{
     engine::Error,
-    model::{SanitizedPath, Shown},
+    model::{Escaped, SanitizedPath},
 };
 
 /// The reason for which a profile was not created.
@@ -27,16 +27,16 @@ impl fmt::Display for ProfileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ProfileError::TooWide(path) => {
-                write!(f, "`{}` is too wide a root for a command: name what it writes", Shown(path.as_str()))
+                write!(f, "`{}` is too wide a root for a command: name what it writes", Escaped(path.as_str()))
             }
             ProfileError::NotThere(path, why) => {
-                write!(f, "`{}` cannot be a root of a command: {}", Shown(path.as_str()), Shown(why))
+                write!(f, "`{}` cannot be a root of a command: {}", Escaped(path.as_str()), Escaped(why))
             }
             ProfileError::SensitiveLink(path) => {
-                write!(f, "`{}` is sensitive and a link, which cannot be protected", Shown(path.as_str()))
+                write!(f, "`{}` is sensitive and a link, which cannot be protected", Escaped(path.as_str()))
             }
             ProfileError::NotHeld(path, why) => {
-                write!(f, "`{}` cannot be kept from the command: {}", Shown(path.as_str()), Shown(why))
+                write!(f, "`{}` cannot be kept from the command: {}", Escaped(path.as_str()), Escaped(why))
             }
             ProfileError::NoSocket => {
                 f.write_str("`@events` leads an agent to its engine: run the command as an agent (`Agent::exec`)")
@@ -68,7 +68,7 @@ impl fmt::Display for SandboxError {
                 write!(f, "sandbox_unavailable: the command was not run: {}", missing.join("; "))
             }
             SandboxError::Profile(why) => why.fmt(f),
-            SandboxError::NotStarted(why) => write!(f, "the command could not be started: {}", Shown(why)),
+            SandboxError::NotStarted(why) => write!(f, "the command could not be started: {}", Escaped(why)),
             SandboxError::Io(why) => write!(f, "the sandbox failed: {why}"),
         }
     }

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::{
     Guard, Profile, bubblewrap,
-    guard::{Guards, first_missing},
     mounts::{Mount, Mounts},
+    read_only_paths::{ReadOnlyPaths, first_missing},
 };
-use crate::model::{SanitizedPath, Shown};
+use crate::model::{Escaped, SanitizedPath};
 
 /// The format of an exported profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Profile {
         let sensitive = if self.guard == Guard::Nothing {
             Vec::new()
         } else {
-            Guards::existing(self).map_err(|why| CannotSay(why.to_string()))?
+            ReadOnlyPaths::existing(self).map_err(|why| CannotSay(why.to_string()))?
         };
         Ok(sorted(unwritten.into_iter().chain(sensitive)))
     }
@@ -102,7 +102,7 @@ impl Profile {
         if self.network && !self.domains.is_empty() {
             return Err(CannotSay("bubblewrap cannot keep a network to some hosts".into()));
         }
-        let absent: Vec<_> = Guards::missing(self)
+        let absent: Vec<_> = ReadOnlyPaths::missing(self)
             .into_iter()
             .chain(self.absent_inside())
             .filter_map(|path| first_missing(&path))
@@ -137,7 +137,7 @@ impl Profile {
             ));
         }
         self.refuse_patterns("srt")?;
-        let guarded = read_only.iter().cloned().chain(Guards::missing(self));
+        let guarded = read_only.iter().cloned().chain(ReadOnlyPaths::missing(self));
         Ok(pretty(&json!({
             "network": { "allowedDomains": domains.collect::<Vec<_>>(), "deniedDomains": [] },
             "filesystem": {
@@ -167,7 +167,7 @@ impl Profile {
         ];
         let mut rules: std::collections::BTreeMap<SanitizedPath, &str> =
             self.write.keys().map(|path| (path.clone(), "write")).collect();
-        let read_only = read_only.iter().cloned().chain(Guards::missing(self)).chain(self.absent_inside());
+        let read_only = read_only.iter().cloned().chain(ReadOnlyPaths::missing(self)).chain(self.absent_inside());
         rules.extend(read_only.map(|path| (path, "read")));
         rules.extend(self.hidden.iter().map(|path| (path.clone(), "deny")));
         lines.extend(rules.iter().map(|(path, access)| format!("{} = \"{access}\"", toml_text(path.as_str()))));
@@ -181,7 +181,7 @@ impl Profile {
             "cwd": self.cwd,
             "read_roots": ["/"],
             "write_roots": self.write.keys().collect::<Vec<_>>(),
-            "read_only": sorted(read_only.iter().cloned().chain(Guards::missing(self)).chain(self.absent_inside())),
+            "read_only": sorted(read_only.iter().cloned().chain(ReadOnlyPaths::missing(self)).chain(self.absent_inside())),
             "hidden": self.hidden,
             "network": self.network,
             "domains": self.domains,
@@ -201,7 +201,7 @@ impl Profile {
         let all = self.write.keys().chain(&self.hidden).chain(&self.absent).chain(&self.unwritten);
         match all.into_iter().find(|path| path.as_str().contains(['*', '?', '[', ']', '{', '}'])) {
             None => Ok(()),
-            Some(path) => Err(CannotSay(format!("{program} may read `{}` as a pattern", Shown(path.as_str())))),
+            Some(path) => Err(CannotSay(format!("{program} may read `{}` as a pattern", Escaped(path.as_str())))),
         }
     }
 }

@@ -32,13 +32,13 @@ use rustix::{
 };
 
 use super::{
-    control::{Spec, Told, hear_go, receive, send},
+    egress_proxy,
     events::EVENTS_FD,
-    filter,
+    handshake::{HelperMessage, Spec, hear_go, receive, send},
     keeper::{KEEPER_WORD, keep},
-    land,
+    landlock_rules,
     own_mounts::{make, settle},
-    way_out,
+    seccomp,
 };
 
 /// The first argument of a program that is started as the helper.
@@ -72,15 +72,15 @@ fn enter() -> io::Result<()> {
     let confined = confine(&spec, &input, fds.next());
     let (landlock, way, door) = match confined {
         Ok(confined) => confined,
-        Err(why) => return send(&control, &Told::Unavailable(why), &[]),
+        Err(why) => return send(&control, &HelperMessage::Unavailable(why), &[]),
     };
     let events = way.as_ref().map(AsRawFd::as_raw_fd);
-    send(&control, &Told::Ready { landlock, events }, &door.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
+    send(&control, &HelperMessage::Ready { landlock, events }, &door.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
     // The host owns the listener now. No process in the sandbox listens at it.
     drop(door);
     hear_go(&control)?;
     let why = become_command(&spec, way.as_ref());
-    send(&started, &Told::NotStarted(why.to_string()), &[])
+    send(&started, &HelperMessage::NotStarted(why.to_string()), &[])
 }
 
 type Confined = (Option<u32>, Option<OwnedFd>, Option<TcpListener>);
@@ -109,12 +109,13 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(said("dying with the host"))?;
         spec.limits.apply(spec.counted_by)?;
     }
-    let door = spec.door.then(way_out::door).transpose().map_err(|why| format!("the door of its network: {why}"))?;
+    let door =
+        spec.door.then(egress_proxy::door).transpose().map_err(|why| format!("the door of its network: {why}"))?;
     std::env::set_current_dir(spec.cwd.as_path()).map_err(|why| format!("`{}`: {why}", spec.cwd))?;
     drop_capabilities().map_err(said("dropping capabilities"))?;
     set_no_new_privs(true).map_err(said("no new privileges"))?;
-    let landlock = land::restrict(spec)?;
-    let programs = filter::programs(spec.network, spec.has_namespaces).map_err(|why| format!("seccomp: {why}"))?;
+    let landlock = landlock_rules::restrict(spec)?;
+    let programs = seccomp::programs(spec.network, spec.has_namespaces).map_err(|why| format!("seccomp: {why}"))?;
     // The last program goes first, because it must not block the installation of the others.
     for program in programs.iter().rev() {
         seccompiler::apply_filter(program).map_err(|why| format!("seccomp: {why}"))?;

@@ -21,48 +21,48 @@
 //! ```
 
 mod bubblewrap;
+mod cancellation;
 mod command;
-mod control;
+mod denial_report;
+mod egress_proxy;
 mod error;
 mod events;
-mod evidence;
 mod export;
-mod filter;
 mod git;
-mod going;
-mod guard;
+mod handshake;
 mod helper;
 mod keeper;
 mod lacking;
-mod land;
+mod landlock_rules;
 mod limits;
 mod look;
-mod missing;
 mod mounts;
 mod output;
 mod own_mounts;
 mod places;
 mod profile;
+mod read_only_paths;
 mod run;
+mod running;
+mod seccomp;
 mod status;
 mod streams;
 mod trusted;
-mod watched;
-mod way_out;
+mod unsupported;
 
 pub use crate::model::{Domain, InvalidDomain};
 pub use crate::model::{InvalidLimit, Limit, Limits};
+pub(super) use cancellation::{CancelOnDrop, Watched, watched};
 pub use command::{Command, Stream};
-#[doc(hidden)]
-pub use control::helper_hears;
 pub use error::{ExecError, ProfileError, SandboxError};
 pub(super) use events::Door;
 pub use events::{EVENTS_FD, connect_to_engine};
 pub use export::{CannotSay, Format, UnknownFormat};
-pub(super) use going::{Going, Gone};
+#[doc(hidden)]
+pub use handshake::helper_hears;
 pub use helper::{HELPER_WORD, enter_if_asked};
 pub(super) use output::Heard;
 pub use output::{Finished, Output};
 pub use profile::{Guard, Profile};
 pub use run::Sandbox;
-pub(super) use watched::{Wanted, Watched, watched};
+pub(super) use running::{Going, Gone};

@@ -12,7 +12,9 @@ use super::{Command, Domain, Limits, ProfileError, SandboxError};
 use crate::{
     fs::{self, RealPath, ResolveError},
     kernel::ExecScope,
-    model::{Action, FileIdentity, Permission, SanitizedPath, SensitiveName, Shown, is_sensitive_name, sensitive_part},
+    model::{
+        Action, Escaped, FileIdentity, Permission, SanitizedPath, SensitiveName, is_sensitive_name, sensitive_part,
+    },
     seam::homes,
 };
 
@@ -163,7 +165,7 @@ impl Profile {
         if let (Some(above), ResolveError::Denied(_) | ResolveError::NotADirectory(_)) = (above, &why) {
             return Some(above);
         }
-        self.unheld.insert(format!("`{}` cannot be kept from a command: {why}", Shown(path.as_str())));
+        self.unheld.insert(format!("`{}` cannot be kept from a command: {why}", Escaped(path.as_str())));
         None
     }
 

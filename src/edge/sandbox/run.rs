@@ -27,22 +27,22 @@ use rustix::{
 use super::{
     Command, Finished, Guard, HELPER_WORD, Output, Profile, SandboxError, Stream,
     bubblewrap::{self, Bubblewrap, Starts},
-    control::{Spec, Told, receive, say_go, send},
-    evidence::evidence,
-    guard::Guards,
+    cancellation::{Over, Watched, watched},
+    denial_report::evidence,
+    egress_proxy::{self, EgressProxy},
+    handshake::{HelperMessage, Spec, receive, say_go, send},
     helper::nothing,
     keeper::KEEPER_WORD,
     lacking::{Lacking, lacking},
     limits::CountedBy,
-    missing::missing,
     mounts::Mount,
     output::{Heard, captured},
     own_mounts::{Own, OwnMount, split},
+    read_only_paths::ReadOnlyPaths,
     status::{Status, has_a_network_of_its_own, reaches, sees},
     streams::may_be_inherited,
     trusted::{is_our_own, is_written},
-    watched::{Over, Watched, watched},
-    way_out::{self, WayOut},
+    unsupported::missing,
 };
 use crate::model::{Limits, SandboxFacts, SanitizedPath};
 
@@ -165,7 +165,7 @@ impl Sandbox {
     }
 
     /// Creates the guards of a run, if all of `profile` can be enforced.
-    pub(super) fn guards(&self, profile: &Profile, way: Option<&OwnedFd>) -> Result<Guards, SandboxError> {
+    pub(super) fn guards(&self, profile: &Profile, way: Option<&OwnedFd>) -> Result<ReadOnlyPaths, SandboxError> {
         let missing = self.cannot_enforce(profile);
         if !missing.is_empty() {
             return Err(SandboxError::Unavailable(missing));
@@ -173,7 +173,7 @@ impl Sandbox {
         if profile.events && way.is_none() {
             return Err(super::ProfileError::NoSocket.into());
         }
-        if self.bubblewrap.is_some() { Guards::of(profile) } else { Ok(Guards::default()) }
+        if self.bubblewrap.is_some() { ReadOnlyPaths::of(profile) } else { Ok(ReadOnlyPaths::default()) }
     }
 }
 
@@ -184,10 +184,10 @@ pub(super) fn unavailable(what: &str) -> SandboxError {
 /// Lets the helper become the command. The end of the `started` stream confirms this.
 pub(super) fn go(control: &UnixStream, started: &UnixStream) -> Result<(), SandboxError> {
     say_go(control)?;
-    match receive::<Told>(started)?.map(|told| told.message) {
+    match receive::<HelperMessage>(started)?.map(|told| told.message) {
         None => Ok(()),
-        Some(Told::NotStarted(why) | Told::Unavailable(why)) => Err(SandboxError::NotStarted(why)),
-        Some(Told::Ready { .. }) => Err(SandboxError::NotStarted("the helper repeats itself".into())),
+        Some(HelperMessage::NotStarted(why) | HelperMessage::Unavailable(why)) => Err(SandboxError::NotStarted(why)),
+        Some(HelperMessage::Ready { .. }) => Err(SandboxError::NotStarted("the helper repeats itself".into())),
     }
 }
 
@@ -196,7 +196,7 @@ pub(super) struct Plan<'a> {
     pub(super) sandbox: &'a Sandbox,
     pub(super) profile: &'a Profile,
     pub(super) command: &'a Command,
-    pub(super) guards: &'a Guards,
+    pub(super) guards: &'a ReadOnlyPaths,
 }
 
 /// A confined process that waits for the start signal.
@@ -204,7 +204,7 @@ pub(super) struct Stands {
     pub(super) control: UnixStream,
     pub(super) started: UnixStream,
     pub(super) facts: SandboxFacts,
-    pub(super) way_out: Option<WayOut>,
+    pub(super) way_out: Option<EgressProxy>,
 }
 
 impl Plan<'_> {
@@ -261,18 +261,18 @@ impl Plan<'_> {
         way: Option<OwnedFd>,
         input: &OwnedFd,
         running: &mut Running,
-    ) -> Result<(SandboxFacts, UnixStream, Option<WayOut>), SandboxError> {
+    ) -> Result<(SandboxFacts, UnixStream, Option<EgressProxy>), SandboxError> {
         let spec = self.spec(mounts);
         let (started, helpers) = UnixStream::pair()?;
         started.set_read_timeout(Some(TO_STAND))?;
         let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
         let said = send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>());
-        let told = said.and_then(|()| receive::<Told>(control));
+        let told = said.and_then(|()| receive::<HelperMessage>(control));
         let told = told.map_err(|why| unavailable(&format!("the sandbox did not come to stand: {why}")))?;
         let told = told.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
         let (landlock, events) = match told.message {
-            Told::Ready { landlock, events } => (landlock, events),
-            Told::Unavailable(why) | Told::NotStarted(why) => return Err(unavailable(&why)),
+            HelperMessage::Ready { landlock, events } => (landlock, events),
+            HelperMessage::Unavailable(why) | HelperMessage::NotStarted(why) => return Err(unavailable(&why)),
         };
         let pid = told.sender.ok_or_else(|| unavailable("nobody knows which process it is"))?;
         running.leader = Some(pid);
@@ -287,12 +287,12 @@ impl Plan<'_> {
     }
 
     /// Starts the egress proxy at the listener that the helper opened in its network, if the profile needs one.
-    fn way_out(&self, pid: Pid, doors: Vec<OwnedFd>) -> Result<Option<WayOut>, SandboxError> {
+    fn way_out(&self, pid: Pid, doors: Vec<OwnedFd>) -> Result<Option<EgressProxy>, SandboxError> {
         match (self.profile.is_kept_to_hosts(), doors.into_iter().next()) {
             (false, None) => Ok(None),
             (true, Some(door)) => {
                 has_a_network_of_its_own(pid).map_err(|why| unavailable(&why))?;
-                Ok(Some(WayOut::through(door, self.profile.domains.clone())?))
+                Ok(Some(EgressProxy::through(door, self.profile.domains.clone())?))
             }
             (true, None) => Err(unavailable("the network has no door that could be kept to some hosts")),
             (false, Some(_)) => Err(unavailable("the network has a door that nobody asked for")),
@@ -312,8 +312,8 @@ impl Plan<'_> {
             environment.entry("TMPDIR".into()).or_insert_with(|| b"/dev/shm".to_vec());
         }
         if self.profile.is_kept_to_hosts() {
-            for name in way_out::VARIABLES {
-                environment.insert(name.into(), way_out::ADDRESS.into());
+            for name in egress_proxy::VARIABLES {
+                environment.insert(name.into(), egress_proxy::ADDRESS.into());
             }
         }
         Spec {

@@ -6,7 +6,7 @@ use super::Profile;
 use crate::{
     fs,
     fs::{Trail, is_us_or_root, others_write},
-    model::Shown,
+    model::Escaped,
 };
 
 /// Returns true if only the superuser can replace the program at `path`. Agents of this user cannot replace it either.
@@ -33,7 +33,7 @@ pub(super) fn is_written(program: &Path, profile: &Profile) -> Option<String> {
     let root = profile.root_of(real.path())?;
     Some(format!(
         "`{}` confines commands and lies below `{}`, which this one may write: install it elsewhere",
-        Shown(real.path().as_str()),
-        Shown(root.as_str())
+        Escaped(real.path().as_str()),
+        Escaped(root.as_str())
     ))
 }

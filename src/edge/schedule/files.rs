@@ -18,7 +18,7 @@ use strsim::damerau_levenshtein;
 use super::{Task, When};
 use crate::{
     fs::{Base, EntryKind, FileError, ResolveError, for_shell},
-    model::{FileVersion, SanitizedPath, Shown, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
+    model::{Escaped, FileVersion, SanitizedPath, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
 };
 
 /// The longest task file, in bytes.
@@ -160,7 +160,7 @@ impl Directory {
         let path = self.path.as_path().join(below);
         let path = if below.is_empty() { self.path.as_path() } else { path.as_path() };
         let what = if below.is_empty() { self.path.as_str() } else { below };
-        let (what, name) = (Shown(what), for_shell(path));
+        let (what, name) = (Escaped(what), for_shell(path));
         let us = rustix::process::geteuid().as_raw();
         if found.uid() != us && found.uid() != 0 {
             let why = format!(
@@ -223,7 +223,7 @@ fn no_task(id: &TaskId, base: &Base) -> Arc<str> {
     let entries = base.below(&dir).and_then(|place| place.list(MOST)).unwrap_or_default();
     let names = entries.iter().map(|entry| entry.name.to_string_lossy());
     match names.into_iter().find(|name| name.eq_ignore_ascii_case("TASK.md")) {
-        Some(name) => format!("the task is `TASK.md`, and here is `{}`: rename it", Shown(&name)).into(),
+        Some(name) => format!("the task is `TASK.md`, and here is `{}`: rename it", Escaped(&name)).into(),
         None => "there is no `TASK.md` in this directory: write it, or move the directory away".into(),
     }
 }
@@ -247,7 +247,7 @@ fn not_there(path: &SanitizedPath, why: &ResolveError) -> Arc<str> {
     if !matches!(why, ResolveError::Missing(_)) {
         return format!("the directory of tasks (`dir` in `[tasks]`): {why}").into();
     }
-    let (shown, name) = (Shown(path.as_str()), for_shell(path.as_path()));
+    let (shown, name) = (Escaped(path.as_str()), for_shell(path.as_path()));
     format!("`{shown}` does not exist, the directory of tasks (`dir` in `[tasks]`): run `mkdir -p {name}`").into()
 }
 

@@ -5,11 +5,12 @@ use std::{collections::HashMap, fmt, sync::Mutex, time::Duration};
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
-use super::{Gate, actors::Actor};
+use super::{Gate, task_agent::Actor};
 use crate::{
     engine::{Agent, Engine, Ticket},
     model::{
-        Access, Ask, GateOutcome, OnMissing, Outcome, Permission, Permissions, Skip, TaskEvent, TaskId, TaskSettings,
+        Access, GateOutcome, OnMissing, Outcome, Permission, PermissionRequest, Permissions, Skip, TaskEvent, TaskId,
+        TaskSettings,
     },
 };
 
@@ -163,7 +164,8 @@ impl Gates<'_> {
                 let wanted = Permissions::try_from(missing.to_vec()).map_err(|why| why.to_string())?;
                 let reason = format!("the gate of the scheduled task {task} needs it").parse();
                 let reason = reason.map_err(|why: crate::model::InvalidReason| why.to_string())?;
-                let ticket = actor.agent.request(Ask::new(wanted, reason)).await.map_err(|why| why.to_string())?;
+                let ticket =
+                    actor.agent.request(PermissionRequest::new(wanted, reason)).await.map_err(|why| why.to_string())?;
                 self.questions.note_open(task, Some(ticket.clone()));
                 ticket
             }

@@ -5,50 +5,50 @@
 //! authority. A [`Task`] has no field for permissions. The `permissions` that a file lists give nothing, and the engine
 //! records that they were ignored. `docs/tasks.md` describes every key.
 
-mod actors;
-mod alone;
-mod begin;
+mod directory_lock;
+mod dispatch;
+mod event_loop;
 mod expression;
 mod files;
 mod gate;
-mod hosts;
+mod inspect;
+mod package_registries;
 mod plan;
 mod problem;
 mod prompt;
 mod read;
 mod read_gate;
+mod reload;
 mod run;
 mod runner;
 mod scheduler;
-mod scribe;
-mod survey;
+mod state_writer;
 mod table;
-mod take;
 mod task;
-mod work;
-mod writers;
+mod task_agent;
+mod time_zone;
+mod write_access;
 mod yaml;
-mod zone;
 
 pub use expression::{CronExpression, InvalidExpression};
 pub use files::{Happened, Last};
+pub use inspect::{Surveyed, survey};
 pub use plan::{Due, Plan, Timing};
 pub use problem::Problem;
 pub use runner::{Runner, TaskRun};
 pub use scheduler::{NotStarted, Scheduler, SchedulerError, TaskStatus, Tasks};
-pub use survey::{Surveyed, survey};
 pub use task::{Gate, Task, When};
 
 pub use crate::model::{Domain, InvalidDomain};
 
-#[cfg(feature = "sandbox")]
 pub(crate) use {
-    actors::agent_of,
-    gate::{Asked, missing},
-    prompt::{output, tail},
-};
-pub(crate) use {
+    event_loop::{News, Watch, start},
     files::{directories, matters},
     gate::{Gatekeeper, NoSandbox},
-    work::{News, Watch, start},
+};
+#[cfg(feature = "sandbox")]
+pub(crate) use {
+    gate::{Asked, missing},
+    prompt::{output, tail},
+    task_agent::agent_of,
 };

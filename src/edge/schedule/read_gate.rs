@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    Gate, Problem, hosts,
+    Gate, Problem, package_registries,
     table::{Table, duration},
     yaml::Value,
 };
@@ -138,10 +138,10 @@ impl Table {
         }
         for (name, line) in self.texts(&["package_managers", "packageManagers"]) {
             first = first.or(Some(line));
-            match hosts::of_packages(&name) {
+            match package_registries::of_packages(&name) {
                 Some(hosts) => all.extend(hosts),
                 None => {
-                    let known = hosts::PACKAGES.map(|(name, _)| name).join(", ");
+                    let known = package_registries::PACKAGES.map(|(name, _)| name).join(", ");
                     let why = format!("`{}` is none of the package managers: {known}", name.escape_debug());
                     self.problems.push(Problem::at(line, why));
                 }

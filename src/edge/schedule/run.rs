@@ -6,10 +6,10 @@ use tokio::{sync::Semaphore, task::JoinSet};
 
 use super::{
     Gatekeeper, Happened, Runner, Task, TaskRun,
-    actors::{self, Actor},
+    event_loop::Key,
     gate::{Asked, Gates, Passed, Questions},
     prompt,
-    work::Key,
+    task_agent::{self, Actor},
 };
 use crate::{
     engine::Engine,
@@ -80,9 +80,9 @@ pub(super) async fn run(place: Place, key: Key, tasks: Vec<Arc<Task>>, due: Time
 impl Place {
     async fn actor(&self, key: &Key, tasks: &[Arc<Task>], due: Timestamp) -> Result<Actor, Skip> {
         match (key, tasks) {
-            (Key::Task(_), [task, ..]) => actors::cron(&self.engine, &self.dir, task, &self.settings, due).await,
+            (Key::Task(_), [task, ..]) => task_agent::cron(&self.engine, &self.dir, task, &self.settings, due).await,
             (Key::Task(_), []) | (Key::Heartbeat, _) => {
-                let agent = actors::heartbeat(&self.engine, &self.settings);
+                let agent = task_agent::heartbeat(&self.engine, &self.settings);
                 let agent = agent.map_err(|why| Skip::NoAgent { why: why.into() })?;
                 Ok(Actor { target: agent.id().clone(), agent, files: None, memory: None })
             }

@@ -10,12 +10,12 @@ use tokio::{
 
 use super::{
     Gatekeeper, Last, Runner,
-    alone::Alone,
-    work::{Order, RunEnd},
+    directory_lock::DirectoryLock,
+    event_loop::{Order, RunEnd},
 };
 use crate::{
     engine::Error,
-    model::{SanitizedPath, Shown, Skip, TaskEnd, TaskId, TaskSettings, Timestamp},
+    model::{Escaped, SanitizedPath, Skip, TaskEnd, TaskId, TaskSettings, Timestamp},
 };
 
 /// Scheduled tasks before they start.
@@ -99,7 +99,7 @@ impl fmt::Display for SchedulerError {
                 write!(
                     f,
                     " runs the tasks in `{}`, and what runs here would run there again: end that one first",
-                    Shown(dir.as_str())
+                    Escaped(dir.as_str())
                 )
             }
             SchedulerError::TimeZone(name) => write!(f, "`{}` is no time zone", name.escape_debug()),
@@ -131,7 +131,7 @@ impl From<Error> for SchedulerError {
 pub struct Tasks {
     pub(super) orders: mpsc::Sender<Order>,
     pub(super) work: JoinHandle<()>,
-    pub(super) alone: Alone,
+    pub(super) alone: DirectoryLock,
 }
 
 /// The state of one task.

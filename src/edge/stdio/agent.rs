@@ -4,15 +4,16 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     edge::process_order::{ProcessOrder, Runner},
-    engine::{Agent, Authorization, Engine, Error, Heard, Mail, Mailbox, NoEvent, Subscription, Ticket},
+    engine::{Agent, Authorization, Delivery, Engine, Error, Inbox, NoEvent, Notification, Subscription, Ticket},
     kernel::{Check, Refusal},
     model::{
-        Action, AgentId, Ask, Effect, Event, Origin, Permission, ProcessEvent, ProcessExit, ProcessId, RequestId,
-        Resolution, Scope, camel_case,
+        Action, AgentId, Effect, Event, Origin, Permission, PermissionRequest, ProcessEvent, ProcessExit, ProcessId,
+        RequestId, Resolution, Scope, camel_case,
     },
 };
 
 use super::{
+    error_mapping::NotDone,
     holdings::holdings,
     message::{
         AgentHello, Answered, AskPermissionState, Authorize, AuthorizeResult, Bye, CancelRequest, CheckPermission,
@@ -21,8 +22,7 @@ use super::{
         PolicyUpdated, ProcessExited, ProcessList, RequestAccepted, RequestPermission, RevokePermission, RevokeResult,
         Role, ToAgent, UsePermission, UseResult,
     },
-    refused::NotDone,
-    session::{Ended, Part, Reply, answered, greeted, now},
+    session::{Ended, Peer, Reply, answered, greeted, now},
 };
 
 pub(super) struct AgentPart {
@@ -41,7 +41,7 @@ pub(super) struct AgentPart {
 /// The part of the agent's notifications that this conversation delivers.
 enum Hears {
     /// All notifications: the bot is the agent.
-    Everything(Mailbox),
+    Everything(Inbox),
     /// Only the results of requests made in this conversation. The bot is one of several that act as the agent, for as
     /// long as the agent holds `@events`.
     ItsOwn(Vec<Ticket>),
@@ -49,7 +49,7 @@ enum Hears {
 
 /// Something that concerns this agent.
 pub(super) enum News {
-    Mail(Mail),
+    Mail(Notification),
     /// The agent's holdings may have changed.
     Held,
     /// A process of the agent ended.
@@ -88,7 +88,7 @@ impl AgentPart {
     }
 
     async fn request(&mut self, asked: RequestPermission) -> Result<ToAgent, NotDone> {
-        let ask = Ask::new(asked.about.permissions, asked.reason);
+        let ask = PermissionRequest::new(asked.about.permissions, asked.reason);
         let ask = if let Some(scope) = asked.scope { ask.at_most(scope) } else { ask };
         let ticket = self.agent.request(ask).await?;
         let accepted = RequestAccepted { permission_request_id: ticket.id(), code: ticket.code().to_string() };
@@ -207,8 +207,8 @@ impl AgentPart {
     async fn message(&self, message: &MessageFromAgent) -> Result<(), NotDone> {
         let Some(to) = &message.agent_id else {
             return match self.agent.say(&message.text).await? {
-                Heard::Shown => Ok(()),
-                Heard::ByNobody => Err(NotDone::new(ErrorCode::NobodyThere, self.why_nobody()?)),
+                Delivery::Shown => Ok(()),
+                Delivery::ByNobody => Err(NotDone::new(ErrorCode::NobodyThere, self.why_nobody()?)),
             };
         };
         self.same_owner(to)?;
@@ -242,7 +242,7 @@ impl AgentPart {
         Some(ToAgent::PolicyUpdated(PolicyUpdated { agent_id, holdings, ts: now(&self.engine) }))
     }
 
-    fn mail(&mut self, mail: Mail) -> ToAgent {
+    fn mail(&mut self, mail: Notification) -> ToAgent {
         let (text, silent) = (mail.to_string(), mail.is_silent());
         let notice = |notice| Notice {
             notice,
@@ -256,34 +256,34 @@ impl AgentPart {
             ts: now(&self.engine),
         };
         ToAgent::Notice(match mail {
-            Mail::Resolved(resolution) => return self.result(&resolution),
-            Mail::Message { from, text } => {
+            Notification::Resolved(resolution) => return self.result(&resolution),
+            Notification::Message { from, text } => {
                 let (agent_id, text) = (from, text.as_ref().to_owned());
                 return ToAgent::Message(MessageToAgent { agent_id, text, ts: now(&self.engine) });
             }
-            Mail::Granted(grant) => Notice {
+            Notification::Granted(grant) => Notice {
                 agent_id: if let Origin::Agent { from } = &grant.origin { Some(from.clone()) } else { None },
                 grant_id: Some(grant.id),
                 permission: Some(grant.right.permission.clone()),
                 ..notice(NoticeKind::Granted)
             },
-            Mail::Lost { grant, .. } => Notice {
+            Notification::Lost { grant, .. } => Notice {
                 grant_id: Some(grant.id),
                 permission: Some(grant.right.permission.clone()),
                 ..notice(NoticeKind::Lost)
             },
-            Mail::Carried(request) => Notice {
+            Notification::Carried(request) => Notice {
                 agent_id: Some(request.from.clone()),
                 permission_request_id: Some(request.id),
                 ..notice(NoticeKind::Carried)
             },
-            Mail::CarriedResolved(resolution) => Notice {
+            Notification::CarriedResolved(resolution) => Notice {
                 agent_id: Some(resolution.from.clone()),
                 permission_request_id: Some(resolution.request),
                 ..notice(NoticeKind::CarriedResolved)
             },
-            Mail::Task(_) => notice(NoticeKind::Task),
-            Mail::Missed(_) => notice(NoticeKind::Missed),
+            Notification::Task(_) => notice(NoticeKind::Task),
+            Notification::Missed(_) => notice(NoticeKind::Missed),
         })
     }
 
@@ -304,7 +304,7 @@ impl AgentPart {
     }
 }
 
-impl Part for AgentPart {
+impl Peer for AgentPart {
     type Heard = FromAgent;
     type Said = ToAgent;
     type News = News;
@@ -383,7 +383,7 @@ impl Part for AgentPart {
                     event = self.events.next() => event,
                 },
                 Hears::ItsOwn(tickets) => match first_over(tickets) {
-                    Some(resolution) => return Ok(News::Mail(Mail::Resolved(resolution))),
+                    Some(resolution) => return Ok(News::Mail(Notification::Resolved(resolution))),
                     None => self.events.next().await,
                 },
             };

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use crate::{
-    engine::{Approver, Connection, Engine, NoEvent, Subscription, ToPerson},
+    engine::{Approver, Connection, Engine, NoEvent, Prompt, Subscription},
     model::{
-        Action, ActionFacts, AgentId, Answer, Event, Guard, OwnerId, Permission, Request, RequestId, Resolution, RunId,
-        Scope, ToolName,
+        Action, ActionFacts, AgentId, Answer, Event, OwnerId, Permission, Request, RequestId, Resolution, RunId, Scope,
+        ToolName, ToolPolicy,
     },
 };
 
 use super::{
     denials::Denials,
+    error_mapping::NotDone,
     message::{
         ActionEnabled, Answered, Bye, ConnectorHello, Decision, DeclareTools, EnableAction, EndRun, EnterRun,
         ErrorCode, Fault, FromConnector, GuardForAll, GuardUpdated, ListPolicies, MessageToUser, ModifiedInput, Notice,
@@ -19,8 +20,7 @@ use super::{
         PolicyName, ReasonKind, RevokePermission, RevokeResult, Role, RunChanged, ToConnector, ToolGuard,
         ToolsDeclared, UpdatePolicy,
     },
-    refused::NotDone,
-    session::{Ended, Part, Reply, answered, greeted, now, shown},
+    session::{Ended, Peer, Reply, answered, greeted, now, shown},
 };
 
 pub(super) struct ConnectorPart {
@@ -32,13 +32,13 @@ pub(super) struct ConnectorPart {
     connection: Connection,
     events: Subscription,
     /// The next item for the user. It is held back until all earlier events are reported.
-    held: Option<ToPerson>,
+    held: Option<Prompt>,
     denials: Denials,
 }
 
 /// Something that the user should see.
 pub(super) enum News {
-    Shown(ToPerson),
+    Shown(Prompt),
     Config(NoticeKind, String, Option<u64>),
     /// A policy change: of one tool, or, without a tool, of every tool that the run will have.
     Guard(RunId, Option<ToolName>, Vec<PolicyName>),
@@ -202,7 +202,7 @@ fn names(policies: &[Arc<str>]) -> Vec<PolicyName> {
     policies.iter().map(|name| PolicyName { name: name.as_ref().to_owned() }).collect()
 }
 
-fn tool_guard(Guard { tool, names: policies, policies: rules }: Guard) -> ToolGuard {
+fn tool_guard(ToolPolicy { tool, names: policies, policies: rules }: ToolPolicy) -> ToolGuard {
     ToolGuard { tool, policies: names(&policies), rules }
 }
 
@@ -306,7 +306,7 @@ fn settled(resolution: &Resolution) -> ToConnector {
     })
 }
 
-impl Part for ConnectorPart {
+impl Peer for ConnectorPart {
     type Heard = FromConnector;
     type Said = ToConnector;
     type News = News;
@@ -388,10 +388,10 @@ impl Part for ConnectorPart {
 
     async fn tell(&mut self, news: News) -> Vec<ToConnector> {
         let said = match news {
-            News::Shown(ToPerson::Ask(request)) if self.denied_before(&request).await => return Vec::new(),
-            News::Shown(ToPerson::Ask(request)) => question(&request),
-            News::Shown(ToPerson::Settled(resolution)) => settled(&resolution),
-            News::Shown(ToPerson::Said { from, text }) => {
+            News::Shown(Prompt::Ask(request)) if self.denied_before(&request).await => return Vec::new(),
+            News::Shown(Prompt::Ask(request)) => question(&request),
+            News::Shown(Prompt::Settled(resolution)) => settled(&resolution),
+            News::Shown(Prompt::Said { from, text }) => {
                 let text = text.as_ref().to_owned();
                 ToConnector::Message(MessageToUser { agent_id: from, text, ts: now(&self.engine) })
             }

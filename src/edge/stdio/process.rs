@@ -16,7 +16,7 @@ use tokio::{
 
 use super::{
     Bot,
-    frame::{Line, Lines},
+    line_codec::{Line, Lines},
     quote::quoted,
     session::Ended,
 };

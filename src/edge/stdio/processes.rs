@@ -7,11 +7,11 @@ use crate::{
 
 use super::{
     agent::AgentPart,
+    error_mapping::NotDone,
     message::{
         ErrorCode, ListedProcess, ProcessListResult, ProcessOutput, ProcessStarted, ProcessStopping, ProcessWritten,
         ToAgent,
     },
-    refused::NotDone,
 };
 
 const NOT_LET: &str = "the host runs no processes for this bot";

@@ -1,6 +1,6 @@
 //! Untrusted text inside a sentence for people.
 
-use crate::model::Shown;
+use crate::model::Escaped;
 
 /// The maximum number of characters that are quoted back to the sender.
 const MAX_QUOTED: usize = 80;
@@ -9,5 +9,5 @@ const MAX_QUOTED: usize = 80;
 pub(super) fn quoted(text: &str) -> String {
     let start: String = text.chars().take(MAX_QUOTED).collect();
     let more = if start.len() < text.len() { "…" } else { "" };
-    format!("`{}{more}`", Shown(&start))
+    format!("`{}{more}`", Escaped(&start))
 }

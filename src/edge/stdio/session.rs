@@ -14,15 +14,15 @@ use tokio::{
 
 use crate::{
     engine::Engine,
-    model::{Shown, Timestamp},
+    model::{Escaped, Timestamp},
 };
 
 use super::{
     Limits,
-    frame::{Line, Lines},
+    error_mapping::NotDone,
+    line_codec::{Line, Lines},
     message::{Answered, Bye, ErrorCode, Fault, Hello, Incoming, InvalidMessage, PROTOCOL, parse},
-    outgoing::{Outgoing, Unwritable},
-    refused::NotDone,
+    writer::{Outgoing, Unwritable},
 };
 
 /// The reason why a conversation is over.
@@ -85,7 +85,7 @@ pub(super) fn answered<T>(engine: &Engine, answer: T, request_id: Option<String>
 }
 
 /// The behavior of one role. The conversation around it is shared by both roles.
-pub(super) trait Part: Send {
+pub(super) trait Peer: Send {
     /// The messages from bots of this role.
     type Heard: Incoming + Send;
     /// The messages to bots of this role.
@@ -119,7 +119,7 @@ pub(super) enum Reply<T> {
 }
 
 /// Runs the conversation until one side ends it.
-pub(super) async fn converse<P: Part>(
+pub(super) async fn converse<P: Peer>(
     part: &mut P,
     engine: &Engine,
     limits: &Limits,
@@ -196,7 +196,7 @@ pub(super) async fn converse<P: Part>(
 }
 
 /// Sends the consequence of a line. Returns the end of the conversation if the line causes it.
-fn answer<P: Part>(
+fn answer<P: Peer>(
     reply: Reply<P::Said>,
     engine: &Engine,
     out: &mut Outgoing<impl AsyncWrite + Unpin>,
@@ -216,7 +216,7 @@ fn answer<P: Part>(
 }
 
 /// Returns the message in a line; `None` for a blank line.
-fn understand<P: Part>(line: Line, limits: &Limits) -> Result<Option<P::Heard>, InvalidMessage> {
+fn understand<P: Peer>(line: Line, limits: &Limits) -> Result<Option<P::Heard>, InvalidMessage> {
     let invalid = |code, message: String| InvalidMessage { code, message, request_id: None };
     match line {
         Line::Text(text) if text.trim().is_empty() => Ok(None),
@@ -241,5 +241,5 @@ pub(super) fn greeted<T>(Hello { protocol, request_id }: Hello) -> Reply<T> {
 
 /// Escapes untrusted text for a sentence for people.
 pub(super) fn shown(text: &str) -> String {
-    Shown(text).to_string()
+    Escaped(text).to_string()
 }

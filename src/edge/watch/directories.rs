@@ -9,7 +9,7 @@ use std::{
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
-use super::eyes::{Eyes, MAX_TRIES, is_change};
+use super::watcher::{Eyes, MAX_TRIES, is_change};
 use crate::fs::Trail;
 
 /// A watcher of the directories that a function lists, and of the way to the root directory.

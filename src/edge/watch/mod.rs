@@ -4,13 +4,13 @@
 //! directories on the way to the file are watched, never the file itself. Their content is compared with the previous
 //! one, and after each change the way is walked again. This module does not know the meaning of the file.
 
+mod debounce;
+mod dedup;
 #[cfg(feature = "schedule")]
 mod directories;
-mod eyes;
-mod seen;
-mod settle;
 #[cfg(test)]
 mod tests;
+mod watcher;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -20,9 +20,9 @@ use tokio::{
     time::sleep,
 };
 
-use eyes::{Eyes, Notifier};
-use seen::Seen;
-use settle::settle;
+use debounce::settle;
+use dedup::Seen;
+use watcher::{Eyes, Notifier};
 
 /// The interval at which a file is read when it cannot be watched.
 const POLL: Duration = Duration::from_secs(2);

@@ -19,10 +19,10 @@ use tokio::{
 
 use super::{
     Change, POLL,
-    eyes::{Eyes, waker},
+    debounce::{LONGEST, QUIET, settle},
+    dedup::Seen,
     run,
-    seen::Seen,
-    settle::{LONGEST, QUIET, settle},
+    watcher::{Eyes, waker},
 };
 
 /// A watcher that fails at first, for the given reasons, and then works.

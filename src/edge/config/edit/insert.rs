@@ -2,7 +2,7 @@
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::Always;
+use super::PermanentDecision;
 use crate::model::{Right, Rule};
 
 /// Returns `text` with the approval added to the agent's table.
@@ -10,7 +10,7 @@ use crate::model::{Right, Rule};
 /// # Errors
 ///
 /// A text for a person: the property of the file that prevents the change, and the remedy.
-pub(super) fn insert(text: &str, said: &Always) -> Result<String, String> {
+pub(super) fn insert(text: &str, said: &PermanentDecision) -> Result<String, String> {
     let is_windows = text.contains("\r\n");
     let plain = if is_windows { text.replace("\r\n", "\n") } else { text.to_owned() };
     let back = |plain: String| if is_windows { plain.replace('\n', "\r\n") } else { plain };

@@ -12,7 +12,7 @@ use std::{
 use rustix::fs::{CWD, RenameFlags};
 use rustix::fs::{Gid, OFlags, Uid};
 
-use super::{super::PolicyText, KeepError};
+use super::{super::PolicyText, PersistError};
 use crate::{fs::identity_of, model::FileIdentity};
 
 /// The result of a replacement.
@@ -28,7 +28,7 @@ const LOOKS: (usize, Duration) = (1000, Duration::from_millis(5));
 /// Locks out other callers of this library that write this file, until the lock is dropped, so that they do not build
 /// on lines that may be removed. On a file system without locks, their saves are detected like any other save. A
 /// process that can read the directory can hold the lock, so the wait is limited.
-pub(super) fn alone(old: &PolicyText) -> Result<Option<File>, KeepError> {
+pub(super) fn alone(old: &PolicyText) -> Result<Option<File>, PersistError> {
     let directory = old.ground.trail.real.parent().unwrap_or(Path::new("/"));
     let Ok(held) = File::open(directory) else { return Ok(None) };
     let (looks, pause) = LOOKS;
@@ -40,12 +40,12 @@ pub(super) fn alone(old: &PolicyText) -> Result<Option<File>, KeepError> {
         }
     }
     let what = format!("another program holds the lock of `{}`: try again", directory.display());
-    Err(KeepError::disk(old, what))
+    Err(PersistError::disk(old, what))
 }
 
 /// Replaces the file that was read as `old` with `new`, at its real location, with its owner and mode.
-pub(super) fn replace(old: &PolicyText, new: &[u8]) -> Result<Replaced, KeepError> {
-    let failed = |tried: &str, why: &io::Error| KeepError::disk(old, format_args!("{tried} failed: {why}"));
+pub(super) fn replace(old: &PolicyText, new: &[u8]) -> Result<Replaced, PersistError> {
+    let failed = |tried: &str, why: &io::Error| PersistError::disk(old, format_args!("{tried} failed: {why}"));
     let Some(about) = writable(old)? else { return Ok(Replaced::ChangedMeanwhile) };
     let real = &old.ground.trail.real;
     let directory = real.parent().unwrap_or(Path::new("/"));
@@ -71,22 +71,22 @@ pub(super) fn replace(old: &PolicyText, new: &[u8]) -> Result<Replaced, KeepErro
 }
 
 /// Refuses a file whose mode makes it read-only.
-pub(super) fn refuse_read_only(old: &PolicyText) -> Result<(), KeepError> {
+pub(super) fn refuse_read_only(old: &PolicyText) -> Result<(), PersistError> {
     writable(old).map(drop)
 }
 
 /// Returns the metadata of the file that was read; none if it is gone or replaced by now.
-fn writable(old: &PolicyText) -> Result<Option<Metadata>, KeepError> {
+fn writable(old: &PolicyText) -> Result<Option<Metadata>, PersistError> {
     let about = match std::fs::symlink_metadata(&old.ground.trail.real) {
         Ok(about) => about,
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(why) => return Err(KeepError::disk(old, format_args!("looking at it failed: {why}"))),
+        Err(why) => return Err(PersistError::disk(old, format_args!("looking at it failed: {why}"))),
     };
     if about.mode() & 0o200 == 0 {
         // The directory may be writable, but the owner removed the write permission on purpose.
         let what =
             format!("it is read-only (mode {:o}): `chmod u+w` it, or add the lines by hand", about.mode() & 0o777);
-        return Err(KeepError::disk(old, what));
+        return Err(PersistError::disk(old, what));
     }
     let same = old.ground.trail.identity == Some(identity_of(&about));
     Ok(Some(about).filter(|_| same))

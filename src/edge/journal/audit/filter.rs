@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Record;
-use crate::model::{AgentId, GrantId, RequestId, RulingId, Timestamp};
+use crate::model::{AgentId, GrantId, RequestId, SavedDecisionId, Timestamp};
 
 /// A selection of records. A record must meet all of its conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Filter {
     /// Selects records that name this grant.
     pub grant: Option<GrantId>,
     /// Selects records that name this saved decision.
-    pub ruling: Option<RulingId>,
+    pub ruling: Option<SavedDecisionId>,
     /// Selects records at or after this time.
     pub since: Option<Timestamp>,
     /// Selects records before this time.

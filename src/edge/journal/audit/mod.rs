@@ -3,26 +3,26 @@
 //! These functions take no lock on the directory, so a running engine does not hinder them. A record that the engine is
 //! writing at that moment is not visible yet.
 
-mod cut;
 mod filter;
 mod record;
+mod truncate;
 mod verify;
 
 use std::{path::Path, sync::Arc};
 
 use super::{
     JournalError,
-    chain::{Hash, Head},
     files::{Files, segment},
+    hash_chain::{Hash, Head},
     read::{self, Fault},
     snapshot::Snapshot,
 };
 use crate::seam::{Disk, RealDisk};
 
 pub use self::{
-    cut::{Cut, cut},
     filter::Filter,
     record::Record,
+    truncate::{Cut, cut},
     verify::{Verified, verify, verify_on},
 };
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::super::{Hash, line::Line};
-use crate::model::{Actor, Decider, Ended, Event, Grant, Origin, Recorded, Shown, Timestamp};
+use crate::model::{Actor, Decider, Ended, Escaped, Event, Grant, Origin, Recorded, Timestamp};
 
 /// One event, with its decider and the means of the decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ fn decided(event: &Event) -> Option<(String, String)> {
         return Some(origin(grant));
     }
     if let Event::Evaluated { decision } = event {
-        return Some(because(Shown(&decision.decision_reason), decision.decision_source.as_str()));
+        return Some(because(Escaped(&decision.decision_reason), decision.decision_source.as_str()));
     }
     if let Event::RulingMade { ruling } = event {
         return Some(because(&ruling.by, &ruling.means));

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use super::{
-    super::{JournalError, chain::Head, files::snapshot, line::Line, snapshot::Snapshot},
+    super::{JournalError, files::snapshot, hash_chain::Head, line::Line, snapshot::Snapshot},
     Trail,
 };
 use crate::{

@@ -6,7 +6,7 @@ use crate::model::{
     Access, AgentId, Permissions, PolicyPatch, Reason, RunId, SanitizedPath, Scope, ToolName, Tools, Verdict,
 };
 
-use super::{About, Bye, DescribedAction, Hello, RevokePermission, about::Named};
+use super::{About, Bye, DescribedAction, Hello, RevokePermission, permission_field::Named};
 
 /// A line from a bot that reaches a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,21 +1,21 @@
 //! The messages as values. `docs/protocol.md` shows each message as a line.
 
-mod about;
 mod action;
+mod common;
 mod fault;
 mod from_agent;
 mod from_connector;
 mod parse;
+mod permission_field;
 mod process;
-mod shape;
+mod schema;
 mod to_agent;
 mod to_connector;
-mod to_either;
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-pub use about::About;
 pub use action::DescribedAction;
+pub use common::{Answered, Bye, Hello, Notice, NoticeKind, RevokePermission, RevokeResult};
 pub use fault::{ErrorCode, Fault};
 pub use from_agent::{
     AskPermissionState, Authorize, CancelRequest, CheckPermission, FromAgent, GrantPermission, MessageFromAgent,
@@ -27,6 +27,7 @@ pub use from_connector::{
 };
 pub use parse::InvalidMessage;
 pub(super) use parse::{Incoming, parse};
+pub use permission_field::About;
 pub use process::{
     ListedProcess, ProcessExited, ProcessList, ProcessListResult, ProcessOutput, ProcessRead, ProcessRestart,
     ProcessStart, ProcessStarted, ProcessStop, ProcessStopping, ProcessWrite, ProcessWritten,
@@ -39,7 +40,6 @@ pub use to_connector::{
     ActionEnabled, ConnectorHello, Content, GuardForAll, GuardUpdated, MessageToUser, Operation, PermissionRequest,
     PermissionResolved, PoliciesOfRun, PolicyName, ReasonKind, RunChanged, ToConnector, ToolGuard, ToolsDeclared,
 };
-pub use to_either::{Answered, Bye, Hello, Notice, NoticeKind, RevokePermission, RevokeResult};
 
 /// The version of the protocol. It changes only if a bot that was correct before would become incorrect.
 pub const PROTOCOL: u32 = 1;

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, error::Category};
 
-use super::{super::quote::quoted, ErrorCode, FromAgent, FromConnector, shape};
+use super::{super::quote::quoted, ErrorCode, FromAgent, FromConnector, schema};
 
 /// The maximum number of characters in a `requestId`.
 const MAX_CORRELATION: usize = 256;
@@ -141,7 +141,7 @@ pub(in super::super) fn parse<T: Incoming>(line: &str) -> Result<T, InvalidMessa
 
 /// Parses a message of a known type. An error names the field and its mistake.
 fn fields<T: Incoming>(kind: &str, line: &str) -> Result<T, String> {
-    let shape = shape::of(kind);
+    let shape = schema::of(kind);
     if let Some(why) = serde_json::from_str(line).ok().and_then(|given| shape.foreign(&given)) {
         return Err(why);
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Details, Digest, Kind, Name, Outcome, OwnerId, Permission, Policies, Reason, RequestId, RulingId, RunId,
-    Scope, Tier, Timestamp, ToolName,
+    AgentId, Details, Digest, Kind, Name, Outcome, OwnerId, Permission, Reason, RequestId, RunId, SavedDecisionId,
+    Scope, Tier, Timestamp, ToolName, ToolPolicies,
 };
 
 use super::{Answered, Bye, Fault, Notice, RevokeResult, Role};
@@ -299,7 +299,7 @@ pub struct ToolGuard {
     /// The names of everything that applies to it.
     pub policies: Vec<PolicyName>,
     /// The policies in full, without saved decisions.
-    pub rules: Arc<Policies>,
+    pub rules: Arc<ToolPolicies>,
 }
 
 /// `action_enabled`: exactly this action may happen once.
@@ -310,7 +310,7 @@ pub struct ActionEnabled {
     /// The agent of the action.
     pub agent_id: AgentId,
     /// The id of the saved decision, by which it can be revoked.
-    pub ruling_id: RulingId,
+    pub ruling_id: SavedDecisionId,
 }
 
 /// `message`: text from the agent to its user. Untrusted.
