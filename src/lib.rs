@@ -3,34 +3,40 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod command;
-mod edge;
+mod compose;
+#[cfg(feature = "config")]
+mod config;
+#[cfg(feature = "journal")]
+pub mod control;
 mod engine;
 pub mod fs;
+#[cfg(feature = "journal")]
+pub mod journal;
 mod kernel;
 mod model;
-mod seam;
+mod ports;
+#[cfg(feature = "sandbox")]
+pub mod process;
+pub mod prompt;
+#[cfg(feature = "sandbox")]
+pub mod sandbox;
+#[cfg(feature = "schedule")]
+pub mod schedule;
+#[cfg(feature = "stdio")]
+pub mod stdio;
+#[cfg(feature = "config")]
+mod watch;
 
 /// The attribute macro for implementations of [`Hook`] and the other traits with async methods.
 pub use async_trait::async_trait;
 #[cfg(any(feature = "config", feature = "journal"))]
-pub use edge::OpenError;
-#[cfg(feature = "edit")]
-pub use edge::config::{PermanentDecision, PersistError, Written, WrittenAtStart};
-pub use edge::prompt;
-#[cfg(feature = "schedule")]
-pub use edge::schedule;
-#[cfg(feature = "stdio")]
-pub use edge::stdio;
+pub use compose::OpenError;
 #[cfg(feature = "config")]
-pub use edge::{
-    PolicyChange,
-    config::{ConfigError, PolicyFile, PolicyText, Position, Problem},
-    watch::Change,
-};
-#[cfg(feature = "journal")]
-pub use edge::{control, journal};
-#[cfg(feature = "sandbox")]
-pub use edge::{process, sandbox};
+pub use compose::PolicyChange;
+#[cfg(feature = "config")]
+pub use config::{ConfigError, PolicyFile, PolicyText, Position, Problem};
+#[cfg(feature = "edit")]
+pub use config::{PermanentDecision, PersistError, Written, WrittenAtStart};
 pub use engine::{
     Agent, Approver, ApproverSession, Authorization, Confinement, Connection, Delivery, DryRun, Engine, Error,
     FileFailure, Files, Inbox, InitialGrants, NoEvent, Notification, Prompt, Resolved, Subscription, Ticket,
@@ -60,7 +66,9 @@ pub use model::{
     Widening, sanitize,
 };
 pub use model::{Anchor, Floor};
-pub use seam::{
+pub use ports::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
     PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,
 };
+#[cfg(feature = "config")]
+pub use watch::Change;

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use crate::{
     kernel::{Carried, Command, Refusal, State, only_takes},
     model::{AgentId, Event, ProcessEvent, Timestamp},
-    seam::{Batch, Progress, Store, StoreError, StoreFault, Taken},
+    ports::{Batch, Progress, Store, StoreError, StoreFault, Taken},
 };
 
 use super::{

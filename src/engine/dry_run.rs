@@ -10,7 +10,7 @@ use crate::{
     command::Classifier,
     kernel::{Command, Explanation, State},
     model::{Action, AgentId, OnNoUser, Policy, SanitizedPath, Settings},
-    seam::{DiskPaths, Paths, SystemClock},
+    ports::{DiskPaths, Paths, SystemClock},
 };
 
 use super::{Agent, Error, fresh_run, shared::Shared};
@@ -94,7 +94,7 @@ mod example {
         engine::Error,
         kernel::Rules,
         model::{Action, Kind, Policy, Profile, Rule, Settings},
-        seam::AsWritten,
+        ports::AsWritten,
     };
 
     /// Example actions of rules, understood without the disk, because an example is about the text of the rule.

@@ -6,7 +6,7 @@ use crate::{
     command::InvalidAddition,
     kernel::Refusal,
     model::{Escaped, HookName, Permission, SanitizedPath},
-    seam::{ClockUnreadable, PathFailure, StoreError},
+    ports::{ClockUnreadable, PathFailure, StoreError},
 };
 
 /// The reason why a call failed. The state did not change unless the variant says otherwise. Callers treat every

@@ -11,7 +11,7 @@ use crate::{
         Access, Action, Digest, HookCall, HookName, Permission, RunId, SanitizedPath, Secrets, Tier, UseFacts,
         UseOrigin, Verdict, What, has_mark, redacted, redacted_value,
     },
-    seam::{Hook, HookAnswer, HookFailure, Proposal},
+    ports::{Hook, HookAnswer, HookFailure, Proposal},
 };
 
 use super::{Agent, Error, shared::Shared};

@@ -24,6 +24,8 @@ mod obeyed;
 mod outside;
 mod pin;
 mod presence;
+#[cfg(feature = "stdio")]
+pub(crate) mod process_order;
 mod processes;
 mod program;
 mod publish;
@@ -54,7 +56,7 @@ use crate::{
         Policy, Profile, Reason, Recorded, RequestId, Right, RunId, RuntimeId, SanitizedPath, SavedDecisionId,
         Settings, Tools,
     },
-    seam::{Clock, DiskPaths, Hook, Paths, SystemClock},
+    ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
 
 use self::shared::Shared;

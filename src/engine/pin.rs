@@ -4,7 +4,7 @@
 use crate::{
     kernel::{ResolvedAction, StaleGrants},
     model::{Access, AgentId, FileIdentity, Permission, Right, SanitizedPath},
-    seam::{PathFailure, Real},
+    ports::{PathFailure, Real},
 };
 
 use super::{Error, resolve_action::invalid, shared::Shared};

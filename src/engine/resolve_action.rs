@@ -16,7 +16,7 @@ use crate::{
         Access, Action, AgentId, Below, ByName, Details, Escaped, Named, Operation, Permission, Profile, Reason, Right,
         SanitizedPath, StartDir, Tier, ToolName, UseOrigin, What, by_name, canonical_host, redacted, redacted_with,
     },
-    seam::{PathFailure, Paths, Real},
+    ports::{PathFailure, Paths, Real},
 };
 
 use super::{Error, below::Reached, input, lines::Line, pin::right_to, shared::Shared};

@@ -11,7 +11,7 @@ use crate::{
     command::Classifier,
     kernel::{Command, Known, State},
     model::{AgentId, SanitizedPath, Settings, Timestamp},
-    seam::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
+    ports::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
 
 use super::{Engine, Error, commit::CommitQueue, fresh_run, seed, shared::Shared, timer};

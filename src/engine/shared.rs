@@ -17,7 +17,7 @@ use crate::{
     command::Classifier,
     kernel::{Carried, Command, Known, Meter, Refusal, SharedLimits, State},
     model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Timestamp, Tools},
-    seam::{Clock, Paths},
+    ports::{Clock, Paths},
 };
 
 use super::{
