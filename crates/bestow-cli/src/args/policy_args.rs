@@ -141,7 +141,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     action: ActionArgs,
     /// The input of the tool, a JSON object
-    #[arg(long, value_name = "JSON", requires = "tool")]
+    #[arg(long, value_name = "JSON", requires = "tool", value_parser = values::json)]
     input: Option<Value>,
     /// A permission that the action uses and its text does not show, such as @network for `make`; repeatable
     #[arg(long, value_name = "PERMISSION", value_parser = values::permission)]

@@ -25,7 +25,7 @@ pub(crate) enum SandboxCommand {
     #[command(after_long_help = "\
 Examples:
   bestow exec --agent lead -- ls -l
-  bestow exec --agent lead --grant @write:src --timeout 600 -- make
+  bestow exec --agent lead --grant @write:/work/site --timeout 600 -- make
   bestow exec --agent lead --grant @network --domain example.com -- curl https://example.com
   bestow exec --agent lead --limit memory=2GiB --limit cpu_time=30s -- ./simulate")]
     Exec(ExecArgs),
@@ -45,7 +45,7 @@ pub(crate) enum SandboxPart {
     #[command(after_long_help = "\
 Examples:
   bestow sandbox profile --agent lead --format json
-  bestow sandbox profile --agent lead --format bwrap --grant @write:src")]
+  bestow sandbox profile --agent lead --format bwrap --grant @write:/work/site")]
     Profile {
         #[command(flatten)]
         scope: ScopeArgs,

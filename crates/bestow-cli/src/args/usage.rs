@@ -109,9 +109,9 @@ fn choices(command: &Command) -> String {
     suggest::listed(&names)
 }
 
-/// Returns what the parser suggests instead.
+/// Returns the suggestions of the parser, the best one first.
 fn suggested(error: &Error, kind: ContextKind) -> Option<String> {
-    let names: Vec<_> = all(error, kind).iter().map(|name| quoted(name)).collect();
+    let names: Vec<_> = all(error, kind).iter().rev().map(|name| quoted(name)).collect();
     (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
 }
 

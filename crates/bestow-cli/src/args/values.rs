@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bestow::{InvalidPermission, Permission, Shown};
+use serde_json::Value;
 
 use crate::suggest;
 
@@ -33,6 +34,11 @@ fn seconds(text: &str, least: u64) -> Result<Duration, String> {
     let number = text.parse().ok().filter(|number| *number >= least);
     let wrong = || format!("`{}` is not a number of whole seconds from {least}, such as 90", Shown(text));
     number.map(Duration::from_secs).ok_or_else(wrong)
+}
+
+/// Reads a JSON value. The type has a conversion from any text, which the parser of the command line would prefer.
+pub(super) fn json(text: &str) -> Result<Value, serde_json::Error> {
+    text.parse()
 }
 
 /// Reads a whole number.
