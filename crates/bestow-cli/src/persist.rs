@@ -87,11 +87,11 @@ pub(crate) fn keep(args: &KeepArgs) -> Result<Exit, Exit> {
     is_followed(&args.state, &file)?;
     let kept = file.keep(&permanent.map_err(Exit::failed)?).map_err(Exit::failed)?;
     let state = shown(&args.state);
-    let besides = format!(
-        "{name} stays too: `bestow revoke {name} --state {state}` removes it, once `bestow grants --state {state}` lists \
-         what the file gives, or `bestow audit show --state {state}` shows that the file took effect\n"
+    let next = format!(
+        "{name} stays too: remove it with `bestow revoke {name} --state {state}`, once `bestow grants --state {state}` \
+         lists what the file gives, or `bestow audit show --state {state}` shows that the file took effect\n"
     );
-    Ok(Exit::print(&format!("{}{besides}", written(&kept, &file))))
+    Ok(Exit::print(&format!("{}{next}", written(&kept, &file))))
 }
 
 /// Refuses a file that the engine does not follow: a line there would have no effect, and the person would not notice.

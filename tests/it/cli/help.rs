@@ -161,3 +161,18 @@ fn there_is_a_manual_page_for_every_command() {
     let told = bestow(&["man", in_the_way.to_str().unwrap()], b"");
     assert!(told.status.code() == Some(1) && text(&told.stderr).contains("cannot be written"));
 }
+
+/// `BESTOW_BLESS=1` writes the page into the documentation anew.
+#[test]
+fn the_documentation_shows_the_first_page_as_it_is() {
+    let file = Path::new(ROOT).join("docs/command-line.md");
+    let written = fs::read_to_string(&file).unwrap();
+    let (before, rest) = written.split_once("```text\n").unwrap();
+    let (shown, after) = rest.split_once("```").unwrap();
+    let page = page(&[]);
+    if std::env::var_os("BESTOW_BLESS").is_some() {
+        fs::write(&file, format!("{before}```text\n{page}```{after}")).unwrap();
+    } else {
+        assert_eq!(shown, page);
+    }
+}

@@ -140,8 +140,8 @@ pub(crate) struct CheckArgs {
     pub(crate) file: PolicyFileArgs,
     #[command(flatten)]
     action: ActionArgs,
-    /// The input of the tool, a JSON object
-    #[arg(long, value_name = "JSON", requires = "tool", value_parser = values::json)]
+    /// The input of the tool of --tool, a JSON object
+    #[arg(long, value_name = "JSON", value_parser = values::json)]
     input: Option<Value>,
     /// A permission that the action uses and its text does not show, such as @network for `make`; repeatable
     #[arg(long, value_name = "PERMISSION", value_parser = values::permission)]
@@ -181,6 +181,10 @@ impl CheckArgs {
     /// Returns the action that is asked about.
     pub(crate) fn action(&self) -> Result<Action, Exit> {
         let ActionArgs { read, write, exec, command, network, tool } = &self.action;
+        // The parser does not check this: it lets go of what an argument requires if that conflicts with another.
+        if self.input.is_some() && tool.is_none() {
+            return Err(Exit::usage("`--input` belongs to a `--tool`"));
+        }
         let named = [
             (Operation::Read, read),
             (Operation::Write, write),

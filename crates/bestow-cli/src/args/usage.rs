@@ -97,8 +97,11 @@ fn missing_sentence(argument: &str, command: &Command) -> String {
     format!("{} is missing{help}", quoted(argument))
 }
 
-/// Quotes an argument; an option without the name of its value.
+/// Quotes an argument: an option without the name of its value, and a word as it is written where it is required.
 fn quoted(argument: &str) -> String {
+    if let Some(word) = argument.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
+        return format!("`<{}>`", Shown(word));
+    }
     let short = if argument.starts_with('-') { argument.split([' ', '=']).next() } else { None };
     format!("`{}`", Shown(short.unwrap_or(argument)))
 }
