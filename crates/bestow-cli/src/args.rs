@@ -131,9 +131,11 @@ impl Arguments {
         let mut definition = definition();
         let words = std::iter::once(OsString::from(PROGRAM)).chain(words.iter().cloned());
         let read = definition.try_get_matches_from_mut(words.clone());
-        read.and_then(|read| Arguments::from_arg_matches(&read)).map_err(|error| match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::print(&error.render().to_string()),
-            _ => Exit::usage(usage::sentence(&error, usage::named(&definition, words.skip(1)).0)),
+        read.and_then(|read| Arguments::from_arg_matches(&read)).map_err(|error| {
+            if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+                return Exit::print(&error.render().to_string());
+            }
+            Exit::usage(usage::sentence(&error, usage::named(&definition, words.skip(1)).0))
         })
     }
 

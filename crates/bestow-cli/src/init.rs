@@ -38,13 +38,12 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Exit> {
 fn write(file: &Path, text: &str) -> Result<(), Exit> {
     let name = file.display().to_string();
     let made = OpenOptions::new().write(true).create_new(true).mode(MODE).open(file);
-    let mut made = made.map_err(|why| match why.kind() {
-        ErrorKind::AlreadyExists => Exit::failed(format_args!(
-            "{} exists already and is not changed: `bestow check-config {}` checks it",
-            Shown(&name),
-            quoted(&name)
-        )),
-        _ => Exit::failed(format_args!("{} cannot be written: {why}", Shown(&name))),
+    let mut made = made.map_err(|why| {
+        if why.kind() != ErrorKind::AlreadyExists {
+            return Exit::failed(format_args!("{} cannot be written: {why}", Shown(&name)));
+        }
+        let check = format_args!("`bestow check-config {}` checks it", quoted(&name)).to_string();
+        Exit::failed(format_args!("{} exists already and is not changed: {check}", Shown(&name)))
     })?;
     let written = made.write_all(text.as_bytes()).and_then(|()| made.sync_all());
     written.map_err(|why| taken_back(file, Exit::failed(format_args!("{} cannot be written: {why}", Shown(&name)))))

@@ -246,9 +246,9 @@ pub(crate) struct ClassifyArgs {
 /// The name of a profile of the classifier.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ProfileName {
-    /// Reading files and the network state is safe
+    /// A command that only reads is safe
     Default,
-    /// Printing the environment, using the network and reading files that are usually secret is dangerous
+    /// Printing the environment, using the network and reading what is usually secret is dangerous as well
     Strict,
 }
 

@@ -62,7 +62,15 @@ pub(super) fn sentence(error: &Error, command: &Command) -> String {
         }
         ErrorKind::InvalidUtf8 => "a word of the command line is not UTF-8".to_owned(),
         // The sentence of the parser itself, for what cannot happen with this definition.
-        _ => {
+        ErrorKind::NoEquals
+        | ErrorKind::TooManyValues
+        | ErrorKind::TooFewValues
+        | ErrorKind::WrongNumberOfValues
+        | ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::Io
+        | ErrorKind::Format
+        | _ => {
             let text = error.render().to_string();
             text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
         }

@@ -35,9 +35,12 @@ impl Survey {
     pub(super) fn of(directory: &Path) -> Result<Survey, Exit> {
         let name = directory.display().to_string();
         let unread = |why| Exit::failed(format_args!("{} cannot be read: {why}", Shown(&name)));
-        let real = fs::canonicalize(directory).map_err(unread)?;
+        let real = std::path::absolute(directory).map_err(unread)?;
+        let real = real.to_str().ok_or_else(|| Exit::failed("the path of the directory is not UTF-8"))?;
+        let real = bestow::fs::real(real).map_err(|why| Exit::failed(format_args!("{}: {why}", Shown(&name))))?;
+        let real = real.path().as_path();
         let (mut names, mut directories, mut files) = (BTreeSet::new(), Vec::new(), Vec::new());
-        for entry in fs::read_dir(&real).map_err(unread)? {
+        for entry in fs::read_dir(real).map_err(unread)? {
             let entry = entry.map_err(unread)?;
             let kind = entry.file_type().map_err(unread)?;
             let Ok(name) = entry.file_name().into_string() else { continue };
@@ -51,7 +54,7 @@ impl Survey {
         }
         directories.sort();
         files.sort();
-        let mut writable = ordinary(&real, directories.into_iter().chain(files).collect())?;
+        let mut writable = ordinary(real, directories.into_iter().chain(files).collect())?;
         let left_out = writable.len().saturating_sub(MOST_NAMED);
         writable.truncate(MOST_NAMED);
         if writable.is_empty() {
