@@ -70,7 +70,8 @@ enum Received {
     Gone(io::Error),
 }
 
-/// Sends one message, and reads lines until one is its answer. The wait begins when the engine has accepted the message.
+/// Sends one message, and reads lines until one is its answer. The wait begins when the engine has accepted the
+/// message.
 fn converse(message: &serde_json::Value, wait: Option<Duration>) -> io::Result<Exit> {
     let mut engine = sandbox::connect_to_engine()?;
     engine.write_all(format!("{message}\n").as_bytes())?;

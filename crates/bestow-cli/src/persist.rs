@@ -48,8 +48,8 @@ pub(crate) fn approve(args: &AdminRequest, file: &Path) -> Result<Exit, Exit> {
     })
 }
 
-/// Removes the lines again if the engine refused. If it is unknown whether the engine got the approval, the lines stay and
-/// the message says so.
+/// Removes the lines again if the engine refused. If it is unknown whether the engine got the approval, the lines stay
+/// and the message says so.
 fn unanswered(exit: Exit, kept: KeptAtFirst, request: &Request, state: &Path) -> Exit {
     let places: Vec<_> = kept.kept().places.iter().map(ToString::to_string).collect();
     let places = places.join(", ");
@@ -100,7 +100,8 @@ fn is_followed(state: &Path, file: &PolicyFile) -> Result<(), Exit> {
         // A closed standard error changes nothing here.
         let _ = writeln!(
             stderr().lock(),
-            "bestow: the engine on `{}` follows no policy file: the line takes effect for an engine that is opened on `{}`",
+            "bestow: the engine on `{}` follows no policy file: the line takes effect for an engine that is opened on \
+             `{}`",
             shown(state),
             shown(file.path())
         );

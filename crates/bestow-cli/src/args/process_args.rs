@@ -19,8 +19,8 @@ use crate::exit::Exit;
 pub(crate) enum ProcessCommand {
     /// Starts a process as an agent, in its sandbox, and prints its name (p0, p1, ...)
     ///
-    /// The command runs as with `bestow exec`, but goes on when this command has ended. The person who types it approves
-    /// it, once. The process ends with its engine, its agent, the run of its agent, and each permission of --grant.
+    /// The command runs as with `bestow exec`, but goes on when this command has ended. The person who types it
+    /// approves it, once. The process ends with its engine, its agent, the run of its agent, and each permission of --grant.
     #[command(after_long_help = "\
 Examples:
   bestow process start --agent lead --state /var/lib/bestow -- npm run watch
@@ -66,7 +66,8 @@ Examples:
         #[arg(long)]
         stderr: bool,
         /// The first byte of the output to print
-        #[arg(long, value_name = "BYTE", default_value = "0", value_parser = values::whole_number, allow_hyphen_values = true)]
+        #[arg(long, value_name = "BYTE", default_value = "0", value_parser = values::whole_number)]
+        #[arg(allow_hyphen_values = true)]
         from: u64,
         #[command(flatten)]
         state: StateArgs,
@@ -103,7 +104,8 @@ Examples:
         #[command(flatten)]
         process: ProcessArgs,
         /// The time that the process has to end by itself, in whole seconds
-        #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = values::seconds_from_zero, allow_hyphen_values = true)]
+        #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = values::seconds_from_zero)]
+        #[arg(allow_hyphen_values = true)]
         grace: Duration,
         /// The reason that the trail keeps
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

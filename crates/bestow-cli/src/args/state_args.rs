@@ -8,7 +8,7 @@ use bestow::{
 };
 use clap::{
     Args, Subcommand,
-    builder::{PossibleValuesParser, TypedValueParser as _},
+    builder::{PossibleValuesParser, TypedValueParser},
 };
 
 use super::{Form, FormArgs, PolicyFileArgs, audit_args::AuditCommand, process_args::ProcessCommand, values};
@@ -52,8 +52,8 @@ Examples:
 
     /// Approves a request
     ///
-    /// The scopes are `once`, `session`, `always` and `until TIME`. A permission is given for the session where no scope
-    /// is named. A session ends with its engine: where no engine runs, that scope is refused and the request goes on
+    /// The scopes are `once`, `session`, `always` and `until TIME`. A permission is given for the session where no
+    /// scope is named. A session ends with its engine: where no engine runs, that scope is refused and the request goes on
     /// waiting. A request that is too long to be shown as a whole is approved for `once` only.
     ///
     /// With --write, the engine gets an approval for this time, and the policy file keeps it for good: a permission of
@@ -159,7 +159,7 @@ Examples:
         #[arg(value_name = "AGENT")]
         agent: AgentId,
         /// The new mode [default: the mode stays and is shown]
-        #[arg(value_name = "MODE", value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|mode| mode.parse::<Mode>()))]
+        #[arg(value_name = "MODE", value_parser = modes())]
         mode: Option<Mode>,
         #[command(flatten)]
         person: PersonArgs,
@@ -191,6 +191,11 @@ Examples:
     /// The engine that runs on the state directory holds the processes. Without a running engine there are none.
     #[command(subcommand, arg_required_else_help = false)]
     Process(ProcessCommand),
+}
+
+/// Returns a parser for modes that lists all of them.
+fn modes() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).try_map(|mode| mode.parse::<Mode>())
 }
 
 /// The state directory, and the form of the answer.

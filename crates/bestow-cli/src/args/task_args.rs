@@ -47,8 +47,8 @@ Examples:
     /// Runs a task by hand
     ///
     /// It runs the gate of the task in its sandbox, prints the prompt that the task gets, and records the run. The exit
-    /// code is 0 if the task runs, 3 if its gate fails or may not run, 2 if a person would have to be asked for what the
-    /// gate lacks, and 1 if there is no such task, no agent to run it, or its gate could not run.
+    /// code is 0 if the task runs, 3 if its gate fails or may not run, 2 if a person would have to be asked for what
+    /// the gate lacks, and 1 if there is no such task, no agent to run it, or its gate could not run.
     #[command(after_long_help = "\
 Examples:
   bestow tasks run cron/report

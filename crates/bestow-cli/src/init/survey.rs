@@ -16,7 +16,7 @@ const MOST_NAMED: usize = 40;
 /// The directory of git.
 const GIT: &str = ".git";
 
-/// What a directory has.
+/// The contents of a directory.
 #[derive(Debug)]
 pub(super) struct Survey {
     /// Version control and manifests, by the names of their files.

@@ -2,7 +2,7 @@
 
 use super::survey::Survey;
 
-const HEAD: &str = r#"# The agents that work in this directory, and what they may do. `bestow init` wrote this file; it is yours to change.
+const HEAD: &str = r#"# The agents that work in this directory, and what they may do. `bestow init` wrote it; change it freely.
 #
 # An agent holds no permission that is not written here. It requests what it lacks from a person.
 # After a change: `bestow check-config`. Every key with its default: docs/agents-toml.md.
@@ -71,8 +71,8 @@ fn allowed(survey: &Survey) -> String {
         return String::new();
     }
     format!(
-        "\n# These commands run code of this directory, which the agent may have written. Remove the rule to be asked each\n\
-         # time, or run them in the sandbox: `bestow exec`.\n\
+        "\n# These commands run code of this directory, which the agent may have written. Remove the rule to be asked\n\
+         # each time, or run them in the sandbox: `bestow exec`.\n\
          [[agents.lead.rules]]\nverdict = \"allow\"\ncommand = {}\n",
         list(&commands)
     )
