@@ -53,8 +53,8 @@ Examples:
     /// Approves a request
     ///
     /// The scopes are `once`, `session`, `always` and `until TIME`. A permission is given for the session where no
-    /// scope is named. A session ends with its engine: where no engine runs, that scope is refused and the request goes on
-    /// waiting. A request that is too long to be shown as a whole is approved for `once` only.
+    /// scope is named. A session ends with its engine: where no engine runs, that scope is refused and the request goes
+    /// on waiting. A request that is too long to be shown as a whole is approved for `once` only.
     ///
     /// With --write, the engine gets an approval for this time, and the policy file keeps it for good: a permission of
     /// the agent, or a rule for an action, with a comment that names the person. The rest of the file is unchanged.

@@ -2,7 +2,7 @@
 
 use super::survey::Survey;
 
-const HEAD: &str = r#"# The agents that work in this directory, and what they may do. `bestow init` wrote it; change it freely.
+const HEAD: &str = r#"# The agents that work in this directory, and what they may do. Written by `bestow init`.
 #
 # An agent holds no permission that is not written here. It requests what it lacks from a person.
 # After a change: `bestow check-config`. Every key with its default: docs/agents-toml.md.
