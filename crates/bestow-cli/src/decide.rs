@@ -5,7 +5,7 @@ use std::{
     path::PathBuf,
 };
 
-use bestow::{Explanation, Place, Policy, PolicyFile, Rehearsal, Rule, Settings, Shown};
+use bestow::{DryRun, Escaped, Explanation, Place, Policy, PolicyFile, Rule, Settings};
 use serde::Serialize;
 
 use crate::{
@@ -38,7 +38,7 @@ fn explanation(args: &CheckArgs) -> Result<Explanation, Exit> {
     let (action, file) = (args.action()?, &args.file.config);
     let policy = PolicyFile::new(file).load().map_err(Exit::failed)?;
     suggest::require_agent(&args.agent, &policy, file.display())?;
-    Rehearsal::of(policy).and_then(|rehearsal| rehearsal.explain(&args.agent, &action)).map_err(Exit::failed)
+    DryRun::of(policy).and_then(|rehearsal| rehearsal.explain(&args.agent, &action)).map_err(Exit::failed)
 }
 
 fn json(value: &impl Serialize) -> Result<String, Exit> {
@@ -57,7 +57,7 @@ pub(crate) fn checked(file: &PolicyFile) -> Result<String, Exit> {
     let read = file.read().and_then(|text| Ok((text.parse()?, text.tests())));
     let (policy, tests) = read.map_err(Exit::failed)?;
     let counts = counted(&policy, tests);
-    Rehearsal::of(policy).map_err(Exit::failed)?;
+    DryRun::of(policy).map_err(Exit::failed)?;
     Ok(counts)
 }
 
@@ -67,8 +67,8 @@ pub(crate) fn protected(config: Option<PathBuf>) -> Result<Exit, Exit> {
         Some(file) => PolicyFile::new(file).load().map_err(Exit::failed)?,
         None => Policy { settings: Settings::default(), agents: BTreeMap::new(), left_out: Vec::new() },
     };
-    let paths = Rehearsal::of(policy).and_then(|rehearsal| rehearsal.protected()).map_err(Exit::failed)?;
-    Ok(Exit::print(&paths.iter().map(|path| format!("{}\n", Shown(path.as_str()))).collect::<String>()))
+    let paths = DryRun::of(policy).and_then(|rehearsal| rehearsal.protected()).map_err(Exit::failed)?;
+    Ok(Exit::print(&paths.iter().map(|path| format!("{}\n", Escaped(path.as_str()))).collect::<String>()))
 }
 
 /// Counts agents, rules and tests. A rule counts once, for however many agents and paths it holds.

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use bestow::Shown;
+use bestow::Escaped;
 
 use crate::{
     args::{PROGRAM, definition},
@@ -23,8 +23,8 @@ pub(crate) fn manual(directory: &Path) -> Exit {
     match written {
         Ok(()) => Exit::print(&format!(
             "the manual pages are in {0}: `man {0}/{PROGRAM}.1` shows the first\n",
-            Shown(name.trim_end_matches('/'))
+            Escaped(name.trim_end_matches('/'))
         )),
-        Err(why) => Exit::failed(format_args!("the manual pages cannot be written to {}: {why}", Shown(&name))),
+        Err(why) => Exit::failed(format_args!("the manual pages cannot be written to {}: {why}", Escaped(&name))),
     }
 }

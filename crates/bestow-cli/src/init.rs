@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bestow::{PolicyFile, Shown};
+use bestow::{Escaped, PolicyFile};
 
 use crate::{
     args::{InitArgs, POLICY_FILE},
@@ -40,13 +40,13 @@ fn write(file: &Path, text: &str) -> Result<(), Exit> {
     let made = OpenOptions::new().write(true).create_new(true).mode(MODE).open(file);
     let mut made = made.map_err(|why| {
         if why.kind() != ErrorKind::AlreadyExists {
-            return Exit::failed(format_args!("{} cannot be written: {why}", Shown(&name)));
+            return Exit::failed(format_args!("{} cannot be written: {why}", Escaped(&name)));
         }
         let check = format_args!("`bestow check-config {}` checks it", quoted(&name)).to_string();
-        Exit::failed(format_args!("{} exists already and is not changed: {check}", Shown(&name)))
+        Exit::failed(format_args!("{} exists already and is not changed: {check}", Escaped(&name)))
     })?;
     let written = made.write_all(text.as_bytes()).and_then(|()| made.sync_all());
-    written.map_err(|why| taken_back(file, Exit::failed(format_args!("{} cannot be written: {why}", Shown(&name)))))
+    written.map_err(|why| taken_back(file, Exit::failed(format_args!("{} cannot be written: {why}", Escaped(&name)))))
 }
 
 /// Removes a file that no engine would take, so that a second try does not find it.
@@ -56,7 +56,7 @@ fn taken_back(file: &Path, why: Exit) -> Exit {
         Ok(()) => Exit::failed(format_args!("{why}\nno policy file was written")),
         Err(not) => {
             let name = file.display().to_string();
-            Exit::failed(format_args!("{why}\n{} cannot be removed: {not}", Shown(&name)))
+            Exit::failed(format_args!("{why}\n{} cannot be removed: {not}", Escaped(&name)))
         }
     }
 }
@@ -74,7 +74,7 @@ fn summary(file: &Path, survey: &survey::Survey, counts: &str) -> String {
          bestow check --agent lead --command {1}{config}\n  \
          bestow explain --agent lead --write .env{config}\n  \
          bestow exec --agent lead{config} -- ls\n",
-        Shown(&name),
+        Escaped(&name),
         quoted(command)
     )
 }

@@ -7,8 +7,9 @@ use std::{
 };
 
 use bestow::{
-    Always, ApproverId, Clock, Grant, Kept, KeptAtFirst, OwnerId, PolicyFile, Request, Ruling, Scope, SystemClock,
-    control::{Held, Line, Order},
+    ApproverId, Clock, Grant, OwnerId, PermanentDecision, PolicyFile, Request, SavedDecision, Scope, SystemClock,
+    Written, WrittenAtStart,
+    control::{AdminCommand, GrantOrDecisionId, Line},
     journal::followed,
 };
 use serde::de::DeserializeOwned;
@@ -26,7 +27,7 @@ const MEANS: &str = "cli";
 /// is killed in between, the file has the approval and the request still waits. In the other order, an answered request
 /// would hide that nothing is permanent.
 pub(crate) fn approve(args: &AdminRequest, file: &Path) -> Result<Exit, Exit> {
-    let Order::Answer { request, verdict, feedback, by, .. } = &args.order else {
+    let AdminCommand::Answer { request, verdict, feedback, by, .. } = &args.order else {
         return Err(Exit::usage("only an approval can be written into the policy file"));
     };
     let (request, file) = (waiting(&args.state, request)?, PolicyFile::new(file));
@@ -34,7 +35,7 @@ pub(crate) fn approve(args: &AdminRequest, file: &Path) -> Result<Exit, Exit> {
     let approval = approval(&request, by)?;
     let scope = Some(if request.asks_about_action() { Scope::Once } else { Scope::Session });
     let (verdict, feedback, by) = (*verdict, feedback.clone(), by.clone());
-    let answer = Order::Answer { request: request.id.to_string(), verdict, scope, feedback, by };
+    let answer = AdminCommand::Answer { request: request.id.to_string(), verdict, scope, feedback, by };
     let kept = file.keep_at_first(&approval).map_err(Exit::failed)?;
     let lines = match answered(args, &answer, Lasting::InTheFile) {
         Ok(lines) => lines,
@@ -50,7 +51,7 @@ pub(crate) fn approve(args: &AdminRequest, file: &Path) -> Result<Exit, Exit> {
 
 /// Removes the lines again if the engine refused. If it is unknown whether the engine got the approval, the lines stay
 /// and the message says so.
-fn unanswered(exit: Exit, kept: KeptAtFirst, request: &Request, state: &Path) -> Exit {
+fn unanswered(exit: Exit, kept: WrittenAtStart, request: &Request, state: &Path) -> Exit {
     let places: Vec<_> = kept.kept().places.iter().map(ToString::to_string).collect();
     let places = places.join(", ");
     match exit {
@@ -74,15 +75,15 @@ fn unanswered(exit: Exit, kept: KeptAtFirst, request: &Request, state: &Path) ->
 /// Writes a grant or saved decision into the policy file that the engine keeps permanently already.
 pub(crate) fn keep(args: &KeepArgs) -> Result<Exit, Exit> {
     let file = PolicyFile::new(&args.file.config);
-    let all = lines(&args.state, &Order::Grants { agent: None }, Lasting::ByItself)?;
+    let all = lines(&args.state, &AdminCommand::Grants { agent: None }, Lasting::ByItself)?;
     let name = args.held.to_string();
     let line = all.iter().find(|line| text(line, "/id") == Some(&name));
     let line = line.ok_or_else(|| {
         Exit::Denied(format!("there is no {name}, or no longer: see `bestow grants --state {}`", shown(&args.state)))
     })?;
     let permanent = match args.held {
-        Held::Ruling(_) => Always::of_ruling(&read::<Ruling>(line, "")?),
-        Held::Grant(_) => Always::of_grant(&read::<Grant>(line, "")?, &owner(line)?),
+        GrantOrDecisionId::Ruling(_) => PermanentDecision::of_ruling(&read::<SavedDecision>(line, "")?),
+        GrantOrDecisionId::Grant(_) => PermanentDecision::of_grant(&read::<Grant>(line, "")?, &owner(line)?),
     };
     is_followed(&args.state, &file)?;
     let kept = file.keep(&permanent.map_err(Exit::failed)?).map_err(Exit::failed)?;
@@ -126,7 +127,7 @@ fn owner(line: &Line) -> Result<OwnerId, Exit> {
 
 /// Returns the pending request with this code or id.
 fn waiting(state: &Path, named: &str) -> Result<Request, Exit> {
-    let all = lines(state, &Order::Requests, Lasting::ByItself)?;
+    let all = lines(state, &AdminCommand::Requests, Lasting::ByItself)?;
     let code = named.trim().to_ascii_lowercase();
     let is_meant = |line: &&Line| ["/code", "/request/id"].iter().any(|at| text(line, at) == Some(&code));
     let mut meant = all.iter().filter(is_meant);
@@ -146,9 +147,9 @@ fn shown(path: &Path) -> std::path::Display<'_> {
     path.display()
 }
 
-fn approval(request: &Request, by: &ApproverId) -> Result<Always, Exit> {
+fn approval(request: &Request, by: &ApproverId) -> Result<PermanentDecision, Exit> {
     let now = SystemClock::new().now().map_err(Exit::failed)?;
-    Always::to(request, by.clone(), MEANS, now).map_err(Exit::failed)
+    PermanentDecision::to(request, by.clone(), MEANS, now).map_err(Exit::failed)
 }
 
 /// Reads a part of an answer of the engine.
@@ -161,7 +162,7 @@ fn text<'l>(line: &'l Line, place: &str) -> Option<&'l str> {
     line.json.pointer(place)?.as_str()
 }
 
-fn written(kept: &Kept, file: &PolicyFile) -> String {
+fn written(kept: &Written, file: &PolicyFile) -> String {
     let places: Vec<_> = kept.places.iter().map(ToString::to_string).collect();
     let places = places.join(", ");
     let how = if kept.was_there { "the file has it already" } else { "written" };

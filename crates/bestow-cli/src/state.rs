@@ -4,8 +4,8 @@ use std::{io::ErrorKind, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 
 use bestow::{
     DiskPaths, Engine, Store, SystemClock,
-    control::{self, Line, Order, Reply},
-    journal::{Glance, Journal, JournalError, refuse_others},
+    control::{self, AdminCommand, Line, Reply},
+    journal::{Journal, JournalError, ReadOnlyJournal, refuse_others},
 };
 
 use crate::{
@@ -41,7 +41,7 @@ pub(crate) enum Lasting {
 }
 
 /// Returns the answer of the engine to `order`, with the secret that the request names.
-pub(crate) fn answered(request: &AdminRequest, order: &Order, lasting: Lasting) -> Result<Vec<Line>, Exit> {
+pub(crate) fn answered(request: &AdminRequest, order: &AdminCommand, lasting: Lasting) -> Result<Vec<Line>, Exit> {
     let secret = request.token.as_deref().map(|file| {
         let unread = |why| Exit::failed(format_args!("`--token-file {}` cannot be read: {why}", file.display()));
         std::fs::read_to_string(file).map_err(unread)
@@ -50,7 +50,7 @@ pub(crate) fn answered(request: &AdminRequest, order: &Order, lasting: Lasting) 
 }
 
 /// Returns the answer of the engine on `state`, or of the directory itself.
-pub(crate) fn lines(state: &Path, order: &Order, lasting: Lasting) -> Result<Vec<Line>, Exit> {
+pub(crate) fn lines(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Vec<Line>, Exit> {
     answer(reply(state, order, None, lasting)?)
 }
 
@@ -63,20 +63,20 @@ fn answer(reply: Reply) -> Result<Vec<Line>, Exit> {
     }
 }
 
-fn reply(state: &Path, order: &Order, token: Option<&str>, lasting: Lasting) -> Result<Reply, Exit> {
+fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasting) -> Result<Reply, Exit> {
     if !state.is_dir() {
         return Err(Exit::failed(JournalError::NotState { directory: state.to_owned() }));
     }
     refuse_others(state).map_err(Exit::failed)?;
     // A look comes first, so that a directory that was named by mistake does not become a state directory.
-    let is_state = || Glance::at(state).map(drop).map_err(Exit::failed);
+    let is_state = || ReadOnlyJournal::at(state).map(drop).map_err(Exit::failed);
     let sent = match token {
         Some(token) => control::send_with_token(state, order, token),
         None => control::send(state, order),
     };
     match sent {
         Ok(Some(reply)) => Ok(reply),
-        Ok(None) if matches!(order, Order::Process { .. }) => {
+        Ok(None) if matches!(order, AdminCommand::Process { .. }) => {
             is_state()?;
             Err(Exit::failed(format_args!(
                 "no engine runs on `{}`: a process is held by the engine that starts it, and ends with it; start the \
@@ -103,7 +103,7 @@ fn owner(state: &Path) -> String {
 
 /// Answers a request where no engine runs. A request that only reads writes nothing; any other starts an engine for a
 /// moment.
-fn alone(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, Exit> {
+fn alone(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Reply, Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(Exit::failed)?;
     let store = store(state, order)?;
     runtime.block_on(async {
@@ -118,16 +118,16 @@ fn alone(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, Exit> {
     })
 }
 
-fn store(state: &Path, order: &Order) -> Result<Arc<dyn Store>, Exit> {
+fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, Exit> {
     if matches!(
         order,
-        Order::Grants { .. }
-            | Order::Requests
-            | Order::State { .. }
-            | Order::Why { .. }
-            | Order::Mode { mode: None, .. }
+        AdminCommand::Grants { .. }
+            | AdminCommand::Requests
+            | AdminCommand::State { .. }
+            | AdminCommand::Why { .. }
+            | AdminCommand::Mode { mode: None, .. }
     ) {
-        return Ok(Arc::new(Glance::at(state).map_err(Exit::failed)?));
+        return Ok(Arc::new(ReadOnlyJournal::at(state).map_err(Exit::failed)?));
     }
     Ok(Arc::new(Journal::open(state).map_err(Exit::failed)?))
 }

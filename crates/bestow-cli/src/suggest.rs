@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bestow::{AgentId, Policy, Shown};
+use bestow::{AgentId, Escaped, Policy};
 
 use crate::exit::Exit;
 
@@ -40,7 +40,7 @@ pub(crate) fn require_agent(agent: &AgentId, policy: &Policy, file: impl fmt::Di
         return Ok(());
     }
     let all: Vec<_> = policy.agents.keys().map(AgentId::as_str).collect();
-    let file = Shown(&file.to_string()).to_string();
+    let file = Escaped(&file.to_string()).to_string();
     let way_out = suggest(agent.as_str(), &all);
     Err(Exit::failed(format_args!("{file}: there is no agent `{agent}` in this file: {way_out}")))
 }

@@ -3,8 +3,8 @@
 use std::{fmt::Write, io::IsTerminal};
 
 use bestow::{
-    Effect, Engine, Event, Explanation, GateOutcome, Interaction, NoEvent, OnMissing, Policy, PolicyFile, Settings,
-    Shown, Skip, Subscription, TaskEnd, TaskEvent, TaskId, TaskKind,
+    Effect, Engine, Escaped, Event, Explanation, GateOutcome, Interaction, NoEvent, OnMissing, Policy, PolicyFile,
+    Settings, Skip, Subscription, TaskEnd, TaskEvent, TaskId, TaskKind,
     sandbox::Sandbox,
     schedule::{NotStarted, Scheduler, Surveyed, TaskRun, survey},
 };
@@ -51,7 +51,7 @@ fn list(engine: &Engine, all: &[Surveyed]) -> Result<Exit, Exit> {
                 let last =
                     last.as_ref().map_or_else(|| "never ran".to_owned(), |last| format!("{} {}", last.at, last.what));
                 let cannot = if hindered.is_empty() { "" } else { "  cannot run: try `bestow tasks check`" };
-                let (id, title) = (task.id.to_string(), Shown(&task.title));
+                let (id, title) = (task.id.to_string(), Escaped(&task.title));
                 writeln!(text, "{id:<32} next {next:<24}  last {last}  ({title}){cannot}")
             }
             Err(_) => writeln!(text, "{file:<32} not taken: try `bestow tasks check`"),
@@ -64,7 +64,7 @@ fn list(engine: &Engine, all: &[Surveyed]) -> Result<Exit, Exit> {
 fn none(engine: &Engine) -> Result<Exit, Exit> {
     let settings = engine.settings().map_err(Exit::failed)?;
     let dir = settings.tasks.dir.as_ref().map(ToString::to_string).unwrap_or_default();
-    Ok(Exit::print(&format!("no tasks: they are cron/NAME/TASK.md and heartbeat/NAME.md in {}\n", Shown(&dir))))
+    Ok(Exit::print(&format!("no tasks: they are cron/NAME/TASK.md and heartbeat/NAME.md in {}\n", Escaped(&dir))))
 }
 
 fn check(engine: &Engine, all: &[Surveyed]) -> Result<Exit, Exit> {
@@ -73,7 +73,7 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<Exit, Exit> {
     let (mut wrong, mut said) = (Vec::new(), Vec::new());
     for surveyed @ Surveyed { file, task, hindered, missing, ignored, .. } in all {
         if let Some(ignored) = ignored {
-            eprintln!("bestow: {file}: it lists permissions, which give nothing: {}", Shown(ignored));
+            eprintln!("bestow: {file}: it lists permissions, which give nothing: {}", Escaped(ignored));
         }
         let gate = |why: &str| at(file, surveyed.gate_line, why);
         if !missing.is_empty() {
@@ -131,7 +131,7 @@ fn gate_decision(explained: Result<&Explanation, &String>) -> Result<String, Str
 /// Formats a message with its place, as compilers do.
 fn at(file: &str, line: Option<u32>, why: &str) -> String {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-    format!("{}{line}: {}", Shown(file), Shown(why))
+    format!("{}{line}: {}", Escaped(file), Escaped(why))
 }
 
 /// Runs the gate and prints the prompt that the task gets.
@@ -174,7 +174,7 @@ fn in_full(why: &Skip) -> String {
     if let Skip::Gate(GateOutcome::Failed { code, wrote }) = why
         && !wrote.is_empty()
     {
-        let lines: String = wrote.lines().map(|line| format!("\n  {}", Shown(line))).collect();
+        let lines: String = wrote.lines().map(|line| format!("\n  {}", Escaped(line))).collect();
         return format!("its gate failed with {code}; it wrote:{lines}");
     }
     why.to_string()
@@ -214,7 +214,7 @@ fn for_reader(prompt: &str) -> String {
     if !std::io::stdout().is_terminal() {
         return format!("{prompt}\n");
     }
-    prompt.lines().map(|line| format!("{}\n", Shown(line))).collect()
+    prompt.lines().map(|line| format!("{}\n", Escaped(line))).collect()
 }
 
 /// Waits for `end`, and reports the events of the task in the meantime.

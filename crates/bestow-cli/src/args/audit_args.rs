@@ -89,7 +89,7 @@ pub(crate) struct ShowArgs {
     request: Option<String>,
     /// Records about this grant (g4) or saved decision (r2)
     #[arg(long, value_name = "NAME")]
-    grant: Option<Held>,
+    grant: Option<GrantOrDecisionId>,
     /// Records from this moment on, such as 2026-11-22T09:30:00Z
     #[arg(long, value_name = "TIME")]
     since: Option<Timestamp>,
@@ -108,8 +108,8 @@ impl ShowArgs {
             return Err(Exit::usage("`--until` is not after `--since`, so there is nothing between them"));
         }
         let (grant, ruling) = match *grant {
-            Some(Held::Grant(grant)) => (Some(grant), None),
-            Some(Held::Ruling(ruling)) => (None, Some(ruling)),
+            Some(GrantOrDecisionId::Grant(grant)) => (Some(grant), None),
+            Some(GrantOrDecisionId::Ruling(ruling)) => (None, Some(ruling)),
             None => (None, None),
         };
         Ok(Filter { agent: agent.clone(), request: request.clone(), grant, ruling, since: *since, until: *until })

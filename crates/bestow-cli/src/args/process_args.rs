@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bestow::{
     AgentId, OutputStream, Permission, ProcessId, Reason,
-    control::{Order, ProcessCall},
+    control::{AdminCommand, ProcessCall},
 };
 use clap::{ArgAction, Args, Subcommand};
 
@@ -165,6 +165,6 @@ impl ProcessCommand {
                 (ProcessCall::Restart { process: process.process }, person, state)
             }
         };
-        Ok(AdminRequest::of(Order::Process { call, by: person.by()? }, state).with_token(person))
+        Ok(AdminRequest::of(AdminCommand::Process { call, by: person.by()? }, state).with_token(person))
     }
 }

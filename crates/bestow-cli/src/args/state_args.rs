@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bestow::{
     AgentId, ApproverId, Mode, Permission, Reason, Scope,
-    control::{Held, Order, Verdict},
+    control::{AdminCommand, Approval, GrantOrDecisionId},
 };
 use clap::{
     Args, Subcommand,
@@ -176,7 +176,7 @@ Examples:
     Revoke {
         /// The grant (g4) or the saved decision (r2)
         #[arg(value_name = "NAME")]
-        held: Held,
+        held: GrantOrDecisionId,
         /// The reason that the trail keeps
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         reason: Option<Reason>,
@@ -259,7 +259,7 @@ pub(crate) struct AnswerArgs {
 pub(crate) struct KeepArgs {
     /// The grant (g4) or the saved decision (r2)
     #[arg(value_name = "NAME")]
-    pub(crate) held: Held,
+    pub(crate) held: GrantOrDecisionId,
     /// The state directory with which the engine was opened
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) state: PathBuf,
@@ -273,7 +273,7 @@ pub(crate) struct AdminRequest {
     /// The state directory.
     pub(crate) state: PathBuf,
     /// The request itself.
-    pub(crate) order: Order,
+    pub(crate) order: AdminCommand,
     /// The policy file into which an approval is written for good.
     pub(crate) write: Option<PathBuf>,
     /// The file with the secret of the engine.
@@ -283,7 +283,7 @@ pub(crate) struct AdminRequest {
 }
 
 impl AdminRequest {
-    pub(super) fn of(order: Order, state: &StateArgs) -> AdminRequest {
+    pub(super) fn of(order: AdminCommand, state: &StateArgs) -> AdminRequest {
         let form = state.form.form();
         AdminRequest { state: state.directory.clone(), order, write: None, token: None, form }
     }
@@ -294,9 +294,9 @@ impl AdminRequest {
 }
 
 impl AnswerArgs {
-    fn request(&self, verdict: Verdict) -> Result<AdminRequest, Exit> {
+    fn request(&self, verdict: Approval) -> Result<AdminRequest, Exit> {
         let (request, feedback, by) = (self.request.clone(), self.feedback.clone(), self.person.by()?);
-        let order = Order::Answer { request, verdict, scope: self.scope, feedback, by };
+        let order = AdminCommand::Answer { request, verdict, scope: self.scope, feedback, by };
         Ok(AdminRequest::of(order, &self.state).with_token(&self.person))
     }
 }
@@ -305,28 +305,32 @@ impl EngineCommand {
     /// Returns the request to the engine.
     pub(crate) fn request(&self) -> Result<AdminRequest, Exit> {
         Ok(match self {
-            EngineCommand::Requests { state } => AdminRequest::of(Order::Requests, state),
+            EngineCommand::Requests { state } => AdminRequest::of(AdminCommand::Requests, state),
             EngineCommand::Approve { answer, write, config } => {
                 if *write && answer.scope.is_some_and(|scope| scope != Scope::Always) {
                     return Err(Exit::usage("`--write` is for good: it goes with no other `--scope` than `always`"));
                 }
-                AdminRequest { write: write.then(|| config.clone()), ..answer.request(Verdict::Approve)? }
+                AdminRequest { write: write.then(|| config.clone()), ..answer.request(Approval::Approve)? }
             }
-            EngineCommand::Deny { answer } => answer.request(Verdict::Deny)?,
+            EngineCommand::Deny { answer } => answer.request(Approval::Deny)?,
             EngineCommand::Agree { change, person, state } => {
-                AdminRequest::of(Order::Agree { change: *change, by: person.by()? }, state).with_token(person)
+                AdminRequest::of(AdminCommand::Agree { change: *change, by: person.by()? }, state).with_token(person)
             }
-            EngineCommand::Grants { agent, state } => AdminRequest::of(Order::Grants { agent: agent.clone() }, state),
+            EngineCommand::Grants { agent, state } => {
+                AdminRequest::of(AdminCommand::Grants { agent: agent.clone() }, state)
+            }
             EngineCommand::Why { agent, permission, state } => {
-                AdminRequest::of(Order::Why { agent: agent.clone(), permission: permission.clone() }, state)
+                AdminRequest::of(AdminCommand::Why { agent: agent.clone(), permission: permission.clone() }, state)
             }
-            EngineCommand::State { agent, state } => AdminRequest::of(Order::State { agent: agent.clone() }, state),
+            EngineCommand::State { agent, state } => {
+                AdminRequest::of(AdminCommand::State { agent: agent.clone() }, state)
+            }
             EngineCommand::Mode { agent, mode, person, state } => {
-                let order = Order::Mode { agent: agent.clone(), mode: *mode, by: person.by()? };
+                let order = AdminCommand::Mode { agent: agent.clone(), mode: *mode, by: person.by()? };
                 AdminRequest::of(order, state).with_token(person)
             }
             EngineCommand::Revoke { held, reason, person, state } => {
-                let order = Order::Revoke { held: *held, reason: reason.clone(), by: person.by()? };
+                let order = AdminCommand::Revoke { held: *held, reason: reason.clone(), by: person.by()? };
                 AdminRequest::of(order, state).with_token(person)
             }
             EngineCommand::Process(command) => command.request()?,

@@ -2,7 +2,7 @@
 
 use std::{error::Error as _, ffi::OsString};
 
-use bestow::Shown;
+use bestow::Escaped;
 use clap::{
     Command, Error,
     error::{ContextKind, ContextValue, ErrorKind},
@@ -30,7 +30,7 @@ pub(super) fn sentence(error: &Error, command: &Command) -> String {
         ErrorKind::InvalidSubcommand => {
             let typed = first(error, ContextKind::InvalidSubcommand).unwrap_or_default();
             let way_out = suggested(error, ContextKind::SuggestedSubcommand).unwrap_or_else(|| choices(command));
-            format!("`{name}` has no command `{}`: {way_out}", Shown(&typed))
+            format!("`{name}` has no command `{}`: {way_out}", Escaped(&typed))
         }
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             format!("`{name}` needs a command: {}", choices(command))
@@ -58,7 +58,7 @@ pub(super) fn sentence(error: &Error, command: &Command) -> String {
             let valid: Vec<_> = valid.iter().map(String::as_str).collect();
             let way_out =
                 suggested(error, ContextKind::SuggestedValue).unwrap_or_else(|| suggest::suggest(&value(), &valid));
-            format!("{}: there is no `{}`: {way_out}", argument(), Shown(&value()))
+            format!("{}: there is no `{}`: {way_out}", argument(), Escaped(&value()))
         }
         ErrorKind::InvalidUtf8 => "a word of the command line is not UTF-8".to_owned(),
         // The sentence of the parser itself, for what cannot happen with this definition.
@@ -81,7 +81,7 @@ pub(super) fn sentence(error: &Error, command: &Command) -> String {
 fn unknown(error: &Error, command: &Command, name: &str) -> String {
     let typed = first(error, ContextKind::InvalidArg).unwrap_or_default();
     if !typed.starts_with('-') {
-        return format!("`{name}` does not take the word `{}`", Shown(&typed));
+        return format!("`{name}` does not take the word `{}`", Escaped(&typed));
     }
     let option = typed.split('=').next().unwrap_or(&typed);
     let way_out = suggested(error, ContextKind::SuggestedArg).unwrap_or_else(|| {
@@ -90,7 +90,7 @@ fn unknown(error: &Error, command: &Command, name: &str) -> String {
         let options: Vec<_> = options.collect();
         suggest::suggest(option, &options.iter().map(String::as_str).collect::<Vec<_>>())
     });
-    format!("`{name}` has no option `{}`: {way_out}", Shown(option))
+    format!("`{name}` has no option `{}`: {way_out}", Escaped(option))
 }
 
 /// Describes an argument that is missing, with the help text of its definition.
@@ -108,10 +108,10 @@ fn missing_sentence(argument: &str, command: &Command) -> String {
 /// Quotes an argument: an option without the name of its value, and a word as it is written where it is required.
 fn quoted(argument: &str) -> String {
     if let Some(word) = argument.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
-        return format!("`<{}>`", Shown(word));
+        return format!("`<{}>`", Escaped(word));
     }
     let short = if argument.starts_with('-') { argument.split([' ', '=']).next() } else { None };
-    format!("`{}`", Shown(short.unwrap_or(argument)))
+    format!("`{}`", Escaped(short.unwrap_or(argument)))
 }
 
 /// Lists the commands below `command`.

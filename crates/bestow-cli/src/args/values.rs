@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bestow::{InvalidPermission, Permission, Shown};
+use bestow::{Escaped, InvalidPermission, Permission};
 use serde_json::Value;
 
 use crate::suggest;
@@ -16,7 +16,7 @@ pub(super) fn permission(text: &str) -> Result<Permission, String> {
         let form = text.split(':').next().filter(|_| why == InvalidPermission::UnknownForm);
         let closest = form.and_then(|form| suggest::closest(form.trim_start(), &FORMS));
         let suggestion = closest.map_or_else(String::new, |form| format!("; did you mean `{form}`?"));
-        format!("`{}` is not a permission: {why}{suggestion}", Shown(text))
+        format!("`{}` is not a permission: {why}{suggestion}", Escaped(text))
     })
 }
 
@@ -32,7 +32,7 @@ pub(super) fn seconds_from_zero(text: &str) -> Result<Duration, String> {
 
 fn seconds(text: &str, least: u64) -> Result<Duration, String> {
     let number = text.parse().ok().filter(|number| *number >= least);
-    let wrong = || format!("`{}` is not a number of whole seconds from {least}, such as 90", Shown(text));
+    let wrong = || format!("`{}` is not a number of whole seconds from {least}, such as 90", Escaped(text));
     number.map(Duration::from_secs).ok_or_else(wrong)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn json(text: &str) -> Result<Value, serde_json::Error> {
 
 /// Reads a whole number.
 pub(super) fn whole_number(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("`{}` is not a whole number", Shown(text)))
+    text.parse().map_err(|_| format!("`{}` is not a whole number", Escaped(text)))
 }
 
 /// Reads the name of a host. A URL is refused, because the engine does not look at the rest of it.

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use bestow::{
-    Action, Agent, AgentId, Effect, Engine, Holding, Kind, Operation, Permission, Profile, SanitizedPath, Settings,
-    Shown,
+    Action, Agent, AgentId, Effect, Engine, Escaped, InitialGrants, Kind, Operation, Permission, Profile,
+    SanitizedPath, Settings,
 };
 
 use super::packages::{self, PackageManager};
@@ -34,10 +34,10 @@ impl Survey {
     /// Looks at `directory`.
     pub(super) fn of(directory: &Path) -> Result<Survey, Exit> {
         let name = directory.display().to_string();
-        let unread = |why| Exit::failed(format_args!("{} cannot be read: {why}", Shown(&name)));
+        let unread = |why| Exit::failed(format_args!("{} cannot be read: {why}", Escaped(&name)));
         let real = std::path::absolute(directory).map_err(unread)?;
         let real = real.to_str().ok_or_else(|| Exit::failed("the path of the directory is not UTF-8"))?;
-        let real = bestow::fs::real(real).map_err(|why| Exit::failed(format_args!("{}: {why}", Shown(&name))))?;
+        let real = bestow::fs::real(real).map_err(|why| Exit::failed(format_args!("{}: {why}", Escaped(&name))))?;
         let real = real.path().as_path();
         let (mut names, mut directories, mut files) = (BTreeSet::new(), Vec::new(), Vec::new());
         for entry in fs::read_dir(real).map_err(unread)? {
@@ -113,6 +113,6 @@ async fn probe(directory: &Path) -> Result<(Engine, Agent), Exit> {
     let (id, owner): (AgentId, _) = ("lead".parse().map_err(Exit::failed)?, "you".parse().map_err(Exit::failed)?);
     let engine = Engine::new(Settings::default()).map_err(Exit::failed)?;
     let profile = Profile::new(id, owner, Kind::Foreground, working_dir);
-    let agent = engine.register(profile, Holding::of([permission])).await.map_err(Exit::failed)?;
+    let agent = engine.register(profile, InitialGrants::of([permission])).await.map_err(Exit::failed)?;
     Ok((engine, agent))
 }
