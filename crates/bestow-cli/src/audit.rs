@@ -1,4 +1,4 @@
-//! `bestow audit`: the trail, read and verified.
+//! `bestow audit`: reads, verifies and repairs the audit trail.
 
 use std::{
     io::{self, BufWriter, Write, stderr, stdout},
@@ -7,47 +7,44 @@ use std::{
 
 use bestow::journal::{
     JournalError,
-    audit::{self, Cut, Filter, Record},
+    audit::{self, Cut, Record},
 };
 
 use crate::{
-    arguments::{Audit, Style},
-    end::End,
+    args::{AuditCommand, Form, ShowArgs},
+    exit::Exit,
 };
 
-pub(crate) fn audit(asked: &Audit) -> End {
-    let (Audit::Show { state, .. } | Audit::Verify { state, .. } | Audit::Head { state } | Audit::Cut { state, .. }) =
-        asked;
+/// Carries out a command about the trail.
+pub(crate) fn audit(command: &AuditCommand) -> Result<Exit, Exit> {
+    let state = command.state();
     if !state.is_dir() {
-        return End::failed(JournalError::NotState { directory: state.clone() });
+        return Err(Exit::failed(JournalError::NotState { directory: state.clone() }));
     }
-    match asked {
-        Audit::Show { state, filter, style } => show(state, filter, *style).unwrap_or_else(|end| end),
-        Audit::Verify { state, expected } => match audit::verify(state, *expected) {
-            Ok(verified) => {
-                let torn = verified.torn.map_or_else(String::new, |torn| format!("\nnot acknowledged, {torn}"));
-                let events = if verified.head.sequence < verified.first {
-                    "there is no event: nothing has been decided here yet, or the records are gone".to_owned()
-                } else {
-                    format!("events {} to {} follow from one another", verified.first, verified.head.sequence)
-                };
-                End::said(&format!("{events}{torn}\nhead {}\n", verified.head))
-            }
-            Err(why) => End::failed(why),
-        },
-        Audit::Head { state } => match audit::verify(state, None) {
-            Ok(verified) => End::said(&format!("{}\n", verified.head)),
-            Err(why) => End::failed(why),
-        },
-        Audit::Cut { state, before } => match audit::cut(state, *before) {
-            Ok(cut) => End::said(&aside(&cut)),
-            Err(why) => End::failed(why),
-        },
+    match command {
+        AuditCommand::Show(args) => show(state, args),
+        AuditCommand::Verify { expect, .. } => {
+            let verified = audit::verify(state, *expect).map_err(Exit::failed)?;
+            let torn = verified.torn.map_or_else(String::new, |torn| format!("\nnot acknowledged, {torn}"));
+            let events = if verified.head.sequence < verified.first {
+                "there is no event: nothing has been decided here yet, or the records are gone".to_owned()
+            } else {
+                format!("events {} to {} follow from one another", verified.first, verified.head.sequence)
+            };
+            Ok(Exit::print(&format!("{events}{torn}\nhead {}\n", verified.head)))
+        }
+        AuditCommand::Head { .. } => {
+            let verified = audit::verify(state, None).map_err(Exit::failed)?;
+            Ok(Exit::print(&format!("{}\n", verified.head)))
+        }
+        AuditCommand::Cut { before, .. } => {
+            Ok(Exit::print(&set_aside(&audit::cut(state, *before).map_err(Exit::failed)?)))
+        }
     }
 }
 
-/// What is there, what was taken away again, and what nobody knows.
-fn aside(cut: &Cut) -> String {
+/// Describes what was set aside, what was applied again, and what cannot be read.
+fn set_aside(cut: &Cut) -> String {
     let again: String = cut.again.iter().map(|event| format!("again: {event}\n")).collect();
     let unread = match cut.unread {
         0 => String::new(),
@@ -55,44 +52,46 @@ fn aside(cut: &Cut) -> String {
             .to_owned(),
         count => {
             format!(
-                "{count} records cannot be read or were altered: what they revoked, denied or narrowed, if they did, is undone\n"
+                "{count} records cannot be read or were altered: what they revoked, denied or narrowed, if they did, \
+                 is undone\n"
             )
         }
     };
     format!("what follows event {} is set aside\n{again}{unread}head {}\n", cut.kept, cut.head)
 }
 
-/// Prints what is wanted. Nothing at all may be a name that was mistyped, and says so.
-fn show(state: &Path, filter: &Filter, style: Style) -> Result<End, End> {
+/// Prints the records that match. A name that occurs in no record may be mistyped, so it is an error.
+fn show(state: &Path, args: &ShowArgs) -> Result<Exit, Exit> {
+    let (filter, form) = (args.filter()?, args.form.form());
     let mut out = BufWriter::new(stdout().lock());
-    let (at_any_time, mut is_named, mut is_told) = (filter.at_any_time(), false, false);
-    for record in audit::records(state).map_err(End::failed)? {
+    let (at_any_time, mut is_named, mut is_printed) = (filter.at_any_time(), false, false);
+    for record in audit::records(state).map_err(Exit::failed)? {
         let record = match record {
             Ok(record) => record,
-            Err(why) => return Err(out.flush().map_or_else(|why| End::unheard(&why), |()| End::failed(why))),
+            Err(why) => return Err(out.flush().map_or_else(|why| Exit::output_failed(&why), |()| Exit::failed(why))),
         };
         is_named = is_named || at_any_time.wants(&record);
         if filter.wants(&record) {
-            is_told = true;
-            print(&mut out, &record, style).map_err(|why| End::unheard(&why))?;
+            is_printed = true;
+            print(&mut out, &record, form).map_err(|why| Exit::output_failed(&why))?;
         }
     }
-    out.flush().map_err(|why| End::unheard(&why))?;
+    out.flush().map_err(|why| Exit::output_failed(&why))?;
     if filter.names_something() && !is_named {
-        return Err(End::failed(
+        return Err(Exit::failed(
             "no record of this trail names that: `bestow grants` and `bestow requests` list names",
         ));
     }
-    if !is_told {
-        // If standard error is gone, nobody needs to know.
+    if !is_printed {
+        // A closed standard error changes nothing here.
         let _ = writeln!(stderr().lock(), "bestow: no record of this trail meets that");
     }
-    Ok(End::Done)
+    Ok(Exit::Done)
 }
 
-fn print(out: &mut impl Write, record: &Record, style: Style) -> io::Result<()> {
-    match style {
-        Style::Human => writeln!(out, "{record}"),
-        Style::Json => writeln!(out, "{}", record.to_json()?),
+fn print(out: &mut impl Write, record: &Record, form: Form) -> io::Result<()> {
+    match form {
+        Form::Text => writeln!(out, "{record}"),
+        Form::Json => writeln!(out, "{}", record.to_json()?),
     }
 }

@@ -1,4 +1,4 @@
-//! `bestow classify`: how much harm a command or a tool call can do.
+//! `bestow classify`: the harm that a command or a tool call can do.
 
 use std::{
     fmt::Write as _,
@@ -11,48 +11,46 @@ use bestow::{
 };
 
 use crate::{
-    arguments::{Classifying, Form},
-    end::End,
-    lines::{self, Line},
+    args::{ClassifyArgs, Question},
+    exit::Exit,
+    jsonl::{self, Line},
 };
 
 /// Answers one command, or the lines of standard input.
-pub(crate) fn classify(asked: &Classifying) -> End {
-    let classifier = match classifier(asked) {
-        Ok(classifier) => classifier,
-        Err(end) => return end,
-    };
-    match &asked.form {
-        Form::Lines => answer_lines(&classifier, io::stdin().lock(), io::stdout().lock()),
-        Form::Json(command) => match serde_json::to_string(&classifier.classify_bytes(command.as_encoded_bytes())) {
-            Ok(answer) => End::said(&(answer + "\n")),
-            Err(why) => End::failed(why),
-        },
-        Form::Text(command) => End::said(&described(&classifier.classify_bytes(command.as_encoded_bytes()))),
-    }
+pub(crate) fn classify(args: &ClassifyArgs) -> Result<Exit, Exit> {
+    let question = args.question()?;
+    let classifier = classifier(args)?;
+    Ok(match question {
+        Question::Lines => answer_lines(&classifier, io::stdin().lock(), io::stdout().lock()),
+        Question::Json(command) => {
+            let answer = serde_json::to_string(&classifier.classify_bytes(command.as_encoded_bytes()));
+            Exit::print(&(answer.map_err(Exit::failed)? + "\n"))
+        }
+        Question::Text(command) => Exit::print(&described(&classifier.classify_bytes(command.as_encoded_bytes()))),
+    })
 }
 
-/// The rules of the file, if one is named; a profile on the command line wins.
-fn classifier(asked: &Classifying) -> Result<Classifier, End> {
-    let (mut rules, tools) = match &asked.config {
+/// Returns a classifier with the rules of the policy file. A profile on the command line replaces that of the file.
+fn classifier(args: &ClassifyArgs) -> Result<Classifier, Exit> {
+    let (mut rules, tools) = match &args.config {
         Some(file) => {
-            let settings = PolicyFile::new(file).load().map_err(End::failed)?.settings;
+            let settings = PolicyFile::new(file).load().map_err(Exit::failed)?.settings;
             (settings.commands, settings.tools)
         }
         None => Default::default(),
     };
-    rules.profile = asked.profile.unwrap_or(rules.profile);
-    Ok(Classifier::with_rules(&rules).map_err(End::failed)?.with_tools(tools))
+    rules.profile = args.profile().unwrap_or(rules.profile);
+    Ok(Classifier::with_rules(&rules).map_err(Exit::failed)?.with_tools(tools))
 }
 
-fn answer_lines(classifier: &Classifier, questions: impl Read, answers: impl Write) -> End {
-    lines::answer_lines(questions, answers, |line, answers| {
+fn answer_lines(classifier: &Classifier, questions: impl Read, answers: impl Write) -> Exit {
+    jsonl::answer_lines(questions, answers, |line, answers| {
         let (Line::Whole(line) | Line::TooLong(line)) = line;
         answers.write_all(classifier.answer_line(line).as_bytes())
     })
 }
 
-/// The answer as a person reads it: the reason, each part, and what could be remembered.
+/// Describes an answer for a person: the reason, each part, and the shape that a saved decision would have.
 fn described(answer: &Classification) -> String {
     let mut text = format!("{}\n", Escaped(&answer.reason));
     for (index, part) in answer.parts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `bestow check`, `bestow explain` and `bestow check-config`: what would be decided if a file were in force.
+//! `bestow check`, `bestow explain`, `bestow check-config` and `bestow protected`: a policy file, tried out.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,68 +9,69 @@ use bestow::{DryRun, Escaped, Explanation, Place, Policy, PolicyFile, Rule, Sett
 use serde::Serialize;
 
 use crate::{
-    arguments::{Deciding, Reader},
-    end::End,
-    near,
+    args::{CheckArgs, CheckConfigArgs, Form},
+    exit::Exit,
+    suggest,
 };
 
-/// The decision, in one line.
-pub(crate) fn check(asked: &Deciding) -> End {
-    answered(asked, |explanation| match asked.reader {
-        Reader::Person => Ok(format!("{}\n", explanation.decision)),
-        Reader::Program => json(&explanation.decision),
-    })
-}
-
-/// The whole way to the decision.
-pub(crate) fn explain(asked: &Deciding) -> End {
-    answered(asked, |explanation| match asked.reader {
-        Reader::Person => Ok(explanation.to_string()),
-        Reader::Program => json(explanation),
-    })
-}
-
-fn answered(asked: &Deciding, told: impl FnOnce(&Explanation) -> Result<String, End>) -> End {
-    let explanation = PolicyFile::new(&asked.config).load().map_err(End::failed).and_then(|policy| {
-        near::known(&asked.agent, &policy, asked.config.display())?;
-        DryRun::of(policy).and_then(|rehearsal| rehearsal.explain(&asked.agent, &asked.action)).map_err(End::failed)
-    });
-    let answer = explanation.and_then(|explanation| Ok((told(&explanation)?, explanation.decision.verdict())));
-    answer.map_or_else(|end| end, |(text, verdict)| End::decided(verdict, &text))
-}
-
-fn json(value: &impl Serialize) -> Result<String, End> {
-    serde_json::to_string(value).map(|text| text + "\n").map_err(End::failed)
-}
-
-/// Everything that is wrong with a file, or how much is in it.
-pub(crate) fn check_config(file: PathBuf) -> End {
-    let file = PolicyFile::new(file);
-    let checked = file.read().and_then(|text| Ok((text.parse()?, text.tests()))).map_err(End::failed);
-    let taken = checked.and_then(|(policy, tests)| {
-        let told = counted(&policy, tests);
-        DryRun::of(policy).map_err(End::failed)?;
-        Ok(told)
-    });
-    match taken {
-        Ok(told) => End::said(&format!("{}: {told}\n", file.path().display())),
-        Err(end) => end,
-    }
-}
-
-/// Every path that is protected, a line each.
-pub(crate) fn protected(config: Option<PathBuf>) -> End {
-    let policy = match config {
-        Some(file) => PolicyFile::new(file).load().map_err(End::failed),
-        None => Ok(Policy { settings: Settings::default(), agents: BTreeMap::new(), left_out: Vec::new() }),
+/// Prints the decision, in one line.
+pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Exit> {
+    let explanation = explanation(args)?;
+    let text = match args.form.form() {
+        Form::Text => format!("{}\n", explanation.decision),
+        Form::Json => json(&explanation.decision)?,
     };
-    let listed = policy.and_then(|policy| DryRun::of(policy).and_then(|all| all.protected()).map_err(End::failed));
-    let lines =
-        listed.map(|paths| paths.iter().map(|path| format!("{}\n", Escaped(path.as_str()))).collect::<String>());
-    lines.map_or_else(|end| end, |lines| End::said(&lines))
+    Ok(Exit::decided(explanation.decision.verdict(), &text))
 }
 
-/// A rule that binds many agents counts once, and so does one that lists many things.
+/// Prints how the decision is reached.
+pub(crate) fn explain(args: &CheckArgs) -> Result<Exit, Exit> {
+    let explanation = explanation(args)?;
+    let text = match args.form.form() {
+        Form::Text => explanation.to_string(),
+        Form::Json => json(&explanation)?,
+    };
+    Ok(Exit::decided(explanation.decision.verdict(), &text))
+}
+
+fn explanation(args: &CheckArgs) -> Result<Explanation, Exit> {
+    let (action, file) = (args.action()?, &args.file.config);
+    let policy = PolicyFile::new(file).load().map_err(Exit::failed)?;
+    suggest::require_agent(&args.agent, &policy, file.display())?;
+    DryRun::of(policy).and_then(|rehearsal| rehearsal.explain(&args.agent, &action)).map_err(Exit::failed)
+}
+
+fn json(value: &impl Serialize) -> Result<String, Exit> {
+    serde_json::to_string(value).map(|text| text + "\n").map_err(Exit::failed)
+}
+
+/// Prints every mistake of a policy file, or the number of things in it.
+pub(crate) fn check_config(args: CheckConfigArgs) -> Result<Exit, Exit> {
+    let file = PolicyFile::new(args.path());
+    let counts = checked(&file)?;
+    Ok(Exit::print(&format!("{}: {counts}\n", file.path().display())))
+}
+
+/// Checks a policy file as an engine does that starts with it. Returns the number of things in it.
+pub(crate) fn checked(file: &PolicyFile) -> Result<String, Exit> {
+    let read = file.read().and_then(|text| Ok((text.parse()?, text.tests())));
+    let (policy, tests) = read.map_err(Exit::failed)?;
+    let counts = counted(&policy, tests);
+    DryRun::of(policy).map_err(Exit::failed)?;
+    Ok(counts)
+}
+
+/// Prints every protected path, one on each line.
+pub(crate) fn protected(config: Option<PathBuf>) -> Result<Exit, Exit> {
+    let policy = match config {
+        Some(file) => PolicyFile::new(file).load().map_err(Exit::failed)?,
+        None => Policy { settings: Settings::default(), agents: BTreeMap::new(), left_out: Vec::new() },
+    };
+    let paths = DryRun::of(policy).and_then(|rehearsal| rehearsal.protected()).map_err(Exit::failed)?;
+    Ok(Exit::print(&paths.iter().map(|path| format!("{}\n", Escaped(path.as_str()))).collect::<String>()))
+}
+
+/// Counts agents, rules and tests. A rule counts once, for however many agents and paths it holds.
 fn counted(policy: &Policy, tests: usize) -> String {
     let rules = policy.agents.values().flat_map(|agent| agent.rules.iter());
     let rules = rules.map(|Rule { place: Place { line, .. }, .. }| line).collect::<BTreeSet<_>>().len();

@@ -1,4 +1,4 @@
-//! `bestow events`, `request` and `grant`: what a confined command says to its engine over `@events`.
+//! `bestow events`, `request` and `grant`: messages of a sandboxed command to its engine, over `@events`.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
@@ -9,113 +9,122 @@ use std::{
     time::Duration,
 };
 
-use bestow::{AgentId, Outcome, Permission, sandbox, stdio::ToAgent};
+use bestow::{Outcome, sandbox, stdio::ToAgent};
 use serde_json::json;
 
-use crate::end::End;
+use crate::{
+    args::{PassOnArgs, RequestArgs},
+    exit::Exit,
+};
 
-/// Passes lines on, both ways, until the engine ends it.
-pub(crate) fn relay() -> End {
+/// Copies lines in both directions until the engine closes the connection.
+pub(crate) fn relay() -> Exit {
     let mut engine = match sandbox::connect_to_engine() {
         Ok(engine) => engine,
-        Err(why) => return End::failed(why),
+        Err(why) => return Exit::failed(why),
     };
     let to_engine = engine.try_clone();
     thread::spawn(move || {
         let mut to_engine = to_engine?;
-        // The engine hears the end, and says goodbye.
-        let said = io::copy(&mut io::stdin().lock(), &mut to_engine);
-        to_engine.shutdown(Shutdown::Write).and(said)
+        // The engine sees the end of the input, and closes the connection.
+        let copied = io::copy(&mut io::stdin().lock(), &mut to_engine);
+        to_engine.shutdown(Shutdown::Write).and(copied)
     });
     let mut out = io::stdout().lock();
     let mut buffer = [0; 8192];
     loop {
         let read = match engine.read(&mut buffer) {
-            Ok(0) => return End::Done,
+            Ok(0) => return Exit::Done,
             Ok(read) => read,
-            Err(why) => return End::failed(why),
+            Err(why) => return Exit::failed(why),
         };
         let line = buffer.get(..read).unwrap_or_default();
         if let Err(why) = out.write_all(line).and_then(|()| out.flush()) {
-            return End::unheard(&why);
+            return Exit::output_failed(&why);
         }
     }
 }
 
-/// Asks for what this agent lacks, and waits for the answer, at most so long.
-pub(crate) fn request(tags: &[Permission], reason: &str, wait: Option<Duration>) -> End {
-    let asked = json!({ "type": "request_permission", "permissions": tags, "reason": reason });
-    ending(converse(&asked, wait))
+/// Requests permissions for the agent, and waits for the answer.
+pub(crate) fn request(args: &RequestArgs) -> Exit {
+    let RequestArgs { permissions, reason, wait } = args;
+    let message = json!({ "type": "request_permission", "permissions": permissions, "reason": reason });
+    ending(converse(&message, *wait))
 }
 
-/// Passes on what this agent holds.
-pub(crate) fn grant(to: &AgentId, tags: &[Permission], reason: &str) -> End {
-    ending(converse(&json!({ "type": "grant_permission", "agentId": to, "permissions": tags, "reason": reason }), None))
+/// Grants permissions of the agent to another agent.
+pub(crate) fn grant(args: &PassOnArgs) -> Exit {
+    let PassOnArgs { permissions, to, reason } = args;
+    let message = json!({ "type": "grant_permission", "agentId": to, "permissions": permissions, "reason": reason });
+    ending(converse(&message, None))
 }
 
-fn ending(end: io::Result<End>) -> End {
-    end.unwrap_or_else(End::failed)
+fn ending(exit: io::Result<Exit>) -> Exit {
+    exit.unwrap_or_else(Exit::failed)
 }
 
-/// What is heard while an answer is waited for.
-enum Heard {
+/// An event during the wait for an answer.
+enum Received {
     Line(String),
     TimeIsUp,
     Gone(io::Error),
 }
 
-/// Says one thing, and hears lines until one is its answer. The time runs from when the engine has taken it.
-fn converse(said: &serde_json::Value, wait: Option<Duration>) -> io::Result<End> {
+/// Sends one message, and reads lines until one is its answer. The wait begins when the engine has accepted the
+/// message.
+fn converse(message: &serde_json::Value, wait: Option<Duration>) -> io::Result<Exit> {
     let mut engine = sandbox::connect_to_engine()?;
-    engine.write_all(format!("{said}\n").as_bytes())?;
-    let (tell, heard) = channel();
-    let timer = tell.clone();
-    thread::spawn(move || hear(engine, &tell));
+    engine.write_all(format!("{message}\n").as_bytes())?;
+    let (sender, received) = channel();
+    let timer = sender.clone();
+    thread::spawn(move || read_lines(engine, &sender));
     loop {
-        let line = match heard.recv().map_err(io::Error::other)? {
-            Heard::Line(line) => line,
-            Heard::TimeIsUp => return Ok(End::WouldAsk("the question stands; nobody has answered it yet".into())),
-            Heard::Gone(why) => return Err(why),
+        let line = match received.recv().map_err(io::Error::other)? {
+            Received::Line(line) => line,
+            Received::TimeIsUp => {
+                return Ok(Exit::WouldAsk("the request is still waiting: nobody has answered it yet".into()));
+            }
+            Received::Gone(why) => return Err(why),
         };
-        let said: ToAgent = serde_json::from_str(&line)?;
-        if let (ToAgent::RequestAccepted(_), Some(wait)) = (&said, wait) {
+        let message: ToAgent = serde_json::from_str(&line)?;
+        if let (ToAgent::RequestAccepted(_), Some(wait)) = (&message, wait) {
             let timer = timer.clone();
             thread::spawn(move || {
                 let (_never, nothing) = channel::<()>();
                 let _ = nothing.recv_timeout(wait);
-                timer.send(Heard::TimeIsUp)
+                timer.send(Received::TimeIsUp)
             });
-        } else if let Some(end) = answer(&line, said) {
-            return Ok(end);
+        } else if let Some(exit) = answer(&line, message) {
+            return Ok(exit);
         }
     }
 }
 
-/// Lines, until there are no more.
-fn hear(engine: UnixStream, tell: &Sender<Heard>) {
+/// Reads lines until the connection ends.
+fn read_lines(engine: UnixStream, sender: &Sender<Received>) {
     for line in BufReader::new(engine).lines() {
-        if tell.send(line.map_or_else(Heard::Gone, Heard::Line)).is_err() {
+        if sender.send(line.map_or_else(Received::Gone, Received::Line)).is_err() {
             return;
         }
     }
-    // If nobody listens any more, nobody needs to know.
-    let _ = tell.send(Heard::Gone(io::Error::new(io::ErrorKind::UnexpectedEof, "the engine is gone")));
+    // The receiver may have its answer already.
+    let _ = sender.send(Received::Gone(io::Error::new(io::ErrorKind::UnexpectedEof, "the engine has ended")));
 }
 
-/// How it ended, if this line says so.
-fn answer(line: &str, said: ToAgent) -> Option<End> {
-    if let ToAgent::Error(fault) = said {
-        return Some(End::Denied(fault.message));
+/// Returns the outcome, if the message is the answer.
+fn answer(line: &str, message: ToAgent) -> Option<Exit> {
+    if let ToAgent::Error(fault) = message {
+        return Some(Exit::Denied(fault.message));
     }
-    if let ToAgent::Bye(bye) = said {
-        return Some(End::failed(bye.reason.unwrap_or_default()));
+    if let ToAgent::Bye(bye) = message {
+        return Some(Exit::failed(bye.reason.unwrap_or_default()));
     }
-    if let ToAgent::PermissionResult(result) = &said
+    if let ToAgent::PermissionResult(result) = &message
         && result.outcome != Outcome::Granted
     {
-        return Some(End::Denied(result.text.clone()));
+        return Some(Exit::Denied(result.text.clone()));
     }
-    // What else is said is not about this.
-    let is_answer = matches!(said, ToAgent::PermissionResult(_) | ToAgent::GrantResult(_));
-    is_answer.then(|| End::said(&format!("{line}\n")))
+    // Other messages do not answer this one.
+    let is_answer = matches!(message, ToAgent::PermissionResult(_) | ToAgent::GrantResult(_));
+    is_answer.then(|| Exit::print(&format!("{line}\n")))
 }

@@ -1,59 +1,76 @@
 //! The command line of bestow, the agent-to-agent permission grant engine.
 //!
-//! It decides nothing: every answer is the library's. The library half of this package is for programs that carry the same
-//! command line under another name; it has one function, [`main`].
+//! It makes no decision itself: every answer comes from the library `bestow`. The library half of this package is for
+//! programs that carry the same command line under another name: [`main`] runs it, and [`definition`] describes it.
 
 #![forbid(unsafe_code)]
 
-mod arguments;
+mod args;
 mod audit;
 mod classify;
 mod command;
 mod decide;
-mod end;
 mod events;
-mod keep;
-mod lines;
-mod near;
+mod exit;
+mod generate;
+mod init;
+mod jsonl;
 mod path;
+mod persist;
 mod signals;
 mod state;
+mod suggest;
 mod tasks;
 mod tools;
 
 use std::process::ExitCode;
 
-use arguments::{Asked, HELP};
-use end::End;
+use args::{
+    AgentCommand, Arguments, Command, PolicyCommand, ProgramCommand, SandboxCommand, SandboxPart, StateCommand,
+    TaskCommand,
+};
+use exit::Exit;
+
+pub use args::definition;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     if let Some(code) = bestow::sandbox::enter_if_asked() {
         return code;
     }
-    let end = Asked::parse(std::env::args_os().skip(1)).map_or_else(End::usage, carry_out);
-    end.told()
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let exit = Arguments::read(&words).and_then(|arguments| run(arguments.command)).unwrap_or_else(|exit| exit);
+    exit.report(|| Arguments::named(&words))
 }
 
-fn carry_out(asked: Asked) -> End {
-    match asked {
-        Asked::Help => End::said(HELP),
-        Asked::Version => End::said(concat!("bestow ", env!("CARGO_PKG_VERSION"), "\n")),
-        Asked::Check(asked) => decide::check(&asked),
-        Asked::Explain(asked) => decide::explain(&asked),
-        Asked::CheckConfig(file) => decide::check_config(file),
-        Asked::Protected(config) => decide::protected(config),
-        Asked::Classify(asked) => classify::classify(&asked),
-        Asked::Exec(asked) => command::exec(asked),
-        Asked::Profile(asked, format) => command::profile(&asked, format),
-        Asked::Audit(asked) => audit::audit(&asked),
-        Asked::Keep(asked) => keep::keep(&asked),
-        Asked::Order(asked) => state::order(&asked),
-        Asked::Tools(config) => tools::list(config),
-        Asked::Tasks(config, work) => tasks::work(&config, &work),
-        Asked::Request(said, wait) => events::request(&said.tags, &said.reason, wait),
-        Asked::Grant(said, to) => events::grant(&to, &said.tags, &said.reason),
-        Asked::Events => events::relay(),
-        Asked::Path => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
-    }
+fn run(command: Command) -> Result<Exit, Exit> {
+    Ok(match command {
+        Command::Policy(command) => policy(command)?,
+        Command::Sandbox(SandboxCommand::Exec(args)) => command::exec(&args)?,
+        Command::Sandbox(SandboxCommand::Sandbox(SandboxPart::Profile { scope, format })) => {
+            command::profile(&scope, format.into())?
+        }
+        Command::State(StateCommand::Keep(args)) => persist::keep(&args)?,
+        Command::State(StateCommand::Audit(command)) => audit::audit(&command)?,
+        Command::State(StateCommand::Engine(command)) => state::order(&command.request()?)?,
+        Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,
+        Command::Agent(AgentCommand::Request(args)) => events::request(&args),
+        Command::Agent(AgentCommand::Grant(args)) => events::grant(&args),
+        Command::Agent(AgentCommand::Events) => events::relay(),
+        Command::Program(ProgramCommand::Completions { shell }) => generate::completions(shell),
+        Command::Program(ProgramCommand::Man { directory }) => generate::manual(&directory),
+    })
+}
+
+fn policy(command: PolicyCommand) -> Result<Exit, Exit> {
+    Ok(match command {
+        PolicyCommand::Init(args) => init::init(&args)?,
+        PolicyCommand::Check(args) => decide::check(&args)?,
+        PolicyCommand::Explain(args) => decide::explain(&args)?,
+        PolicyCommand::CheckConfig(args) => decide::check_config(args)?,
+        PolicyCommand::Protected { config } => decide::protected(config)?,
+        PolicyCommand::Classify(args) => classify::classify(&args)?,
+        PolicyCommand::Tools { config } => tools::list(config),
+        PolicyCommand::Path { jsonl: _ } => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
+    })
 }

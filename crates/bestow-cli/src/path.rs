@@ -6,11 +6,11 @@ use bestow::fs::{Answer, Op, answer};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    end::End,
-    lines::{self, LONGEST, Line},
+    exit::Exit,
+    jsonl::{self, LONGEST, Line},
 };
 
-/// One question. What else stands in the object is the asker's own business.
+/// One question. Other keys of the object are ignored.
 #[derive(Deserialize)]
 struct Question {
     op: Op,
@@ -19,7 +19,7 @@ struct Question {
     path: String,
 }
 
-/// The answer to what is no question.
+/// The answer to a line that is no question.
 #[derive(Serialize)]
 struct NoQuestion {
     verdict: &'static str,
@@ -27,8 +27,8 @@ struct NoQuestion {
 }
 
 /// Answers the lines of `questions` on `answers`.
-pub(crate) fn answer_lines(questions: impl Read, answers: impl Write) -> End {
-    lines::answer_lines(questions, answers, write_answer)
+pub(crate) fn answer_lines(questions: impl Read, answers: impl Write) -> Exit {
+    jsonl::answer_lines(questions, answers, write_answer)
 }
 
 fn write_answer(line: &Line, answers: &mut dyn Write) -> io::Result<()> {

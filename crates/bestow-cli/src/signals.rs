@@ -1,21 +1,21 @@
-//! Signals that end this process: what it started is ended, and what it left is taken away, before it goes.
+//! Signals that end this process. It ends its command and removes temporary files before it exits.
 
 use std::{future::Future, io};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::end::End;
+use crate::exit::Exit;
 
-/// What `work` comes to, unless this process is told to end before: then `work` is dropped.
-pub(crate) async fn until_told<T>(work: impl Future<Output = T>) -> Result<T, End> {
+/// Returns the result of `work`. A signal that ends this process drops `work` before that.
+pub(crate) async fn until_signal<T>(work: impl Future<Output = T>) -> Result<T, Exit> {
     let all = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()].map(signal);
-    let [mut int, mut term, mut hup, mut quit] = each(all).map_err(End::failed)?;
+    let [mut int, mut term, mut hup, mut quit] = each(all).map_err(Exit::failed)?;
     tokio::select! {
         done = work => Ok(done),
-        _ = int.recv() => Err(End::failed("interrupted: the command was ended")),
-        _ = term.recv() => Err(End::failed("told to end: the command was ended")),
-        _ = hup.recv() => Err(End::failed("the terminal is gone: the command was ended")),
-        _ = quit.recv() => Err(End::failed("told to quit: the command was ended")),
+        _ = int.recv() => Err(Exit::failed("interrupted: the command was ended")),
+        _ = term.recv() => Err(Exit::failed("terminated: the command was ended")),
+        _ = hup.recv() => Err(Exit::failed("the terminal was closed: the command was ended")),
+        _ = quit.recv() => Err(Exit::failed("quit: the command was ended")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a person does with a state directory: through the engine that runs on it, or on the directory itself.
+//! Requests of a person to a state directory: to the engine that runs on it, or to the directory itself.
 
 use std::{io::ErrorKind, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 
@@ -9,104 +9,106 @@ use bestow::{
 };
 
 use crate::{
-    arguments::{Ordered, Style},
-    end::End,
-    keep,
+    args::{AdminRequest, Form},
+    exit::Exit,
+    persist,
 };
 
-/// Carries out an order.
-pub(crate) fn order(asked: &Ordered) -> End {
-    let told = match &asked.write {
-        None => answered(asked, &asked.order, Lasting::ByItself).map(|mut lines| {
-            lines.iter_mut().for_each(|line| name_way_out(line, &asked.state));
-            told(&lines, asked.style)
-        }),
-        Some(file) => keep::approve(asked, file),
-    };
-    told.unwrap_or_else(|end| end)
+/// Carries out a request.
+pub(crate) fn order(request: &AdminRequest) -> Result<Exit, Exit> {
+    if let Some(file) = &request.write {
+        return persist::approve(request, file);
+    }
+    let mut lines = answered(request, &request.order, Lasting::ByItself)?;
+    lines.iter_mut().for_each(|line| name_way_out(line, &request.state));
+    Ok(printed(&lines, request.form))
 }
 
-/// What is held back is agreed to by a command that can be typed as it stands.
+/// Adds the command that accepts a change which is held back, in full.
 fn name_way_out(line: &mut Line, state: &Path) {
     if let Some(change) = line.json.pointer("/held_back/change") {
         line.text = format!("{}; agree with `bestow agree {change} --state {}`", line.text, state.display());
     }
 }
 
-/// What makes a yes last that is given while no engine runs.
+/// The place that keeps an approval which is given while no engine runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lasting {
-    /// Nothing but its scope.
+    /// The scope of the approval alone.
     ByItself,
-    /// A line of the file, which says it for good.
+    /// A line of the policy file, for good.
     InTheFile,
 }
 
-/// What the engine says to `order`, with the secret that was named besides.
-pub(crate) fn answered(asked: &Ordered, order: &AdminCommand, lasting: Lasting) -> Result<Vec<Line>, End> {
-    let secret = asked.token.as_deref().map(|file| {
-        let unread = |why| End::failed(format_args!("`--token-file {}` cannot be read: {why}", file.display()));
+/// Returns the answer of the engine to `order`, with the secret that the request names.
+pub(crate) fn answered(request: &AdminRequest, order: &AdminCommand, lasting: Lasting) -> Result<Vec<Line>, Exit> {
+    let secret = request.token.as_deref().map(|file| {
+        let unread = |why| Exit::failed(format_args!("`--token-file {}` cannot be read: {why}", file.display()));
         std::fs::read_to_string(file).map_err(unread)
     });
-    heard(reply(&asked.state, order, secret.transpose()?.as_deref(), lasting)?)
+    answer(reply(&request.state, order, secret.transpose()?.as_deref(), lasting)?)
 }
 
-/// What the engine on `state` says, or the directory itself.
-pub(crate) fn lines(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Vec<Line>, End> {
-    heard(reply(state, order, None, lasting)?)
+/// Returns the answer of the engine on `state`, or of the directory itself.
+pub(crate) fn lines(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Vec<Line>, Exit> {
+    answer(reply(state, order, None, lasting)?)
 }
 
-fn heard(reply: Reply) -> Result<Vec<Line>, End> {
+fn answer(reply: Reply) -> Result<Vec<Line>, Exit> {
     match reply {
         Reply::Done(lines) => Ok(lines),
-        Reply::Refused(why) => Err(End::Denied(why)),
-        Reply::Failed(why) => Err(End::Failed(why)),
-        other => Err(End::failed(format_args!("an answer of another version: {other:?}"))),
+        Reply::Refused(why) => Err(Exit::Denied(why)),
+        Reply::Failed(why) => Err(Exit::Failed(why)),
+        other => Err(Exit::failed(format_args!("an answer of another version: {other:?}"))),
     }
 }
 
-fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasting) -> Result<Reply, End> {
+fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasting) -> Result<Reply, Exit> {
     if !state.is_dir() {
-        return Err(End::failed(JournalError::NotState { directory: state.to_owned() }));
+        return Err(Exit::failed(JournalError::NotState { directory: state.to_owned() }));
     }
-    refuse_others(state).map_err(End::failed)?;
-    // Looked at first, so that no directory becomes a state directory because it was named by mistake.
-    let is_state = || ReadOnlyJournal::at(state).map(drop).map_err(End::failed);
+    refuse_others(state).map_err(Exit::failed)?;
+    // A look comes first, so that a directory that was named by mistake does not become a state directory.
+    let is_state = || ReadOnlyJournal::at(state).map(drop).map_err(Exit::failed);
     let sent = match token {
         Some(token) => control::send_with_token(state, order, token),
         None => control::send(state, order),
     };
     match sent {
         Ok(Some(reply)) => Ok(reply),
-        Ok(None) if matches!(order, AdminCommand::Process { .. }) => Err(is_state().err().unwrap_or_else(|| End::failed(format_args!(
-            "no engine runs on `{}`: a process is held by the engine that starts it, and ends with it; start the program that \
-             embeds the engine",
-            state.display()
-        )))),
+        Ok(None) if matches!(order, AdminCommand::Process { .. }) => {
+            is_state()?;
+            Err(Exit::failed(format_args!(
+                "no engine runs on `{}`: a process is held by the engine that starts it, and ends with it; start the \
+                 program that embeds the engine",
+                state.display()
+            )))
+        }
         Ok(None) => is_state().and_then(|()| alone(state, order, lasting)),
         Err(why) => {
             let who = if why.kind() == ErrorKind::PermissionDenied { owner(state) } else { String::new() };
-            Err(End::failed(format_args!("the engine on `{}` cannot be reached: {why}{who}", state.display())))
+            Err(Exit::failed(format_args!("the engine on `{}` cannot be reached: {why}{who}", state.display())))
         }
     }
 }
 
-/// Whose directory it is, for whoever may not enter it.
+/// Names the owner of the directory, for a user who may not enter it.
 fn owner(state: &Path) -> String {
     let found = std::fs::metadata(state).map(|found| found.uid());
     found.map_or_else(
         |_| String::new(),
-        |user| format!("; it is for user {user} only: say this as them (`sudo -u '#{user}'`)"),
+        |user| format!("; it is for user {user} only: run this as that user (`sudo -u '#{user}'`)"),
     )
 }
 
-/// No engine runs there. What only looks writes nothing; the rest is an engine for a moment.
-fn alone(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Reply, End> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(End::failed)?;
+/// Answers a request where no engine runs. A request that only reads writes nothing; any other starts an engine for a
+/// moment.
+fn alone(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Reply, Exit> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(Exit::failed)?;
     let store = store(state, order)?;
     runtime.block_on(async {
         let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));
-        let engine = Engine::restore(None, clock, paths, store).await.map_err(End::failed)?;
+        let engine = Engine::restore(None, clock, paths, store).await.map_err(Exit::failed)?;
         let reply = match lasting {
             Lasting::ByItself => control::carry_out_and_end(&engine, order.clone()).await,
             Lasting::InTheFile => control::carry_out(&engine, order.clone()).await,
@@ -116,7 +118,7 @@ fn alone(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Reply, 
     })
 }
 
-fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, End> {
+fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, Exit> {
     if matches!(
         order,
         AdminCommand::Grants { .. }
@@ -125,15 +127,16 @@ fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, End> {
             | AdminCommand::Why { .. }
             | AdminCommand::Mode { mode: None, .. }
     ) {
-        return Ok(Arc::new(ReadOnlyJournal::at(state).map_err(End::failed)?));
+        return Ok(Arc::new(ReadOnlyJournal::at(state).map_err(Exit::failed)?));
     }
-    Ok(Arc::new(Journal::open(state).map_err(End::failed)?))
+    Ok(Arc::new(Journal::open(state).map_err(Exit::failed)?))
 }
 
-pub(crate) fn told(lines: &[Line], style: Style) -> End {
-    let text = |line: &Line| match style {
-        Style::Human => format!("{}\n", line.text),
-        Style::Json => format!("{}\n", line.json),
+/// Prints the lines of an answer.
+pub(crate) fn printed(lines: &[Line], form: Form) -> Exit {
+    let text = |line: &Line| match form {
+        Form::Text => format!("{}\n", line.text),
+        Form::Json => format!("{}\n", line.json),
     };
-    End::said(&lines.iter().map(text).collect::<String>())
+    Exit::print(&lines.iter().map(text).collect::<String>())
 }

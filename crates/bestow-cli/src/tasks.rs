@@ -1,4 +1,4 @@
-//! `bestow tasks`: the scheduled tasks of a file, as they are, and one of them by hand.
+//! `bestow tasks`: lists and checks the scheduled tasks of a policy file, and runs one by hand.
 
 use std::{fmt::Write, io::IsTerminal};
 
@@ -10,43 +10,35 @@ use bestow::{
 };
 use tokio::sync::mpsc;
 
-use crate::{end::End, signals};
+use crate::{
+    args::{TaskPart, TasksArgs},
+    exit::Exit,
+    signals,
+};
 
-/// What is to be done with the tasks.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Work {
-    List,
-    Check,
-    Run(TaskId),
-}
-
-pub(crate) fn work(config: &std::path::Path, work: &Work) -> End {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(why) => return End::failed(why),
-    };
-    let done = runtime.block_on(async {
-        let engine = engine(config).await?;
-        match work {
-            Work::List => list(&engine, &survey(&engine).map_err(End::failed)?),
-            Work::Check => check(&engine, &survey(&engine).map_err(End::failed)?),
-            Work::Run(id) => signals::until_told(run(&engine, id)).await?,
+/// Lists, checks or runs the tasks of a policy file.
+pub(crate) fn tasks(args: &TasksArgs) -> Result<Exit, Exit> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Exit::failed)?;
+    runtime.block_on(async {
+        let engine = engine(&args.config).await?;
+        match &args.part {
+            None | Some(TaskPart::List) => list(&engine, &survey(&engine).map_err(Exit::failed)?),
+            Some(TaskPart::Check) => check(&engine, &survey(&engine).map_err(Exit::failed)?),
+            Some(TaskPart::Run { task }) => signals::until_signal(run(&engine, task)).await?,
         }
-    });
-    done.unwrap_or_else(|end| end)
+    })
 }
 
-/// Where nobody answers: what would have to be asked is told instead.
-async fn engine(config: &std::path::Path) -> Result<Engine, End> {
-    let mut policy: Policy = PolicyFile::new(config).load().map_err(End::failed)?;
+/// Returns an engine in which no person answers. A question becomes an answer that says so.
+async fn engine(config: &std::path::Path) -> Result<Engine, Exit> {
+    let mut policy: Policy = PolicyFile::new(config).load().map_err(Exit::failed)?;
     policy.settings.interaction = Interaction::NonInteractive;
-    let engine = Engine::new(Settings::default()).map_err(End::failed)?;
-    engine.configure(policy).await.map_err(End::failed)?;
+    let engine = Engine::new(Settings::default()).map_err(Exit::failed)?;
+    engine.configure(policy).await.map_err(Exit::failed)?;
     Ok(engine)
 }
 
-fn list(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
+fn list(engine: &Engine, all: &[Surveyed]) -> Result<Exit, Exit> {
     if all.is_empty() {
         return none(engine);
     }
@@ -65,18 +57,18 @@ fn list(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
             Err(_) => writeln!(text, "{file:<32} not taken: try `bestow tasks check`"),
         };
     }
-    Ok(End::said(&text))
+    Ok(Exit::print(&text))
 }
 
-/// Where they would be.
-fn none(engine: &Engine) -> Result<End, End> {
-    let settings = engine.settings().map_err(End::failed)?;
+/// Says that there are no tasks, and where they would be.
+fn none(engine: &Engine) -> Result<Exit, Exit> {
+    let settings = engine.settings().map_err(Exit::failed)?;
     let dir = settings.tasks.dir.as_ref().map(ToString::to_string).unwrap_or_default();
-    Ok(End::said(&format!("no tasks: they are cron/NAME/TASK.md and heartbeat/NAME.md in {}\n", Escaped(&dir))))
+    Ok(Exit::print(&format!("no tasks: they are cron/NAME/TASK.md and heartbeat/NAME.md in {}\n", Escaped(&dir))))
 }
 
-fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
-    let settings = engine.settings().map_err(End::failed)?;
+fn check(engine: &Engine, all: &[Surveyed]) -> Result<Exit, Exit> {
+    let settings = engine.settings().map_err(Exit::failed)?;
     let filters = Sandbox::with_this_program().is_ok_and(|sandbox| sandbox.backend() == "bubblewrap");
     let (mut wrong, mut said) = (Vec::new(), Vec::new());
     for surveyed @ Surveyed { file, task, hindered, missing, ignored, .. } in all {
@@ -93,9 +85,9 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
                 OnMissing::Skip => wrong.push(told("the task does not run")),
             }
         }
-        // With something missing, it is not asked at all, or only after a person has spoken.
+        // A gate with missing permissions does not run, or only after a person has approved.
         if missing.is_empty() || settings.tasks.on_missing == OnMissing::Ask {
-            match surveyed.explain_gate(engine).map(|explained| said_of_gate(explained.as_ref())) {
+            match surveyed.explain_gate(engine).map(|explained| gate_decision(explained.as_ref())) {
                 Some(Ok(runs)) => said.push(gate(&runs)),
                 Some(Err(why)) => wrong.push(gate(&why)),
                 None => {}
@@ -109,21 +101,21 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
         wrong.extend(wrongs.map(|problem| at(file, problem.line, &problem.why)));
     }
     if !said.is_empty()
-        && let end @ (End::Failed(_) | End::WouldAsk(_) | End::Confined | End::Denied(_) | End::Usage(_)) =
-            End::said(&format!("{}\n", said.join("\n")))
+        && let exit @ (Exit::Failed(_) | Exit::WouldAsk(_) | Exit::Confined | Exit::Denied(_) | Exit::Usage(_)) =
+            Exit::print(&format!("{}\n", said.join("\n")))
     {
-        return Err(end);
+        return Err(exit);
     }
     match all.len() {
-        _ if !wrong.is_empty() => Err(End::failed(wrong.join("\n"))),
+        _ if !wrong.is_empty() => Err(Exit::failed(wrong.join("\n"))),
         0 => none(engine),
-        1 => Ok(End::said("1 task, nothing wrong\n")),
-        count => Ok(End::said(&format!("{count} tasks, nothing wrong\n"))),
+        1 => Ok(Exit::print("1 task, nothing wrong\n")),
+        count => Ok(Exit::print(&format!("{count} tasks, nothing wrong\n"))),
     }
 }
 
-/// Whether a gate would run. A question is no: nobody is there when it is put.
-fn said_of_gate(explained: Result<&Explanation, &String>) -> Result<String, String> {
+/// Says if a gate would run. A decision to ask means no, because no person is there at that time.
+fn gate_decision(explained: Result<&Explanation, &String>) -> Result<String, String> {
     let explanation = explained.map_err(|why| format!("the gate could not run: {why}"))?;
     let decision = &explanation.decision;
     let says = match decision.verdict() {
@@ -136,48 +128,48 @@ fn said_of_gate(explained: Result<&Explanation, &String>) -> Result<String, Stri
     Err(format!("the gate could not run, it {says}: {}{refs}{ways}", decision.decision_reason))
 }
 
-/// As compilers say where something is.
+/// Formats a message with its place, as compilers do.
 fn at(file: &str, line: Option<u32>, why: &str) -> String {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
     format!("{}{line}: {}", Escaped(file), Escaped(why))
 }
 
-/// Asks the gate and prints the prompt, as whoever carries out tasks would get it.
-async fn run(engine: &Engine, id: &TaskId) -> Result<End, End> {
+/// Runs the gate and prints the prompt that the task gets.
+async fn run(engine: &Engine, id: &TaskId) -> Result<Exit, Exit> {
     let (told, mut prompts) = mpsc::unbounded_channel();
     let runner = move |run: TaskRun| {
         let told = told.send(run.prompt);
         async move { told.map_err(|why| why.to_string()) }
     };
-    let sandbox = Sandbox::with_this_program().map_err(End::failed)?;
-    let tasks = Scheduler::new(runner).with_sandbox(sandbox).by_hand().start(engine).await.map_err(End::failed)?;
-    tell_ignored(engine, id)?;
-    // What reading the files says of all tasks is over by now.
-    let end = match telling(engine.subscribe(), id, tasks.run_to_end(id)).await {
+    let sandbox = Sandbox::with_this_program().map_err(Exit::failed)?;
+    let tasks = Scheduler::new(runner).with_sandbox(sandbox).by_hand().start(engine).await.map_err(Exit::failed)?;
+    report_ignored(engine, id)?;
+    // The events about reading all task files are over by now.
+    let end = match reporting(engine.subscribe(), id, tasks.run_to_end(id)).await {
         Ok(end) => end,
         Err(NotStarted::Unknown) => return Err(not_taken(engine, id)),
-        Err(why) => return Err(End::failed(format_args!("{id}: {why}"))),
+        Err(why) => return Err(Exit::failed(format_args!("{id}: {why}"))),
     };
-    // Written down before this ends.
+    // The run is recorded before this returns.
     tasks.stop().await;
     Ok(match end {
-        Ok(TaskEnd::Done) => End::said(&for_reader(&prompts.try_recv().map_err(End::failed)?)),
-        Ok(other) => End::failed(other),
+        Ok(TaskEnd::Done) => Exit::print(&for_reader(&prompts.try_recv().map_err(Exit::failed)?)),
+        Ok(other) => Exit::failed(other),
         Err(why) => {
             let told = format!("{id} does not run: {}", in_full(&why));
             match why {
-                Skip::NotAllowed { .. } => End::WouldAsk(told),
-                Skip::Gate(GateOutcome::Failed { .. } | GateOutcome::Unchecked { .. }) => End::Denied(told),
+                Skip::NotAllowed { .. } => Exit::WouldAsk(told),
+                Skip::Gate(GateOutcome::Failed { .. } | GateOutcome::Unchecked { .. }) => Exit::Denied(told),
                 Skip::Gate(GateOutcome::Passed | GateOutcome::CouldNotRun { .. })
                 | Skip::StillRunning
                 | Skip::Missed { .. }
-                | Skip::NoAgent { .. } => End::failed(told),
+                | Skip::NoAgent { .. } => Exit::failed(told),
             }
         }
     })
 }
 
-/// With everything that is kept of what a gate wrote that failed.
+/// Describes why a task is skipped, with the output that is kept of a failed gate.
 fn in_full(why: &Skip) -> String {
     if let Skip::Gate(GateOutcome::Failed { code, wrote }) = why
         && !wrote.is_empty()
@@ -188,28 +180,28 @@ fn in_full(why: &Skip) -> String {
     why.to_string()
 }
 
-/// What is wrong with its file, if there is one.
-fn not_taken(engine: &Engine, id: &TaskId) -> End {
+/// Describes why there is no such task: the mistakes of its file, or that there is no file.
+fn not_taken(engine: &Engine, id: &TaskId) -> Exit {
     let file = match id.kind() {
         TaskKind::Cron => format!("cron/{}/TASK.md", id.name()),
         TaskKind::Heartbeat => format!("heartbeat/{}.md", id.name()),
     };
     let all = match survey(engine) {
         Ok(all) => all,
-        Err(why) => return End::failed(why),
+        Err(why) => return Exit::failed(why),
     };
     let found = all.iter().find(|surveyed| *surveyed.file == *file).and_then(|surveyed| surveyed.task.as_ref().err());
     match found {
-        Some(wrong) => End::failed(
+        Some(wrong) => Exit::failed(
             wrong.iter().map(|problem| at(&file, problem.line, &problem.why)).collect::<Vec<_>>().join("\n"),
         ),
-        None => End::failed(format_args!("there is no task {id}: `bestow tasks` lists them")),
+        None => Exit::failed(format_args!("there is no task {id}: `bestow tasks` lists them")),
     }
 }
 
-/// Tells what the file of the task lists as permissions.
-fn tell_ignored(engine: &Engine, id: &TaskId) -> Result<(), End> {
-    let all = survey(engine).map_err(End::failed)?;
+/// Reports permissions that the file of the task lists. They have no effect.
+fn report_ignored(engine: &Engine, id: &TaskId) -> Result<(), Exit> {
+    let all = survey(engine).map_err(Exit::failed)?;
     let of_task = all.into_iter().find(|surveyed| surveyed.task.as_ref().is_ok_and(|task| task.id == *id));
     if let Some(listed) = of_task.and_then(|surveyed| surveyed.ignored) {
         eprintln!("bestow: {}", TaskEvent::PermissionsIgnored { task: id.clone(), listed: listed.into() });
@@ -217,7 +209,7 @@ fn tell_ignored(engine: &Engine, id: &TaskId) -> Result<(), End> {
     Ok(())
 }
 
-/// The prompt as it is for a program; a terminal gets no control characters, which a gate may have written.
+/// Returns the prompt for standard output. A terminal gets no control characters, which a gate may have written.
 fn for_reader(prompt: &str) -> String {
     if !std::io::stdout().is_terminal() {
         return format!("{prompt}\n");
@@ -225,8 +217,8 @@ fn for_reader(prompt: &str) -> String {
     prompt.lines().map(|line| format!("{}\n", Escaped(line))).collect()
 }
 
-/// Waits for `end`, and tells people meanwhile what happens to the task.
-async fn telling<T>(mut events: Subscription, id: &TaskId, end: impl Future<Output = T>) -> T {
+/// Waits for `end`, and reports the events of the task in the meantime.
+async fn reporting<T>(mut events: Subscription, id: &TaskId, end: impl Future<Output = T>) -> T {
     let tell = |event: &TaskEvent| {
         if concerns(event, id) {
             eprintln!("bestow: {event}");
@@ -238,7 +230,7 @@ async fn telling<T>(mut events: Subscription, id: &TaskId, end: impl Future<Outp
             biased;
             event = events.next() => match event {
                 Ok(recorded) => if let Event::Task(event) = &recorded.event { tell(event) },
-                // How the run ended is not heard here.
+                // The end of the run does not come from here.
                 Err(NoEvent::Missed(_)) => {}
                 Err(NoEvent::Ended) => return end.await,
             },
@@ -247,7 +239,7 @@ async fn telling<T>(mut events: Subscription, id: &TaskId, end: impl Future<Outp
     }
 }
 
-/// Not what reading the files says of all of them, nor what is said at the end anyway.
+/// Returns true for an event to report: not one about reading all files, and not the end of the run.
 fn concerns(event: &TaskEvent, id: &TaskId) -> bool {
     match event {
         TaskEvent::Finished { task, .. } | TaskEvent::Skipped { task, .. } if task == id => false,

@@ -3,6 +3,8 @@
 mod classify;
 mod decide;
 mod exec;
+mod help;
+mod init;
 mod keep;
 mod killed;
 mod path;

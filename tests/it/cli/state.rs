@@ -223,17 +223,17 @@ async fn a_name_or_a_head_that_was_mistyped_is_told_as_that() {
 fn words_that_make_no_sense_are_named() {
     let place = Place::new();
     for (words, named) in [
-        (&["grants", "--grant", "g1"][..], "`--grant` makes no sense here"),
+        (&["grants", "--grant", "g1"][..], "`bestow grants` has no option `--grant`"),
         (&["audit", "show", "--since", "yesterday"], "a moment is written as in"),
-        (&["audit", "what"], "what"),
-        (&["approve"], "the code of the request is missing"),
-        (&["why", "ann"], "the tag is missing"),
+        (&["audit", "what"], "`bestow audit` has no command `what`"),
+        (&["approve"], "`<CODE>` is missing: The code of the request"),
+        (&["why", "ann"], "`<PERMISSION>` is missing"),
         (&["why", "ann", "@admin"], "a permission is"),
         (&["revoke", "42"], "name a grant"),
-        (&["agree"], "the number of the change is missing"),
-        (&["agree", "it"], "a change is named by its number"),
+        (&["agree"], "`<CHANGE>` is missing: The number of the change"),
+        (&["agree", "it"], "`<CHANGE>`: `it` is not a whole number"),
         (&["audit", "verify", "--expect", "7"], "a head is"),
-        (&["requests", "more"], "more"),
+        (&["requests", "more"], "`bestow requests` does not take the word `more`"),
     ] {
         let (_, complaint, code) = place.run(words);
         assert_eq!((complaint.contains(named), code), (true, 64), "{words:?}: {complaint}");

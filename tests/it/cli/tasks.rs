@@ -240,7 +240,10 @@ fn a_directory_of_tasks_that_is_not_there_is_told_with_the_key_that_names_it() {
         format!("does not exist, the directory of tasks (`dir` in `[tasks]`): run `mkdir -p {}`", dir.display());
     assert!(code == 1 && err.contains(&expected), "{err}");
     let (code, _, err) = place.tasks(&["run"]);
-    assert!(code == 64 && err.contains("needs a task, as in `tasks run cron/NAME`"), "{err}");
+    assert!(
+        code == 64 && err.contains("`<TASK>` is missing: The task, as in `cron/NAME`; `bestow tasks` lists them"),
+        "{err}"
+    );
 }
 
 #[test]

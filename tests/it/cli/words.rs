@@ -77,11 +77,11 @@ fn a_command_without_its_directory_is_told_how_to_make_it() {
 #[test]
 fn a_word_that_is_no_command_is_told_with_the_one_that_may_be_meant() {
     for (words, expected) in [
-        (&["chek"][..], "bestow has no `chek`: did you mean `check`?"),
-        (&["tasks", "chek"], "`tasks` has no `chek`: did you mean `check`?"),
-        (&["audit", "shw"], "`audit` has no `shw`: did you mean `show`?"),
-        (&["sandbox", "profil"], "`sandbox` has no `profil`: did you mean `profile`?"),
-        (&["audit", "x\u{1b}"], "`audit` has no `x\\u{1b}`: there is `show`, `verify`, `head`, `cut`"),
+        (&["chek"][..], "`bestow` has no command `chek`: did you mean `check`"),
+        (&["tasks", "chek"], "`bestow tasks` has no command `chek`: did you mean `check`?"),
+        (&["audit", "shw"], "`bestow audit` has no command `shw`: did you mean `show`?"),
+        (&["sandbox", "profil"], "`bestow sandbox` has no command `profil`: did you mean `profile`?"),
+        (&["audit", "x\u{1b}"], "`bestow audit` has no command `x\\u{1b}`: there is `show`, `verify`, `head`, `cut`"),
     ] {
         let (code, told) = told_of(words);
         assert!(code == 64 && told.contains(expected), "{words:?}: {told}");
@@ -100,12 +100,15 @@ fn a_value_that_makes_no_sense_is_told_with_its_option() {
         (&["check", "--agent", "a", "--command", "x", "--needs", "network"], "`--needs`: `network` is not"),
         (&["check", "--agent", "a", "--command", "x", "--needs", "network"], "did you mean `@network`?"),
         (&["why", "a", "@netwrok", "--state", "x"], "did you mean `@network`?"),
-        (&["process", "read", "p0", "--state", "x", "--from", "1k"], "`--from` takes a whole number, and not `1k`"),
-        (&["sandbox", "profile", "--agent", "a", "--format", "x"], "`--format`: "),
-        (&["classify", "--profile", "x", "ls"], "`--profile`: "),
+        (&["process", "read", "p0", "--state", "x", "--from", "1k"], "`--from`: `1k` is not a whole number"),
+        (
+            &["sandbox", "profile", "--agent", "a", "--format", "x"],
+            "`--format`: there is no `x`: there is `bwrap`, `srt`",
+        ),
+        (&["classify", "--profile", "strct", "ls"], "`--profile`: there is no `strct`: did you mean `strict`?"),
         (&["audit", "show", "--state", "x", "--since", "soon"], "`--since`: "),
-        (&["audit", "cut", "--state", "x", "--before", "soon"], "`--before` takes a whole number, and not `soon`"),
-        (&["audit", "cut", "--state", "x"], "`--before` is missing"),
+        (&["audit", "cut", "--state", "x", "--before", "soon"], "`--before`: `soon` is not a whole number"),
+        (&["audit", "cut", "--state", "x"], "`--before` is missing: The first event to set aside"),
     ] {
         let (code, told) = told_of(words);
         assert!(code == 64 && told.contains(expected), "{words:?}: {told}");
@@ -121,11 +124,37 @@ fn check_config_takes_its_file_alone_or_behind_the_option_of_the_other_commands(
 }
 
 #[test]
-fn sections_of_the_help_are_apart() {
-    let told = bestow(&["--help"], b"");
-    let lines: Vec<_> = text(&told.stdout).lines().collect();
-    let is_head = |line: &str| line.starts_with("  ") && line.chars().nth(2).is_some_and(char::is_alphabetic);
-    for pair in lines.windows(2).filter(|pair| is_head(pair[1])) {
-        assert_eq!(pair[0], "", "before {}", pair[1]);
+fn a_misspelt_option_is_named_with_the_one_that_may_be_meant_and_with_the_help_page_of_the_command() {
+    for (words, expected, page) in [
+        (&["check", "--agnt", "a"][..], "`bestow check` has no option `--agnt`: did you mean `--agent`?", "check"),
+        (&["check", "--agent=a", "--comand=ls"], "`bestow check` has no option `--comand`", "check"),
+        (&["audit", "verify", "--expct", "x"], "has no option `--expct`: did you mean `--expect`?", "audit verify"),
+        (&["deny", "abcdef", "--state", "x", "--write"], "`bestow deny` has no option `--write`", "deny"),
+        (&["mode", "a", "paln", "--state", "x"], "there is no `paln`: did you mean `plan`?", "mode"),
+        (&["grants"], "`--state` is missing: The state directory with which the engine was opened", "grants"),
+        (
+            &["check", "--agent", "a"],
+            "one of `--read`, `--write`, `--exec`, `--command`, `--network`, `--tool`",
+            "check",
+        ),
+        (&["check", "--agent", "a", "--tool", "x", "--read", "y"], "exclude each other", "check"),
+        (&["check", "--agent", "a", "--agent", "b", "--read", "y"], "`--agent` is given twice", "check"),
+        (&["classify", "ls", "pwd"], "takes one command: put it in quotes", "classify"),
+        (&["audit"], "`bestow audit` needs a command: there is `show`, `verify`, `head`, `cut`", "audit"),
+    ] {
+        let (code, told) = told_of(words);
+        assert!(code == 64 && told.contains(expected), "{words:?}: {told}");
+        assert!(told.ends_with(&format!("try `bestow {page} --help`\n")), "{words:?}: {told}");
     }
+    let (code, told) = told_of(&[]);
+    assert!(code == 64 && told.contains("needs a command: there is `init`, `check`"), "{told}");
+    assert!(told.ends_with("try `bestow --help`\n"), "{told}");
+}
+
+#[test]
+fn a_value_may_begin_with_a_hyphen_where_it_is_text() {
+    let (code, told) = told_of(&["check", "--agent", "writer", "--config", "FILE", "--command", "-x"]);
+    assert!(code == 2 && told.contains("`-x`"), "{told}");
+    let (code, told) = told_of(&["check", "--agent", "writer", "--config", "FILE", "--read", "-notes"]);
+    assert!(code == 0 && told.contains("/-notes`"), "{told}");
 }

@@ -400,7 +400,11 @@ mod command_line {
         let json: Value = serde_json::from_str(&said).unwrap();
         assert_eq!((code, &json["mode"], &json["agent"]), (Some(0), &"plan".into(), &"bot".into()));
         let (code, _, complaint) = run_by(&engine, &["mode", "bot", "yolo", "--state", &at]);
-        assert_eq!((code, complaint.contains("a mode is one of")), (Some(64), true), "{complaint}");
+        assert_eq!(
+            (code, complaint.contains("there is no `yolo`: there is `default`")),
+            (Some(64), true),
+            "{complaint}"
+        );
         engine.shutdown().await;
         drop((agent, engine));
 

@@ -1,0 +1,170 @@
+//! Commands about the long-running processes of agents.
+
+use std::time::Duration;
+
+use bestow::{
+    AgentId, OutputStream, Permission, ProcessId, Reason,
+    control::{AdminCommand, ProcessCall},
+};
+use clap::{ArgAction, Args, Subcommand};
+
+use super::{
+    state_args::{AdminRequest, PersonArgs, StateArgs},
+    values,
+};
+use crate::exit::Exit;
+
+/// Commands about long-running processes.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProcessCommand {
+    /// Starts a process as an agent, in its sandbox, and prints its name (p0, p1, ...)
+    ///
+    /// The command runs as with `bestow exec`, but goes on when this command has ended. The person who types it
+    /// approves it, once. The process ends with its engine, its agent, the run of its agent, and each permission of --grant.
+    #[command(after_long_help = "\
+Examples:
+  bestow process start --agent lead --state /var/lib/bestow -- npm run watch
+  bestow process start --agent lead --state /var/lib/bestow --grant @write:/work/site -- make serve")]
+    Start {
+        /// The agent
+        #[arg(long, value_name = "ID")]
+        agent: AgentId,
+        /// A permission of the agent that the process gets; repeatable
+        #[arg(long = "grant", value_name = "PERMISSION", value_parser = values::permission)]
+        permissions: Vec<Permission>,
+        #[command(flatten)]
+        person: PersonArgs,
+        #[command(flatten)]
+        state: StateArgs,
+        /// The command and its words, after `--`
+        #[arg(value_name = "COMMAND", action = ArgAction::Append, required = true)]
+        words: Vec<String>,
+    },
+
+    /// Lists the processes
+    #[command(after_long_help = "\
+Examples:
+  bestow process list --state /var/lib/bestow
+  bestow process list --state /var/lib/bestow --agent lead")]
+    List {
+        /// Only the processes of this agent
+        #[arg(long, value_name = "ID")]
+        agent: Option<AgentId>,
+        #[command(flatten)]
+        state: StateArgs,
+    },
+
+    /// Prints the latest output of a process
+    #[command(after_long_help = "\
+Examples:
+  bestow process read p0 --state /var/lib/bestow
+  bestow process read p0 --state /var/lib/bestow --stderr --from 4096")]
+    Read {
+        #[command(flatten)]
+        process: ProcessArgs,
+        /// Reads standard error instead of standard output
+        #[arg(long)]
+        stderr: bool,
+        /// The first byte of the output to print
+        #[arg(long, value_name = "BYTE", default_value = "0", value_parser = values::whole_number)]
+        #[arg(allow_hyphen_values = true)]
+        from: u64,
+        #[command(flatten)]
+        state: StateArgs,
+    },
+
+    /// Writes a line to the input of a process
+    #[command(after_long_help = "\
+Examples:
+  bestow process write p0 --state /var/lib/bestow -- reload all
+  bestow process write p0 --state /var/lib/bestow --close")]
+    Write {
+        #[command(flatten)]
+        process: ProcessArgs,
+        /// The words of the line
+        #[arg(value_name = "WORD", action = ArgAction::Append, required_unless_present = "close")]
+        words: Vec<String>,
+        /// Closes the input after the line
+        #[arg(long)]
+        close: bool,
+        #[command(flatten)]
+        person: PersonArgs,
+        #[command(flatten)]
+        state: StateArgs,
+    },
+
+    /// Stops a process
+    ///
+    /// It asks the process to end, and kills it after --grace.
+    #[command(after_long_help = "\
+Examples:
+  bestow process stop p0 --state /var/lib/bestow
+  bestow process stop p0 --state /var/lib/bestow --grace 30 --reason 'the site has moved'")]
+    Stop {
+        #[command(flatten)]
+        process: ProcessArgs,
+        /// The time that the process has to end by itself, in whole seconds
+        #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = values::seconds_from_zero)]
+        #[arg(allow_hyphen_values = true)]
+        grace: Duration,
+        /// The reason that the trail keeps
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        reason: Option<Reason>,
+        #[command(flatten)]
+        person: PersonArgs,
+        #[command(flatten)]
+        state: StateArgs,
+    },
+
+    /// Stops a process and starts it again
+    #[command(after_long_help = "\
+Examples:
+  bestow process restart p0 --state /var/lib/bestow")]
+    Restart {
+        #[command(flatten)]
+        process: ProcessArgs,
+        #[command(flatten)]
+        person: PersonArgs,
+        #[command(flatten)]
+        state: StateArgs,
+    },
+}
+
+/// The name of a process.
+#[derive(Debug, Args)]
+pub(crate) struct ProcessArgs {
+    /// The process, such as p0
+    #[arg(value_name = "PROCESS")]
+    process: ProcessId,
+}
+
+impl ProcessCommand {
+    /// Returns the request to the engine.
+    pub(super) fn request(&self) -> Result<AdminRequest, Exit> {
+        let nobody = PersonArgs::default();
+        let (call, person, state) = match self {
+            ProcessCommand::Start { agent, permissions, person, state, words } => {
+                let (agent, command, named) = (agent.clone(), words.clone(), permissions.clone());
+                (ProcessCall::Start { agent, command, named }, person, state)
+            }
+            ProcessCommand::List { agent, state } => (ProcessCall::List { agent: agent.clone() }, &nobody, state),
+            ProcessCommand::Read { process, stderr, from, state } => {
+                let stream = if *stderr { OutputStream::Stderr } else { OutputStream::Stdout };
+                (ProcessCall::Read { process: process.process, stream, from: *from }, &nobody, state)
+            }
+            ProcessCommand::Write { process, words, close, person, state } => {
+                let line = words.join(" ");
+                let text = if line.is_empty() { line } else { format!("{line}\n") };
+                (ProcessCall::Write { process: process.process, text, close: *close }, person, state)
+            }
+            ProcessCommand::Stop { process, grace, reason, person, state } => {
+                let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+                (ProcessCall::Stop { process: process.process, grace_ms, reason: reason.clone() }, person, state)
+            }
+            ProcessCommand::Restart { process, person, state } => {
+                (ProcessCall::Restart { process: process.process }, person, state)
+            }
+        };
+        Ok(AdminRequest::of(AdminCommand::Process { call, by: person.by()? }, state).with_token(person))
+    }
+}

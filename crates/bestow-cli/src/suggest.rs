@@ -1,0 +1,46 @@
+//! Suggestions for names that do not exist.
+
+use std::fmt;
+
+use bestow::{AgentId, Escaped, Policy};
+
+use crate::exit::Exit;
+
+/// The number of names that a message lists.
+const MOST_LISTED: usize = 8;
+
+/// The longest name for which a suggestion is made, in bytes.
+const LONGEST: usize = 64;
+
+/// Returns the name that `word` is probably a slip of.
+pub(crate) fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    if word.len() > LONGEST {
+        return None;
+    }
+    let distances = known.iter().map(|known| (strsim::damerau_levenshtein(&word.to_lowercase(), known), *known));
+    distances.min().filter(|(distance, known)| *distance <= known.len().div_ceil(3)).map(|(_, known)| known)
+}
+
+/// Returns the way out for a word that is none of `known`: the closest name, or a list of them.
+pub(crate) fn suggest(word: &str, known: &[&str]) -> String {
+    closest(word, known).map_or_else(|| listed(known), |known| format!("did you mean `{known}`?"))
+}
+
+/// Lists names, but not all of very many.
+pub(crate) fn listed(known: &[&str]) -> String {
+    let more = known.len().saturating_sub(MOST_LISTED);
+    let listed: Vec<_> = known.iter().take(MOST_LISTED).map(|known| format!("`{known}`")).collect();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("there is {}{more}", listed.join(", "))
+}
+
+/// Refuses an agent that the file does not have.
+pub(crate) fn require_agent(agent: &AgentId, policy: &Policy, file: impl fmt::Display) -> Result<(), Exit> {
+    if policy.agents.contains_key(agent) {
+        return Ok(());
+    }
+    let all: Vec<_> = policy.agents.keys().map(AgentId::as_str).collect();
+    let file = Escaped(&file.to_string()).to_string();
+    let way_out = suggest(agent.as_str(), &all);
+    Err(Exit::failed(format_args!("{file}: there is no agent `{agent}` in this file: {way_out}")))
+}
