@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use bestow::{
     AgentId, Timestamp,
-    control::Held,
+    control::GrantOrDecisionId,
     journal::{Head, audit::Filter},
 };
 use clap::{Args, Subcommand};
