@@ -16,10 +16,11 @@ mod wire;
 
 use std::{
     io,
+    net::Shutdown,
     os::{
-        fd::AsRawFd,
+        fd::{AsRawFd, OwnedFd},
         unix::{
-            fs::PermissionsExt,
+            fs::{MetadataExt, PermissionsExt},
             net::{UnixListener, UnixStream},
         },
     },
@@ -66,7 +67,8 @@ pub(crate) fn serve(engine: &Engine, directory: &Path) -> io::Result<()> {
     let listener = UnixListener::bind(&socket.path)?;
     std::fs::set_permissions(&socket.path, std::fs::Permissions::from_mode(0o600))?;
     let served = Served { engine: engine.downgrade(), surfaces: engine.surfaces(), secret, runtime: Handle::current() };
-    end_with(engine, directory.to_owned());
+    let own = Bound { waker: UnixStream::from(OwnedFd::from(listener.try_clone()?)), inode: inode(&socket.path)? };
+    end_with(engine, directory.to_owned(), own);
     let served = Arc::new(served);
     thread::Builder::new().name("bestow-control".to_owned()).spawn(move || listen(&listener, &served))?;
     Ok(())
@@ -176,15 +178,27 @@ fn listen(listener: &UnixListener, served: &Arc<Served>) {
     }
 }
 
-/// Wakes the listener when the engine ends, and removes the socket.
-fn end_with(engine: &Engine, directory: PathBuf) {
+/// The socket that this engine listens on.
+struct Bound {
+    waker: UnixStream,
+    /// The device and the number of its file. The kernel gives them to no other file while the socket is open.
+    inode: (u64, u64),
+}
+
+fn inode(path: &Path) -> io::Result<(u64, u64)> {
+    std::fs::symlink_metadata(path).map(|file| (file.dev(), file.ino()))
+}
+
+/// Wakes the listener when the engine ends, and removes its socket. The socket of a later engine stays.
+fn end_with(engine: &Engine, directory: PathBuf, own: Bound) {
     let mut events = engine.subscribe();
     tokio::spawn(async move {
         while events.next().await != Err(crate::engine::NoEvent::Ended) {}
-        if let Ok(socket) = Socket::in_directory(&directory) {
-            drop(UnixStream::connect(&socket.path));
-            // Another engine may have created its own socket there by now, and this removes that one.
+        if let Ok(socket) = Socket::in_directory(&directory)
+            && inode(&socket.path).is_ok_and(|there| there == own.inode)
+        {
             drop(std::fs::remove_file(&socket.path));
         }
+        drop(own.waker.shutdown(Shutdown::Both));
     });
 }

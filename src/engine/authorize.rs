@@ -116,8 +116,8 @@ impl Agent {
     ///
     /// ```
     /// use bestow::{
-    ///     Action, Agent, Answer, Approver, Authorization, Engine, Error, InitialGrants, Kind, Outcome, Profile, Settings,
-    ///     Prompt,
+    ///     Action, Agent, Answer, Approver, Authorization, Engine, Error, InitialGrants, Kind, Outcome, Profile, Prompt,
+    ///     Settings,
     /// };
     ///
     /// # fn carry_out(_: &Action) -> String { "built".to_owned() }

@@ -255,7 +255,9 @@ impl Shared {
             lost_again |= matches!(event, Event::GrantIssued { grant } if !state.grants.contains_key(&grant.id));
         }
         if lost_again {
-            let there = |event: &&Event| !matches!(event, Event::GrantIssued { grant } if !state.grants.contains_key(&grant.id));
+            let there = |event: &&Event| {
+                if let Event::GrantIssued { grant } = event { state.grants.contains_key(&grant.id) } else { true }
+            };
             let rest: Vec<_> = batch.events.iter().filter(there).cloned().collect();
             self.publish(writer, &rest);
         } else {

@@ -181,7 +181,9 @@ impl Profile {
             "cwd": self.cwd,
             "read_roots": ["/"],
             "write_roots": self.write.keys().collect::<Vec<_>>(),
-            "read_only": sorted(read_only.iter().cloned().chain(ReadOnlyPaths::missing(self)).chain(self.absent_inside())),
+            "read_only": sorted(
+                read_only.iter().cloned().chain(ReadOnlyPaths::missing(self)).chain(self.absent_inside()),
+            ),
             "hidden": self.hidden,
             "network": self.network,
             "domains": self.domains,

@@ -64,7 +64,7 @@ impl ReadOnlyPaths {
             Guard::Sensitive => directories(profile)?.map(|root| (root, look_again(root, profile))).collect(),
             Guard::Nothing => Vec::new(),
         };
-        let mut holding = Holding::new(profile, Some(Taking::begin()?));
+        let mut holding = HeldPlaceholders::new(profile, Some(Taking::begin()?));
         holding.by_name()?;
         for (root, looked) in looked {
             holding.sensitive(root, looked)?;
@@ -72,10 +72,10 @@ impl ReadOnlyPaths {
         holding.done()
     }
 
-    /// Lists the existing paths that are read-only now, without placeholders. [`missing`](ReadOnlyPaths::missing) lists the
-    /// missing ones.
+    /// Lists the existing paths that are read-only now, without placeholders.
+    /// [`missing`](ReadOnlyPaths::missing) lists the missing ones.
     pub(super) fn existing(profile: &Profile) -> Result<Vec<SanitizedPath>, SandboxError> {
-        let mut holding = Holding::new(profile, None);
+        let mut holding = HeldPlaceholders::new(profile, None);
         for root in directories(profile)? {
             let looked = look(root, profile);
             if let Some((link, _)) = looked.sensitive.iter().find(|(_, kind)| *kind == FileType::Symlink) {
@@ -125,7 +125,7 @@ fn lstat(path: &Path) -> Result<rustix::fs::Stat, Errno> {
 }
 
 /// The protection of one profile, under construction.
-struct Holding<'p> {
+struct HeldPlaceholders<'p> {
     profile: &'p Profile,
     /// The placeholders, or `None` if the paths are only listed.
     taking: Option<Taking>,
@@ -135,10 +135,10 @@ struct Holding<'p> {
     not_there: Vec<SanitizedPath>,
 }
 
-impl Holding<'_> {
-    fn new(profile: &Profile, taking: Option<Taking>) -> Holding<'_> {
+impl HeldPlaceholders<'_> {
+    fn new(profile: &Profile, taking: Option<Taking>) -> HeldPlaceholders<'_> {
         let mounts = Mounts::of(profile);
-        Holding { profile, taking, mounts, promised: BTreeMap::new(), stricter: Vec::new(), not_there: Vec::new() }
+        HeldPlaceholders { profile, taking, mounts, promised: BTreeMap::new(), stricter: Vec::new(), not_there: Vec::new() }
     }
 
     /// Protects the hidden paths and the paths that a rule denies by name.
@@ -397,7 +397,7 @@ impl Holding<'_> {
     fn done(mut self) -> Result<ReadOnlyPaths, SandboxError> {
         self.mounts.pin(self.profile);
         self.fold();
-        let Holding { taking, mounts, promised, stricter, not_there, .. } = self;
+        let HeldPlaceholders { taking, mounts, promised, stricter, not_there, .. } = self;
         let is_held = |path: &Path, kept: Kept| {
             mounts.over(path).is_some_and(|(_, mount)| match kept {
                 Kept::Unread => mount.is_unread(),

@@ -26,6 +26,7 @@ mod guards;
 mod invariants;
 mod matrix;
 mod model;
+mod plain_words;
 mod readme;
 mod ruled;
 #[cfg(all(feature = "cli", feature = "sandbox"))]

@@ -128,7 +128,8 @@ proptest! {
             let world = World::new();
             let names = ["a", "b", "c"];
             let agents: Vec<_> = names.iter().zip(&held).map(|(name, list)| {
-                futures_now(world.engine.register(profile(name, "you", Kind::Cron), InitialGrants::of(list.clone()))).unwrap()
+                let holding = InitialGrants::of(list.clone());
+                futures_now(world.engine.register(profile(name, "you", Kind::Cron), holding)).unwrap()
             }).collect();
             let together = |wanted: &Permission| agents.iter().any(|agent| agent.check(wanted) == Check::Held);
             let before: Vec<bool> = probe.iter().map(together).collect();
@@ -169,7 +170,8 @@ proptest! {
                     chain.last(), Some(ProvenanceStep::Grant(root)) if root.origin == bestow::Origin::Operator
                 );
                 prop_assert!(root, "{} hangs on nothing", grant);
-                prop_assert!(chain.iter().all(|link| matches!(link, ProvenanceStep::Grant(grant) if live.contains(grant))));
+                let lives = |link| matches!(link, &ProvenanceStep::Grant(ref grant) if live.contains(grant));
+                prop_assert!(chain.iter().all(lives));
             }
             for (agent, (_, _, wanted)) in agents.iter().zip(&grants) {
                 prop_assert_eq!(agent.check(wanted) == Check::Held, !agent.why(wanted).unwrap().is_empty());
@@ -214,7 +216,8 @@ proptest! {
         );
         block_on(async {
             let world = World::new();
-            let agent = world.engine.register(profile("ann", "you", Kind::Cron), InitialGrants::of(held)).await.unwrap();
+            let holding = InitialGrants::of(held);
+            let agent = world.engine.register(profile("ann", "you", Kind::Cron), holding).await.unwrap();
             if agent.check(PermissionRef::write(&path)) == Check::Held {
                 prop_assert_eq!(agent.check(PermissionRef::read(&path)), Check::Held);
             }
@@ -256,7 +259,8 @@ proptest! {
         prop_assert_eq!(&caller, &before);
         block_on(async {
             let world = World::new();
-            let agent = world.engine.register(profile("ann", "you", Kind::Cron), InitialGrants::of(held)).await.unwrap();
+            let holding = InitialGrants::of(held);
+            let agent = world.engine.register(profile("ann", "you", Kind::Cron), holding).await.unwrap();
             let (grants, permissions) = (agent.grants().unwrap(), agent.permissions().unwrap());
             if let Ok(scope) = agent.exec_scope(&named) {
                 prop_assert!(scope.iter().all(|permission| agent.check(&permission) == Check::Held));

@@ -113,7 +113,7 @@ pub(super) const RULES: &[Rule] = &[
             &["mv / x", "mv a /home", "mv ~/a ~/b", "mv x /etc/y", "mv a /mnt", "mv * ..", "mv /mnt/a b"],
         ),
     rule(
-        "cp gcp mv gmv install ginstall tee ln dd rsync sponge ed ex",
+        "cp gcp mv gmv install ginstall ln dd rsync sponge ed ex",
         "overwrites what the system starts or knows its users by",
     )
     .when(&[Line(overwrites_a_vital_file)])
@@ -121,7 +121,6 @@ pub(super) const RULES: &[Rule] = &[
         &[
             "cp /dev/null /etc/passwd",
             "mv x /etc/shadow",
-            "echo x | tee /etc/sudoers",
             "install /dev/null /etc/passwd",
             "ln -sf /dev/null /etc/passwd",
             "cp x /etc/sudoers.d/me",
@@ -129,7 +128,11 @@ pub(super) const RULES: &[Rule] = &[
         ],
         &["cp /etc/passwd x", "cp a /etc/nginx/nginx.conf", "install -m 755 x /usr/bin/x", "rsync /etc/fstab h:b"],
     ),
-    rule("cp gcp mv tee dd install", "empties a file of the system").when(&[Line(empties_a_system_file)]).examples(
+    rule("tee gtee", "overwrites what the system starts or knows its users by").when(&[Operand(is_vital)]).examples(
+        &["echo x | tee /etc/sudoers", "echo x | tee /etc/passwd log", "tee -a log /etc/shadow < x"],
+        &["echo x | tee log", "tee a /etc/nginx/nginx.conf < x"],
+    ),
+    rule("cp gcp mv dd install", "empties a file of the system").when(&[Line(empties_a_system_file)]).examples(
         &["cp /dev/null /usr/bin/x", "dd if=/dev/null of=/bin/ls", "find /etc -exec cp /dev/null {} ';'"],
         &["cp /dev/null a.log", "cp x /usr/bin/x"],
     ),

@@ -6,7 +6,7 @@ use crate::command::{
     walk::{Arg, HOME, Walker},
 };
 
-/// The limit of mounts that are followed. Further mounts are ignored.
+/// The limit of whole directories in one container. A command with more is taken to destroy one of them.
 const MAX_MOUNTS: usize = 8;
 
 /// A mounted directory or volume, and its path inside the container.
@@ -28,11 +28,12 @@ impl Walker<'_> {
             return Verdict::safe("");
         }
         let (mounts, start) = mounts(rest);
+        let whole: Vec<&Mount> = mounts.iter().filter(|mount| self.is_whole(&mount.source)).collect();
+        if whole.len() > MAX_MOUNTS {
+            return Verdict::destructive("mounts more whole directories than are followed");
+        }
         let mut found = Verdict::safe("");
-        for mount in mounts.iter().take(MAX_MOUNTS) {
-            if !self.is_whole(&mount.source) {
-                continue;
-            }
+        for mount in whole {
             let words =
                 rest.iter().skip(start).map(|word| Arg { text: outside(&word.text, mount).into(), ..word.clone() });
             let words: Vec<Arg> = words.collect();

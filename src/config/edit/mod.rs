@@ -138,10 +138,10 @@ impl PolicyFile {
     ///
     /// # Errors
     ///
-    /// [`PersistError::NotSayable`] if the file cannot express exactly this, does not have the agent, or the action would
-    /// still not be allowed; [`PersistError::File`] with every problem of the file as it is, or would be;
-    /// [`PersistError::Disk`] if the file is read-only or cannot be replaced, or if another process holds the lock of its
-    /// directory for seconds. In each case the file is unchanged.
+    /// [`PersistError::NotSayable`] if the file cannot express exactly this, does not have the agent, or the action
+    /// would still not be allowed; [`PersistError::File`] with every problem of the file as it is, or would be;
+    /// [`PersistError::Disk`] if the file is read-only or cannot be replaced, or if another process holds the lock of
+    /// its directory for seconds. In each case the file is unchanged.
     pub fn keep(&self, said: &PermanentDecision) -> Result<Written, PersistError> {
         self.keep_at_first(said).map(WrittenAtStart::stands)
     }

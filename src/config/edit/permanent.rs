@@ -72,7 +72,8 @@ impl PermanentDecision {
     ///
     /// # Errors
     ///
-    /// [`PersistError::NotSayable`] if the decision is not permanent, is a denial, or a rule cannot express exactly this.
+    /// [`PersistError::NotSayable`] if the decision is not permanent, is a denial, or cannot be expressed exactly by a
+    /// rule.
     pub fn of_ruling(ruling: &SavedDecision) -> Result<PermanentDecision, PersistError> {
         let name = ruling.id;
         if ruling.verdict != Verdict::Allow || ruling.scope != Scope::Always {

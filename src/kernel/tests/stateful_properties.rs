@@ -171,7 +171,8 @@ proptest! {
             let before = tale.state.clone();
             let events = tale.tell(command).unwrap_or_default();
             let uses = |state: &State, agent: &AgentId, permission: &Permission| {
-                state.agents.get(agent).is_some_and(|known| state.uses(known, permission, tale.now, &StaleGrants::new()))
+                let stale = StaleGrants::new();
+                state.agents.get(agent).is_some_and(|known| state.uses(known, permission, tale.now, &stale))
             };
             let went = |agent: &AgentId| events.contains(&Event::AgentRetired { agent: agent.clone() });
             for event in &events {

@@ -128,7 +128,10 @@ async fn the_end_of_a_run_ends_what_was_for_it() {
     assert_eq!(ann.verdict(&dangerous()).unwrap(), Verdict::Deny);
     let mut events = world.engine.subscribe();
     world.engine.end_run(ann.id()).await.unwrap();
-    let ended = |event: &Event| matches!(event, Event::RunEnded { agent, run: over } if agent == ann.id() && *over == run("night"));
+    let ended = |event: &Event| match event {
+        Event::RunEnded { agent, run: over } => agent == ann.id() && *over == run("night"),
+        _ => false,
+    };
     assert_eq!(heard(&mut events).iter().filter(|recorded| ended(&recorded.event)).count(), 1);
     assert!(!check(&ann, "@network").is_held());
     assert_eq!(ann.verdict(&dangerous()).unwrap(), Verdict::Ask, "the no was for that run");

@@ -33,6 +33,33 @@ async fn an_engine_goes_on_where_the_one_before_ended() {
     assert_eq!(engine.check(&id("ann"), PermissionRef::Network), Check::Held);
 }
 
+/// The attack on availability: the end of an engine removed the socket of the engine that came after it.
+#[tokio::test]
+async fn a_later_engine_keeps_its_socket_when_an_earlier_one_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    for _ in 0..20 {
+        let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+        // The lock is free as soon as the engine has ended. Its other tasks may end later.
+        let (_, later) = tokio::join!(engine.shutdown(), opened(&state));
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert!(fs::symlink_metadata(state.join("control")).is_ok());
+        later.shutdown().await;
+    }
+}
+
+/// Opens an engine as soon as no other one holds the directory.
+async fn opened(state: &Path) -> Engine {
+    loop {
+        match Engine::durable(Settings::default(), state).await {
+            Ok(engine) => return engine,
+            Err(_) => tokio::task::yield_now().await,
+        }
+    }
+}
+
 /// The attack: a user who can rename the directory replaces it with an older copy, or removes all permanent denials.
 #[tokio::test]
 async fn a_directory_that_others_may_put_another_in_the_place_of_is_used_by_nothing() {

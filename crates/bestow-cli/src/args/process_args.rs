@@ -20,7 +20,8 @@ pub(crate) enum ProcessCommand {
     /// Starts a process as an agent, in its sandbox, and prints its name (p0, p1, ...)
     ///
     /// The command runs as with `bestow exec`, but goes on when this command has ended. The person who types it
-    /// approves it, once. The process ends with its engine, its agent, the run of its agent, and each permission of --grant.
+    /// approves it, once. The process ends with its engine, its agent, the run of its agent, and each permission of
+    /// --grant.
     #[command(after_long_help = "\
 Examples:
   bestow process start --agent lead --state /var/lib/bestow -- npm run watch
