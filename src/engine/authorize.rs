@@ -156,7 +156,7 @@ impl Agent {
     /// let engine = Engine::new(Settings::default())?;
     /// let profile = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/tmp".parse()?);
     /// let agent = engine.register(profile, Holding::nothing()).await?;
-    /// tokio::spawn(person(engine.approver(&"you".parse()?, "ann".parse()?, "terminal")));
+    /// tokio::spawn(person(engine.approver("you", "ann", "terminal")));
     /// let action = Action::tool("Bash".parse()?, serde_json::json!({ "command": "make" }));
     /// assert_eq!(call(&agent, action.because("to build the site".parse()?)).await?, "built");
     /// let never = Action::command("rm -rf /");

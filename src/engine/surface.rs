@@ -1,6 +1,9 @@
 //! The channels to people: the prompts that they see, and their presence.
 
-use std::sync::{Arc, Weak};
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+};
 
 use tokio::sync::mpsc;
 
@@ -57,12 +60,17 @@ pub(super) enum Surface {
 /// The presence of a foreground agent's user, as long as this value lives (a terminal, a chat, a bot over stdio).
 ///
 /// Dropping it, or not reading it, means that the user is gone: waiting requests go to the next route.
-#[derive(Debug)]
 pub struct Connection {
     pub(super) shared: Weak<Shared>,
     pub(super) agent: AgentId,
     pub(super) generation: u64,
     pub(super) receiver: mpsc::Receiver<ToPerson>,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Connection(user of {})", self.agent)
+    }
 }
 
 impl Connection {
@@ -92,12 +100,17 @@ impl Drop for Connection {
 }
 
 /// The presence of an approver for an owner, as long as this value lives (a dashboard).
-#[derive(Debug)]
 pub struct Attendance {
     pub(super) shared: Weak<Shared>,
     pub(super) owner: OwnerId,
     pub(super) generation: u64,
     pub(super) receiver: mpsc::Receiver<ToPerson>,
+}
+
+impl fmt::Debug for Attendance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Attendance(for {})", self.owner)
+    }
 }
 
 impl Attendance {

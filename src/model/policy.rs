@@ -194,7 +194,7 @@ impl fmt::Display for LeftOut {
 }
 
 /// Everything one file says, parsed, validated and with real paths.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "what it gives and what it leaves out are all a policy is")]
 pub struct Policy {
     /// The settings.
@@ -204,4 +204,12 @@ pub struct Policy {
     /// What it says and does not give.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+}
+
+/// Names the agents. The fields show the rest.
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let agents: Vec<_> = self.agents.keys().collect();
+        write!(f, "Policy(agents {agents:?}, {} left out)", self.left_out.len())
+    }
 }

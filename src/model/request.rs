@@ -5,26 +5,34 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, ActionFacts, AgentId, ApproverId, Code, Details, Kind, Means, Mode, Name, OwnerId, Permission, Permissions,
+    Action, ActionFacts, AgentId, ApproverId, Code, Details, InvalidText, Kind, Means, Mode, Name, OrText, OwnerId, Permission, Permissions,
     Reason, RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list, text::Quoted,
 };
 
-/// What an agent asks for: `request_permission {permission(s), reason, scope?}`.
+/// A request that an agent is about to make: `request_permission {permission(s), reason, scope?}`.
+///
+/// ```
+/// use bestow::{Ask, Permission, Scope};
+///
+/// let ask = Ask::new(Permission::Network, "to read the latest docs").at_most(Scope::Once);
+/// assert_eq!(ask, Ask::new("@network", "to read the latest docs").at_most(Scope::Once));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ask {
-    /// What it needs.
-    pub permissions: Permissions,
-    /// Why.
-    pub reason: Reason,
+    pub(crate) permissions: Result<Permissions, InvalidText>,
+    pub(crate) reason: Result<Reason, InvalidText>,
     /// The widest scope it wants; none leaves it to the person.
     pub scope: Option<Scope>,
 }
 
 impl Ask {
-    /// Asks for `permissions`, and leaves the scope to the person.
-    pub fn new(permissions: impl Into<Permissions>, reason: Reason) -> Ask {
-        Ask { permissions: permissions.into(), reason, scope: None }
+    /// Asks for `permissions`, and leaves the scope to the person. Both may be texts; [`Agent::request`] reports an
+    /// invalid one.
+    ///
+    /// [`Agent::request`]: crate::Agent::request
+    pub fn new(permissions: impl OrText<Permissions>, reason: impl OrText<Reason>) -> Ask {
+        Ask { permissions: permissions.value(), reason: reason.value(), scope: None }
     }
 
     /// The same, for no longer than `scope`.

@@ -39,10 +39,8 @@ pub(crate) fn exec(asked: Scoped) -> End {
 /// rule denies stays denied.
 async fn stand_behind(engine: &Engine, agent: &Agent, action: &Action) -> Result<(), End> {
     let owner = agent.profile().map_err(End::failed)?.owner.clone();
-    let by = "operator".parse().map_err(End::failed)?;
-    let reason = "typed on the command line".parse().map_err(End::failed)?;
-    let person = engine.approver(&owner, by, "command line");
-    person.enable(agent.id(), action, reason).await.map(drop).map_err(End::failed)
+    let person = engine.approver(&owner, "operator", "command line");
+    person.enable(agent.id(), action, "typed on the command line").await.map(drop).map_err(End::failed)
 }
 
 /// Prints the profile.

@@ -19,6 +19,8 @@ pub enum ProfileError {
     SensitiveLink(SanitizedPath),
     /// Something that is to be kept from the command cannot be.
     NotHeld(SanitizedPath, String),
+    /// The agent may write several places, and no one of them is its workspace.
+    SeveralRoots(Vec<SanitizedPath>),
     /// `@events` is an agent's way to its engine, and this command is nobody's.
     NoSocket,
 }
@@ -37,6 +39,14 @@ impl fmt::Display for ProfileError {
             }
             ProfileError::NotHeld(path, why) => {
                 write!(f, "`{}` cannot be kept from the command: {}", Shown(path.as_str()), Shown(why))
+            }
+            ProfileError::SeveralRoots(paths) => {
+                let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", Shown(path.as_str()))).collect();
+                write!(
+                    f,
+                    "the agent may write {}, and not its working directory: name what the command writes with `Agent::exec`",
+                    paths.join(", ")
+                )
             }
             ProfileError::NoSocket => {
                 f.write_str("`@events` leads an agent to its engine: run the command as an agent (`Agent::exec`)")

@@ -228,7 +228,7 @@ fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too(
             assert_eq!(exec("mkdir private && echo x > private/a").await.unwrap().code, Some(0), "{ground}");
             let run = "night".parse().unwrap();
             host.engine.begin_run(host.agent.id(), "night".parse().unwrap()).await.unwrap();
-            let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+            let you = host.engine.approver("you", "ann", "terminal");
             let denied =
                 bestow::PathGlob::at("private", &ground.world.workspace().parse().unwrap(), bestow::Reach::Below);
             let policies = bestow::Policies { forbidden: vec![denied.unwrap()], ..Default::default() };
@@ -258,7 +258,7 @@ fn what_a_denied_glob_means_is_kept_from_a_command_that_does_not_name_it() {
             std::fs::write(ground.path("workspace/deep/down/one.secret"), "hush").unwrap();
             let run: bestow::RunId = "night".parse().unwrap();
             host.engine.begin_run(host.agent.id(), run.clone()).await.unwrap();
-            let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+            let you = host.engine.approver("you", "ann", "terminal");
             let workspace = ground.world.workspace();
             let glob = |text| bestow::PathGlob::at(text, &workspace.parse().unwrap(), bestow::Reach::Below).unwrap();
             let policies = bestow::Policies { forbidden: vec![glob("**/*.secret")], ..Default::default() };
@@ -280,7 +280,7 @@ fn a_command_is_decided_before_it_runs_and_a_yes_is_for_just_that_one() {
             let stands = ground.world.workspace().parse().unwrap();
             let profile = Profile::new("careful".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
             let agent = host.engine.register(profile, Holding::of([write(&ground.world.workspace())])).await.unwrap();
-            let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+            let you = host.engine.approver("you", "ann", "terminal");
             let profile = agent.sandbox_profile(&[write(&ground.world.workspace())]).unwrap();
             let exec = |line: &str| agent.exec_under(&ground.sandbox, profile.clone(), sh(line));
             let refused = exec("echo x > new").await;
@@ -327,7 +327,7 @@ fn in_mode_on_failure_only_what_the_sandbox_kept_it_from_can_be_asked_for() {
             let stands = ground.world.workspace().parse().unwrap();
             let profile = Profile::new("bold".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
             let agent = host.engine.register(profile.in_mode(Mode::OnFailure), Holding::nothing()).await.unwrap();
-            let _you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test").attend().unwrap();
+            let _you = host.engine.approver("you", "ann", "test").attend().unwrap();
             let outside = ground.world.text("outside/new");
             let wanted = || Action::write(&outside);
             assert!(matches!(agent.authorize(wanted()).await.unwrap(), Authorization::Denied(_)), "nothing failed yet");
