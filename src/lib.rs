@@ -63,3 +63,8 @@ pub use seam::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
     PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,
 };
+
+/// Compiles the recipes of `docs/cookbook.md`.
+#[cfg(all(doctest, feature = "config", feature = "sandbox", feature = "schedule", feature = "stdio"))]
+#[doc = include_str!("../docs/cookbook.md")]
+mod cookbook {}

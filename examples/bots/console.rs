@@ -95,7 +95,6 @@ impl Console {
     fn asked(&mut self, question: PermissionRequest) -> Result<()> {
         if self.terminal.is_none() {
             let (decision, feedback) = scripted(&question);
-            eprintln!("{} -- you say: {}", question.prompt, feedback.unwrap_or("yes"));
             return decide(&question, decision, feedback.map(str::parse).transpose()?);
         }
         self.waiting.push_back(question);

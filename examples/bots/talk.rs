@@ -99,7 +99,6 @@ impl Talk {
         if may.is_ok() {
             fs::create_dir_all(path.parent().ok_or("a path without a directory")?)?;
             fs::write(path, text)?;
-            eprintln!("wrote {}", path.file_name().unwrap_or_default().display());
         }
         Ok(may)
     }

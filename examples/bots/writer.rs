@@ -17,8 +17,8 @@ pub(crate) fn run() -> Result<()> {
     talk.told_by(Some("lead"))?;
 
     // It meets what it may not do. It asks, and does not wait.
-    if let Err(why) = talk.write(&report, "")? {
-        eprintln!("{why}");
+    if talk.write(&report, "")?.is_err() {
+        eprintln!("I lack two permissions: I ask for them, and write the pages meanwhile");
     }
     ask(&talk, "reports", write_to(&workspace.join("reports"))?, "to write a summary of what I did")?;
     ask(&talk, "network", Permission::Network, "to look up how others do it")?;
@@ -52,15 +52,14 @@ pub(crate) fn run() -> Result<()> {
             scope: None,
             request_id: Some(part.to_owned()),
         }))?;
-        let given = talk.answer(part, |heard| if let ToAgent::GrantResult(_) = heard { Some(()) } else { None })?;
-        eprintln!("{}", given.map_or_else(|why| why, |()| format!("gave the checker {}", path.display())));
+        // The events tell the result.
+        let _ = talk.answer(part, |heard| if let ToAgent::GrantResult(_) = heard { Some(()) } else { None })?;
     }
 
     // What was given is taken back.
-    eprintln!("{}", noticed(&mut talk, NoticeKind::Lost)?);
-    match talk.write(&assets.join("late.svg"), "")? {
-        Ok(()) => return Err("wrote where I may no longer write".into()),
-        Err(why) => eprintln!("{why}"),
+    noticed(&mut talk, NoticeKind::Lost)?;
+    if talk.write(&assets.join("late.svg"), "")?.is_ok() {
+        return Err("wrote where I may no longer write".into());
     }
     talk.tell(Some("lead"), "the site is done")?;
     // It stays until it is told goodbye, as bots do.
@@ -82,12 +81,10 @@ fn ask(talk: &Talk, name: &str, wanted: Permission, reason: &str) -> Result<()> 
 
 /// How the question called `name` ended.
 fn answered(talk: &mut Talk, name: &str) -> Result<PermissionResult> {
-    let result = talk.until(|heard| match heard {
+    talk.until(|heard| match heard {
         ToAgent::PermissionResult(result) if result.request_id.as_deref() == Some(name) => Some(result.clone()),
         _ => None,
-    })?;
-    eprintln!("{}", result.text);
-    Ok(result)
+    })
 }
 
 fn noticed(talk: &mut Talk, kind: NoticeKind) -> Result<String> {

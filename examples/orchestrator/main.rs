@@ -125,8 +125,8 @@ async fn orchestrate(mut options: Options) -> Result<ExitCode> {
     let (mut terminated, mut hung_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
     let place = Place::prepare(options.dir)?;
     let engine = Engine::open(place.policy()).await?;
-    let teller = Teller::follow(&engine, !options.scripted);
-    println!("workspace {}, agents from {}", place.workspace().display(), place.policy().display());
+    let teller = Teller::follow(&engine, &place, !options.scripted);
+    println!("The story happens in {}. The agents stand in agents.toml.", place.dir().display());
 
     let mut bots = Bots::start(&engine, &teller, &place, options.scripted)?;
     #[cfg(feature = "schedule")]
@@ -190,14 +190,14 @@ impl Bots {
             command.process_group(0);
         }
         let agent =
-            |name: &'static str| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &name.parse()?)?, teller));
+            |name| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &str::parse(name)?)?, teller, place));
         // The only one whose decisions count, since this program says so here.
         let console = Bot::connector(engine, &"lead".parse()?)?.answering_as("you".parse()?);
         Ok(Bots {
             checker: agent("checker")?.spawn(python)?,
             writer: agent("writer")?.spawn(writer)?,
             lead: agent("lead")?.spawn(lead)?,
-            console: heard("console", console, teller)
+            console: heard("console", console, teller, place)
                 .spawn(rust(&["console", if scripted { "--script" } else { "--ask" }]))?,
         })
     }
@@ -221,10 +221,10 @@ impl Bots {
 }
 
 /// What a bot writes to its standard error is shown beside the events.
-fn heard(name: &'static str, bot: Bot, teller: &Teller) -> Bot {
-    let noticed = teller.noticed();
+fn heard(name: &'static str, bot: Bot, teller: &Teller, place: &Place) -> Bot {
+    let (noticed, short) = (teller.noticed(), place.shortening());
     bot.stderr(move |line| {
-        println!("     {name:>8} | {line}");
+        println!("     {name:>8} | {}", short(line));
         noticed();
     })
 }

@@ -23,8 +23,6 @@ impl Open {
                 self.pushed_away = !self.questions.is_empty();
                 self.questions.push((request.id, request.to_string()));
             }
-            // With this the console shows it.
-            Event::Routed { .. } if self.questions.len() == 1 => {}
             Event::Resolved { resolution, .. } => {
                 self.pushed_away = true;
                 self.questions.retain(|(id, _)| *id != resolution.request);

@@ -49,8 +49,18 @@ impl Place {
         Ok(place)
     }
 
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     pub(crate) fn policy(&self) -> PathBuf {
         self.dir.join("agents.toml")
+    }
+
+    /// Returns the function that shortens paths: it leaves out this directory.
+    pub(crate) fn shortening(&self) -> impl Fn(&str) -> String + Send + 'static {
+        let before = format!("{}/", self.dir.display());
+        move |text| text.replace(&before, "")
     }
 
     pub(crate) fn python_bot(&self) -> PathBuf {

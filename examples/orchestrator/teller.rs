@@ -1,14 +1,14 @@
-//! Tells every event as one line, and remembers them.
+//! Tells the story: one line for each fact, numbered from 1, with paths below its directory. Remembers every event.
 
 use std::{
     env,
     io::{self, IsTerminal},
 };
 
-use bestow::{Engine, Event, NoEvent, Recorded};
+use bestow::{Engine, Event, NoEvent, Origin, Outcome, Recorded};
 use tokio::{sync::watch, task::JoinHandle};
 
-use super::{Result, open::Open};
+use super::{Result, open::Open, place::Place};
 
 pub(crate) struct Teller {
     told: watch::Receiver<Vec<Recorded>>,
@@ -19,10 +19,10 @@ pub(crate) struct Teller {
 
 impl Teller {
     /// With `asking`, the question that waits is recalled when other lines have pushed it away.
-    pub(crate) fn follow(engine: &Engine, asking: bool) -> Teller {
+    pub(crate) fn follow(engine: &Engine, place: &Place, asking: bool) -> Teller {
         let mut events = engine.subscribe();
         let (others, mut noticed) = watch::channel(());
-        let mut open = Open::default();
+        let (mut open, mut line, short) = (Open::default(), 0, place.shortening());
         let (sender, told) = watch::channel(Vec::new());
         let colours = io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none();
         let task = tokio::spawn(async move {
@@ -34,18 +34,22 @@ impl Teller {
                         continue;
                     }
                     recalled = open.recalled(), if asking => {
-                        println!("{recalled}");
+                        println!("{}", short(&recalled));
                         continue;
                     }
                 };
                 match event {
                     Ok(recorded) => {
-                        let colour = if colours { colour(&recorded.event) } else { None };
-                        match colour {
-                            Some(colour) => println!("\u{1b}[{colour}m{recorded}\u{1b}[0m"),
-                            None => println!("{recorded}"),
+                        if is_told(&recorded.event) {
+                            line += 1;
+                            let event = &recorded.event;
+                            let text = short(&format!("{line:>4} {:<20} {event}", event.kind()));
+                            match colour(event).filter(|_| colours) {
+                                Some(colour) => println!("\u{1b}[{colour}m{text}\u{1b}[0m"),
+                                None => println!("{text}"),
+                            }
+                            open.told(event);
                         }
-                        open.told(&recorded.event);
                         sender.send_modify(|told| told.push(recorded));
                     }
                     Err(NoEvent::Missed(count)) => println!("     ({count} events were missed)"),
@@ -75,6 +79,18 @@ impl Teller {
         // It ends with the engine; if it failed, what was told until then counts.
         let _ = self.task.await;
         self.told.borrow().iter().map(|recorded| recorded.event.clone()).collect()
+    }
+}
+
+/// Returns true for an event that has a line of its own. The other events tell what another line tells already: the
+/// grant that an approval gives, the permissions of a file that took effect.
+fn is_told(event: &Event) -> bool {
+    match event {
+        Event::GrantIssued { grant } => !matches!(grant.origin, Origin::Config(_)),
+        Event::Resolved { resolution, .. } => resolution.outcome != Outcome::Granted,
+        other => {
+            !matches!(other.kind(), "carrier.connected" | "carrier.disconnected" | "permission.routed" | "user.active")
+        }
     }
 }
 
