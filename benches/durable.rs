@@ -64,10 +64,7 @@ async fn writers(engine: &Engine, count: usize) -> f64 {
         tasks.push(tokio::spawn(async move {
             let mut steps = 0_u64;
             while !stop.load(Ordering::Relaxed) {
-                let given = you
-                    .give(agent.id(), wanted.clone(), bestow::Scope::Always, "bench")
-                    .await
-                    .unwrap();
+                let given = you.give(agent.id(), wanted.clone(), bestow::Scope::Always, "bench").await.unwrap();
                 you.revoke(given[0], None).await.unwrap();
                 steps += 2;
             }

@@ -189,8 +189,7 @@ impl Bots {
         for command in [&mut python, &mut writer, &mut lead] {
             command.process_group(0);
         }
-        let agent =
-            |name| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &str::parse(name)?)?, teller, place));
+        let agent = |name| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &str::parse(name)?)?, teller, place));
         // The only one whose decisions count, since this program says so here.
         let console = Bot::connector(engine, &"lead".parse()?)?.answering_as("you".parse()?);
         Ok(Bots {

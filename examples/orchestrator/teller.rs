@@ -48,7 +48,9 @@ impl Teller {
                                 Some(colour) => println!("\u{1b}[{colour}m{text}\u{1b}[0m"),
                                 None => println!("{text}"),
                             }
-                            open.told(event);
+                        }
+                        if is_told(&recorded.event) || matches!(recorded.event, Event::Resolved { .. }) {
+                            open.told(&recorded.event);
                         }
                         sender.send_modify(|told| told.push(recorded));
                     }

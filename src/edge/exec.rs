@@ -12,7 +12,9 @@ use std::{
 use tokio::sync::{Semaphore, oneshot};
 
 use super::{
-    sandbox::{Command, Door, ExecError, Finished, Profile, ProfileError, Sandbox, SandboxError, Wanted, Watched, watched},
+    sandbox::{
+        Command, Door, ExecError, Finished, Profile, ProfileError, Sandbox, SandboxError, Wanted, Watched, watched,
+    },
     stdio::{Bot, Limits},
 };
 use crate::{

@@ -24,6 +24,17 @@ use super::{
 /// A handle belongs to the agent that it was made for. If that agent is retired, the handle holds no permission ever
 /// again, even if another agent gets the same id.
 ///
+/// ```
+/// # use bestow::{Agent, Ask, Error, Permission, Want};
+/// async fn read_the_docs(worker: &Agent) -> Result<bool, Error> {
+///     if !worker.check(Want::Network).is_held() {
+///         let ticket = worker.request(Ask::new(Permission::Network, "to read the latest docs")).await?;
+///         println!("{}", ticket.resolution().await);
+///     }
+///     Ok(worker.check(Want::Network).is_held())
+/// }
+/// ```
+///
 /// An agent cannot remove what restricts it. The operator and the approvers begin and end its runs, and revoke saved
 /// decisions.
 ///

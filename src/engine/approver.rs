@@ -17,6 +17,16 @@ use super::{
 
 /// The handle of a person who acts for one owner, with the means they use. It cannot request permissions.
 ///
+/// ```
+/// # use bestow::{Answer, Approver, Error, Scope};
+/// async fn allow_everything_once(ann: &Approver) -> Result<(), Error> {
+///     for waiting in ann.pending()? {
+///         ann.answer(waiting.request.id, Answer::allow().scope(Scope::Once)).await?;
+///     }
+///     Ok(())
+/// }
+/// ```
+///
 /// ```compile_fail,E0599
 /// async fn ask_as_a_person(person: bestow::Approver, question: bestow::Ask) {
 ///     person.request(question).await;

@@ -13,6 +13,21 @@ use crate::model::{Cause, Verdict};
 use super::{Agent, Engine, Error, Ticket, fresh_request};
 
 /// The result of [`Agent::authorize`].
+///
+/// ```
+/// # use bestow::{Action, Agent, Authorization, Error};
+/// async fn may_run(agent: &Agent, line: &str) -> Result<bool, Error> {
+///     match agent.authorize(Action::command(line)).await? {
+///         Authorization::Allowed(_) => Ok(true),
+///         // A person is asked now. When the ticket is granted, authorize the action again.
+///         Authorization::Asked(_, ticket) => {
+///             println!("{}", ticket.resolution().await);
+///             Ok(false)
+///         }
+///         Authorization::Denied(_) | Authorization::Confined(..) | Authorization::Updated(..) => Ok(false),
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "an action that is not allowed must not happen"]
 #[allow(clippy::exhaustive_enums, reason = "a host program has to know all of them")]

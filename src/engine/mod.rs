@@ -51,8 +51,8 @@ use crate::{
     command::Classifier,
     kernel::{Check, Command, Person, Refusal, Start, State},
     model::{
-        Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId, Permission, Policy, Profile,
-        Reason, Recorded, RequestId, Right, RulingId, RunId, RuntimeId, SanitizedPath, Settings, Tools, Want,
+        Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId, Permission, Policy,
+        Profile, Reason, Recorded, RequestId, Right, RulingId, RunId, RuntimeId, SanitizedPath, Settings, Tools, Want,
     },
     seam::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -81,6 +81,19 @@ pub(crate) use rehearse::Examples;
 
 /// The operator's handle of a running engine. Clones share the engine. When the last handle of any kind is dropped,
 /// every waiting request ends.
+///
+/// ```
+/// use bestow::{Engine, Holding, Kind, Permission, Profile, Settings, Want};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let engine = Engine::new(Settings::default())?;
+/// let worker = Profile::new("worker".parse()?, "you".parse()?, Kind::Subagent, "/work".parse()?);
+/// engine.register(worker, Holding::of([Permission::Network])).await?;
+/// assert!(engine.agent("worker")?.check(Want::Network).is_held());
+/// # Ok(()) })
+/// # }
+/// ```
 ///
 /// # Authority
 ///

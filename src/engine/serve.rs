@@ -75,7 +75,10 @@ struct Service {
 }
 
 impl Service {
-    async fn run<A: Into<Option<Answer>>>(mut self, mut answer: impl AsyncFnMut(Arc<Request>) -> A) -> Result<(), Error> {
+    async fn run<A: Into<Option<Answer>>>(
+        mut self,
+        mut answer: impl AsyncFnMut(Arc<Request>) -> A,
+    ) -> Result<(), Error> {
         loop {
             let Some(question) = self.waiting.pop_front() else {
                 match self.connection.next().await {

@@ -60,6 +60,22 @@ pub(super) enum Surface {
 /// The presence of a foreground agent's user, as long as this value lives (a terminal, a chat, a bot over stdio).
 ///
 /// Dropping it, or not reading it, means that the user is gone: waiting requests go to the next route.
+/// [`Engine::serve_user`](super::Engine::serve_user) is the loop that most programs need.
+///
+/// ```
+/// # use bestow::{Answer, Approver, Engine, Error, Shown, ToPerson};
+/// async fn terminal(engine: &Engine, ann: &Approver) -> Result<(), Error> {
+///     let mut user = engine.connect("lead")?;
+///     while let Some(shown) = user.next().await {
+///         match shown {
+///             ToPerson::Ask(question) => ann.answer(question.id, Answer::deny()).await?,
+///             ToPerson::Said { from, text } => println!("{from}: {}", Shown(&text)),
+///             _ => {}
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
 pub struct Connection {
     pub(super) shared: Weak<Shared>,
     pub(super) agent: AgentId,

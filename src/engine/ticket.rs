@@ -9,6 +9,14 @@ use crate::model::{AgentId, Code, Decider, Outcome, Request, RequestId, Resoluti
 /// A ticket of a request. It exists at once; the resolution comes later.
 ///
 /// Dropping a ticket leaves the request open: the resolution still reaches the mailbox.
+///
+/// ```
+/// # use bestow::{Outcome, Ticket};
+/// async fn is_granted(ticket: &Ticket) -> bool {
+///     println!("waiting for the answer to {}", ticket.code());
+///     ticket.resolution().await.outcome == Outcome::Granted
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Ticket {
     pub(super) id: RequestId,

@@ -194,6 +194,16 @@ impl fmt::Display for LeftOut {
 }
 
 /// Everything one file says, parsed, validated and with real paths.
+///
+/// ```
+/// use bestow::{AgentPolicy, Kind, Policy, Profile, Settings};
+///
+/// let profile = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/work".parse()?);
+/// let lead = AgentPolicy { profile: profile.clone(), rights: vec![], rules: [].into() };
+/// let policy = Policy { settings: Settings::default(), agents: [(profile.id, lead)].into(), left_out: vec![] };
+/// assert_eq!(format!("{policy:?}"), "Policy(agents [lead], 0 left out)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "what it gives and what it leaves out are all a policy is")]
 pub struct Policy {

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, ActionFacts, AgentId, ApproverId, Code, Details, InvalidText, Kind, Means, Mode, Name, OrText, OwnerId, Permission, Permissions,
-    Reason, RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list, text::Quoted,
+    Action, ActionFacts, AgentId, ApproverId, Code, Details, InvalidText, Kind, Means, Mode, Name, OrText, OwnerId,
+    Permission, Permissions, Reason, RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list, text::Quoted,
 };
 
 /// A request that an agent is about to make: `request_permission {permission(s), reason, scope?}`.

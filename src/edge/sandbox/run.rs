@@ -295,7 +295,8 @@ impl Plan<'_> {
     fn not_entered(&self, why: &str) -> SandboxError {
         let helper = &self.sandbox.helper;
         let is_this = std::env::current_exe().is_ok_and(|this| this == *helper);
-        let remedy = if is_this { format!("; if `{}` is its own helper, {ENTER_FIRST}", helper.display()) } else { "".into() };
+        let remedy =
+            if is_this { format!("; if `{}` is its own helper, {ENTER_FIRST}", helper.display()) } else { "".into() };
         unavailable(&format!("the sandbox did not come to stand{why}{remedy}"))
     }
 

@@ -70,6 +70,38 @@ fn a_command_has_nothing_of_its_agent_but_what_is_named() {
 }
 
 #[test]
+fn run_confines_a_command_to_the_workspace_that_its_agent_holds() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &[]).await;
+            let (here, part) = (ground.world.workspace(), ground.world.text("workspace/part"));
+            std::fs::create_dir(&part).unwrap();
+            assert_eq!(host.agent.workspace().unwrap().unwrap().as_str(), here);
+            let done = host.agent.run(&ground.sandbox, sh("echo x > new && ! echo x > ../outside/new")).await.unwrap();
+            assert_eq!(done.code, Some(0), "{ground}: {}", shown(&done.stderr.bytes));
+            assert!(!done.facts.network);
+            let other = |id: &str, held: Vec<Permission>| {
+                let stands = here.parse().unwrap();
+                let profile = Profile::new(id.parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
+                host.engine.register(profile.in_mode(Mode::Bypass), Holding::of(held))
+            };
+            // An agent that may write nowhere runs it read-only.
+            let reader = other("reader", vec![]).await.unwrap();
+            assert_eq!(reader.workspace().unwrap(), None);
+            let done = reader.run(&ground.sandbox, sh("echo x > again")).await.unwrap();
+            assert_ne!(done.code, Some(0), "{ground}");
+            // The only place that it may write is meant; of two, neither is.
+            let partly = other("partly", vec![write(&part)]).await.unwrap();
+            assert_eq!(partly.workspace().unwrap().unwrap().as_str(), part);
+            let outside = ground.world.text("outside");
+            let both = other("both", vec![write(&part), write(&outside)]).await.unwrap();
+            let why = both.run(&ground.sandbox, sh("true")).await.unwrap_err().to_string();
+            assert!(why.contains(&part) && why.contains(&outside) && why.contains("Agent::exec"), "{why}");
+        });
+    });
+}
+
+#[test]
 fn what_was_in_force_is_one_fact_and_agrees_with_the_child() {
     with_bubblewrap(|ground| {
         alone(async {

@@ -59,8 +59,7 @@ async fn a_connector_that_dies_is_noticed_and_its_questions_go_to_the_next() {
     let mut running = console.spawn(shell("read hello; read question; kill -9 $$")).unwrap();
     heard(&mut events, |event| matches!(event, Event::CarrierConnected { agent } if *agent == id("lead"))).await;
     engine.user_active(&id("lead")).await.unwrap();
-    let ticket =
-        engine.agent(&id("worker")).unwrap().request(Ask::new(write("/ws/a"), "why")).await.unwrap();
+    let ticket = engine.agent(&id("worker")).unwrap().request(Ask::new(write("/ws/a"), "why")).await.unwrap();
     heard(&mut events, |event| matches!(event, Event::Routed { route: Route::Carrier(to), .. } if *to == id("lead")))
         .await;
     heard(&mut events, |event| matches!(event, Event::CarrierDisconnected { agent } if *agent == id("lead"))).await;

@@ -115,8 +115,7 @@ async fn no_agent_reaches_the_state_directory() {
     let journal = journal.to_str().unwrap();
     assert_eq!((root.check(Want::write(journal)), root.check(Want::read(journal))), (Check::NotHeld, Check::NotHeld));
     assert!(root.fs().write(journal, "{}").await.is_err());
-    let asked =
-        root.request(bestow::Ask::new(Permission::read(journal.parse().unwrap()), "to see")).await;
+    let asked = root.request(bestow::Ask::new(Permission::read(journal.parse().unwrap()), "to see")).await;
     assert!(matches!(asked, Err(Error::Refused(Refusal::Protected(_)))), "{asked:?}");
 }
 
