@@ -1,8 +1,8 @@
-//! What a person types, and what it means.
+//! The answers that a person types, and their meaning.
 
 use bestow::stdio::Decision;
 
-/// What there is to choose from.
+/// The possible answers.
 pub(crate) const CHOICE: &str = "[y]es, for this session   [o]nce   [a]lways   [n]o\n  \
                                  The first word decides; what you write after it goes to whoever asked. Then Enter:";
 

@@ -17,11 +17,11 @@ use bestow::{
 
 use super::{answer, talk::Result};
 
-/// What comes to the console.
+/// An input of the console.
 enum Input {
     Heard(ToConnector),
     Typed(String),
-    /// Nobody types any more: Ctrl-D, or the terminal is gone.
+    /// The person left: Ctrl-D, or the terminal is gone.
     Left,
     /// The engine is gone.
     End,
@@ -131,7 +131,7 @@ impl Console {
     }
 }
 
-/// What you say when nobody is at the keyboard: files yes, the network no.
+/// Returns the answer of the script: yes to files, no to the network.
 fn scripted(question: &PermissionRequest) -> (Decision, Option<&'static str>) {
     if question.permissions.contains(&Permission::Network) {
         (Decision::Deny, Some("no network for this one, use what you know"))

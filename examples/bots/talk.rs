@@ -23,7 +23,7 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// Who I am, and the conversation from there on.
+    /// Begins the conversation. Also returns the greeting of the engine.
     pub(crate) fn begin() -> Result<(AgentHello, Talk)> {
         let mut talk = Talk { lines: io::stdin().lines(), kept: VecDeque::new() };
         let hello = talk.until(|heard| if let ToAgent::Hello(hello) = heard { Some(hello.clone()) } else { None })?;

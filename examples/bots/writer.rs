@@ -79,7 +79,7 @@ fn ask(talk: &Talk, name: &str, wanted: Permission, reason: &str) -> Result<()> 
     }))
 }
 
-/// How the question called `name` ended.
+/// Waits for the end of the request called `name`.
 fn answered(talk: &mut Talk, name: &str) -> Result<PermissionResult> {
     talk.until(|heard| match heard {
         ToAgent::PermissionResult(result) if result.request_id.as_deref() == Some(name) => Some(result.clone()),

@@ -156,7 +156,7 @@ async fn orchestrate(mut options: Options) -> Result<ExitCode> {
     }
 }
 
-/// What this program does itself. The rest is between the bots, the engine and you.
+/// Runs the part of this program itself. The bots, the engine and you do the rest.
 async fn story(teller: &Teller, place: &Place) -> Result<()> {
     // The lead took back what it had given to the writer, and with it fell what the writer had given to the checker.
     teller.until("what the checker was given to fall", verdict::fell_with_its_support).await?;
@@ -166,7 +166,7 @@ async fn story(teller: &Teller, place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Everybody, as child processes. When this is dropped, they are killed.
+/// The four bots, as child processes. Dropping this kills them.
 struct Bots {
     lead: Running,
     writer: Running,
@@ -219,7 +219,7 @@ impl Bots {
     }
 }
 
-/// What a bot writes to its standard error is shown beside the events.
+/// Shows the standard error of a bot beside the events.
 fn heard(name: &'static str, bot: Bot, teller: &Teller, place: &Place) -> Bot {
     let (noticed, short) = (teller.noticed(), place.shortening());
     bot.stderr(move |line| {

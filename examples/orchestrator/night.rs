@@ -20,13 +20,13 @@ pub(crate) async fn start(engine: &Engine) -> Result<Tasks> {
     Ok(Scheduler::new(carry_out).start(engine).await?)
 }
 
-/// It is not three in the morning.
+/// Runs the task now, because the story does not wait until three in the morning.
 pub(crate) async fn story(tasks: &Tasks, teller: &Teller) -> Result<()> {
     tasks.run(&"cron/links".parse()?).await?;
     teller.until("the scheduled task to end", |event| matches!(event, Event::Task(TaskEvent::Finished { .. }))).await
 }
 
-/// What came true of it.
+/// Returns the checks about the task.
 pub(crate) fn came_true(told: &[Event], place: &Place) -> [(&'static str, bool); 2] {
     let unchecked = |event: &Event| {
         matches!(event, Event::Task(TaskEvent::Gate { outcome: GateOutcome::Unchecked { .. }, runs: true, .. }))

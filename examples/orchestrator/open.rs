@@ -5,7 +5,7 @@ use std::time::Duration;
 use bestow::{Event, RequestId};
 use tokio::time::sleep;
 
-/// How long nothing is told before a question is recalled.
+/// The time without a new line after which a waiting question is shown again.
 const QUIET: Duration = Duration::from_millis(400);
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Where the story happens: a directory with `agents.toml`, some documents, and a workspace.
+//! The place of the story: a directory with `agents.toml`, some documents, and a workspace.
 
 use std::{
     fs, io,
@@ -93,7 +93,7 @@ impl Place {
         self.dir.join("tasks/cron/links/files").join(name).is_file()
     }
 
-    /// What a person would do in an editor.
+    /// Edits agents.toml like a person in an editor.
     pub(crate) fn let_the_checker_sign_off(&self) -> Result<()> {
         let text = fs::read_to_string(self.policy())?;
         let more = format!("{CHECKER}permissions = [\"@write:workspace/done\"]\n");
@@ -104,7 +104,7 @@ impl Place {
         Ok(self.save(&changed)?)
     }
 
-    /// As editors do: a new file beside the old one, then in its place.
+    /// Saves like an editor: writes a new file beside the old one, then renames it.
     fn save(&self, text: &str) -> io::Result<()> {
         let new: &Path = &self.dir.join("agents.toml.new");
         fs::write(new, text)?;

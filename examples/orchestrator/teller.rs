@@ -12,7 +12,7 @@ use super::{Result, open::Open, place::Place};
 
 pub(crate) struct Teller {
     told: watch::Receiver<Vec<Recorded>>,
-    /// That somebody else wrote a line.
+    /// Reports that another part of the program wrote a line.
     others: watch::Sender<()>,
     task: JoinHandle<()>,
 }
@@ -75,7 +75,7 @@ impl Teller {
         seen.map(drop).map_err(|_| format!("waited for {what}, and the engine ended").into())
     }
 
-    /// Everything that happened. Takes the last handle of the engine, so that nothing more can happen.
+    /// Returns all events. Takes the last handle of the engine, so that nothing more can happen.
     pub(crate) async fn finish(self, engine: Engine) -> Vec<Event> {
         drop(engine);
         // It ends with the engine; if it failed, what was told until then counts.

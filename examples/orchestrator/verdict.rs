@@ -1,4 +1,4 @@
-//! Whether the story went as told.
+//! Checks that the story went as planned.
 
 use std::process::ExitCode;
 

@@ -129,8 +129,7 @@ impl Agent {
     ///
     /// ```
     /// use bestow::{
-    ///     Action, Agent, Answer, Approver, Authorization, Engine, Error, Holding, Kind, Outcome, Profile, Settings,
-    ///     ToPerson,
+    ///     Action, Agent, Answer, Authorization, Engine, Error, Holding, Kind, Outcome, Profile, Settings,
     /// };
     ///
     /// # fn carry_out(_: &Action) -> String { "built".to_owned() }
@@ -155,23 +154,16 @@ impl Agent {
     ///     }
     /// }
     ///
-    /// async fn person(you: Approver) -> Result<(), Error> {
-    ///     let mut there = you.attend()?; // while this lives, the person is present
-    ///     while let Some(shown) = there.next().await {
-    ///         if let ToPerson::Ask(question) = shown {
-    ///             println!("[{}] {question}", question.code()); // untrusted text in it is quoted
-    ///             you.answer(question.id, Answer::allow()).await?;
-    ///         }
-    ///     }
-    ///     Ok(())
-    /// }
-    ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let engine = Engine::new(Settings::default())?;
     /// let profile = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/tmp".parse()?);
     /// let agent = engine.register(profile, Holding::nothing()).await?;
-    /// tokio::spawn(person(engine.approver("you", "ann", "terminal")));
+    /// let you = engine.approver("you", "ann", "terminal");
+    /// tokio::spawn(engine.serve_user("lead", &you, async |question| {
+    ///     println!("[{}] {question}", question.code()); // untrusted text in it is quoted
+    ///     Answer::allow()
+    /// }));
     /// let action = Action::tool("Bash".parse()?, serde_json::json!({ "command": "make" }));
     /// assert_eq!(call(&agent, action.because("to build the site".parse()?)).await?, "built");
     /// let never = Action::command("rm -rf /");
