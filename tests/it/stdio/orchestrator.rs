@@ -134,7 +134,7 @@ async fn a_terminated_story_leaves_no_directory() {
     command.env("TMPDIR", directory.path()).stdout(Stdio::piped());
     let mut story = command.spawn().unwrap();
     let mut lines = BufReader::new(story.stdout.take().unwrap()).lines();
-    soon("the workspace", async { while !lines.next_line().await.unwrap().unwrap().starts_with("workspace ") {} })
+    soon("the first line", async { while !lines.next_line().await.unwrap().unwrap().starts_with("The story") {} })
         .await;
     assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1);
     // The process does not outlive this test, so its number is still valid.
