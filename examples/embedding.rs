@@ -3,8 +3,8 @@
 use std::{error::Error, process::ExitCode, time::Duration};
 
 use bestow::{
-    Action, Agent, Answer, Ask, Authorization, Clock, Engine, Holding, Kind, Operation, Outcome, Permission, Profile,
-    Scope, Settings, SystemClock, Tool, Tools, Want,
+    Action, Agent, Answer, Authorization, Clock, Engine, InitialGrants, Kind, Operation, Outcome, Permission,
+    PermissionRef, PermissionRequest, Profile, Scope, Settings, SystemClock, Tool, Tools,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -26,9 +26,9 @@ async fn run() -> Result<()> {
     let profile = |id: &str, kind| Result::Ok(Profile::new(id.parse()?, "you".parse()?, kind, site.parse()?));
 
     let write: Permission = format!("@write:{site}").parse()?;
-    let lead = engine.register(profile("lead", Kind::Foreground)?, Holding::of([write.clone()])).await?;
-    let worker = engine.register(profile("worker", Kind::Subagent)?, Holding::nothing()).await?;
-    let checker = engine.register(profile("checker", Kind::Subagent)?, Holding::nothing()).await?;
+    let lead = engine.register(profile("lead", Kind::Foreground)?, InitialGrants::of([write.clone()])).await?;
+    let worker = engine.register(profile("worker", Kind::Subagent)?, InitialGrants::nothing()).await?;
+    let checker = engine.register(profile("checker", Kind::Subagent)?, InitialGrants::nothing()).await?;
 
     let mut events = engine.subscribe();
 
@@ -38,9 +38,9 @@ async fn run() -> Result<()> {
         Answer::allow()
     }));
 
-    let ticket = worker.request(Ask::new(Permission::Network, "to read the latest docs")).await?;
+    let ticket = worker.request(PermissionRequest::new(Permission::Network, "to read the latest docs")).await?;
     println!("{}", ticket.resolution().await); // meanwhile, other tasks go on
-    assert!(worker.check(Want::Network).is_held());
+    assert!(worker.check(PermissionRef::Network).is_held());
 
     let soon = SystemClock::new().now()?.after(Duration::from_secs(600));
     let given = lead.grant_for("worker", &write, Scope::Until(soon), "you write the pages").await?;

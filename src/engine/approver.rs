@@ -3,15 +3,15 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    kernel::{Command, Considered, Person, Refusal, Start},
+    kernel::{Command, Person, Refusal, ResolvedAction, Start},
     model::{
         Action, Actor, AgentId, Answer, Event, GrantId, Hold, InvalidText, OrText, Pending, Permissions, Reason,
-        RequestId, Resolution, RulingId, Scope,
+        RequestId, Resolution, SavedDecisionId, Scope,
     },
 };
 
 use super::{
-    Attendance, Error, fresh_run,
+    ApproverSession, Error, fresh_run,
     shared::{Shared, granted},
 };
 
@@ -28,7 +28,7 @@ use super::{
 /// ```
 ///
 /// ```compile_fail,E0599
-/// async fn ask_as_a_person(person: bestow::Approver, question: bestow::Ask) {
+/// async fn ask_as_a_person(person: bestow::Approver, question: bestow::PermissionRequest) {
 ///     person.request(question).await;
 /// }
 /// ```
@@ -64,7 +64,7 @@ impl Approver {
 
     /// Understands the action that replaces the requested one, as the asker would mean it. It keeps the tool if none is
     /// named.
-    fn instead(&self, request: RequestId, action: &Action) -> Result<Arc<Considered>, Error> {
+    fn instead(&self, request: RequestId, action: &Action) -> Result<Arc<ResolvedAction>, Error> {
         let (profile, asked) = self.shared.look(|state, _| {
             let waiting = state.pending.get(&request).ok_or(Refusal::UnknownRequest(request))?;
             let profile = Arc::clone(&state.agent(&waiting.request.from)?.profile);
@@ -92,7 +92,7 @@ impl Approver {
         agent: impl OrText<AgentId>,
         action: &Action,
         reason: impl OrText<Reason>,
-    ) -> Result<RulingId, Error> {
+    ) -> Result<SavedDecisionId, Error> {
         let (agent, reason) = (agent.value()?, reason.value()?);
         let profile = self.shared.look(|state, _| state.agent(&agent).map(|agent| Arc::clone(&agent.profile)))??;
         let action = Arc::new(self.shared.understood(&profile, action)?);
@@ -107,7 +107,7 @@ impl Approver {
     /// # Errors
     ///
     /// [`Error::Refused`] if the saved decision does not exist, or is about an agent of another owner.
-    pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
+    pub async fn revoke_ruling(&self, ruling: SavedDecisionId, reason: Option<Reason>) -> Result<(), Error> {
         let Person { owner, by, means } = self.person()?;
         let by = Actor::Person { by, means };
         let command = Command::RevokeRuling { ruling, by, owner: Some(owner), reason };
@@ -218,15 +218,15 @@ impl Approver {
         self.shared.look(|state, _| state.all_pending(Some(&owner)))
     }
 
-    /// Attends as a person. Every request of this owner is shown to the returned [`Attendance`].
+    /// Attends as a person. Every request of this owner is shown to the returned [`ApproverSession`].
     ///
     /// # Errors
     ///
     /// [`Error::Closed`].
-    pub fn attend(&self) -> Result<Attendance, Error> {
+    pub fn attend(&self) -> Result<ApproverSession, Error> {
         let owner = self.person()?.owner;
         let (generation, receiver) = self.shared.attend(&owner)?;
-        Ok(Attendance { shared: Arc::downgrade(&self.shared), owner, generation, receiver })
+        Ok(ApproverSession { shared: Arc::downgrade(&self.shared), owner, generation, receiver })
     }
 
     /// Returns the person.

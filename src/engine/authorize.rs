@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    kernel::{Broken, Case, Command, Considered, Explanation, Judgement, Opinion, Refusal, judge},
-    model::{Action, Decision, Effect, Event, RequestId, Ruling, SandboxFacts},
+    kernel::{
+        Command, Evaluation, EvaluationInput, Explanation, HookVerdict, Refusal, ResolvedAction, StaleGrants, evaluate,
+    },
+    model::{Action, Decision, Effect, Event, RequestId, SandboxFacts, SavedDecision},
 };
 
 #[cfg(feature = "sandbox")]
@@ -69,8 +71,8 @@ impl Authorization {
 #[derive(Debug)]
 pub struct Confinement {
     agent: Agent,
-    action: Arc<Considered>,
-    opinions: Vec<Opinion>,
+    action: Arc<ResolvedAction>,
+    opinions: Vec<HookVerdict>,
     updated: Option<Box<Action>>,
 }
 
@@ -129,7 +131,7 @@ impl Agent {
     ///
     /// ```
     /// use bestow::{
-    ///     Action, Agent, Answer, Authorization, Engine, Error, Holding, Kind, Outcome, Profile, Settings,
+    ///     Action, Agent, Answer, Authorization, Engine, Error, InitialGrants, Kind, Outcome, Profile, Settings,
     /// };
     ///
     /// # fn carry_out(_: &Action) -> String { "built".to_owned() }
@@ -158,7 +160,7 @@ impl Agent {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let engine = Engine::new(Settings::default())?;
     /// let profile = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/tmp".parse()?);
-    /// let agent = engine.register(profile, Holding::nothing()).await?;
+    /// let agent = engine.register(profile, InitialGrants::nothing()).await?;
     /// let you = engine.approver("you", "ann", "terminal");
     /// tokio::spawn(engine.serve_user("lead", &you, async |question| {
     ///     println!("[{}] {question}", question.code()); // untrusted text in it is quoted
@@ -198,7 +200,12 @@ impl Agent {
         })
     }
 
-    async fn decide(&self, action: Considered, opinions: Vec<Opinion>, broken: Broken) -> Result<Authorization, Error> {
+    async fn decide(
+        &self,
+        action: ResolvedAction,
+        opinions: Vec<HookVerdict>,
+        broken: StaleGrants,
+    ) -> Result<Authorization, Error> {
         let request = fresh_request();
         let ask = |action| {
             let (agent, opinions, broken) = (self.id.clone(), opinions.clone(), broken.clone());
@@ -224,9 +231,9 @@ impl Agent {
     /// to the disk, this binds all of them and executes the command again.
     async fn execute_about(
         &self,
-        action: Arc<Considered>,
-        command: impl Fn(Arc<Considered>) -> Command,
-    ) -> Result<(Vec<Event>, Arc<Considered>), Error> {
+        action: Arc<ResolvedAction>,
+        command: impl Fn(Arc<ResolvedAction>) -> Command,
+    ) -> Result<(Vec<Event>, Arc<ResolvedAction>), Error> {
         let events = self.execute(command(Arc::clone(&action))).await?;
         if action.placed || !events.is_empty() {
             return Ok((events, action));
@@ -249,24 +256,27 @@ impl Agent {
     #[cfg(all(feature = "sandbox", feature = "schedule"))]
     pub(crate) async fn go_ahead_confined(&self, action: Action) -> Result<Option<Arc<Cause>>, Error> {
         let (action, opinions) = self.unchanged(action).await?;
-        self.let_run(Considered { confined: true, ..action }, opinions).await
+        self.let_run(ResolvedAction { confined: true, ..action }, opinions).await
     }
 
     /// Asks the hooks about `action`. A hook that changed the input counts as a denial, because the command runs as
     /// written.
     #[cfg(feature = "sandbox")]
-    async fn unchanged(&self, action: Action) -> Result<(Considered, Vec<Opinion>), Error> {
+    async fn unchanged(&self, action: Action) -> Result<(ResolvedAction, Vec<HookVerdict>), Error> {
         let heard = self.heard(action.clone()).await?;
         if heard.updated.is_none() {
             return Ok((heard.action, heard.opinions));
         }
         let hook = "changed the input".into();
         let why = Some("what runs are the words of the command, and nothing in their place".into());
-        Ok((self.considered(&action)?, vec![Opinion { hook, verdict: Verdict::Deny, failed: false, about: 0, why }]))
+        Ok((
+            self.considered(&action)?,
+            vec![HookVerdict { hook, verdict: Verdict::Deny, failed: false, about: 0, why }],
+        ))
     }
 
     #[cfg(feature = "sandbox")]
-    async fn let_run(&self, action: Considered, opinions: Vec<Opinion>) -> Result<Option<Arc<Cause>>, Error> {
+    async fn let_run(&self, action: ResolvedAction, opinions: Vec<HookVerdict>) -> Result<Option<Arc<Cause>>, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         let run = |action| {
             let (agent, opinions, broken) = (self.id.clone(), opinions.clone(), broken.clone());
@@ -302,7 +312,7 @@ impl Agent {
     /// (`go_ahead_confined`).
     #[cfg(all(feature = "sandbox", feature = "schedule"))]
     pub(crate) fn explain_confined(&self, action: &Action) -> Result<Explanation, Error> {
-        let action = Considered { confined: true, ..self.considered(action)? };
+        let action = ResolvedAction { confined: true, ..self.considered(action)? };
         self.judged_as(action, |judgement, case| judgement.explanation(case))
     }
 
@@ -311,29 +321,29 @@ impl Agent {
     /// # Errors
     ///
     /// [`Error::Refused`] if the agent is gone.
-    pub fn rulings(&self) -> Result<Vec<Arc<Ruling>>, Error> {
+    pub fn rulings(&self) -> Result<Vec<Arc<SavedDecision>>, Error> {
         self.look(|_, agent, now| agent.rulings.iter().filter(|ruling| ruling.is_live(now)).cloned().collect())
     }
 
     pub(super) fn judged<T>(
         &self,
         action: &Action,
-        read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T,
+        read: impl FnOnce(&Evaluation<'_>, &EvaluationInput<'_>) -> T,
     ) -> Result<T, Error> {
         self.judged_as(self.considered(action)?, read)
     }
 
     fn judged_as<T>(
         &self,
-        mut action: Considered,
-        read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T,
+        mut action: ResolvedAction,
+        read: impl FnOnce(&Evaluation<'_>, &EvaluationInput<'_>) -> T,
     ) -> Result<T, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         let mut read = Some(read);
         loop {
             let read = self.look(|state, agent, now| {
-                let case = Case { state, agent, action: &action, broken: &broken, opinions: &[], now };
-                let judgement = judge(&case);
+                let case = EvaluationInput { state, agent, action: &action, broken: &broken, opinions: &[], now };
+                let judgement = evaluate(&case);
                 let is_decided = !action.lacks_place_of(judgement.lacking.iter());
                 read.take_if(|_| is_decided).map(|read| read(&judgement, &case))
             })?;
@@ -345,7 +355,7 @@ impl Agent {
     }
 
     /// Resolves `action` for this agent.
-    pub(super) fn considered(&self, action: &Action) -> Result<Considered, Error> {
+    pub(super) fn considered(&self, action: &Action) -> Result<ResolvedAction, Error> {
         self.shared.understood_so_far(&*self.profile()?, action)
     }
 }

@@ -5,8 +5,8 @@ use std::{fmt, io::ErrorKind, sync::Arc};
 use crate::{
     command::InvalidAddition,
     kernel::Refusal,
-    model::{HookName, InvalidText, Permission, SanitizedPath, Shown},
-    seam::{ClockUnreadable, PathFailure, StoreError},
+    model::{Escaped, HookName, InvalidText, Permission, SanitizedPath},
+    ports::{ClockUnreadable, PathFailure, StoreError},
 };
 
 /// The reason why a call failed. The state did not change unless the variant says otherwise. Callers treat every
@@ -53,8 +53,8 @@ impl fmt::Display for Error {
             Error::Replaced { permission, path } => write!(
                 f,
                 "what `{}` was given for has been replaced by something else, so it does not reach {}: ask again",
-                Shown(&permission.to_string()),
-                Shown(path.as_str())
+                Escaped(&permission.to_string()),
+                Escaped(path.as_str())
             ),
             Error::Text(why) => why.fmt(f),
             Error::Path(why) => why.fmt(f),
@@ -124,7 +124,7 @@ pub struct FileFailure {
 
 impl FileFailure {
     pub(super) fn new(kind: ErrorKind, path: &str) -> FileFailure {
-        FileFailure { kind, what: format!("`{}`: {kind}", Shown(path)).into() }
+        FileFailure { kind, what: format!("`{}`: {kind}", Escaped(path)).into() }
     }
 
     /// Returns the kind of the failure, as in the standard library.

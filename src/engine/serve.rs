@@ -7,7 +7,7 @@ use crate::{
     model::{AgentId, Answer, OrText, Request, RequestId},
 };
 
-use super::{Approver, Connection, Engine, Error, ToPerson};
+use super::{Approver, Connection, Engine, Error, Prompt};
 
 impl Engine {
     /// Connects the user of a foreground agent, and answers the requests that reach this user, oldest first, as
@@ -19,20 +19,20 @@ impl Engine {
     /// ([`Agent::say`](super::Agent::say)) are skipped; [`Engine::connect`] shows them too.
     ///
     /// ```
-    /// use bestow::{Answer, Ask, Engine, Holding, Kind, Permission, Profile, Settings};
+    /// use bestow::{Answer, PermissionRequest, Engine, InitialGrants, Kind, Permission, Profile, Settings};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
     /// let engine = Engine::new(Settings::default())?;
     /// let lead = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/work".parse()?);
-    /// let lead = engine.register(lead, Holding::default()).await?;
+    /// let lead = engine.register(lead, InitialGrants::default()).await?;
     ///
     /// let ann = engine.approver("you", "ann", "terminal");
     /// tokio::spawn(engine.serve_user("lead", &ann, async |question| {
     ///     println!("[{}] {question}", question.code()); // everything that others wrote is quoted
     ///     Answer::allow()
     /// }));
-    /// let ticket = lead.request(Ask::new(Permission::Network, "to read the docs")).await?;
+    /// let ticket = lead.request(PermissionRequest::new(Permission::Network, "to read the docs")).await?;
     /// assert!(ticket.resolution().await.refused.is_empty());
     /// # Ok(()) })
     /// # }
@@ -109,14 +109,14 @@ impl Service {
     }
 
     /// Records an entry. Returns true if it ends the request `current`.
-    fn note(&mut self, shown: ToPerson, current: Option<RequestId>) -> bool {
+    fn note(&mut self, shown: Prompt, current: Option<RequestId>) -> bool {
         match shown {
-            ToPerson::Ask(question) => self.waiting.push_back(question),
-            ToPerson::Settled(ended) => {
+            Prompt::Ask(question) => self.waiting.push_back(question),
+            Prompt::Settled(ended) => {
                 self.waiting.retain(|question| question.id != ended.request);
                 return current == Some(ended.request);
             }
-            ToPerson::Said { .. } => {}
+            Prompt::Said { .. } => {}
         }
         false
     }

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{AgentId, ApproverId, OwnerId, Permission, Permissions, Reason, Shown};
+use super::{AgentId, ApproverId, Escaped, OwnerId, Permission, Permissions, Reason};
 
 /// A value of `T`, or the text that it is parsed from. Methods that take a name, a permission or a reason accept both.
 ///
@@ -35,7 +35,7 @@ impl InvalidText {
         InvalidText { text: text.into(), why: why.to_string().into() }
     }
 
-    /// Returns the text, as the caller gave it. Show it through [`Shown`].
+    /// Returns the text, as the caller gave it. Show it through [`Escaped`].
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -45,8 +45,8 @@ impl fmt::Display for InvalidText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 100;
         match self.text.char_indices().nth(MOST) {
-            Some((end, _)) => write!(f, "`{}…`: {}", Shown(self.text.get(..end).unwrap_or_default()), self.why),
-            None => write!(f, "`{}`: {}", Shown(&self.text), self.why),
+            Some((end, _)) => write!(f, "`{}…`: {}", Escaped(self.text.get(..end).unwrap_or_default()), self.why),
+            None => write!(f, "`{}`: {}", Escaped(&self.text), self.why),
         }
     }
 }

@@ -5,40 +5,41 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, ActionFacts, AgentId, ApproverId, Code, Details, InvalidText, Kind, Means, Mode, Name, OrText, OwnerId,
-    Permission, Permissions, Reason, RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list, text::Quoted,
+    Action, ActionFacts, AgentId, ApproverId, Code, Details, Escaped, InvalidText, Kind, Means, Mode, Name, OrText,
+    OwnerId, Permission, Permissions, Reason, RequestId, Right, RunId, Scope, Timestamp, permission::list,
+    text::Quoted,
 };
 
 /// A request that an agent is about to make: `request_permission {permission(s), reason, scope?}`.
 ///
 /// ```
-/// use bestow::{Ask, Permission, Scope};
+/// use bestow::{PermissionRequest, Permission, Scope};
 ///
-/// let ask = Ask::new(Permission::Network, "to read the latest docs").at_most(Scope::Once);
-/// assert_eq!(ask, Ask::new("@network", "to read the latest docs").at_most(Scope::Once));
+/// let ask = PermissionRequest::new(Permission::Network, "to read the latest docs").at_most(Scope::Once);
+/// assert_eq!(ask, PermissionRequest::new("@network", "to read the latest docs").at_most(Scope::Once));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ask {
+pub struct PermissionRequest {
     pub(crate) permissions: Result<Permissions, InvalidText>,
     pub(crate) reason: Result<Reason, InvalidText>,
     /// The widest requested scope. None leaves the scope to the person.
     pub scope: Option<Scope>,
 }
 
-impl Ask {
+impl PermissionRequest {
     /// Creates a request for `permissions` that leaves the scope to the person. Both arguments may be texts.
     /// [`Agent::request`] reports an invalid text.
     ///
     /// [`Agent::request`]: crate::Agent::request
-    pub fn new(permissions: impl OrText<Permissions>, reason: impl OrText<Reason>) -> Ask {
-        Ask { permissions: permissions.value(), reason: reason.value(), scope: None }
+    pub fn new(permissions: impl OrText<Permissions>, reason: impl OrText<Reason>) -> PermissionRequest {
+        PermissionRequest { permissions: permissions.value(), reason: reason.value(), scope: None }
     }
 
     /// Sets the widest requested scope.
     #[must_use]
-    pub fn at_most(self, scope: Scope) -> Ask {
-        Ask { scope: Some(scope), ..self }
+    pub fn at_most(self, scope: Scope) -> PermissionRequest {
+        PermissionRequest { scope: Some(scope), ..self }
     }
 }
 
@@ -336,8 +337,8 @@ impl fmt::Display for Decider {
             Decider::FreshRefusal => f.write_str("refused a moment ago"),
             Decider::NobodyThere => f.write_str("nobody is there to ask"),
             Decider::Mode { mode, of } => write!(f, "in mode {mode}, the mode of {of}, nothing is asked"),
-            Decider::Person { by, means } => write!(f, "{by}, {}", Shown(means)),
-            Decider::Policies { by, means } => write!(f, "policies changed by {by}, {}", Shown(means)),
+            Decider::Person { by, means } => write!(f, "{by}, {}", Escaped(means)),
+            Decider::Policies { by, means } => write!(f, "policies changed by {by}, {}", Escaped(means)),
             Decider::RunOver => f.write_str("the asker began another run"),
             Decider::Retired => f.write_str("the asker is gone"),
             Decider::Timeout => f.write_str("nobody answered in time"),

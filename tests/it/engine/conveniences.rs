@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use bestow::{Action, Answer, Ask, Error, Outcome, Permission, Refusal, Scope, Want};
+use bestow::{Action, Answer, Error, Outcome, Permission, PermissionRef, PermissionRequest, Refusal, Scope};
 
 use crate::support::{World, ask, id, settle, why};
 
@@ -14,8 +14,8 @@ async fn a_text_and_its_value_mean_one_thing() {
     assert_eq!(world.engine.agent("worker").unwrap().id(), world.engine.agent(id("worker")).unwrap().id());
     let by_text = lead.grant("worker", "@network", "because it must").await.unwrap();
     assert_eq!(by_text, lead.grant(&id("worker"), Permission::Network, why()).await.unwrap());
-    assert_eq!(Ask::new("@network", String::from("because it must")), ask("@network"));
-    assert!(world.engine.agent("worker").unwrap().check(Want::Network).is_held());
+    assert_eq!(PermissionRequest::new("@network", String::from("because it must")), ask("@network"));
+    assert!(world.engine.agent("worker").unwrap().check(PermissionRef::Network).is_held());
 }
 
 #[tokio::test]
@@ -33,8 +33,8 @@ async fn a_bad_text_is_an_error_that_names_it_and_changes_nothing() {
         ("a b", lead.grant("a b", "@network", "why").await.unwrap_err()),
         ("@net", lead.grant("worker", "@net", "why").await.unwrap_err()),
         (" ", lead.grant("worker", "@network", " ").await.unwrap_err()),
-        ("@net", lead.request(Ask::new("@net", "why")).await.unwrap_err()),
-        ("", lead.request(Ask::new("@network", "")).await.unwrap_err()),
+        ("@net", lead.request(PermissionRequest::new("@net", "why")).await.unwrap_err()),
+        ("", lead.request(PermissionRequest::new("@network", "")).await.unwrap_err()),
         ("ann smith", you.give("worker", "@network", Scope::Session, "why").await.unwrap_err()),
         ("ann smith", you.enable("worker", &action, "why").await.unwrap_err()),
         ("", nobody.pending().unwrap_err()),
@@ -132,7 +132,7 @@ async fn an_answer_that_its_request_does_not_take_ends_serve_user_with_the_refus
     let ended = served.await.unwrap();
     assert!(matches!(ended, Err(Error::Refused(Refusal::ScopeTooWide { .. }))), "{ended:?}");
     assert_eq!(ticket.poll(), None);
-    assert!(!worker.check(Want::Network).is_held());
+    assert!(!worker.check(PermissionRef::Network).is_held());
 }
 
 #[tokio::test]
