@@ -75,8 +75,8 @@ impl World<'_> {
         let owner: OwnerId = "you".parse().unwrap();
         let agents = (0..self.agents).map(|number| self.agent(number)).collect();
         engine.configure(Policy { settings, agents, left_out: Vec::new() }).await.unwrap();
-        let agent = engine.agent(&"agent0".parse().unwrap()).unwrap();
-        let you = engine.approver(&owner, "ann".parse().unwrap(), "bench");
+        let agent = engine.agent("agent0").unwrap();
+        let you = engine.approver(&owner, "ann", "bench");
         for number in 0..self.rulings {
             let action = Action::command(&format!("make part{number}"));
             let asked = agent.authorize(action).await.unwrap();

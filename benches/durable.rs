@@ -59,15 +59,12 @@ async fn writers(engine: &Engine, count: usize) -> f64 {
             "/".parse().unwrap(),
         );
         let agent = engine.register(profile, InitialGrants::nothing()).await.unwrap();
-        let (you, stop) = (engine.approver(&owner, "ann".parse().unwrap(), "bench"), Arc::clone(&stop));
+        let (you, stop) = (engine.approver(&owner, "ann", "bench"), Arc::clone(&stop));
         let wanted = write(&format!("/srv/work/project/{number}"));
         tasks.push(tokio::spawn(async move {
             let mut steps = 0_u64;
             while !stop.load(Ordering::Relaxed) {
-                let given = you
-                    .give(agent.id(), wanted.clone(), bestow::Scope::Always, "bench".parse().unwrap())
-                    .await
-                    .unwrap();
+                let given = you.give(agent.id(), wanted.clone(), bestow::Scope::Always, "bench").await.unwrap();
                 you.revoke(given[0], None).await.unwrap();
                 steps += 2;
             }
@@ -202,7 +199,7 @@ async fn uses(directory: &Path, engine: &Engine) {
 
 /// Returns the nanoseconds of a check: the median and the 99.9th percentile.
 fn checks(engine: &Engine) -> (u128, u128) {
-    let agent = engine.agent(&"reader".parse().unwrap()).unwrap();
+    let agent = engine.agent("reader").unwrap();
     let mut all: Vec<_> = (0..200_000)
         .map(|_| {
             let started = Instant::now();
@@ -251,7 +248,7 @@ async fn starting(directory: &Path) {
         let live = engine(&state, SEGMENT).await;
         let profile = Profile::new("ann".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, "/".parse().unwrap());
         live.register(profile, InitialGrants::nothing()).await.unwrap();
-        let you = live.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "bench");
+        let you = live.approver("you", "ann", "bench");
         let mut tasks = Vec::new();
         for part in 0..200 {
             let you = you.clone();
@@ -259,7 +256,7 @@ async fn starting(directory: &Path) {
                 let ann = "ann".parse().unwrap();
                 for step in 0..steps / 400 {
                     let wanted = write(&format!("/srv/{part}/{step}"));
-                    let given = you.give(&ann, wanted, bestow::Scope::Always, "bench".parse().unwrap()).await.unwrap();
+                    let given = you.give(&ann, wanted, bestow::Scope::Always, "bench").await.unwrap();
                     if step >= 10 {
                         you.revoke(given[0], None).await.unwrap();
                     }

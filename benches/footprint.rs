@@ -91,7 +91,7 @@ async fn write(agents: Vec<Agent>, stop: Arc<AtomicBool>) -> u64 {
         let (from, to) = (&agents[dice.below(agents.len())], &agents[dice.below(agents.len())]);
         if from.id() != to.id() {
             let held = from.grants().unwrap().first().unwrap().right.permission.clone();
-            let given = from.grant(to.id(), held, "bench".parse().unwrap()).await.unwrap();
+            let given = from.grant(to.id(), held, "bench").await.unwrap();
             from.revoke(given[0], None).await.unwrap();
             written += 2;
         }

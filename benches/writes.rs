@@ -101,7 +101,7 @@ fn revoke(criterion: &mut Criterion) {
 fn request(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let pair = runtime.block_on(pair(32));
-    let (lead, you) = (world::id(0), pair.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "bench"));
+    let (lead, you) = (world::id(0), pair.engine.approver("you", "ann", "bench"));
     let guard = runtime.enter();
     let mut user = pair.engine.connect(&lead).unwrap();
     drop(guard);

@@ -5,16 +5,15 @@ use bestow::{Answer, Engine, Permission, PermissionRef, PermissionRequest};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = Engine::open("agents.toml").await?; // follows the file from now on
-    let (lead, worker) = (engine.agent(&"lead".parse()?)?, engine.agent(&"worker".parse()?)?);
-    let you = engine.approver(&"you".parse()?, "ann".parse()?, "terminal");
+    let (lead, worker) = (engine.agent("lead")?, engine.agent("worker")?);
+    let you = engine.approver("you", "ann", "terminal");
 
-    let ticket =
-        worker.request(PermissionRequest::new(Permission::Network, "to read the latest docs".parse()?)).await?;
+    let ticket = worker.request(PermissionRequest::new(Permission::Network, "to read the latest docs")).await?;
     you.answer(ticket.id(), Answer::allow()).await?; // a person, through whatever surface you build
     println!("{}", ticket.resolution().await); // granted @network (session), ann, terminal
     assert!(worker.check(PermissionRef::Network).is_held());
 
-    let given = lead.grant(worker.id(), Permission::Events, "watch what happens".parse()?).await?;
+    let given = lead.grant(worker.id(), Permission::Events, "watch what happens").await?;
     assert!(worker.check(PermissionRef::Events).is_held());
     for grant in given {
         lead.revoke(grant, None).await?; // whatever rested on it falls with it

@@ -55,20 +55,25 @@ pub use model::{
     InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidField, InvalidGlob, InvalidGrantId, InvalidId,
     InvalidLimit, InvalidMode, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission,
     InvalidPermissions, InvalidProcessId, InvalidReason, InvalidRequestId, InvalidSavedDecisionId, InvalidScope,
-    InvalidSensitiveName, InvalidTaskId, InvalidTimestamp, InvalidTool, InvalidToolPath, InvalidVerdict,
-    InvalidViolationId, Kind, LeftOut, Limit, Limits, Means, Mode, Name, OnMissing, OnNoUser, Operation, Origin,
-    Outcome, OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionRef, PermissionRequest,
-    PermissionSet, Permissions, Place, Policy, PolicyPatch, Process, ProcessEvent, ProcessExit, ProcessId, Profile,
-    Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route, Rule, RuleCwd,
-    RuleRef, Ruled, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, SavedDecision, SavedDecisionId,
-    Scope, SensitiveName, Settings, Skip, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings,
-    Timestamp, Tool, ToolName, ToolPath, ToolPolicies, ToolPolicy, Tools, UseFacts, UseOrigin, Verdict, ViolationId,
-    Widening, sanitize,
+    InvalidSensitiveName, InvalidTaskId, InvalidText, InvalidTimestamp, InvalidTool, InvalidToolPath, InvalidVerdict,
+    InvalidViolationId, Kind, LeftOut, Limit, Limits, Means, Mode, Name, OnMissing, OnNoUser, Operation, OrText,
+    Origin, Outcome, OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionRef,
+    PermissionRequest, PermissionSet, Permissions, Place, Policy, PolicyPatch, Process, ProcessEvent, ProcessExit,
+    ProcessId, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route,
+    Rule, RuleCwd, RuleRef, Ruled, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, SavedDecision,
+    SavedDecisionId, Scope, SensitiveName, Settings, Skip, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
+    TaskSettings, Timestamp, Tool, ToolName, ToolPath, ToolPolicies, ToolPolicy, Tools, UseFacts, UseOrigin, Verdict,
+    ViolationId, Widening, sanitize,
 };
 pub use model::{Anchor, Floor};
 pub use ports::{
     AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
     PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,
 };
+
+/// Compiles the recipes of `docs/cookbook.md`.
+#[cfg(all(doctest, feature = "config", feature = "sandbox", feature = "schedule", feature = "stdio"))]
+#[doc = include_str!("../docs/cookbook.md")]
+mod cookbook {}
 #[cfg(feature = "config")]
 pub use watch::Change;

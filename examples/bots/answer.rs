@@ -2,12 +2,11 @@
 
 use bestow::stdio::Decision;
 
-/// The choice that the console prints below a prompt.
+/// The possible answers.
 pub(crate) const CHOICE: &str = "[y]es, for this session   [o]nce   [a]lways   [n]o\n  \
                                  The first word decides; what you write after it goes to whoever asked. Then Enter:";
 
-/// Parses the decision and the words after it. Returns `None` for any other text: only a whole word counts, and an
-/// empty line is not an approval.
+/// The decision, and the words after it. None if it is no answer: only a whole word counts, and silence is no yes.
 pub(crate) fn understood(line: &str) -> Option<(Decision, Option<&str>)> {
     let line = line.trim();
     let (first, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

@@ -1,6 +1,6 @@
-//! The user channel. It shows each prompt in the terminal and takes your answer, or answers from a script.
+//! The way to you: shows each question in the terminal and takes your answer; or answers from a script.
 //!
-//! Its standard output carries the protocol, so it opens the terminal itself.
+//! Its standard output belongs to the protocol, so it opens the terminal itself.
 
 use std::{
     collections::VecDeque,
@@ -17,13 +17,13 @@ use bestow::{
 
 use super::{answer, talk::Result};
 
-/// The inputs of the console.
+/// An input of the console.
 enum Input {
     Heard(ToConnector),
     Typed(String),
-    /// The keyboard input ended, through Ctrl-D or because the terminal is gone.
+    /// The person left: Ctrl-D, or the terminal is gone.
     Left,
-    /// The engine has closed the stream.
+    /// The engine is gone.
     End,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn run(scripted: bool) -> Result<()> {
     }
     thread::spawn(move || {
         for line in io::stdin().lines().map_while(io::Result::ok) {
-            // A message that cannot be parsed is for newer connectors.
+            // What cannot be read is for newer connectors.
             if let Ok(heard) = serde_json::from_str(&line)
                 && inputs.send(Input::Heard(heard)).is_err()
             {
@@ -62,7 +62,7 @@ pub(crate) fn run(scripted: bool) -> Result<()> {
 
 struct Console {
     terminal: Option<File>,
-    /// The open prompts, oldest first. The first one is on the screen.
+    /// The questions, oldest first; the first one is on the screen.
     waiting: VecDeque<PermissionRequest>,
 }
 
@@ -95,7 +95,6 @@ impl Console {
     fn asked(&mut self, question: PermissionRequest) -> Result<()> {
         if self.terminal.is_none() {
             let (decision, feedback) = scripted(&question);
-            eprintln!("{} -- you say: {}", question.prompt, feedback.unwrap_or("yes"));
             return decide(&question, decision, feedback.map(str::parse).transpose()?);
         }
         self.waiting.push_back(question);
@@ -132,7 +131,7 @@ impl Console {
     }
 }
 
-/// The scripted answers for a run without a person: writing files is approved, and the network is denied.
+/// Returns the answer of the script: yes to files, no to the network.
 fn scripted(question: &PermissionRequest) -> (Decision, Option<&'static str>) {
     if question.permissions.contains(&Permission::Network) {
         (Decision::Deny, Some("no network for this one, use what you know"))

@@ -12,7 +12,7 @@ use super::talk::{Result, Talk};
 pub(crate) fn run() -> Result<()> {
     let (hello, mut talk) = Talk::begin()?;
     let wish = talk.told_by(None)?;
-    talk.tell(None, "I have two helpers for that; they will ask you for what they lack")?;
+    talk.tell(None, "I have two helpers for that. They ask you for what they lack.")?;
     talk.tell(Some("writer"), &wish)?;
     talk.tell(Some("checker"), &wish)?;
 
@@ -30,14 +30,13 @@ pub(crate) fn run() -> Result<()> {
         ToAgent::GrantResult(result) => result.grant_ids.first().copied(),
         _ => None,
     })??;
-    eprintln!("gave the writer a part of what I hold, as {given}");
 
     talk.told_by(Some("checker"))?;
     let reason = Some("the images are in place".parse()?);
     talk.say(&FromAgent::RevokePermission(RevokePermission { grant_id: given, reason, request_id: None }))?;
     talk.told_by(Some("writer"))?;
-    talk.tell(None, "all is in place; now somebody has to let the checker sign off, in agents.toml")?;
+    talk.tell(None, "The site is done. Somebody has to let the checker sign off, in agents.toml.")?;
 
     talk.told_by(Some("checker"))?;
-    talk.tell(None, "the site is built, checked and signed off")
+    talk.tell(None, "The site is built, checked and signed off.")
 }

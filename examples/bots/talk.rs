@@ -1,5 +1,4 @@
-//! The small client that a bot in Rust needs. It reads and writes lines, and keeps messages that arrive early for
-//! later.
+//! The little that a bot in Rust needs: lines in, lines out, and what was heard meanwhile kept for later.
 
 use std::{
     collections::VecDeque,
@@ -16,15 +15,15 @@ use bestow::{
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The agent's end of a conversation with the engine.
+/// One agent's side of the conversation.
 pub(crate) struct Talk {
     lines: io::Lines<io::StdinLock<'static>>,
-    /// Messages that arrived while the bot waited for another one.
+    /// Heard while waiting for something else.
     kept: VecDeque<ToAgent>,
 }
 
 impl Talk {
-    /// Starts the conversation. Returns the engine's greeting, which tells the bot its identity, and the conversation.
+    /// Begins the conversation. Also returns the greeting of the engine.
     pub(crate) fn begin() -> Result<(AgentHello, Talk)> {
         let mut talk = Talk { lines: io::stdin().lines(), kept: VecDeque::new() };
         let hello = talk.until(|heard| if let ToAgent::Hello(hello) = heard { Some(hello.clone()) } else { None })?;
@@ -43,7 +42,7 @@ impl Talk {
         self.say(&FromAgent::Message(MessageFromAgent { agent_id, text: text.to_owned(), request_id: None }))
     }
 
-    /// Returns the first message for which `wanted` returns a value. All other messages are kept for later calls.
+    /// The first thing heard that is `wanted`; everything else is kept for whoever wants it later.
     pub(crate) fn until<T>(&mut self, wanted: impl Fn(&ToAgent) -> Option<T>) -> Result<T> {
         if let Some(place) = self.kept.iter().position(|heard| wanted(heard).is_some())
             && let Some(found) = self.kept.remove(place).as_ref().and_then(&wanted)
@@ -52,7 +51,7 @@ impl Talk {
         }
         loop {
             let line = self.lines.next().ok_or("the engine is gone")??;
-            // A message that cannot be parsed is for newer bots.
+            // What cannot be read is for newer bots.
             let Ok(heard) = serde_json::from_str::<ToAgent>(&line) else { continue };
             if let Some(found) = wanted(&heard) {
                 return Ok(found);
@@ -64,7 +63,7 @@ impl Talk {
         }
     }
 
-    /// Waits for the next text from `agent`, or from the user if `agent` is `None`.
+    /// Waits for what `agent` says.
     pub(crate) fn told_by(&mut self, agent: Option<&str>) -> Result<String> {
         self.until(|heard| match heard {
             ToAgent::Message(message) if message.agent_id.as_ref().map(|id| id.as_str()) == agent => {
@@ -74,7 +73,7 @@ impl Talk {
         })
     }
 
-    /// Waits for the answer to the request `request_id`: a success, or the text of the error.
+    /// Waits for the answer to what was said with `request_id`: done, or why not.
     pub(crate) fn answer<T>(
         &mut self,
         request_id: &str,
@@ -88,7 +87,7 @@ impl Talk {
         })
     }
 
-    /// Writes a file if the engine confirms that this agent may do so now. Otherwise returns the engine's reason.
+    /// Writes a file, if the engine says that this agent may do so now; otherwise says why not.
     pub(crate) fn write(&mut self, path: &Path, text: &str) -> Result<std::result::Result<(), String>> {
         let name = path.to_str().ok_or("a path that is no text")?;
         let (permission, id) = (Permission::write(name.parse()?), format!("write {name}"));
@@ -100,7 +99,6 @@ impl Talk {
         if may.is_ok() {
             fs::create_dir_all(path.parent().ok_or("a path without a directory")?)?;
             fs::write(path, text)?;
-            eprintln!("wrote {}", path.file_name().unwrap_or_default().display());
         }
         Ok(may)
     }

@@ -39,21 +39,18 @@ class Checker:
     def on_message(self, heard):
         if heard.get("agentId") != "lead":
             return
-        log("I may not write any notes: asking, and reading the style guide meanwhile")
+        log("I may not write notes: I ask, and read the style guide meanwhile")
         say("request_permission", permission="@write:" + self.path("check"), reason="to keep notes of what I check")
         with open(os.path.join(os.path.dirname(self.workspace), "docs", "style.md"), encoding="utf-8") as guide:
             self.rules = guide.read().count("\n- ")
-        log("read the style guide: %d rules" % self.rules)
 
     def on_permission_result(self, heard):
-        log(heard["text"])
         if heard["outcome"] == "granted":
             self.write("check/notes.txt", "checked against %d rules\n" % self.rules)
         else:
             self.is_over("notes")
 
     def on_notice(self, heard):
-        log(heard["text"])
         if heard["notice"] == "granted" and heard.get("agentId") == "writer":
             self.write("assets/checked/logo.txt", "the logo is fine\n")
 
@@ -61,7 +58,6 @@ class Checker:
         done = self.path("done")
         if "@write:" + done in heard["permissions"] and not self.signing:
             self.signing = True
-            log("agents.toml lets me sign off now")
             self.write("done/signed.txt", "checked and found good\n")
 
     def on_use_result(self, heard):
@@ -70,7 +66,6 @@ class Checker:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.texts.pop(path))
         name = os.path.relpath(path, self.workspace)
-        log("wrote " + name)
         if name.startswith("assets"):
             say("message", agentId="lead", text="the images are checked")
         if name.startswith("check"):

@@ -41,7 +41,7 @@ async fn main() -> Result<(), Failure> {
     let engine = Engine::new(Settings::default())?;
     let lead = agent(&engine, "lead", Kind::Foreground).await?;
     let worker = agent(&engine, "worker", Kind::Subagent).await?;
-    let person = engine.approver(&"you".parse()?, "ann".parse()?, "terminal");
+    let person = engine.approver("you", "ann", "terminal");
     let _there = person.attend()?;
     println!("system: {}", prompt::instructions(&lead)?);
     let names: Vec<Value> = prompt::tools().iter().filter_map(|tool| tool.get("name").cloned()).collect();

@@ -1,15 +1,15 @@
-//! A complete example in one minute, with real processes, real files, and you.
+//! The whole story in a minute: real processes, real files, and you.
 //!
 //! ```text
 //! cargo run --example orchestrator              asks you in the terminal
 //! cargo run --example orchestrator -- --script  answers for you
 //! cargo run --example orchestrator -- --dir D   works in D instead of a temporary directory
-//! cargo run --example orchestrator -- --help    prints this help
+//! cargo run --example orchestrator -- --help    says this
 //! ```
 //!
-//! A lead talks with you through a console. A writer (Rust) and a checker (Python) work for it. All four are child
-//! processes that speak the protocol of `docs/protocol.md`. This program only starts them, follows the events, and
-//! edits `agents.toml` once. With the feature `schedule`, it also runs a scheduled task.
+//! A *lead* talks with you through a *console*. A *writer* (Rust) and a *checker* (Python) work for it. All four are
+//! child processes that speak the protocol of `docs/protocol.md`; this program only starts them, follows what
+//! happens, and edits `agents.toml` once. With the feature `schedule` it runs a scheduled task besides.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -49,7 +49,7 @@ use teller::Teller;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The time limit of a scripted run. No person needs time to think there, so it is long enough.
+/// With a script nobody thinks, so this is long enough for everything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const USAGE: &str = "\
@@ -60,7 +60,7 @@ usage: orchestrator [--script] [--dir D]
   --help    says this
 ";
 
-/// The exit status for an invalid command line (`sysexits.h`).
+/// The exit status for a command line that means nothing (`sysexits.h`).
 const EX_USAGE: u8 = 64;
 
 #[derive(Default)]
@@ -69,7 +69,7 @@ struct Options {
     dir: Option<PathBuf>,
 }
 
-/// A parsed command line.
+/// A command line.
 enum Call {
     Help,
     Run(Options),
@@ -78,7 +78,7 @@ enum Call {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // The bots in Rust are this program again. So there is one file to run, wherever it is.
+    // The bots in Rust are this program again: then there is one file to run, wherever it is.
     let ended = match arguments.as_slice() {
         ["bot", "lead"] => lead::run().map(|()| ExitCode::SUCCESS),
         ["bot", "writer"] => writer::run().map(|()| ExitCode::SUCCESS),
@@ -117,7 +117,7 @@ fn parse(arguments: &[&str]) -> std::result::Result<Call, String> {
 
 #[tokio::main]
 async fn orchestrate(mut options: Options) -> Result<ExitCode> {
-    // Without a terminal, no person can answer.
+    // Without a terminal there is nobody to ask.
     if !options.scripted && OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
         println!("no terminal: answering by script");
         options.scripted = true;
@@ -125,8 +125,8 @@ async fn orchestrate(mut options: Options) -> Result<ExitCode> {
     let (mut terminated, mut hung_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
     let place = Place::prepare(options.dir)?;
     let engine = Engine::open(place.policy()).await?;
-    let teller = Teller::follow(&engine, !options.scripted);
-    println!("workspace {}, agents from {}", place.workspace().display(), place.policy().display());
+    let teller = Teller::follow(&engine, &place, !options.scripted);
+    println!("The story happens in {}. The agents stand in agents.toml.", place.dir().display());
 
     let mut bots = Bots::start(&engine, &teller, &place, options.scripted)?;
     #[cfg(feature = "schedule")]
@@ -137,9 +137,9 @@ async fn orchestrate(mut options: Options) -> Result<ExitCode> {
         let (_, exit) = tokio::try_join!(story(&teller, &place), bots.lead_ends())?;
         Ok(Ok(exit))
     };
-    // The exit of the lead, or the status for a signal that ended this program.
+    // The exit of the lead; or the status with which somebody ended it all.
     let ended: Result<std::result::Result<Exit, u8>> = tokio::select! {
-        // The signals come first, because Ctrl-C also ends the console.
+        // First, since the console dies of it too.
         biased;
         _ = tokio::signal::ctrl_c() => Ok(Err(130)),
         _ = terminated.recv() => Ok(Err(143)),
@@ -156,17 +156,17 @@ async fn orchestrate(mut options: Options) -> Result<ExitCode> {
     }
 }
 
-/// Carries out the part of this program. The rest is between the bots, the engine and you.
+/// Runs the part of this program itself. The bots, the engine and you do the rest.
 async fn story(teller: &Teller, place: &Place) -> Result<()> {
-    // The lead has revoked its grant to the writer. The writer's grant to the checker depended on it and ended too.
+    // The lead took back what it had given to the writer, and with it fell what the writer had given to the checker.
     teller.until("what the checker was given to fall", verdict::fell_with_its_support).await?;
-    // A person edits agents.toml while all agents run.
+    // A person edits agents.toml while everything runs.
     place.let_the_checker_sign_off()?;
     println!("     agents.toml was edited");
     Ok(())
 }
 
-/// The four agents as child processes. Dropping this value kills them.
+/// The four bots, as child processes. Dropping this kills them.
 struct Bots {
     lead: Running,
     writer: Running,
@@ -185,25 +185,23 @@ impl Bots {
         let mut python = Command::new("python3");
         python.arg(place.python_bot());
         let (mut writer, mut lead) = (rust(&["writer"]), rust(&["lead"]));
-        // Ctrl-C is for this program only, which then ends the conversations with these bots. The console stays in the
-        // group, because it needs the terminal.
+        // Ctrl-C is for this program, which says goodbye to them. The console stays: it needs the terminal.
         for command in [&mut python, &mut writer, &mut lead] {
             command.process_group(0);
         }
-        let agent =
-            |name: &'static str| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &name.parse()?)?, teller));
-        // The console is the only connector whose decisions count, because this program says so here.
+        let agent = |name| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &str::parse(name)?)?, teller, place));
+        // The only one whose decisions count, since this program says so here.
         let console = Bot::connector(engine, &"lead".parse()?)?.answering_as("you".parse()?);
         Ok(Bots {
             checker: agent("checker")?.spawn(python)?,
             writer: agent("writer")?.spawn(writer)?,
             lead: agent("lead")?.spawn(lead)?,
-            console: heard("console", console, teller)
+            console: heard("console", console, teller, place)
                 .spawn(rust(&["console", if scripted { "--script" } else { "--ask" }]))?,
         })
     }
 
-    /// Waits until the lead has ended. The other bots must not end before it.
+    /// Waits until the lead has said all it has to say; nobody else ends before that.
     async fn lead_ends(&mut self) -> Result<Exit> {
         let (who, exit) = tokio::select! {
             exit = self.lead.wait() => return Ok(exit),
@@ -221,11 +219,11 @@ impl Bots {
     }
 }
 
-/// Prints the standard error of a bot beside the events.
-fn heard(name: &'static str, bot: Bot, teller: &Teller) -> Bot {
-    let noticed = teller.noticed();
+/// Shows the standard error of a bot beside the events.
+fn heard(name: &'static str, bot: Bot, teller: &Teller, place: &Place) -> Bot {
+    let (noticed, short) = (teller.noticed(), place.shortening());
     bot.stderr(move |line| {
-        println!("     {name:>8} | {line}");
+        println!("     {name:>8} | {}", short(line));
         noticed();
     })
 }

@@ -1,18 +1,18 @@
-//! The open prompts. They can be printed again after other lines have pushed them off the screen.
+//! The questions that wait for you, so that they can be recalled when other lines have pushed them away.
 
 use std::time::Duration;
 
 use bestow::{Event, RequestId};
 use tokio::time::sleep;
 
-/// The quiet time before a prompt is printed again.
+/// The time without a new line after which a waiting question is shown again.
 const QUIET: Duration = Duration::from_millis(400);
 
 #[derive(Default)]
 pub(crate) struct Open {
-    /// The prompts, oldest first, as the console shows them.
+    /// Oldest first, as the console shows them.
     questions: Vec<(RequestId, String)>,
-    /// True if another line was printed after the prompt.
+    /// Something was told since the last one was shown.
     pushed_away: bool,
 }
 
@@ -23,8 +23,6 @@ impl Open {
                 self.pushed_away = !self.questions.is_empty();
                 self.questions.push((request.id, request.to_string()));
             }
-            // The console shows the prompt together with this event.
-            Event::Routed { .. } if self.questions.len() == 1 => {}
             Event::Resolved { resolution, .. } => {
                 self.pushed_away = true;
                 self.questions.retain(|(id, _)| *id != resolution.request);
@@ -37,8 +35,7 @@ impl Open {
         self.pushed_away = true;
     }
 
-    /// Waits for a quiet moment, and returns a line about the open prompts. It waits forever if no prompt needs to be
-    /// repeated.
+    /// Waits until it is quiet, and then says what waits; not before there is something to recall.
     pub(crate) async fn recalled(&mut self) -> String {
         let Some((_, first)) = self.questions.first().filter(|_| self.pushed_away) else {
             return std::future::pending().await;

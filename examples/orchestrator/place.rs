@@ -1,4 +1,4 @@
-//! The directory of the example, with `agents.toml`, some documents, and a workspace.
+//! The place of the story: a directory with `agents.toml`, some documents, and a workspace.
 
 use std::{
     fs, io,
@@ -8,25 +8,25 @@ use std::{
 
 use super::Result;
 
-/// The policy file of the example. It is also the file from which a person learns the format.
+/// The file from which a person learns the format is the file that the story runs on.
 const AGENTS: &str = include_str!("../../agents.example.toml");
-/// The Python bot, embedded so that the program runs from anywhere.
+/// Part of this program, so that it runs from anywhere.
 const PYTHON_BOT: &str = include_str!("../bots/worker.py");
-/// The scheduled task. Its gate wants the network, which its agent never gets.
+/// Its gate wants the network, which nobody gives to whoever runs it.
 const TASK: &str = include_str!("links.md");
 const STYLE: &str = "# Style\n\n- One heading for each page.\n- No page without a heading.\n";
 
-/// The last line about the checker in the policy file.
+/// The last line about the checker in the example.
 const CHECKER: &str = "name = \"Checker\"\n";
 
 pub(crate) struct Place {
     dir: PathBuf,
-    /// The guard that removes a temporary directory when it is dropped.
+    /// Removes the directory when the story is over.
     _temporary: Option<tempfile::TempDir>,
 }
 
 impl Place {
-    /// Prepares the files in `dir`, or in a temporary directory.
+    /// In `dir`, or in a temporary directory.
     pub(crate) fn prepare(dir: Option<PathBuf>) -> Result<Place> {
         let (dir, temporary) = match dir {
             Some(dir) => {
@@ -49,8 +49,18 @@ impl Place {
         Ok(place)
     }
 
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     pub(crate) fn policy(&self) -> PathBuf {
         self.dir.join("agents.toml")
+    }
+
+    /// Returns the function that shortens paths: it leaves out this directory.
+    pub(crate) fn shortening(&self) -> impl Fn(&str) -> String + Send + 'static {
+        let before = format!("{}/", self.dir.display());
+        move |text| text.replace(&before, "")
     }
 
     pub(crate) fn python_bot(&self) -> PathBuf {
@@ -65,7 +75,7 @@ impl Place {
         self.workspace().join(name).is_file()
     }
 
-    /// Writes a task as a person would. The engine rejects task files that other users can write.
+    /// A task that a person wrote. Files that others may write are not taken.
     fn save_task(&self) -> io::Result<()> {
         let mut directory = self.dir.clone();
         for part in ["tasks", "cron", "links"] {
@@ -83,7 +93,7 @@ impl Place {
         self.dir.join("tasks/cron/links/files").join(name).is_file()
     }
 
-    /// Edits the policy file as a person would in an editor.
+    /// Edits agents.toml like a person in an editor.
     pub(crate) fn let_the_checker_sign_off(&self) -> Result<()> {
         let text = fs::read_to_string(self.policy())?;
         let more = format!("{CHECKER}permissions = [\"@write:workspace/done\"]\n");
@@ -94,11 +104,11 @@ impl Place {
         Ok(self.save(&changed)?)
     }
 
-    /// Saves the policy file as editors do: a new file replaces the old one.
+    /// Saves like an editor: writes a new file beside the old one, then renames it.
     fn save(&self, text: &str) -> io::Result<()> {
         let new: &Path = &self.dir.join("agents.toml.new");
         fs::write(new, text)?;
-        // The engine rejects a policy file that other users can write.
+        // A policy file that others may write is not taken.
         fs::set_permissions(new, fs::Permissions::from_mode(0o600))?;
         fs::rename(new, self.policy())
     }

@@ -1,29 +1,28 @@
-//! A printer that shows every event as one line, and remembers the events.
+//! Tells the story: one line for each fact, numbered from 1, with paths below its directory. Remembers every event.
 
 use std::{
     env,
     io::{self, IsTerminal},
 };
 
-use bestow::{Engine, Event, NoEvent, Recorded};
+use bestow::{Engine, Event, NoEvent, Origin, Outcome, Recorded};
 use tokio::{sync::watch, task::JoinHandle};
 
-use super::{Result, open::Open};
+use super::{Result, open::Open, place::Place};
 
 pub(crate) struct Teller {
     told: watch::Receiver<Vec<Recorded>>,
-    /// A signal that another part of the program has printed a line.
+    /// Reports that another part of the program wrote a line.
     others: watch::Sender<()>,
     task: JoinHandle<()>,
 }
 
 impl Teller {
-    /// Starts to follow the events. With `asking`, an open prompt is printed again after other lines have pushed it
-    /// away.
-    pub(crate) fn follow(engine: &Engine, asking: bool) -> Teller {
+    /// With `asking`, the question that waits is recalled when other lines have pushed it away.
+    pub(crate) fn follow(engine: &Engine, place: &Place, asking: bool) -> Teller {
         let mut events = engine.subscribe();
         let (others, mut noticed) = watch::channel(());
-        let mut open = Open::default();
+        let (mut open, mut line, short) = (Open::default(), 0, place.shortening());
         let (sender, told) = watch::channel(Vec::new());
         let colours = io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none();
         let task = tokio::spawn(async move {
@@ -35,18 +34,24 @@ impl Teller {
                         continue;
                     }
                     recalled = open.recalled(), if asking => {
-                        println!("{recalled}");
+                        println!("{}", short(&recalled));
                         continue;
                     }
                 };
                 match event {
                     Ok(recorded) => {
-                        let colour = if colours { colour(&recorded.event) } else { None };
-                        match colour {
-                            Some(colour) => println!("\u{1b}[{colour}m{recorded}\u{1b}[0m"),
-                            None => println!("{recorded}"),
+                        if is_told(&recorded.event) {
+                            line += 1;
+                            let event = &recorded.event;
+                            let text = short(&format!("{line:>4} {:<20} {event}", event.kind()));
+                            match colour(event).filter(|_| colours) {
+                                Some(colour) => println!("\u{1b}[{colour}m{text}\u{1b}[0m"),
+                                None => println!("{text}"),
+                            }
                         }
-                        open.told(&recorded.event);
+                        if is_told(&recorded.event) || matches!(recorded.event, Event::Resolved { .. }) {
+                            open.told(&recorded.event);
+                        }
                         sender.send_modify(|told| told.push(recorded));
                     }
                     Err(NoEvent::Missed(count)) => println!("     ({count} events were missed)"),
@@ -57,30 +62,41 @@ impl Teller {
         Teller { told, others, task }
     }
 
-    /// Returns a callback for other parts of the program that print lines.
+    /// For whoever writes lines beside these.
     pub(crate) fn noticed(&self) -> impl Fn() + Send + 'static {
         let others = self.others.clone();
         move || others.send_replace(())
     }
 
-    /// Waits for an event for which `wanted` returns true. Past events count too.
+    /// Waits until something in what happened so far is `wanted`.
     pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&Event) -> bool) -> Result<()> {
         let mut told = self.told.clone();
         let seen = told.wait_for(|told| told.iter().any(|recorded| wanted(&recorded.event))).await;
         seen.map(drop).map_err(|_| format!("waited for {what}, and the engine ended").into())
     }
 
-    /// Returns all events. It takes the last handle of the engine, so that no further event can follow.
+    /// Returns all events. Takes the last handle of the engine, so that nothing more can happen.
     pub(crate) async fn finish(self, engine: Engine) -> Vec<Event> {
         drop(engine);
-        // The task ends with the engine. If it failed, the events until then count.
+        // It ends with the engine; if it failed, what was told until then counts.
         let _ = self.task.await;
         self.told.borrow().iter().map(|recorded| recorded.event.clone()).collect()
     }
 }
 
-/// Returns the color of an event: green for a grant, red for a denial or the end of a grant, yellow for a request, cyan
-/// for a resolved request or a changed policy.
+/// Returns true for an event that has a line of its own. The other events tell what another line tells already: the
+/// grant that an approval gives, the permissions of a file that took effect.
+fn is_told(event: &Event) -> bool {
+    match event {
+        Event::GrantIssued { grant } => !matches!(grant.origin, Origin::Config(_)),
+        Event::Resolved { resolution, .. } => resolution.outcome != Outcome::Granted,
+        other => {
+            !matches!(other.kind(), "carrier.connected" | "carrier.disconnected" | "permission.routed" | "user.active")
+        }
+    }
+}
+
+/// Green for what was given, red for no, yellow for a question.
 fn colour(event: &Event) -> Option<u8> {
     match event.kind() {
         "grant.issued" => Some(32),

@@ -15,10 +15,13 @@ use crate::{
     engine::Agent,
     fs,
     kernel::SandboxDenials,
-    model::{Cause, Permission, SandboxFacts},
+    model::{Access, Cause, Permission, Reads, SandboxFacts, SanitizedPath},
 };
 use crate::{
-    sandbox::{CancelOnDrop, Command, Door, ExecError, Finished, Profile, Sandbox, SandboxError, Watched, watched},
+    sandbox::{
+        CancelOnDrop, Command, Door, ExecError, Finished, Profile, ProfileError, Sandbox, SandboxError, Watched,
+        watched,
+    },
     stdio::{Bot, Limits},
 };
 
@@ -67,6 +70,56 @@ impl Agent {
         let profile = tokio::task::spawn_blocking(move || agent.sandbox_profile(&named)).await;
         let profile = profile.map_err(|why| SandboxError::Io(io::Error::other(why)))?;
         self.exec_under(sandbox, profile?, command).await
+    }
+
+    /// Runs `command` like [`Agent::exec`], with the [workspace](Agent::workspace) of this agent as the only place that
+    /// it can write. An agent without a workspace runs it read-only. This is the call for an ordinary command: it always
+    /// runs confined.
+    ///
+    /// ```no_run
+    /// # async fn example(worker: bestow::Agent) -> Result<(), Box<dyn std::error::Error>> {
+    /// use bestow::sandbox::{Command, Sandbox};
+    ///
+    /// let done = worker.run(&Sandbox::find()?, Command::new("make").arg("site")).await?;
+    /// println!("{}", String::from_utf8_lossy(&done.stdout.bytes));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Authority
+    ///
+    /// The command gets only what this agent holds. It gets no network.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Agent::exec`], and [`ProfileError::SeveralRoots`] if it is not clear which place is meant.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future has the effect described at [`Agent::exec`].
+    pub async fn run(&self, sandbox: &Sandbox, command: Command) -> Result<Finished, ExecError> {
+        let workspace = self.workspace()?.map(|path| Permission::Path(Access::Write, path));
+        self.exec(sandbox, command, workspace.as_slice()).await
+    }
+
+    /// Returns the place where the commands of this agent write: its working directory, if it may write there, and
+    /// otherwise the only place that it may write. None if it may write nowhere. One-time permissions do not count.
+    ///
+    /// # Errors
+    ///
+    /// [`ExecError::Engine`] if the agent is gone; [`ProfileError::SeveralRoots`] if it may write several places, and
+    /// not its working directory.
+    pub fn workspace(&self) -> Result<Option<SanitizedPath>, ExecError> {
+        let here = self.profile()?.working_dir.clone();
+        let held = self.permissions()?;
+        if held.covers(&Permission::Path(Access::Write, here.clone()), Reads::Granted) {
+            return Ok(Some(here));
+        }
+        let root = |held| if let Permission::Path(Access::Write, path) = held { Some(path) } else { None };
+        let mut roots: Vec<_> = held.iter().filter_map(root).collect();
+        match roots.len() {
+            0 | 1 => Ok(roots.pop()),
+            _ => Err(ProfileError::SeveralRoots(roots).into()),
+        }
     }
 
     /// Runs a command with a changed profile of this agent, for example with other limits. Paths that were protected or

@@ -133,7 +133,7 @@ mod ordered {
             return Ok(process::carry_out_for(engine, agent, order, Actor::Person { by: by.clone(), means }).await?);
         };
         let reason = |text: &str| text.parse().map_err(|_| NotDone::Refused("no reason".to_owned()));
-        let person = engine.approver(&agent.profile()?.owner.clone(), by.clone(), means.clone());
+        let person = engine.approver(&agent.profile()?.owner, by.clone(), means.clone());
         let yes = person.enable(agent.id(), &action, reason("typed on the command line")?).await?;
         let done = process::carry_out_for(engine, agent, order, Actor::Person { by: by.clone(), means }).await;
         if done.is_err() {

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Check, Command, ExecScope, Known, ProvenanceStep, Refusal, State, lasting},
     model::{
-        Access, Actor, AgentId, Grant, GrantId, Permission, PermissionRef, PermissionRequest, PermissionSet,
+        Access, Actor, AgentId, Grant, GrantId, OrText, Permission, PermissionRef, PermissionRequest, PermissionSet,
         Permissions, Profile, Reason, RequestId, Scope, Timestamp,
     },
 };
@@ -22,6 +22,17 @@ use super::{
 ///
 /// A handle belongs to the agent that it was made for. If that agent is retired, the handle holds no permission ever
 /// again, even if another agent gets the same id.
+///
+/// ```
+/// # use bestow::{Agent, PermissionRequest, Error, Permission, PermissionRef};
+/// async fn read_the_docs(worker: &Agent) -> Result<bool, Error> {
+///     if !worker.check(PermissionRef::Network).is_held() {
+///         let ticket = worker.request(PermissionRequest::new(Permission::Network, "to read the latest docs")).await?;
+///         println!("{}", ticket.resolution().await);
+///     }
+///     Ok(worker.check(PermissionRef::Network).is_held())
+/// }
+/// ```
 ///
 /// An agent cannot remove what restricts it. The operator and the approvers begin and end its runs, and revoke saved
 /// decisions.
@@ -90,10 +101,11 @@ impl Agent {
     ///
     /// Dropping the ticket leaves the request open.
     pub async fn request(&self, ask: PermissionRequest) -> Result<Ticket, Error> {
-        let rights = self.shared.pin_all(&ask.permissions)?;
+        let (permissions, reason) = (ask.permissions?, ask.reason?);
+        let rights = self.shared.pin_all(&permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let (id, from) = (fresh_request(), self.id.clone());
-        let command = Command::Request { id, from, rights, reason: ask.reason, scope: ask.scope, broken };
+        let command = Command::Request { id, from, rights, reason, scope: ask.scope, broken };
         let events = self.execute(command).await?;
         // The command opened a request or joined an existing one.
         let id = events.iter().find_map(crate::model::Event::opened).unwrap_or(id);
@@ -131,9 +143,9 @@ impl Agent {
     /// object is now at the path of a permission that this agent holds.
     pub async fn grant(
         &self,
-        to: &AgentId,
-        permissions: impl Into<Permissions>,
-        reason: Reason,
+        to: impl OrText<AgentId>,
+        permissions: impl OrText<Permissions>,
+        reason: impl OrText<Reason>,
     ) -> Result<Vec<GrantId>, Error> {
         self.grant_for(to, permissions, Scope::Always, reason).await
     }
@@ -145,14 +157,15 @@ impl Agent {
     /// The errors of [`Agent::grant`]; and [`Error::Refused`] if the scope is over already.
     pub async fn grant_for(
         &self,
-        to: &AgentId,
-        permissions: impl Into<Permissions>,
+        to: impl OrText<AgentId>,
+        permissions: impl OrText<Permissions>,
         scope: Scope,
-        reason: Reason,
+        reason: impl OrText<Reason>,
     ) -> Result<Vec<GrantId>, Error> {
-        let rights = self.shared.pin_all(&permissions.into())?;
+        let (to, reason) = (to.value()?, reason.value()?);
+        let rights = self.shared.pin_all(&permissions.value()?)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
-        let (from, to, replaced) = (self.id.clone(), to.clone(), !broken.is_empty());
+        let (from, replaced) = (self.id.clone(), !broken.is_empty());
         let done = self.execute(Command::Grant { from, to, rights, reason, scope, broken }).await;
         done.map(|events| granted(&events)).map_err(|why| if replaced { or_replaced(why) } else { why })
     }
@@ -212,7 +225,13 @@ impl Agent {
     ///
     /// [`Error::Refused`] if a permission is not held, the id is taken, the profile names another owner, or it is a
     /// foreground agent.
-    pub async fn create(&self, profile: Profile, permissions: &[Permission], reason: Reason) -> Result<Agent, Error> {
+    pub async fn create(
+        &self,
+        profile: Profile,
+        permissions: &[Permission],
+        reason: impl OrText<Reason>,
+    ) -> Result<Agent, Error> {
+        let reason = reason.value()?;
         let rights = self.shared.pin_all(permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let (id, creator, run) = (profile.id.clone(), self.id.clone(), fresh_run());

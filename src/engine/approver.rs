@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Command, Person, Refusal, ResolvedAction, Start},
     model::{
-        Action, Actor, AgentId, Answer, ApproverId, Event, GrantId, Hold, Means, OwnerId, Pending, Permissions, Reason,
+        Action, Actor, AgentId, Answer, Event, GrantId, Hold, InvalidText, OrText, Pending, Permissions, Reason,
         RequestId, Resolution, SavedDecisionId, Scope,
     },
 };
@@ -17,6 +17,16 @@ use super::{
 
 /// The handle of a person who acts for one owner, with the means they use. It cannot request permissions.
 ///
+/// ```
+/// # use bestow::{Answer, Approver, Error, Scope};
+/// async fn allow_everything_once(ann: &Approver) -> Result<(), Error> {
+///     for waiting in ann.pending()? {
+///         ann.answer(waiting.request.id, Answer::allow().scope(Scope::Once)).await?;
+///     }
+///     Ok(())
+/// }
+/// ```
+///
 /// ```compile_fail,E0599
 /// async fn ask_as_a_person(person: bestow::Approver, question: bestow::PermissionRequest) {
 ///     person.request(question).await;
@@ -25,14 +35,16 @@ use super::{
 #[derive(Clone)]
 pub struct Approver {
     pub(super) shared: Arc<Shared>,
-    pub(super) owner: OwnerId,
-    pub(super) by: ApproverId,
-    pub(super) means: Means,
+    /// The person, or the text of the caller that names none.
+    pub(super) person: Result<Person, InvalidText>,
 }
 
 impl fmt::Debug for Approver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Approver({} for {}, {})", self.by, self.owner, self.means)
+        match &self.person {
+            Ok(Person { owner, by, means }) => write!(f, "Approver({by} for {owner}, {means})"),
+            Err(why) => write!(f, "Approver({why})"),
+        }
     }
 }
 
@@ -46,7 +58,7 @@ impl Approver {
     /// [`Refusal::NotAsked`].
     pub async fn answer(&self, request: RequestId, answer: Answer) -> Result<(), Error> {
         let modified = answer.modified.as_deref().map(|action| self.instead(request, action)).transpose()?;
-        let command = Command::Answer { request, answer, modified, by: self.person() };
+        let command = Command::Answer { request, answer, modified, by: self.person()? };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
@@ -75,10 +87,16 @@ impl Approver {
     /// # Errors
     ///
     /// [`Error::Refused`] if the agent belongs to another owner.
-    pub async fn enable(&self, agent: &AgentId, action: &Action, reason: Reason) -> Result<SavedDecisionId, Error> {
-        let profile = self.shared.look(|state, _| state.agent(agent).map(|agent| Arc::clone(&agent.profile)))??;
+    pub async fn enable(
+        &self,
+        agent: impl OrText<AgentId>,
+        action: &Action,
+        reason: impl OrText<Reason>,
+    ) -> Result<SavedDecisionId, Error> {
+        let (agent, reason) = (agent.value()?, reason.value()?);
+        let profile = self.shared.look(|state, _| state.agent(&agent).map(|agent| Arc::clone(&agent.profile)))??;
         let action = Arc::new(self.shared.understood(&profile, action)?);
-        let command = Command::Enable { by: self.person(), agent: agent.clone(), action, reason };
+        let command = Command::Enable { by: self.person()?, agent, action, reason };
         let events = self.shared.execute(command).acknowledged().await?;
         let made = |event: &Event| if let Event::RulingMade { ruling } = event { Some(ruling.id) } else { None };
         events.iter().find_map(made).ok_or(Error::Closed)
@@ -90,8 +108,9 @@ impl Approver {
     ///
     /// [`Error::Refused`] if the saved decision does not exist, or is about an agent of another owner.
     pub async fn revoke_ruling(&self, ruling: SavedDecisionId, reason: Option<Reason>) -> Result<(), Error> {
-        let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
-        let command = Command::RevokeRuling { ruling, by, owner: Some(self.owner.clone()), reason };
+        let Person { owner, by, means } = self.person()?;
+        let by = Actor::Person { by, means };
+        let command = Command::RevokeRuling { ruling, by, owner: Some(owner), reason };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
@@ -102,12 +121,13 @@ impl Approver {
     /// [`Error::Refused`] if no waiting request has the code, with its outcome if the request is remembered; or if two
     /// have it.
     pub fn request_with_code(&self, code: &str) -> Result<RequestId, Error> {
+        let owner = self.person()?.owner;
         let wanted = code.trim().to_ascii_lowercase();
         let mut matching = self.pending()?.into_iter().filter(|pending| pending.request.code().to_string() == wanted);
         match (matching.next(), matching.next()) {
             (Some(pending), None) => Ok(pending.request.id),
             (Some(pending), Some(_)) => Err(Refusal::AmbiguousCode(pending.request.code()).into()),
-            (None, _) => Err(match self.shared.ended_with_code(&wanted)?.filter(|how| how.owner == self.owner) {
+            (None, _) => Err(match self.shared.ended_with_code(&wanted)?.filter(|how| how.owner == owner) {
                 Some(how) => Refusal::AlreadyResolved(how).into(),
                 None => Refusal::UnknownCode(code.into()).into(),
             }),
@@ -125,12 +145,12 @@ impl Approver {
     /// [`Error::Refused`] if the agent belongs to another owner, or a permission is protected.
     pub async fn give(
         &self,
-        to: &AgentId,
-        permissions: impl Into<Permissions>,
+        to: impl OrText<AgentId>,
+        permissions: impl OrText<Permissions>,
         scope: Scope,
-        reason: Reason,
+        reason: impl OrText<Reason>,
     ) -> Result<Vec<GrantId>, Error> {
-        self.give_to_hold(to, permissions.into(), Hold::Use, scope, reason).await
+        self.give_to_hold(to.value()?, permissions.value()?, Hold::Use, scope, reason.value()?).await
     }
 
     /// Grants permissions that the agent may pass on but not use (`grant_only`).
@@ -140,17 +160,17 @@ impl Approver {
     /// The errors of [`Approver::give`].
     pub async fn give_to_pass_on(
         &self,
-        to: &AgentId,
-        permissions: impl Into<Permissions>,
+        to: impl OrText<AgentId>,
+        permissions: impl OrText<Permissions>,
         scope: Scope,
-        reason: Reason,
+        reason: impl OrText<Reason>,
     ) -> Result<Vec<GrantId>, Error> {
-        self.give_to_hold(to, permissions.into(), Hold::PassOn, scope, reason).await
+        self.give_to_hold(to.value()?, permissions.value()?, Hold::PassOn, scope, reason.value()?).await
     }
 
     async fn give_to_hold(
         &self,
-        to: &AgentId,
+        to: AgentId,
         permissions: Permissions,
         hold: Hold,
         scope: Scope,
@@ -158,7 +178,7 @@ impl Approver {
     ) -> Result<Vec<GrantId>, Error> {
         let start = |permission| Ok(Start { right: self.shared.pin(permission)?, hold });
         let rights = permissions.iter().map(start).collect::<Result<_, Error>>()?;
-        let command = Command::Give { by: self.person(), to: to.clone(), rights, reason, scope };
+        let command = Command::Give { by: self.person()?, to, rights, reason, scope };
         self.shared.execute(command).acknowledged().await.map(|events| granted(&events))
     }
 
@@ -168,8 +188,9 @@ impl Approver {
     ///
     /// [`Error::Refused`] if the grant does not exist, belongs to another owner, or comes from a policy file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
-        let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
-        let command = Command::Revoke { grant, by, owner: Some(self.owner.clone()), reason };
+        let Person { owner, by, means } = self.person()?;
+        let by = Actor::Person { by, means };
+        let command = Command::Revoke { grant, by, owner: Some(owner), reason };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
@@ -181,7 +202,8 @@ impl Approver {
     /// [`Error::Refused`] if no change is held back, another change is by now, or the change concerns agents of another
     /// owner.
     pub async fn agree_to_widening(&self, change: u64) -> Result<(), Error> {
-        let (by, owner) = (self.person().actor(), Some(self.owner.clone()));
+        let person = self.person()?;
+        let (by, owner) = (person.actor(), Some(person.owner));
         let command = Command::AgreeToWidening { by, owner, change, run: fresh_run() };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
@@ -192,7 +214,8 @@ impl Approver {
     ///
     /// [`Error::Closed`].
     pub fn pending(&self) -> Result<Vec<Pending>, Error> {
-        self.shared.look(|state, _| state.all_pending(Some(&self.owner)))
+        let owner = self.person()?.owner;
+        self.shared.look(|state, _| state.all_pending(Some(&owner)))
     }
 
     /// Attends as a person. Every request of this owner is shown to the returned [`ApproverSession`].
@@ -201,12 +224,18 @@ impl Approver {
     ///
     /// [`Error::Closed`].
     pub fn attend(&self) -> Result<ApproverSession, Error> {
-        let (generation, receiver) = self.shared.attend(&self.owner)?;
-        Ok(ApproverSession { shared: Arc::downgrade(&self.shared), owner: self.owner.clone(), generation, receiver })
+        let owner = self.person()?.owner;
+        let (generation, receiver) = self.shared.attend(&owner)?;
+        Ok(ApproverSession { shared: Arc::downgrade(&self.shared), owner, generation, receiver })
     }
 
-    pub(super) fn person(&self) -> Person {
-        Person { owner: self.owner.clone(), by: self.by.clone(), means: Arc::clone(&self.means) }
+    /// Returns the person.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Text`] if the handle was created with an invalid text.
+    pub(super) fn person(&self) -> Result<Person, Error> {
+        Ok(self.person.clone()?)
     }
 }
 

@@ -15,6 +15,21 @@ use crate::model::{Cause, Verdict};
 use super::{Agent, Engine, Error, Ticket, fresh_request};
 
 /// The result of [`Agent::authorize`].
+///
+/// ```
+/// # use bestow::{Action, Agent, Authorization, Error};
+/// async fn may_run(agent: &Agent, line: &str) -> Result<bool, Error> {
+///     match agent.authorize(Action::command(line)).await? {
+///         Authorization::Allowed(_) => Ok(true),
+///         // A person is asked now. When the ticket is granted, authorize the action again.
+///         Authorization::Asked(_, ticket) => {
+///             println!("{}", ticket.resolution().await);
+///             Ok(false)
+///         }
+///         Authorization::Denied(_) | Authorization::Confined(..) | Authorization::Updated(..) => Ok(false),
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "an action that is not allowed must not happen"]
 #[allow(clippy::exhaustive_enums, reason = "a host program has to know all of them")]
@@ -116,8 +131,12 @@ impl Agent {
     ///
     /// ```
     /// use bestow::{
+<<<<<<< main
     ///     Action, Agent, Answer, Approver, Authorization, Engine, Error, InitialGrants, Kind, Outcome, Profile, Prompt,
     ///     Settings,
+=======
+    ///     Action, Agent, Answer, Authorization, Engine, Error, InitialGrants, Kind, Outcome, Profile, Settings,
+>>>>>>> emb2
     /// };
     ///
     /// # fn carry_out(_: &Action) -> String { "built".to_owned() }
@@ -142,23 +161,16 @@ impl Agent {
     ///     }
     /// }
     ///
-    /// async fn person(you: Approver) -> Result<(), Error> {
-    ///     let mut there = you.attend()?; // while this lives, the person is present
-    ///     while let Some(shown) = there.next().await {
-    ///         if let Prompt::Ask(question) = shown {
-    ///             println!("[{}] {question}", question.code()); // untrusted text in it is quoted
-    ///             you.answer(question.id, Answer::allow()).await?;
-    ///         }
-    ///     }
-    ///     Ok(())
-    /// }
-    ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let engine = Engine::new(Settings::default())?;
     /// let profile = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/tmp".parse()?);
     /// let agent = engine.register(profile, InitialGrants::nothing()).await?;
-    /// tokio::spawn(person(engine.approver(&"you".parse()?, "ann".parse()?, "terminal")));
+    /// let you = engine.approver("you", "ann", "terminal");
+    /// tokio::spawn(engine.serve_user("lead", &you, async |question| {
+    ///     println!("[{}] {question}", question.code()); // untrusted text in it is quoted
+    ///     Answer::allow()
+    /// }));
     /// let action = Action::tool("Bash".parse()?, serde_json::json!({ "command": "make" }));
     /// assert_eq!(call(&agent, action.because("to build the site".parse()?)).await?, "built");
     /// let never = Action::command("rm -rf /");

@@ -38,7 +38,7 @@ impl Approver {
         let classifier = self.shared.classifier.load_full();
         let is_taken = |name: &str| declaration(classifier.tools(), name).is_some();
         let taken = tools.iter().map(|tool| tool.name()).find(|name| is_taken(name.as_str())).cloned();
-        let command = Command::Declare { by: self.person(), tools: Arc::new(tools), taken };
+        let command = Command::Declare { by: self.person()?, tools: Arc::new(tools), taken };
         self.shared.execute(command).acknowledged().await.map(drop)
     }
 
@@ -48,6 +48,7 @@ impl Approver {
     ///
     /// [`Error::Closed`].
     pub fn declarations(&self) -> Result<BTreeMap<ApproverId, Arc<Tools>>, Error> {
-        self.shared.look(|state, _| state.declared_for(&self.owner))
+        let owner = self.person()?.owner;
+        self.shared.look(|state, _| state.declared_for(&owner))
     }
 }

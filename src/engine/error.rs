@@ -5,7 +5,7 @@ use std::{fmt, io::ErrorKind, sync::Arc};
 use crate::{
     command::InvalidAddition,
     kernel::Refusal,
-    model::{Escaped, HookName, Permission, SanitizedPath},
+    model::{Escaped, HookName, InvalidText, Permission, SanitizedPath},
     ports::{ClockUnreadable, PathFailure, StoreError},
 };
 
@@ -23,6 +23,8 @@ pub enum Error {
         /// The path at which it was to be used.
         path: SanitizedPath,
     },
+    /// A text that the caller gave is not a valid name, permission or reason.
+    Text(InvalidText),
     /// The path could not be resolved.
     Path(PathFailure),
     /// The path could not be opened as the object that was resolved.
@@ -54,6 +56,7 @@ impl fmt::Display for Error {
                 Escaped(&permission.to_string()),
                 Escaped(path.as_str())
             ),
+            Error::Text(why) => why.fmt(f),
             Error::Path(why) => why.fmt(f),
             Error::Open(why) => f.write_str(why),
             Error::File(why) => why.fmt(f),
@@ -71,6 +74,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Refused(refusal) => Some(refusal),
+            Error::Text(why) => Some(why),
             Error::Path(why) => Some(why),
             Error::File(why) => Some(why),
             Error::Store(why) => Some(why),
@@ -96,6 +100,12 @@ impl From<ClockUnreadable> for Error {
 impl From<InvalidAddition> for Error {
     fn from(why: InvalidAddition) -> Error {
         Error::Commands(why)
+    }
+}
+
+impl From<InvalidText> for Error {
+    fn from(why: InvalidText) -> Error {
+        Error::Text(why)
     }
 }
 

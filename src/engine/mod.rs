@@ -34,6 +34,7 @@ mod resolve_action;
 mod resolved_path;
 mod restore;
 mod runs;
+mod serve;
 mod shared;
 mod subscription;
 mod ticket;
@@ -50,11 +51,11 @@ use std::{
 
 use crate::{
     command::Classifier,
-    kernel::{Check, Command, Refusal, Start, State},
+    kernel::{Check, Command, Person, Refusal, Start, State},
     model::{
-        Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OwnerId, Permission, PermissionRef,
-        Policy, Profile, Reason, Recorded, RequestId, Right, RunId, RuntimeId, SanitizedPath, SavedDecisionId,
-        Settings, Tools,
+        Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId, Permission,
+        PermissionRef, Policy, Profile, Reason, Recorded, RequestId, Right, RunId, RuntimeId, SanitizedPath,
+        SavedDecisionId, Settings, Tools,
     },
     ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -84,6 +85,19 @@ pub(crate) use processes::{Standing, WeakAgent};
 /// The operator's handle of a running engine. Clones share the engine. When the last handle of any kind is dropped,
 /// every waiting request ends.
 ///
+/// ```
+/// use bestow::{Engine, InitialGrants, Kind, Permission, Profile, Settings, PermissionRef};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let engine = Engine::new(Settings::default())?;
+/// let worker = Profile::new("worker".parse()?, "you".parse()?, Kind::Subagent, "/work".parse()?);
+/// engine.register(worker, InitialGrants::of([Permission::Network])).await?;
+/// assert!(engine.agent("worker")?.check(PermissionRef::Network).is_held());
+/// # Ok(()) })
+/// # }
+/// ```
+///
 /// # Authority
 ///
 /// The holder of this handle can do everything: add agents with any permissions, act as any agent, answer for any
@@ -95,7 +109,7 @@ pub struct Engine {
 
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine").field("open", &self.shared.is_open()).finish_non_exhaustive()
+        write!(f, "Engine({}, {})", self.shared.runtime, if self.shared.is_open() { "open" } else { "closed" })
     }
 }
 
@@ -147,8 +161,8 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::Refused`] if there is no such agent.
-    pub async fn retire(&self, agent: &AgentId) -> Result<(), Error> {
-        self.shared.execute(Command::Retire { agent: agent.clone() }).acknowledged().await.map(drop)
+    pub async fn retire(&self, agent: impl OrText<AgentId>) -> Result<(), Error> {
+        self.shared.execute(Command::Retire { agent: agent.value()? }).acknowledged().await.map(drop)
     }
 
     /// Returns the handle of one agent.
@@ -159,11 +173,12 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is no such agent.
-    pub fn agent(&self, id: &AgentId) -> Result<Agent, Error> {
+    /// [`Error::Refused`] if there is no such agent, [`Error::Text`] if `id` is not a name.
+    pub fn agent(&self, id: impl OrText<AgentId>) -> Result<Agent, Error> {
+        let id = id.value()?;
         let unknown = || Error::Refused(Refusal::UnknownAgent(id.clone()));
-        let cell = self.shared.cell(id).ok_or_else(unknown)?;
-        Ok(Agent { shared: Arc::clone(&self.shared), id: id.clone(), cell })
+        let cell = self.shared.cell(&id).ok_or_else(unknown)?;
+        Ok(Agent { shared: Arc::clone(&self.shared), id, cell })
     }
 
     /// Creates a handle that answers for one owner, as `by`, through `means` (`terminal`, `dashboard`, …). Both are
@@ -172,8 +187,23 @@ impl Engine {
     /// # Authority
     ///
     /// The holder of the result can grant agents of `owner` any permission that is not protected.
-    pub fn approver(&self, owner: &OwnerId, by: ApproverId, means: impl Into<Means>) -> Approver {
-        Approver { shared: Arc::clone(&self.shared), owner: owner.clone(), by, means: means.into() }
+    ///
+    /// If `owner` or `by` is a text that is not a name, every call of the handle fails with [`Error::Text`].
+    ///
+    /// ```
+    /// # async fn example(engine: bestow::Engine, question: bestow::RequestId) -> Result<(), bestow::Error> {
+    /// let you = engine.approver("you", "ann", "terminal");
+    /// you.answer(question, bestow::Answer::deny()).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn approver(
+        &self,
+        owner: impl OrText<OwnerId>,
+        by: impl OrText<ApproverId>,
+        means: impl Into<Means>,
+    ) -> Approver {
+        let person = owner.value().and_then(|owner| Ok(Person { owner, by: by.value()?, means: means.into() }));
+        Approver { shared: Arc::clone(&self.shared), person }
     }
 
     /// Checks if `agent` holds `want` now. An unregistered agent holds no permission. A caller that checks often should
@@ -202,9 +232,10 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::Refused`] if there is no such agent, or it is not a foreground agent.
-    pub fn connect(&self, agent: &AgentId) -> Result<Connection, Error> {
-        let (generation, receiver) = self.shared.connect(agent)?;
-        Ok(Connection { shared: Arc::downgrade(&self.shared), agent: agent.clone(), generation, receiver })
+    pub fn connect(&self, agent: impl OrText<AgentId>) -> Result<Connection, Error> {
+        let agent = agent.value()?;
+        let (generation, receiver) = self.shared.connect(&agent)?;
+        Ok(Connection { shared: Arc::downgrade(&self.shared), agent, generation, receiver })
     }
 
     /// Records that a user was active through a foreground agent. The next request of a background agent is shown
@@ -213,8 +244,8 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::Refused`] if there is no such agent, or it is not a foreground agent.
-    pub async fn user_active(&self, agent: &AgentId) -> Result<(), Error> {
-        self.shared.execute(Command::UserActive { agent: agent.clone() }).acknowledged().await.map(drop)
+    pub async fn user_active(&self, agent: impl OrText<AgentId>) -> Result<(), Error> {
+        self.shared.execute(Command::UserActive { agent: agent.value()? }).acknowledged().await.map(drop)
     }
 
     /// Puts a message into an agent's mailbox; from its user, if `from` is none. No message carries a permission.

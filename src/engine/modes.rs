@@ -64,7 +64,8 @@ impl Approver {
     ///
     /// The errors of [`Engine::set_mode`]; [`Error::Refused`] if the agent belongs to another owner.
     pub async fn set_mode(&self, agent: &AgentId, mode: Mode) -> Result<(), Error> {
-        self.shared.set_mode(agent, mode, self.person().actor(), Some(self.owner.clone())).await
+        let person = self.person()?;
+        self.shared.set_mode(agent, mode, person.actor(), Some(person.owner)).await
     }
 }
 

@@ -78,7 +78,8 @@ impl Approver {
     ///
     /// [`Error::Closed`].
     pub fn processes(&self) -> Result<Vec<Arc<Process>>, Error> {
-        self.shared.look(|state, _| going(state, Some(&self.owner)))
+        let owner = self.person()?.owner;
+        self.shared.look(|state, _| going(state, Some(&owner)))
     }
 
     /// Orders a process of this owner's agents to stop: it may end by itself within `grace`, then it is killed.
@@ -87,8 +88,8 @@ impl Approver {
     ///
     /// [`Error::Refused`] if this owner has no such process.
     pub async fn stop_process(&self, process: ProcessId, grace: Duration, reason: Option<Reason>) -> Result<(), Error> {
-        let by = Actor::Person { by: self.by.clone(), means: self.means.clone() };
-        let order = StopOrder { by, owner: Some(self.owner.clone()), reason, grace_ms: millis(grace) };
+        let person = self.person()?;
+        let order = StopOrder { by: person.actor(), owner: Some(person.owner), reason, grace_ms: millis(grace) };
         self.shared.execute(Command::StopProcess { process, order }).acknowledged().await.map(drop)
     }
 }

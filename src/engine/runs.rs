@@ -83,7 +83,8 @@ impl Approver {
     /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::Refusal::RunGoesOn) if other agents are in that run; the agent
     /// belongs to another owner; or there is no such agent.
     pub async fn begin_run(&self, agent: &AgentId, run: RunId) -> Result<(), Error> {
-        let (by, owner) = (self.person().actor(), Some(self.owner.clone()));
+        let person = self.person()?;
+        let (by, owner) = (person.actor(), Some(person.owner));
         self.shared.begin_run(agent, run, Entering::Own, by, owner).await
     }
 
@@ -98,7 +99,8 @@ impl Approver {
     /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::Refusal::UnknownRun) if no agent of this owner is in that
     /// run; the agent belongs to another owner; or there is no such agent.
     pub async fn join_run(&self, agent: &AgentId, run: &RunId) -> Result<(), Error> {
-        let (by, owner) = (self.person().actor(), Some(self.owner.clone()));
+        let person = self.person()?;
+        let (by, owner) = (person.actor(), Some(person.owner));
         self.shared.begin_run(agent, run.clone(), Entering::Shared, by, owner).await
     }
 

@@ -1,6 +1,6 @@
 //! The asker's side of a request.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 
@@ -9,13 +9,21 @@ use crate::model::{AgentId, Code, Decider, Outcome, Request, RequestId, Resoluti
 /// A ticket of a request. It exists at once; the resolution comes later.
 ///
 /// Dropping a ticket leaves the request open: the resolution still reaches the mailbox.
-#[derive(Clone, Debug)]
+///
+/// ```
+/// # use bestow::{Outcome, Ticket};
+/// async fn is_granted(ticket: &Ticket) -> bool {
+///     println!("waiting for the answer to {}", ticket.code());
+///     ticket.resolution().await.outcome == Outcome::Granted
+/// }
+/// ```
+#[derive(Clone)]
 pub struct Ticket {
     pub(super) id: RequestId,
     pub(super) state: Waiting,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) enum Waiting {
     Over(Arc<Resolution>),
     Open {
@@ -24,6 +32,16 @@ pub(super) enum Waiting {
         /// True if the request outlives the engine.
         is_stored: bool,
     },
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (code, asker) = (self.code(), self.asker());
+        match self.poll() {
+            Some(resolution) => write!(f, "Ticket({code} of {asker}: {resolution})"),
+            None => write!(f, "Ticket({code} of {asker}: open)"),
+        }
+    }
 }
 
 impl Ticket {

@@ -40,7 +40,7 @@ impl Approver {
     ///
     /// [`Error::Refused`]: [`Refusal::UnknownRun`], [`Refusal::TooManyPolicies`].
     pub async fn declare_tools(&self, run: &RunId, tools: impl IntoIterator<Item = ToolName>) -> Result<(), Error> {
-        let (by, run, tools) = (self.person(), run.clone(), tools.into_iter().collect());
+        let (by, run, tools) = (self.person()?, run.clone(), tools.into_iter().collect());
         self.shared.execute(Command::DeclareTools { by, run, tools }).acknowledged().await.map(drop)
     }
 
@@ -74,7 +74,7 @@ impl Approver {
         tool: Option<&ToolName>,
         policies: ToolPolicies,
     ) -> Result<(), Error> {
-        let (by, run, tool, policies) = (self.person(), run.clone(), tool.cloned(), Arc::new(policies));
+        let (by, run, tool, policies) = (self.person()?, run.clone(), tool.cloned(), Arc::new(policies));
         self.change(Command::SetPolicies { by, run, tool, policies }).await
     }
 
@@ -89,7 +89,7 @@ impl Approver {
     /// policy was changed.
     pub async fn update_policy(&self, run: &RunId, patch: PolicyPatch) -> Result<(), Error> {
         let base = self.base(run, &patch)?;
-        self.change(Command::UpdatePolicy { by: self.person(), run: run.clone(), patch, base }).await
+        self.change(Command::UpdatePolicy { by: self.person()?, run: run.clone(), patch, base }).await
     }
 
     /// Returns the policies of a tool. A tool that was never declared or used has the initial policies of every tool.
@@ -98,7 +98,8 @@ impl Approver {
     ///
     /// [`Error::Refused`]: [`Refusal::UnknownRun`].
     pub fn policies(&self, run: &RunId, tool: &ToolName) -> Result<ToolPolicy, Error> {
-        self.look_at(run, |state| guard(state, self, run, tool))
+        let owner = self.person()?.owner;
+        self.look_at(run, |state| guard(state, &owner, run, tool))
     }
 
     /// Returns the policies of every tool of a run that was declared or used, by name.
@@ -107,14 +108,16 @@ impl Approver {
     ///
     /// [`Error::Refused`]: [`Refusal::UnknownRun`].
     pub fn guards(&self, run: &RunId) -> Result<Vec<ToolPolicy>, Error> {
+        let owner = self.person()?.owner;
         self.look_at(run, |state| {
-            let tools = state.guards_of(&self.owner, run).map(|guards| guards.tools());
-            tools.into_iter().flatten().map(|(tool, _)| guard(state, self, run, tool)).collect()
+            let tools = state.guards_of(&owner, run).map(|guards| guards.tools());
+            tools.into_iter().flatten().map(|(tool, _)| guard(state, &owner, run, tool)).collect()
         })
     }
 
     fn look_at<T>(&self, run: &RunId, look: impl FnOnce(&State) -> T) -> Result<T, Error> {
-        let looked = self.shared.look(|state, _| state.goes_on(&self.owner, run, None).then(|| look(state)))?;
+        let owner = self.person()?.owner;
+        let looked = self.shared.look(|state, _| state.goes_on(&owner, run, None).then(|| look(state)))?;
         looked.ok_or_else(|| Refusal::UnknownRun(run.clone()).into())
     }
 
@@ -123,11 +126,12 @@ impl Approver {
         if !changed.iter().any(|event| matches!(event, Event::PolicyForAll { .. } | Event::PolicyUpdated { .. })) {
             return Ok(());
         }
-        let actions = self.shared.asked_about(Some(&self.owner))?;
+        let person = self.person()?;
+        let actions = self.shared.asked_about(Some(&person.owner))?;
         if actions.is_empty() {
             return Ok(());
         }
-        self.shared.execute(Command::Reconsider { by: self.person(), actions }).acknowledged().await.map(drop)
+        self.shared.execute(Command::Reconsider { by: person, actions }).acknowledged().await.map(drop)
     }
 
     /// Returns the directory to which the globs of `patch` are relative, as a real path.
@@ -145,9 +149,10 @@ impl Approver {
     /// Returns the working directory of the agents of a run. Only agents that no other agent of the run created count,
     /// since a creator chooses the working directory of its agents.
     fn working_dir(&self, run: &RunId) -> Result<SanitizedPath, Error> {
+        let owner = self.person()?.owner;
         let dirs = self.look_at(run, |state| {
             let here = |agent: &AgentId| {
-                state.agents.get(agent).filter(|agent| agent.run == *run && agent.profile.owner == self.owner)
+                state.agents.get(agent).filter(|agent| agent.run == *run && agent.profile.owner == owner)
             };
             let all = state.agents.keys().filter_map(here);
             let first = all.filter(|agent| agent.profile.parent.as_ref().and_then(here).is_none());
@@ -184,9 +189,9 @@ impl Shared {
     }
 }
 
-fn guard(state: &State, approver: &Approver, run: &RunId, tool: &ToolName) -> ToolPolicy {
-    let names = state.names_in_guard(&approver.owner, run, tool, &[]);
-    let guards = state.guards_of(&approver.owner, run);
+fn guard(state: &State, owner: &OwnerId, run: &RunId, tool: &ToolName) -> ToolPolicy {
+    let names = state.names_in_guard(owner, run, tool, &[]);
+    let guards = state.guards_of(owner, run);
     let policies = guards.map(|guards| Arc::clone(guards.of(tool).written())).unwrap_or_default();
     ToolPolicy { tool: tool.clone(), names, policies }
 }

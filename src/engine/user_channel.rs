@@ -1,6 +1,9 @@
 //! The channels to people: the prompts that they see, and their presence.
 
-use std::sync::{Arc, Weak};
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+};
 
 use tokio::sync::mpsc;
 
@@ -57,12 +60,33 @@ pub(super) enum Surface {
 /// The presence of a foreground agent's user, as long as this value lives (a terminal, a chat, a bot over stdio).
 ///
 /// Dropping it, or not reading it, means that the user is gone: waiting requests go to the next route.
-#[derive(Debug)]
+/// [`Engine::serve_user`](super::Engine::serve_user) is the loop that most programs need.
+///
+/// ```
+/// # use bestow::{Answer, Approver, Engine, Error, Escaped, Prompt};
+/// async fn terminal(engine: &Engine, ann: &Approver) -> Result<(), Error> {
+///     let mut user = engine.connect("lead")?;
+///     while let Some(shown) = user.next().await {
+///         match shown {
+///             Prompt::Ask(question) => ann.answer(question.id, Answer::deny()).await?,
+///             Prompt::Said { from, text } => println!("{from}: {}", Escaped(&text)),
+///             _ => {}
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
 pub struct Connection {
     pub(super) shared: Weak<Shared>,
     pub(super) agent: AgentId,
     pub(super) generation: u64,
     pub(super) receiver: mpsc::Receiver<Prompt>,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Connection(user of {})", self.agent)
+    }
 }
 
 impl Connection {
@@ -92,12 +116,17 @@ impl Drop for Connection {
 }
 
 /// The presence of an approver for an owner, as long as this value lives (a dashboard).
-#[derive(Debug)]
 pub struct ApproverSession {
     pub(super) shared: Weak<Shared>,
     pub(super) owner: OwnerId,
     pub(super) generation: u64,
     pub(super) receiver: mpsc::Receiver<Prompt>,
+}
+
+impl fmt::Debug for ApproverSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Attendance(for {})", self.owner)
+    }
 }
 
 impl ApproverSession {

@@ -24,6 +24,18 @@ pub use pending_change::HeldChange;
 /// Something that happened.
 ///
 /// Every program may read events. Only the kernel creates them, and only by deciding a command.
+///
+/// ```
+/// # use bestow::{Engine, Event};
+/// async fn revoked(engine: &Engine) {
+///     let mut events = engine.subscribe();
+///     while let Ok(recorded) = events.next().await {
+///         if let Event::GrantRevoked { grant, .. } = &recorded.event {
+///             println!("{}: {} lost {}", recorded.sequence, grant.to, grant.right.permission);
+///         }
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 #[non_exhaustive]

@@ -194,6 +194,16 @@ pub enum Origin {
 }
 
 /// One stored grant of a permission to an agent.
+///
+/// ```
+/// # use bestow::{Agent, Error};
+/// fn show(agent: &Agent) -> Result<(), Error> {
+///     for grant in agent.grants()? {
+///         println!("{} of {}: {} ({})", grant.id, grant.to, grant.right.permission, grant.scope);
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Grant {

@@ -22,6 +22,7 @@ mod host;
 mod id;
 mod limits;
 mod named;
+mod or_text;
 mod path;
 mod pattern;
 mod permission;
@@ -76,6 +77,7 @@ pub use id::{
 };
 pub use limits::{InvalidLimit, Limit, Limits};
 pub(crate) use named::{Below, Named};
+pub use or_text::{InvalidText, OrText};
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub(crate) use pattern::Coverage;
 pub use pattern::{CommandPattern, InvalidPattern};

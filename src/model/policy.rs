@@ -195,8 +195,18 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// The content of one policy file, parsed, validated and with canonical paths.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Everything one file says, parsed, validated and with real paths.
+///
+/// ```
+/// use bestow::{AgentPolicy, Kind, Policy, Profile, Settings};
+///
+/// let profile = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/work".parse()?);
+/// let lead = AgentPolicy { profile: profile.clone(), rights: vec![], rules: [].into() };
+/// let policy = Policy { settings: Settings::default(), agents: [(profile.id, lead)].into(), left_out: vec![] };
+/// assert_eq!(format!("{policy:?}"), "Policy(agents [lead], 0 left out)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "what it gives and what it leaves out are all a policy is")]
 pub struct Policy {
     /// The settings.
@@ -206,4 +216,12 @@ pub struct Policy {
     /// The lines that give nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+}
+
+/// Names the agents. The fields show the rest.
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let agents: Vec<_> = self.agents.keys().collect();
+        write!(f, "Policy(agents {agents:?}, {} left out)", self.left_out.len())
+    }
 }

@@ -5,26 +5,35 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, ActionFacts, AgentId, ApproverId, Code, Details, Escaped, Kind, Means, Mode, Name, OwnerId, Permission,
-    Permissions, Reason, RequestId, Right, RunId, Scope, Timestamp, permission::list, text::Quoted,
+    Action, ActionFacts, AgentId, ApproverId, Code, Details, Escaped, InvalidText, Kind, Means, Mode, Name, OrText,
+    OwnerId, Permission, Permissions, Reason, RequestId, Right, RunId, Scope, Timestamp, permission::list,
+    text::Quoted,
 };
 
-/// A permission request of an agent: `request_permission {permission(s), reason, scope?}`.
+/// A request that an agent is about to make: `request_permission {permission(s), reason, scope?}`.
+///
+/// ```
+/// use bestow::{PermissionRequest, Permission, Scope};
+///
+/// let ask = PermissionRequest::new(Permission::Network, "to read the latest docs").at_most(Scope::Once);
+/// assert_eq!(ask, PermissionRequest::new("@network", "to read the latest docs").at_most(Scope::Once));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PermissionRequest {
-    /// The requested permissions.
-    pub permissions: Permissions,
-    /// The reason.
-    pub reason: Reason,
+    pub(crate) permissions: Result<Permissions, InvalidText>,
+    pub(crate) reason: Result<Reason, InvalidText>,
     /// The widest requested scope. None leaves the scope to the person.
     pub scope: Option<Scope>,
 }
 
 impl PermissionRequest {
-    /// Creates a request for `permissions` that leaves the scope to the person.
-    pub fn new(permissions: impl Into<Permissions>, reason: Reason) -> PermissionRequest {
-        PermissionRequest { permissions: permissions.into(), reason, scope: None }
+    /// Creates a request for `permissions` that leaves the scope to the person. Both arguments may be texts.
+    /// [`Agent::request`] reports an invalid text.
+    ///
+    /// [`Agent::request`]: crate::Agent::request
+    pub fn new(permissions: impl OrText<Permissions>, reason: impl OrText<Reason>) -> PermissionRequest {
+        PermissionRequest { permissions: permissions.value(), reason: reason.value(), scope: None }
     }
 
     /// Sets the widest requested scope.

@@ -19,6 +19,8 @@ pub enum ProfileError {
     SensitiveLink(SanitizedPath),
     /// The sandbox cannot keep this path from the command.
     NotHeld(SanitizedPath, String),
+    /// The agent may write several places, and no one of them is its workspace.
+    SeveralRoots(Vec<SanitizedPath>),
     /// `@events` connects an agent to its engine, and this command belongs to no agent.
     NoSocket,
 }
@@ -37,6 +39,14 @@ impl fmt::Display for ProfileError {
             }
             ProfileError::NotHeld(path, why) => {
                 write!(f, "`{}` cannot be kept from the command: {}", Escaped(path.as_str()), Escaped(why))
+            }
+            ProfileError::SeveralRoots(paths) => {
+                let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", Escaped(path.as_str()))).collect();
+                write!(
+                    f,
+                    "the agent may write {}, and not its working directory: name what the command writes with `Agent::exec`",
+                    paths.join(", ")
+                )
             }
             ProfileError::NoSocket => {
                 f.write_str("`@events` leads an agent to its engine: run the command as an agent (`Agent::exec`)")

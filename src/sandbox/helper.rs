@@ -18,6 +18,7 @@ use std::{
         },
     },
     process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use close_fds::CloseFdsBuilder;
@@ -41,6 +42,9 @@ use super::{
     seccomp,
 };
 
+/// True once this program has called [`enter_if_asked`].
+static CAN_ENTER: AtomicBool = AtomicBool::new(false);
+
 /// The first argument of a program that is started as the helper.
 pub const HELPER_WORD: &str = "sandbox-helper";
 
@@ -49,7 +53,20 @@ pub const HELPER_WORD: &str = "sandbox-helper";
 ///
 /// Call it first in `main`, before any thread starts. If it returns a code, exit with that code. With such a `main`,
 /// [`Sandbox::with_this_program`](super::Sandbox::with_this_program) works.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// fn main() -> ExitCode {
+///     if let Some(code) = bestow::sandbox::enter_if_asked() {
+///         return code;
+///     }
+///     // The program itself begins here, with its runtime.
+///     ExitCode::SUCCESS
+/// }
+/// ```
 pub fn enter_if_asked() -> Option<ExitCode> {
+    CAN_ENTER.store(true, Ordering::Relaxed);
     let mut words = std::env::args_os().skip(1);
     let word = words.next()?;
     // The host already has the error message. If the host has ended, the error has no reader.
@@ -61,6 +78,11 @@ pub fn enter_if_asked() -> Option<ExitCode> {
         return None;
     };
     Some(ExitCode::from(126))
+}
+
+/// Returns true if this program can be its own helper, as far as it has shown.
+pub(super) fn can_enter() -> bool {
+    CAN_ENTER.load(Ordering::Relaxed)
 }
 
 fn enter() -> io::Result<()> {

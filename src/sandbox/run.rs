@@ -31,7 +31,7 @@ use super::{
     denial_report::evidence,
     egress_proxy::{self, EgressProxy},
     handshake::{HelperMessage, Spec, receive, say_go, send},
-    helper::nothing,
+    helper::{can_enter, nothing},
     keeper::KEEPER_WORD,
     lacking::{Lacking, lacking},
     limits::CountedBy,
@@ -45,6 +45,10 @@ use super::{
     unsupported::missing,
 };
 use crate::model::{Limits, SandboxFacts, SanitizedPath};
+
+/// The remedy for a program that is its own helper and does not become it.
+const ENTER_FIRST: &str = "its `main` has to begin with `bestow::sandbox::enter_if_asked()`, before any thread or \
+    runtime starts, and to return the exit code if there is one (docs/sandbox.md)";
 
 /// The time limit for the start of a sandbox.
 const TO_STAND: Duration = Duration::from_secs(30);
@@ -85,8 +89,12 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// Fails if the system does not tell the path of this program.
+    /// [`SandboxError::Unavailable`] if `main` did not call [`enter_if_asked`](super::enter_if_asked);
+    /// [`SandboxError::Io`] if the system does not tell the path of this program.
     pub fn with_this_program() -> Result<Sandbox, SandboxError> {
+        if !can_enter() {
+            return Err(unavailable(&format!("this program cannot be its own helper: {ENTER_FIRST}")));
+        }
         Ok(Sandbox::with_helper(std::env::current_exe()?))
     }
 
@@ -268,8 +276,8 @@ impl Plan<'_> {
         let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
         let said = send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>());
         let told = said.and_then(|()| receive::<HelperMessage>(control));
-        let told = told.map_err(|why| unavailable(&format!("the sandbox did not come to stand: {why}")))?;
-        let told = told.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
+        let told = told.map_err(|why| self.not_entered(&format!(": {why}")))?;
+        let told = told.ok_or_else(|| self.not_entered(""))?;
         let (landlock, events) = match told.message {
             HelperMessage::Ready { landlock, events } => (landlock, events),
             HelperMessage::Unavailable(why) | HelperMessage::NotStarted(why) => return Err(unavailable(&why)),
@@ -284,6 +292,15 @@ impl Plan<'_> {
         let events = events.zip(way);
         let socket = events.map(|(fd, way)| reaches(pid, fd, &way)).transpose().map_err(|why| unavailable(&why))?;
         Ok((self.facts(&spec, landlock, pid, status, socket), started, way_out))
+    }
+
+    /// The error for a helper that gave no answer, with the remedy if the helper is this program.
+    fn not_entered(&self, why: &str) -> SandboxError {
+        let helper = &self.sandbox.helper;
+        let is_this = std::env::current_exe().is_ok_and(|this| this == *helper);
+        let remedy =
+            if is_this { format!("; if `{}` is its own helper, {ENTER_FIRST}", helper.display()) } else { "".into() };
+        unavailable(&format!("the sandbox did not come to stand{why}{remedy}"))
     }
 
     /// Starts the egress proxy at the listener that the helper opened in its network, if the profile needs one.

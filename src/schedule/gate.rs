@@ -162,8 +162,7 @@ impl Gates<'_> {
             Some(ticket) => ticket,
             None => {
                 let wanted = Permissions::try_from(missing.to_vec()).map_err(|why| why.to_string())?;
-                let reason = format!("the gate of the scheduled task {task} needs it").parse();
-                let reason = reason.map_err(|why: crate::model::InvalidReason| why.to_string())?;
+                let reason = format!("the gate of the scheduled task {task} needs it");
                 let ticket =
                     actor.agent.request(PermissionRequest::new(wanted, reason)).await.map_err(|why| why.to_string())?;
                 self.questions.note_open(task, Some(ticket.clone()));

@@ -98,7 +98,7 @@ impl Bot {
     #[must_use]
     pub fn answering_as(mut self, by: ApproverId) -> Bot {
         if let Seat::Connector { owner, approver, .. } = &mut self.seat {
-            *approver = Some(self.engine.approver(owner, by, MEANS));
+            *approver = Some(self.engine.approver(&*owner, by, MEANS));
         }
         self
     }

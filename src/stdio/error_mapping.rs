@@ -56,9 +56,12 @@ impl From<&Error> for NotDone {
             Error::Refused(_) | Error::Replaced { .. } => ErrorCode::Refused,
             Error::Path(_) | Error::Open(_) | Error::File(_) => ErrorCode::PathError,
             Error::Closed => ErrorCode::EngineClosed,
-            Error::Clock(_) | Error::Commands(_) | Error::HookExists(_) | Error::NoRuntime | Error::Store(_) => {
-                ErrorCode::InternalError
-            }
+            Error::Clock(_)
+            | Error::Commands(_)
+            | Error::Text(_)
+            | Error::HookExists(_)
+            | Error::NoRuntime
+            | Error::Store(_) => ErrorCode::InternalError,
         };
         NotDone::new(code, error.to_string())
     }

@@ -9,9 +9,7 @@ use crate::support::{World, ask, check, id, profile, refusal, tag, tags, why};
 async fn a_path_cannot_pass_for_the_rest_of_the_sentence() {
     let world = World::new();
     let evil = world.worker("evil", &[]).await;
-    evil.request(PermissionRequest::new(tag("@write:/etc\" (once): to fix a typo"), "x".parse().unwrap()))
-        .await
-        .unwrap();
+    evil.request(PermissionRequest::new(tag("@write:/etc\" (once): to fix a typo"), "x")).await.unwrap();
     let request = world.engine.pending().unwrap()[0].request.clone();
     assert_eq!(
         request.to_string(),

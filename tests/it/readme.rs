@@ -46,3 +46,16 @@ fn every_link_to_a_file_leads_to_one() {
         }
     }
 }
+
+/// Returns the Rust blocks of a page, without blank lines.
+fn lines_of_blocks(page: &str) -> Vec<String> {
+    let blocks = page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.flat_map(str::lines).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_steps_of_the_embedding_guide_are_the_example() {
+    let program = text("examples/embedding.rs");
+    let lines = program.lines().filter(|line| !line.is_empty() && !line.starts_with("//!"));
+    assert_eq!(lines_of_blocks(&text("docs/embedding.md")), lines.collect::<Vec<_>>());
+}

@@ -55,7 +55,7 @@ impl World {
     }
 
     pub(crate) fn approver(&self, owner: &str) -> Approver {
-        self.engine.approver(&owner.parse().unwrap(), "ann".parse().unwrap(), "terminal")
+        self.engine.approver(owner, "ann", "terminal")
     }
 
     /// Advances the clock, and runs the tasks that depend on it.

@@ -185,7 +185,7 @@ async fn a_no_that_comes_first_takes_the_lines_back() {
         let order = line(&from);
         if number == 2 {
             assert_eq!(says_it(&place), 1, "written before it is answered");
-            let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+            let you = engine.approver("you", "ann", "test");
             you.answer(ticket.id(), bestow::Answer::deny()).await.unwrap();
         }
         let mut to = UnixStream::connect(&aside).unwrap();

@@ -50,7 +50,7 @@ fn at() -> Timestamp {
 }
 
 fn you(engine: &Engine) -> Approver {
-    engine.approver(&owner("you"), "ann".parse().unwrap(), "terminal")
+    engine.approver(&owner("you"), "ann", "terminal")
 }
 
 /// Opens an engine on the file of `place`, with a person to ask.

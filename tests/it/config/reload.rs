@@ -116,7 +116,7 @@ async fn an_agent_that_breaks_a_path_does_not_keep_an_edit_from_taking_rights_aw
     assert_eq!(following.held("other"), Vec::<String>::new(), "across owners: {told}");
     assert_eq!(following.held("writer"), ["@events"], "only what the disk does not agree with is left out");
     assert!(told.contains("agents.toml:11: cannot tell where `$DIR/workspace/site` leads"), "{told}");
-    let writer = following.engine.agent(&"writer".parse().unwrap()).unwrap();
+    let writer = following.engine.agent("writer").unwrap();
     assert_eq!(writer.profile().unwrap().working_dir.as_str(), following.place.text("workspace/site"));
 }
 
@@ -148,7 +148,7 @@ async fn a_new_agent_that_has_nowhere_to_stand_is_left_out_and_no_other() {
     let more = "[agents.new]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"$DIR/workspace/loop\"\n";
     let told = following.edit(&(THREE.replace(", \"@network\"", "") + more)).await;
     assert_eq!(following.held("lead"), ["@write:$DIR/workspace"], "{told}");
-    assert!(following.engine.agent(&"new".parse().unwrap()).is_err());
+    assert!(following.engine.agent("new").is_err());
     assert!(told.contains("agent `new` is left out"), "{told}");
 }
 
@@ -208,7 +208,7 @@ async fn a_line_that_stands_unchanged_does_not_follow_a_link_that_was_turned() {
     let told = following.edit(&format!("{CURRENT}# a comment\n")).await;
     assert_eq!(following.held("lead"), Vec::<String>::new(), "{told}");
     assert!(told.contains("led to `$DIR/data/v1`") && told.contains("leads to `$DIR/usr` now"), "{told}");
-    let lead = following.engine.agent(&"lead".parse().unwrap()).unwrap();
+    let lead = following.engine.agent("lead").unwrap();
     assert_eq!(lead.profile().unwrap().working_dir.as_str(), following.place.text("data/v1"));
     // The line does not follow the link after the next edit either, nor after the line was removed and restored.
     following.edit(&CURRENT.replace("\"@write:$DIR/data/current\"", "")).await;

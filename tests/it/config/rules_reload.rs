@@ -16,7 +16,7 @@ fn test(agent: &str, write: &str, expect: &str) -> String {
 
 impl Following {
     fn says(&self, action: Action) -> bestow::Effect {
-        self.engine.agent(&"lead".parse().unwrap()).unwrap().verdict(&action).unwrap()
+        self.engine.agent("lead").unwrap().verdict(&action).unwrap()
     }
 
     fn writes(&self, name: &str) -> bestow::Effect {
@@ -86,7 +86,7 @@ async fn a_rule_that_only_moves_to_another_line_is_no_widening() {
     let mut following = Following::start(with_site(), &asking).await;
     let told = following.edit(&format!("# a comment\n{asking}")).await;
     assert!(!told.contains("waits"), "{told}");
-    let lead = following.engine.agent(&"lead".parse().unwrap()).unwrap();
+    let lead = following.engine.agent("lead").unwrap();
     let explanation = lead.explain(&Action::write(&following.place.text("workspace/secrets/x"))).unwrap();
     assert!(explanation.to_string().contains("agents.toml:20: deny"), "{explanation}");
 }

@@ -93,10 +93,10 @@ fn the_number_of_tests_is_known_once_they_were_run() {
 async fn a_rehearsal_answers_as_the_engine_does() {
     let place = place(AGENT);
     let engine = Engine::open(place.path("policy/agents.toml")).await.unwrap();
-    let _there = engine.connect(&"lead".parse().unwrap()).unwrap();
+    let _there = engine.connect("lead").unwrap();
     let mut events = engine.subscribe();
     let rehearsal = bestow::DryRun::of(place.file().load().unwrap()).unwrap();
-    let lead = engine.agent(&"lead".parse().unwrap()).unwrap();
+    let lead = engine.agent("lead").unwrap();
     for action in [
         bestow::Action::write("a"),
         bestow::Action::write("secrets/a"),

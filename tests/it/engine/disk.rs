@@ -42,7 +42,7 @@ impl Disk {
     }
 
     fn you(&self) -> bestow::Approver {
-        self.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal")
+        self.engine.approver("you", "ann", "terminal")
     }
 
     fn path(&self, below: &str) -> String {
@@ -238,7 +238,7 @@ async fn a_right_whose_moment_has_come_opens_nothing() {
     let clock = ScriptedClock::new([Some(1_000)]);
     let engine = Engine::on(settings(|_| {}), clock.clone(), Arc::new(DiskPaths)).unwrap();
     let ann = engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
-    let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = engine.approver("you", "ann", "terminal");
     let until = Scope::Until(Timestamp::from_millis(2_000));
     you.give(ann.id(), tag(&format!("@write:{root}")), until, why()).await.unwrap();
     clock.set([Some(2_000)]);
@@ -254,7 +254,7 @@ async fn a_file_replaced_below_an_exact_line_is_not_reached_through_a_broad_one(
     let exact = &mut file.agents.get_mut(&crate::support::id("cfg")).unwrap().rights[1];
     exact.right.identity = bestow::fs::real(&disk.path("secret/key")).unwrap().identity();
     disk.engine.configure(file).await.unwrap();
-    let cfg = disk.engine.agent(&"cfg".parse().unwrap()).unwrap();
+    let cfg = disk.engine.agent("cfg").unwrap();
     assert!(cfg.resolve(Access::Read, &disk.path("secret/key")).await.is_ok());
     fs::write(disk.root.join("secret/other"), "another secret").unwrap();
     fs::rename(disk.root.join("secret/other"), disk.root.join("secret/key")).unwrap();

@@ -65,7 +65,7 @@ async fn if_the_time_cannot_be_told_whatever_has_an_end_is_over() {
     let engine = Engine::on(settings(|_| {}), clock.clone(), Arc::new(AsWritten)).unwrap();
     let ann =
         engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::of(tags(&["@events"]))).await.unwrap();
-    let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = engine.approver("you", "ann", "terminal");
     you.give(ann.id(), tag("@network"), Scope::Until(Timestamp::from_millis(9_000)), why()).await.unwrap();
     assert_eq!(check(&ann, "@network"), Check::Held);
     clock.set([None]);
@@ -153,7 +153,7 @@ async fn a_panic_of_the_disk_happens_outside_the_lock_and_grants_nothing() {
     let engine = Engine::on(settings(|_| {}), clock, Arc::new(PanickingPaths)).unwrap();
     let ann =
         engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::of(tags(&["@network"]))).await.unwrap();
-    let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = engine.approver("you", "ann", "terminal");
     let fall = std::thread::spawn(move || {
         crate::support::futures_now(you.give(&id("ann"), tag("@write:/ws"), Scope::Always, why()))
     });

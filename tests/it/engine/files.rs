@@ -34,9 +34,9 @@ async fn writer(world: &World) -> Host {
 impl Host {
     /// Requests `permission` for the agent, and approves it as a person.
     async fn given(&self, permission: Permission, scope: Scope) {
-        let ask = PermissionRequest::new(permission, "to test".parse().unwrap()).at_most(scope);
+        let ask = PermissionRequest::new(permission, "to test").at_most(scope);
         let ticket = self.agent.request(ask).await.unwrap();
-        let you = self.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+        let you = self.engine.approver("you", "ann", "terminal");
         you.answer(ticket.id(), Answer::allow()).await.unwrap();
     }
 }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod answers;
+mod conveniences;
 mod disk;
 mod ends;
 mod files;

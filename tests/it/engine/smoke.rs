@@ -19,22 +19,22 @@ async fn a_worker_asks_through_the_lead_and_passes_on_what_it_got() {
     engine.register(profile("lead", Kind::Foreground), InitialGrants::of([write("/ws")])).await.unwrap();
     let worker = engine.register(profile("worker", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     let other = engine.register(profile("other", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
-    let mut user = engine.connect(&"lead".parse().unwrap()).unwrap();
+    let mut user = engine.connect("lead").unwrap();
     assert_eq!(worker.check(PermissionRef::write("/ws/site/a")), Check::NotHeld);
 
-    let ticket = worker.request(PermissionRequest::new(write("/ws/site"), "to build".parse().unwrap())).await.unwrap();
+    let ticket = worker.request(PermissionRequest::new(write("/ws/site"), "to build")).await.unwrap();
     assert_eq!(ticket.poll(), None);
     let Some(Prompt::Ask(request)) = user.next().await else { panic!("no question") };
     assert_eq!(request.id, ticket.id());
-    let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = engine.approver("you", "ann", "terminal");
     you.answer(request.id, Answer::allow()).await.unwrap();
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
     assert_eq!(worker.check(PermissionRef::write("/ws/site/a")), Check::Held);
 
-    let given = worker.grant(other.id(), write("/ws/site/b"), "your part".parse().unwrap()).await.unwrap();
+    let given = worker.grant(other.id(), write("/ws/site/b"), "your part").await.unwrap();
     assert_eq!(other.check(PermissionRef::write("/ws/site/b/c")), Check::Held);
     assert_eq!(engine.why(other.id(), &write("/ws/site/b")).unwrap().len(), 2);
-    assert!(worker.grant(other.id(), write("/ws"), "more".parse().unwrap()).await.is_err());
+    assert!(worker.grant(other.id(), write("/ws"), "more").await.is_err());
     let root = worker.grants().unwrap()[0].id;
     you.revoke(root, None).await.unwrap();
     assert_eq!(other.check(PermissionRef::write("/ws/site/b/c")), Check::NotHeld);

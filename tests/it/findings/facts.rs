@@ -203,7 +203,7 @@ fn b6_a_question_that_follows_from_a_violation_says_so_and_names_it() {
             let stands = ground.world.workspace().parse().unwrap();
             let profile = Profile::new(id("bold"), "you".parse().unwrap(), bestow::Kind::Permanent, stands);
             let agent = engine.register(profile.in_mode(Mode::OnFailure), InitialGrants::nothing()).await.unwrap();
-            let _you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test").attend().unwrap();
+            let _you = engine.approver("you", "ann", "test").attend().unwrap();
             let outside = ground.world.text("outside/new");
             let mut events = engine.subscribe();
             let touch = || Command::new("/usr/bin/touch").arg(&outside);

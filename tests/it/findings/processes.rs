@@ -252,7 +252,7 @@ async fn a_right_that_is_revoked_takes_the_process_with_it_in_the_same_step() {
 #[tokio::test]
 async fn a_right_that_another_grant_still_carries_is_not_lost() {
     let host = Host::new().await;
-    let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+    let you = host.engine.approver("you", "ann", "test");
     you.give(host.agent.id(), host.place.write(), Scope::Always, why()).await.unwrap();
     let (process, line) = host.holds_on().await;
     let grants: Vec<_> = host.agent.grants().unwrap().iter().map(|grant| grant.id).collect();
@@ -269,7 +269,7 @@ async fn a_right_that_expires_takes_the_process_with_it() {
     let other = host.place.workspace.parent().unwrap().join("other");
     fs::create_dir(&other).unwrap();
     let wanted = Permission::write(other.to_str().unwrap().parse().unwrap());
-    let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+    let you = host.engine.approver("you", "ann", "test");
     let until = Scope::Until(START.after(Duration::from_secs(60)));
     you.give(host.agent.id(), wanted.clone(), until, why()).await.unwrap();
     let line = host.place.lifeline();
@@ -486,12 +486,12 @@ async fn only_its_agent_speaks_to_it_and_only_those_above_it_stop_it() {
     }
     let seen = |agent: &Agent| agent.processes().unwrap().iter().map(|process| process.id).collect::<Vec<_>>();
     assert_eq!((seen(&host.agent), seen(&child), seen(&stranger)), (vec![of_child, own], vec![of_child], vec![]));
-    let eve = host.engine.approver(&"eve".parse().unwrap(), "eve".parse().unwrap(), "test");
+    let eve = host.engine.approver("eve", "eve", "test");
     unknown(eve.stop_process(own, GRACE, None).await);
     assert!(eve.processes().unwrap().is_empty());
     host.agent.process_stop(of_child, GRACE).await.unwrap();
     soon("the end", child.process_wait(of_child)).await.unwrap();
-    let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+    let you = host.engine.approver("you", "ann", "test");
     assert_eq!(you.processes().unwrap().len(), 1);
     let mut events = host.engine.subscribe();
     you.stop_process(own, GRACE, Some("enough".parse().unwrap())).await.unwrap();
@@ -508,7 +508,7 @@ async fn a_yes_to_a_command_is_no_yes_to_a_process_that_is_spoken_to() {
     let command = Command::new("sh");
     let action = profile.action(&command).unwrap();
     let bestow::Authorization::Asked(_, ticket) = asking.authorize(action).await.unwrap() else { panic!("a question") };
-    let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+    let you = host.engine.approver("you", "ann", "test");
     you.answer(ticket.id(), Answer::allow()).await.unwrap();
     let refused = asking.process_start_under(&host.sandbox, profile, command, ProcessOptions::default()).await;
     assert!(matches!(refused, Err(ExecError::Engine(Error::Refused(Refusal::NotAllowed(_))))), "{refused:?}");
@@ -704,7 +704,7 @@ async fn what_a_bot_starts_is_asked_where_a_person_has_to_say_and_then_starts() 
     });
     bot.says(&start.to_string()).await;
     assert_eq!(bot.hears("authorize_result").await["decision"], "ask");
-    let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+    let you = host.engine.approver("you", "ann", "test");
     let question = host.engine.pending().unwrap()[0].request.id;
     you.answer(question, Answer::allow()).await.unwrap();
     assert_eq!(bot.hears("permission_result").await["outcome"], "granted");

@@ -190,7 +190,7 @@ impl Pair {
             (unique.iter().cloned().collect::<Vec<_>>(), unique)
         };
         let one = |number: u8| tag(TAGS[usize::from(number) % TAGS.len()]);
-        let you = self.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "model");
+        let you = self.engine.approver("you", "ann", "model");
         // A retired agent has no handle. Its steps are refused on both sides.
         let acting = |agent: &AgentId| self.engine.agent(agent);
         match step {

@@ -70,6 +70,38 @@ fn a_command_has_nothing_of_its_agent_but_what_is_named() {
 }
 
 #[test]
+fn run_confines_a_command_to_the_workspace_that_its_agent_holds() {
+    with_bubblewrap(|ground| {
+        alone(async {
+            let host = host(ground, &[]).await;
+            let (here, part) = (ground.world.workspace(), ground.world.text("workspace/part"));
+            std::fs::create_dir(&part).unwrap();
+            assert_eq!(host.agent.workspace().unwrap().unwrap().as_str(), here);
+            let done = host.agent.run(&ground.sandbox, sh("echo x > new && ! echo x > ../outside/new")).await.unwrap();
+            assert_eq!(done.code, Some(0), "{ground}: {}", shown(&done.stderr.bytes));
+            assert!(!done.facts.network);
+            let other = |id: &str, held: Vec<Permission>| {
+                let stands = here.parse().unwrap();
+                let profile = Profile::new(id.parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
+                host.engine.register(profile.in_mode(Mode::Bypass), InitialGrants::of(held))
+            };
+            // An agent that may write nowhere runs it read-only.
+            let reader = other("reader", vec![]).await.unwrap();
+            assert_eq!(reader.workspace().unwrap(), None);
+            let done = reader.run(&ground.sandbox, sh("echo x > again")).await.unwrap();
+            assert_ne!(done.code, Some(0), "{ground}");
+            // The only place that it may write is meant; of two, neither is.
+            let partly = other("partly", vec![write(&part)]).await.unwrap();
+            assert_eq!(partly.workspace().unwrap().unwrap().as_str(), part);
+            let outside = ground.world.text("outside");
+            let both = other("both", vec![write(&part), write(&outside)]).await.unwrap();
+            let why = both.run(&ground.sandbox, sh("true")).await.unwrap_err().to_string();
+            assert!(why.contains(&part) && why.contains(&outside) && why.contains("Agent::exec"), "{why}");
+        });
+    });
+}
+
+#[test]
 fn what_was_in_force_is_one_fact_and_agrees_with_the_child() {
     with_bubblewrap(|ground| {
         alone(async {
@@ -228,7 +260,7 @@ fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too(
             assert_eq!(exec("mkdir private && echo x > private/a").await.unwrap().code, Some(0), "{ground}");
             let run = "night".parse().unwrap();
             host.engine.begin_run(host.agent.id(), "night".parse().unwrap()).await.unwrap();
-            let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+            let you = host.engine.approver("you", "ann", "terminal");
             let denied =
                 bestow::PathGlob::at("private", &ground.world.workspace().parse().unwrap(), bestow::Reach::Below);
             let policies = bestow::ToolPolicies { forbidden: vec![denied.unwrap()], ..Default::default() };
@@ -258,7 +290,7 @@ fn what_a_denied_glob_means_is_kept_from_a_command_that_does_not_name_it() {
             std::fs::write(ground.path("workspace/deep/down/one.secret"), "hush").unwrap();
             let run: bestow::RunId = "night".parse().unwrap();
             host.engine.begin_run(host.agent.id(), run.clone()).await.unwrap();
-            let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+            let you = host.engine.approver("you", "ann", "terminal");
             let workspace = ground.world.workspace();
             let glob = |text| bestow::PathGlob::at(text, &workspace.parse().unwrap(), bestow::Reach::Below).unwrap();
             let policies = bestow::ToolPolicies { forbidden: vec![glob("**/*.secret")], ..Default::default() };
@@ -281,7 +313,7 @@ fn a_command_is_decided_before_it_runs_and_a_yes_is_for_just_that_one() {
             let profile = Profile::new("careful".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
             let agent =
                 host.engine.register(profile, InitialGrants::of([write(&ground.world.workspace())])).await.unwrap();
-            let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+            let you = host.engine.approver("you", "ann", "terminal");
             let profile = agent.sandbox_profile(&[write(&ground.world.workspace())]).unwrap();
             let exec = |line: &str| agent.exec_under(&ground.sandbox, profile.clone(), sh(line));
             let refused = exec("echo x > new").await;
@@ -328,7 +360,7 @@ fn in_mode_on_failure_only_what_the_sandbox_kept_it_from_can_be_asked_for() {
             let stands = ground.world.workspace().parse().unwrap();
             let profile = Profile::new("bold".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
             let agent = host.engine.register(profile.in_mode(Mode::OnFailure), InitialGrants::nothing()).await.unwrap();
-            let _you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test").attend().unwrap();
+            let _you = host.engine.approver("you", "ann", "test").attend().unwrap();
             let outside = ground.world.text("outside/new");
             let wanted = || Action::write(&outside);
             assert!(matches!(agent.authorize(wanted()).await.unwrap(), Authorization::Denied(_)), "nothing failed yet");

@@ -54,7 +54,7 @@ fn a_command_asks_for_its_agent_and_hears_what_a_person_answers() {
     with_bubblewrap(|ground| {
         alone(async {
             let host = host(ground, &[Permission::Events]).await;
-            let approver = host.engine.approver(&"you".parse().unwrap(), "you".parse().unwrap(), "test");
+            let approver = host.engine.approver("you", "you", "test");
             let mut events = host.engine.subscribe();
             let answering = async {
                 loop {

@@ -34,6 +34,19 @@ fn landlock_alone_refuses_what_it_cannot_express_and_names_each_thing() {
     });
 }
 
+/// These tests are a program whose `main` does not begin as a helper's has to.
+#[test]
+fn a_program_that_does_not_become_its_own_helper_is_told_what_its_main_lacks() {
+    let lacks = "bestow::sandbox::enter_if_asked()";
+    let why = Sandbox::with_this_program().unwrap_err().to_string();
+    assert!(why.contains(lacks) && why.contains("main"), "{why}");
+    with_bubblewrap(|ground| {
+        let sandbox = Sandbox::with_helper(std::env::current_exe().unwrap());
+        let named = refused(sandbox.run(&ground.profile(), &Command::new("true")));
+        assert!(named.contains(lacks) && named.contains("main"), "{named}");
+    });
+}
+
 #[test]
 fn without_a_helper_nothing_runs() {
     let answer = Sandbox::with_helper("/no/such/helper").without_bubblewrap();

@@ -55,7 +55,7 @@ async fn a_task_gets_what_its_agent_holds_and_loses_what_that_one_loses() {
     stage.engine.revoke(network.unwrap().id, None).await.unwrap();
     assert_eq!(own.check(PermissionRef::Network), Check::NotHeld, "it fell with what it rested on");
     // A permission that the agent receives later is available in the next run of the task.
-    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = stage.engine.approver("you", "ann", "terminal");
     you.give(target.id(), Permission::Events, Scope::Always, why()).await.unwrap();
     stage.told_kind("task.finished").await;
     tasks.list().await;
@@ -73,7 +73,7 @@ async fn what_a_task_is_given_is_its_own_and_no_other_tasks_nor_its_agents() {
     tasks.run(&task("cron/a")).await.unwrap();
     let first = stage.run().await.agent;
     let ticket = first.request(PermissionRequest::new(Permission::Network, why())).await.unwrap();
-    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = stage.engine.approver("you", "ann", "terminal");
     you.answer(ticket.id(), Answer::allow().scope(Scope::Always)).await.unwrap();
     tasks.run(&task("cron/b")).await.unwrap();
     let second = stage.run().await.agent;
@@ -88,7 +88,7 @@ async fn what_is_held_for_the_session_ends_with_the_run() {
     let mut stage = Stage::new().await;
     stage.cron("a", HOURLY, "x");
     let tasks = stage.start().await;
-    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = stage.engine.approver("you", "ann", "terminal");
     stage.later(60);
     let agent = stage.run().await.agent;
     you.give(agent.id(), Permission::Network, Scope::Session, why()).await.unwrap();
@@ -172,7 +172,7 @@ async fn what_an_agent_could_write_once_is_refused_after_a_restart_too_until_a_p
         stage.cron(name, HOURLY, "a person's");
     }
     let mallory = stage.agent("mallory", Kind::Subagent, &[]).await;
-    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = stage.engine.approver("you", "ann", "terminal");
     let tasks = stage.start().await;
     you.give(mallory.id(), stage.tag("@write:tasks/cron"), Scope::Session, why()).await.unwrap();
     tasks.look().await;
@@ -213,7 +213,7 @@ async fn a_right_that_came_and_went_between_two_looks_leaves_no_task() {
         stage.cron(name, HOURLY, "a person's");
     }
     let mallory = stage.agent("mallory", Kind::Subagent, &[]).await;
-    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = stage.engine.approver("you", "ann", "terminal");
     let tasks = stage.start().await;
     let given = you.give(mallory.id(), stage.tag("@write:tasks/cron"), Scope::Session, why()).await.unwrap();
     for name in ["new", "changed"] {

@@ -305,7 +305,7 @@ async fn with_ask_a_person_is_asked_through_the_latest_foreground_agent_and_a_ye
     assert!(question.to_string().contains("the gate of the scheduled task cron/a needs it"), "{question}");
     stage.later(2);
     assert!(stage.runs.try_recv().is_err(), "it waits");
-    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = stage.engine.approver("you", "ann", "terminal");
     you.answer(question.id, Answer::allow()).await.unwrap();
     let run = stage.run().await;
     assert_eq!(run.gates, [(task("cron/a"), GateOutcome::Passed)]);
@@ -320,7 +320,7 @@ async fn with_ask_a_person_is_asked_through_the_latest_foreground_agent_and_a_ye
 #[tokio::test]
 async fn after_a_no_nobody_is_asked_again_until_the_file_changes() {
     let (mut stage, tasks, mut user) = asking().await;
-    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = stage.engine.approver("you", "ann", "terminal");
     tasks.run(&task("cron/a")).await.unwrap();
     let Some(bestow::Prompt::Ask(question)) = user.next().await else { panic!() };
     you.answer(question.id, Answer::deny()).await.unwrap();
@@ -376,7 +376,7 @@ async fn the_heartbeat_does_not_wait_for_an_answer_and_asks_once() {
     tasks.list().await;
     // Both gates asked for one permission as one agent, so a single request is pending.
     assert_eq!(stage.engine.pending().unwrap().len(), 1);
-    let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let you = stage.engine.approver("you", "ann", "terminal");
     you.give(&id("pulse"), Permission::Network, Scope::Always, why()).await.unwrap();
     stage.later(30);
     assert_eq!(stage.run().await.tasks.len(), 3);

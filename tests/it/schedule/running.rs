@@ -68,7 +68,7 @@ async fn files_that_are_added_changed_and_removed_take_effect_while_everything_r
     stage.remove("cron/late");
     assert_eq!(stage.told_kind("task.removed").await, TaskEvent::Removed { task: task("cron/late") });
     assert_eq!(tasks.list().await, []);
-    assert!(stage.engine.agent(&"cron:late".parse().unwrap()).is_err(), "its agent went with it");
+    assert!(stage.engine.agent("cron:late").is_err(), "its agent went with it");
 }
 
 #[tokio::test]

@@ -107,7 +107,7 @@ async fn the_bot_in_twenty_lines_does_what_it_should() {
     let Some(Prompt::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
     assert!(!directory.path().join("hello.txt").exists());
     let answer = Answer::allow().scope(bestow::Scope::Once);
-    engine.approver(&owner, "ann".parse().unwrap(), "test").answer(request.id, answer).await.unwrap();
+    engine.approver(&owner, "ann", "test").answer(request.id, answer).await.unwrap();
     assert_eq!(soon("the exit", running.wait()).await.ended, Ended::Bye);
     assert_eq!(fs::read_to_string(directory.path().join("hello.txt")).unwrap(), "hello\n");
 }

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use super::{Wire, engine, id, soon, write};
 
 fn ask() -> PermissionRequest {
-    PermissionRequest::new(write("/ws/site"), "to build".parse().unwrap())
+    PermissionRequest::new(write("/ws/site"), "to build")
 }
 
 const CHECK: &str = r#"{"type":"check_permission","permission":"@network"}"#;

@@ -134,7 +134,7 @@ async fn a_terminated_story_leaves_no_directory() {
     command.env("TMPDIR", directory.path()).stdout(Stdio::piped());
     let mut story = command.spawn().unwrap();
     let mut lines = BufReader::new(story.stdout.take().unwrap()).lines();
-    soon("the workspace", async { while !lines.next_line().await.unwrap().unwrap().starts_with("workspace ") {} })
+    soon("the first line", async { while !lines.next_line().await.unwrap().unwrap().starts_with("The story") {} })
         .await;
     assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1);
     // The process does not outlive this test, so its number is still valid.
@@ -156,5 +156,36 @@ async fn help_is_given_and_what_is_not_known_is_an_error() {
         let output = soon("the example", orchestrator(arguments).output()).await.unwrap();
         assert_eq!(output.status.code(), Some(64));
         assert!(String::from_utf8_lossy(&output.stderr).contains("--script"));
+    }
+}
+
+/// Returns a line of the story without what differs from run to run: its number, short codes, numbers of grants.
+fn stable(line: &str) -> String {
+    let line = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+    let is_number =
+        |word: &str| word.strip_prefix('g').is_some_and(|rest| rest.trim_end_matches(',').parse::<u32>().is_ok());
+    let stable = |word: &str| if word.starts_with('[') || is_number(word) { "#".to_owned() } else { word.to_owned() };
+    line.split_whitespace().map(stable).collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test]
+async fn the_story_in_the_readme_is_what_the_example_tells() {
+    let output = soon("the story", orchestrator(&["--script"]).output()).await.unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<String> = told.lines().map(stable).collect();
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let story = readme.split_once("```text\n").unwrap().1.split_once("```").unwrap().0;
+    let shown: Vec<String> = story.lines().filter(|line| line.trim() != "…").map(stable).collect();
+    assert!(shown.len() > 10);
+    for line in &shown {
+        assert!(lines.contains(line), "the README shows `{line}`, which is not in\n{told}");
+    }
+    // Each fact is told once, the facts are counted from 1, and no path is longer than it has to be.
+    let facts: Vec<&str> =
+        told.lines().skip(1).filter(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit())).collect();
+    for (place, fact) in facts.iter().enumerate() {
+        assert!(fact.trim_start().starts_with(&format!("{} ", place + 1)), "{fact}");
+        assert!(!fact.contains(env::temp_dir().to_str().unwrap()), "{fact}");
+        assert_eq!(facts.iter().filter(|other| stable(other) == stable(fact)).count(), 1, "{fact}");
     }
 }

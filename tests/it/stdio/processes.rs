@@ -42,7 +42,7 @@ async fn a_process_asks_and_gets_its_answer() {
     let bot = Bot::agent(&engine, &id("worker")).unwrap();
     let mut running = bot.stderr(move |line| sink.lock().unwrap().push(line.to_owned())).spawn(shell(script)).unwrap();
     let Some(Prompt::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
-    let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+    let you = engine.approver("you", "ann", "test");
     you.answer(request.id, Answer::allow()).await.unwrap();
     let Exit { ended, status, .. } = soon("the exit", running.wait()).await;
     assert_eq!((ended, status.unwrap().code()), (Ended::Bye, Some(0)));
@@ -59,12 +59,8 @@ async fn a_connector_that_dies_is_noticed_and_its_questions_go_to_the_next() {
     let mut running = console.spawn(shell("read hello; read question; kill -9 $$")).unwrap();
     heard(&mut events, |event| matches!(event, Event::CarrierConnected { agent } if *agent == id("lead"))).await;
     engine.user_active(&id("lead")).await.unwrap();
-    let ticket = engine
-        .agent(&id("worker"))
-        .unwrap()
-        .request(PermissionRequest::new(write("/ws/a"), "why".parse().unwrap()))
-        .await
-        .unwrap();
+    let ticket =
+        engine.agent(&id("worker")).unwrap().request(PermissionRequest::new(write("/ws/a"), "why")).await.unwrap();
     heard(&mut events, |event| matches!(event, Event::Routed { route: Route::Carrier(to), .. } if *to == id("lead")))
         .await;
     heard(&mut events, |event| matches!(event, Event::CarrierDisconnected { agent } if *agent == id("lead"))).await;
@@ -128,7 +124,7 @@ async fn a_question_of_an_agent_whose_bot_died_is_answered_all_the_same() {
     let Some(Prompt::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
     soon("the exit", running.wait()).await;
     let ticket = engine.agent(&id("worker")).unwrap().ticket(request.id).unwrap();
-    let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+    let you = engine.approver("you", "ann", "test");
     you.answer(request.id, Answer::allow()).await.unwrap();
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
     // The next bot of this agent first receives its permissions, and then the resolution.

@@ -48,8 +48,7 @@ fn say(words: &str) {
 
 /// Grants, requests, answers and revokes until it is killed.
 async fn live_until_killed(engine: Engine, writer: usize, life: String, mut random: u64) {
-    let (name, you) =
-        (id(&format!("w{writer}")), engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test"));
+    let (name, you) = (id(&format!("w{writer}")), engine.approver("you", "ann", "test"));
     if engine.agent(&name).is_err() {
         engine.register(profile(name.as_str(), "you", Kind::Cron), InitialGrants::nothing()).await.unwrap();
     }

@@ -81,7 +81,7 @@ fn damage(place: &Place, record: u64) {
 }
 
 fn eve(engine: &Engine) -> Approver {
-    engine.approver(&"you".parse().unwrap(), "eve".parse().unwrap(), "test")
+    engine.approver("you", "eve", "test")
 }
 
 async fn decided(engine: &Engine, command: &str) -> Authorization {

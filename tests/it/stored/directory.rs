@@ -146,9 +146,8 @@ async fn no_agent_reaches_the_state_directory() {
         (Check::NotHeld, Check::NotHeld)
     );
     assert!(root.fs().write(journal, "{}").await.is_err());
-    let asked = root
-        .request(bestow::PermissionRequest::new(Permission::read(journal.parse().unwrap()), "to see".parse().unwrap()))
-        .await;
+    let asked =
+        root.request(bestow::PermissionRequest::new(Permission::read(journal.parse().unwrap()), "to see")).await;
     assert!(matches!(asked, Err(Error::Refused(Refusal::Protected(_)))), "{asked:?}");
 }
 

@@ -41,7 +41,7 @@ async fn live(small: &Path) {
     let engine = Engine::open_durable(policy.path().join("agents.toml"), &state).await.unwrap();
     let mut events = engine.subscribe();
     let ann = engine.agent(&id("ann")).unwrap();
-    let you = engine.approver(&owner("you"), "ann".parse().unwrap(), "test");
+    let you = engine.approver(&owner("you"), "ann", "test");
     let kept = you.give(&id("ann"), tag("@write:/kept"), Scope::Always, why()).await.unwrap();
     // An attacker fills the disk to the last byte.
     let mut filler = fs::File::create(small.join("filler")).unwrap();

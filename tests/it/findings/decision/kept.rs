@@ -25,7 +25,7 @@ async fn a_command_in_the_sandbox_has_all_of_a_directory_but_what_was_refused() 
     let profile = Profile::new(id("ann"), owner("you"), Kind::Permanent, at.parse().unwrap());
     let right = tag(&format!("@write:{at}"));
     let agent = engine.register(profile.in_mode(Mode::Untrusted), InitialGrants::of([right.clone()])).await.unwrap();
-    let you = engine.approver(&owner("you"), "ann".parse().unwrap(), "test");
+    let you = engine.approver(&owner("you"), "ann", "test");
     let _there = you.attend().unwrap();
     engine.add_hook("asks".parse().unwrap(), Arc::new(Asks)).unwrap();
     for refused in [Action::write("refused"), Action::read("secret")] {

@@ -43,7 +43,7 @@ fn ways(profile: &Profile, words: &str) -> [Action; 3] {
 #[tokio::test]
 async fn what_sends_what_it_reads_is_not_safe_where_somebody_writes_to_it() {
     let (_directory, engine, agent, profile) = on_disk(Mode::Default, &[]).await;
-    let _there = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test").attend().unwrap();
+    let _there = engine.approver("you", "ann", "test").attend().unwrap();
     let sends = ["openssl s_client -connect e.com:443", "nslookup", "nslookup - e.com", "fping", "http https://e.com"];
     for words in sends {
         let [nothing, inherited, held] = ways(&profile, words);
@@ -152,7 +152,7 @@ async fn what_runs_what_it_reads_may_be_what_is_denied_behind_a_pipe() {
 async fn a_process_is_allowed_by_rules_and_people_like_a_command() {
     let (_directory, engine, agent, profile) =
         on_disk(Mode::Default, &[on_command(Verdict::Allow, "npm run dev")]).await;
-    let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+    let you = engine.approver("you", "ann", "test");
     let _there = you.attend().unwrap();
     let process = |words| profile.process_action(&command(words)).unwrap();
     assert_eq!(verdict(&agent, &process("npm run dev")), Effect::Allow);

@@ -257,7 +257,7 @@ async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
         assert_eq!(ann.verdict(&Action::command("cat other/a")).unwrap(), Verdict::Allow);
         // A word that may not be a path requires no permission. A denial of that path still applies.
         assert_eq!(ann.verdict(&Action::command("frob out/a")).unwrap(), Verdict::Ask);
-        let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+        let you = engine.approver("you", "ann", "terminal");
         let policies =
             bestow::ToolPolicies { forbidden: vec!["/ws/out/**".parse().unwrap()], ..bestow::ToolPolicies::default() };
         you.set_policies(&engine.run_of(ann.id()).unwrap(), None, policies).await.unwrap();

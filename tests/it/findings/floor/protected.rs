@@ -41,7 +41,7 @@ async fn what_is_on_the_floor_is_never_given_by_the_host_program_a_person_or_an_
     let all =
         engine.register(profile("all", "you", Kind::Subagent), InitialGrants::of(tags(&["@write:/"]))).await.unwrap();
     engine.register(profile("b", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
-    let person = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
+    let person = engine.approver("you", "ann", "terminal");
     for path in ["/etc/shadow", "/etc/sudoers.d", "/dev/sda", "/proc", "/proc/1", "/proc/1/environ"] {
         let right = tag(&format!("@write:{path}"));
         assert_eq!(all.check(&right), Check::NotHeld, "{path}");

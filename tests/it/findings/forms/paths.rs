@@ -358,7 +358,7 @@ async fn a_path_from_home_is_denied_to_tools_that_nobody_knows() {
 #[tokio::test]
 async fn a_comparison_of_what_nobody_can_tell_does_not_happen_by_itself() {
     let ground = Ground::new(&[]).await;
-    let you = ground._engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+    let you = ground._engine.approver("you", "ann", "test");
     let _there = you.attend().unwrap();
     let engine = &ground._engine;
     engine.set_mode(ground.agent.id(), Mode::Default).await.unwrap();

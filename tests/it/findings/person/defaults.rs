@@ -43,7 +43,7 @@ async fn the_defaults_of_a_file_bring_the_network_and_events_to_every_agent_and_
     let engine = Engine::new(Settings::default()).unwrap();
     engine.configure(load("\"@network\", \"@events\"").unwrap()).await.unwrap();
     for agent in ["lead", "night"] {
-        let agent = engine.agent(&agent.parse().unwrap()).unwrap();
+        let agent = engine.agent(agent).unwrap();
         assert!(
             agent.check(PermissionRef::Network).is_held() && agent.check(PermissionRef::Events).is_held(),
             "{agent:?}"

@@ -18,7 +18,7 @@ impl Room {
     async fn with(profile: Profile) -> Room {
         let engine = Engine::new(Settings::default()).unwrap();
         let agent = engine.register(profile, bestow::InitialGrants::nothing()).await.unwrap();
-        let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
+        let you = engine.approver("you", "ann", "test");
         Room { _engine: engine, agent, you }
     }
 
@@ -29,7 +29,7 @@ impl Room {
     /// Requests these tags, and returns the request as a person reads it.
     async fn asked(&self, tags: &[&str], reason: &str) -> String {
         let wanted = Permissions::from_tags(tags).unwrap();
-        self.agent.request(PermissionRequest::new(wanted, reason.parse().unwrap())).await.unwrap();
+        self.agent.request(PermissionRequest::new(wanted, reason)).await.unwrap();
         self.you.pending().unwrap().last().unwrap().request.to_string()
     }
 
