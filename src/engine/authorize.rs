@@ -131,12 +131,7 @@ impl Agent {
     ///
     /// ```
     /// use bestow::{
-<<<<<<< main
-    ///     Action, Agent, Answer, Approver, Authorization, Engine, Error, InitialGrants, Kind, Outcome, Profile, Prompt,
-    ///     Settings,
-=======
     ///     Action, Agent, Answer, Authorization, Engine, Error, InitialGrants, Kind, Outcome, Profile, Settings,
->>>>>>> emb2
     /// };
     ///
     /// # fn carry_out(_: &Action) -> String { "built".to_owned() }

@@ -138,7 +138,14 @@ struct HeldPlaceholders<'p> {
 impl HeldPlaceholders<'_> {
     fn new(profile: &Profile, taking: Option<Taking>) -> HeldPlaceholders<'_> {
         let mounts = Mounts::of(profile);
-        HeldPlaceholders { profile, taking, mounts, promised: BTreeMap::new(), stricter: Vec::new(), not_there: Vec::new() }
+        HeldPlaceholders {
+            profile,
+            taking,
+            mounts,
+            promised: BTreeMap::new(),
+            stricter: Vec::new(),
+            not_there: Vec::new(),
+        }
     }
 
     /// Protects the hidden paths and the paths that a rule denies by name.

@@ -187,9 +187,12 @@ fn misplaced(kind: TaskKind, name: &str, what: EntryKind) -> Option<String> {
     match (kind, what) {
         (TaskKind::Cron, EntryKind::File) => stem(&[".md"])
             .map(|stem| format!("a task with a schedule is a directory: move this to `cron/{stem}/TASK.md`")),
-        (TaskKind::Heartbeat, EntryKind::File) => stem(&[".txt", ".markdown", ".MD"])
-            .map(|stem| format!("a task of the heartbeat ends in `.md`: call this `heartbeat/{stem}.md`, or move it \
-                                 away")),
+        (TaskKind::Heartbeat, EntryKind::File) => stem(&[".txt", ".markdown", ".MD"]).map(|stem| {
+            format!(
+                "a task of the heartbeat ends in `.md`: call this `heartbeat/{stem}.md`, or move it \
+                                 away"
+            )
+        }),
         (TaskKind::Heartbeat, EntryKind::Directory) if !name.starts_with('.') && !name.ends_with(".md") => Some(
             "a task of the heartbeat is a file, and nothing below this is read: move this to `heartbeat/NAME.md`, or \
              away"

@@ -6,16 +6,49 @@ use crate::support::ROOT;
 
 /// The first words that a doc comment must not have. It begins with a noun phrase or a verb.
 const OPENINGS: [&str; 17] = [
-    "What", "Whether", "Who", "Whoever", "Whatever", "How", "Where", "When", "Why", "Which", "That", "Nothing", "Nobody",
-    "Everybody", "Everything", "Anybody", "The same",
+    "What",
+    "Whether",
+    "Who",
+    "Whoever",
+    "Whatever",
+    "How",
+    "Where",
+    "When",
+    "Why",
+    "Which",
+    "That",
+    "Nothing",
+    "Nobody",
+    "Everybody",
+    "Everything",
+    "Anybody",
+    "The same",
 ];
 
 /// The names that have a standard term instead. `docs/glossary.md` has the terms.
 const GONE: [&str; 22] = [
-    "struct Considered", "struct Judgement", "struct Heard", "struct Mentions", "struct KeptFrom", "struct Shown",
-    "struct Keeping", "struct Mailbox", "struct Attendance", "struct Rehearsal", "struct Holding", "struct Ruling",
-    "struct Doing", "struct Ask", "struct Glance", "struct Scribe", "struct WayOut", "enum ToPerson", "enum Want",
-    "enum Manner", "mod edge", "mod seam",
+    "struct Considered",
+    "struct Judgement",
+    "struct Heard",
+    "struct Mentions",
+    "struct KeptFrom",
+    "struct Shown",
+    "struct Keeping",
+    "struct Mailbox",
+    "struct Attendance",
+    "struct Rehearsal",
+    "struct Holding",
+    "struct Ruling",
+    "struct Doing",
+    "struct Ask",
+    "struct Glance",
+    "struct Scribe",
+    "struct WayOut",
+    "enum ToPerson",
+    "enum Want",
+    "enum Manner",
+    "mod edge",
+    "mod seam",
 ];
 
 /// Calls `check` for every line of Rust in the repository, with its place.

@@ -40,23 +40,12 @@ pub(crate) fn exec(args: &ExecArgs) -> Result<Exit, Exit> {
     })
 }
 
-<<<<<<< main
 /// Records the approval of the person who typed the command, for this one use. It answers what would be asked, and
 /// enables a command that cannot be undone. It does not override a rule that denies.
 async fn approve_once(engine: &Engine, agent: &Agent, action: &Action) -> Result<(), Exit> {
     let owner = agent.profile().map_err(Exit::failed)?.owner.clone();
-    let by = "operator".parse().map_err(Exit::failed)?;
-    let reason = "typed on the command line".parse().map_err(Exit::failed)?;
-    let person = engine.approver(&owner, by, "command line");
-    person.enable(agent.id(), action, reason).await.map(drop).map_err(Exit::failed)
-=======
-/// Whoever types a command stands behind it, once: that answers what would be asked, and enables what nobody can undo. What a
-/// rule denies stays denied.
-async fn stand_behind(engine: &Engine, agent: &Agent, action: &Action) -> Result<(), End> {
-    let owner = agent.profile().map_err(End::failed)?.owner.clone();
     let person = engine.approver(&owner, "operator", "command line");
-    person.enable(agent.id(), action, "typed on the command line").await.map(drop).map_err(End::failed)
->>>>>>> emb2
+    person.enable(agent.id(), action, "typed on the command line").await.map(drop).map_err(Exit::failed)
 }
 
 /// Prints the sandbox profile of an agent.

@@ -644,7 +644,8 @@ async fn a_bot_has_processes_where_its_host_lets_it_and_hears_how_they_end() {
     let host = Host::new().await;
     let of = |name: &str| bestow::stdio::Bot::agent(&host.engine, &id(name)).unwrap();
     let echo = "echo up; while read l; do echo got $l; done";
-    let start = serde_json::json!({"type": "process_start", "command": ["sh", "-c", echo], "requestId": "s"}).to_string();
+    let start =
+        serde_json::json!({"type": "process_start", "command": ["sh", "-c", echo], "requestId": "s"}).to_string();
     let start = start.as_str();
     let mut kept = Talk::of(of("worker"));
     kept.says(start).await;
