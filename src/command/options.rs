@@ -270,7 +270,8 @@ fn is_dashed(value: &str) -> bool {
     value.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_digit()))
 }
 
-#[cfg(all(test, feature = "property-tests"))]
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
 mod tests {
     use proptest::prelude::*;
 

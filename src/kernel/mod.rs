@@ -102,5 +102,6 @@ impl State {
     }
 }
 
-#[cfg(all(test, feature = "property-tests"))]
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
 mod tests;

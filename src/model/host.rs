@@ -75,7 +75,8 @@ fn number(text: &str) -> Option<u32> {
     u32::from_str_radix(text, radix).ok()
 }
 
-#[cfg(all(test, feature = "property-tests"))]
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
 mod tests {
     use proptest::prelude::*;
 

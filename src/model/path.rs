@@ -222,7 +222,8 @@ impl fmt::Debug for SanitizedPath {
     }
 }
 
-#[cfg(all(test, feature = "property-tests"))]
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
 mod tests {
     use proptest::prelude::*;
 

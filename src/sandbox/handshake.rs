@@ -156,5 +156,6 @@ pub(super) fn hear_go(socket: &UnixStream) -> io::Result<()> {
     if word == *b"!" { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
-#[cfg(all(test, feature = "property-tests"))]
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
 mod tests;

@@ -67,9 +67,9 @@ fn roots(engine: &Engine, dir: &SanitizedPath) -> Result<HashMap<PathBuf, AgentI
     let (grants, rulings) = (engine.grants()?, engine.rulings()?);
     let granted = grants.iter().map(|grant| (&grant.right, &grant.to));
     let given = rulings.iter().flat_map(|ruling| ruling.gives.iter().map(|right| (right, &ruling.agent)));
-    let written = granted.chain(given).filter_map(|(right, agent)| match &right.permission {
-        Permission::Path(Access::Write, root) if root.contains(dir) || dir.contains(root) => Some((root, agent)),
-        _ => None,
+    let written = granted.chain(given).filter_map(|(right, agent)| {
+        let Permission::Path(Access::Write, root) = &right.permission else { return None };
+        (root.contains(dir) || dir.contains(root)).then_some((root, agent))
     });
     Ok(written.map(|(root, agent)| (root.as_path().to_owned(), agent.clone())).collect())
 }

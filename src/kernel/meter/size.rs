@@ -371,7 +371,8 @@ impl SerializeStructVariant for Parts<'_> {
     }
 }
 
-#[cfg(all(test, feature = "property-tests"))]
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
 mod tests {
     use std::collections::BTreeMap;
 

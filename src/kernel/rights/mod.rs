@@ -395,5 +395,6 @@ impl<'r> Found<'r> {
     }
 }
 
-#[cfg(all(test, feature = "property-tests"))]
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
 mod tests;

@@ -180,5 +180,6 @@ fn fold(left: u64, right: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-#[cfg(all(test, feature = "property-tests"))]
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
 mod tests;

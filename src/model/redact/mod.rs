@@ -137,5 +137,6 @@ fn without<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s Range<usize>
     Cow::Owned(shown)
 }
 
-#[cfg(all(test, feature = "property-tests"))]
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
 mod tests;

@@ -210,5 +210,6 @@ impl<'b> Rest<'b> {
     }
 }
 
-#[cfg(all(test, feature = "property-tests"))]
+#[cfg(test)]
+#[cfg(feature = "property-tests")]
 mod tests;
