@@ -38,10 +38,8 @@ mod tests {
 
     #[test]
     fn lists_are_found_in_their_tables_and_comments_are_left_out() {
-        let lists = read(
-            "[licenses]\nallow = [ # those\n  \"MIT\", # \"GPL-3.0\"\n  \"Zlib\",\n]\n[sources]\nallow-registry = [\"r\"]\n",
-        )
-        .unwrap();
+        let licences = "[licenses]\nallow = [ # those\n  \"MIT\", # \"GPL-3.0\"\n  \"Zlib\",\n]\n";
+        let lists = read(&format!("{licences}[sources]\nallow-registry = [\"r\"]\n")).unwrap();
         assert_eq!((lists.licences, lists.registries), (vec!["MIT".into(), "Zlib".into()], vec!["r".to_owned()]));
         let why = read("[sources]\nallow-registry = [\"r\"]\nallow = [\"MIT\"]\n").unwrap_err();
         assert_eq!(why.to_string(), "deny.toml has no list `allow` in `[licenses]`");
