@@ -34,6 +34,7 @@ not_match = ["kubectl apply"]
 [[tools]]
 name = "save"
 operation = "fs.write"
+path = "file"
 [defaults]
 [agents.lead]
 kind = "foreground"
@@ -69,36 +70,45 @@ fn parsed(toml: &str) -> Json {
     json_of(toml::Value::Table(toml.parse().unwrap_or_else(|why| panic!("{why}\n{toml}"))))
 }
 
-/// Returns the TOML of [`WHOLE`] with `value` as the only value of `key` in `table`.
-fn with(table: &Table, key: &str, value: &str) -> String {
-    let header = match table.name {
-        "file" => return format!("{key} = {value}\n{}", without_table(key)),
-        "safe" => "[[commands.safe]]",
-        "raise" => "[[commands.raise]]",
-        "tool" => "[[tools]]",
-        "agent" => "[agents.lead]",
-        "rule" => "[[agents.lead.rules]]",
-        "test" => "[[test]]",
-        name => &format!("[{name}]"),
+/// Begins a text that stands for a value as it is written in TOML.
+const AS_WRITTEN: char = '\0';
+
+/// Returns JSON as a value of TOML in one line.
+fn inline(value: &Json) -> String {
+    let of_table = |table: &serde_json::Map<String, Json>| {
+        table.iter().map(|(key, value)| format!("{key} = {}", inline(value))).collect::<Vec<_>>().join(", ")
     };
-    let (before, after) = WHOLE.split_once(&format!("{header}\n")).unwrap();
-    let end = after.find("\n[").map_or(after.len(), |end| end + 1);
-    let (own, rest) = after.split_at(end);
-    let own: String =
-        own.lines().filter(|line| !line.starts_with(&format!("{key} = "))).map(|l| format!("{l}\n")).collect();
-    format!("{before}{header}\n{key} = {value}\n{own}{rest}")
+    match value {
+        Json::String(text) if text.starts_with(AS_WRITTEN) => text[1..].to_owned(),
+        Json::Object(table) => format!("{{ {} }}", of_table(table)),
+        Json::Array(list) => format!("[{}]", list.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => value.to_string(),
+    }
 }
 
-/// Returns [`WHOLE`] without the tables under `key`.
-fn without_table(key: &str) -> String {
-    let parts = WHOLE.split_inclusive('\n').scan(true, |kept, line| {
-        if line.starts_with('[') {
-            let name = line.trim_matches(['[', ']', '\n']);
-            *kept = name != key && !name.starts_with(&format!("{key}."));
-        }
-        Some(if *kept { line } else { "" })
-    });
-    parts.collect()
+/// Returns [`WHOLE`] with `value`, as it is written in TOML, as the value of `key` in `table`; without the key if there
+/// is none.
+fn with(table: &Table, key: &str, value: Option<&str>) -> String {
+    let place = match table.name {
+        "file" => String::new(),
+        "safe" | "raise" => format!("/commands/{}/0", table.name),
+        "tool" => "/tools/0".to_owned(),
+        "agent" => "/agents/lead".to_owned(),
+        "rule" => "/agents/lead/rules/0".to_owned(),
+        "test" => "/test/0".to_owned(),
+        name => format!("/{name}"),
+    };
+    let mut whole = parsed(WHOLE);
+    if !matches!(table.name, "file" | "commands" | "safe" | "raise") {
+        // Their examples are run each time, which takes long.
+        whole["commands"] = json!({});
+    }
+    let changed = whole.pointer_mut(&place).unwrap().as_object_mut().unwrap();
+    changed.remove(key);
+    if let Some(value) = value {
+        changed.insert(key.to_owned(), Json::String(format!("{AS_WRITTEN}{value}")));
+    }
+    whole.as_object().unwrap().iter().map(|(key, value)| format!("{key} = {}\n", inline(value))).collect()
 }
 
 fn complaints(text: &str) -> String {
@@ -125,7 +135,7 @@ fn a_file_with_every_table_is_accepted_by_both() {
 fn the_reader_knows_every_key_and_names_the_values_of_the_table() {
     for (table, key) in all_keys() {
         // No value of a key is a date but the input of a tool, which takes anything.
-        let date = complaints(&with(table, key.name, "2026-01-01"));
+        let date = complaints(&with(table, key.name, Some("2026-01-01")));
         let about = format!("{} of {}: {date}", key.name, table.header);
         assert!(!date.contains("unknown"), "{about}");
         let says = |text: &str| date.contains(text);
@@ -144,7 +154,7 @@ fn the_reader_knows_every_key_and_names_the_values_of_the_table() {
         }
         if let Value::Word(words) | Value::Words(words) = key.value {
             let all = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>();
-            let told = complaints(&with(table, key.name, "\"?\""));
+            let told = complaints(&with(table, key.name, Some("\"?\"")));
             let (last, others) = all.split_last().unwrap();
             let listed =
                 [format!("must be one of {}, not", all.join(", ")), format!("is {} or {last}", others.join(", "))];
@@ -156,10 +166,7 @@ fn the_reader_knows_every_key_and_names_the_values_of_the_table() {
 #[test]
 fn the_reader_misses_every_required_key() {
     for (table, key) in all_keys().filter(|(_, key)| key.required) {
-        let text = match table.name {
-            "file" => without_table(key.name),
-            _ => with(table, key.name, "@").replace(&format!("{} = @\n", key.name), ""),
-        };
+        let text = with(table, key.name, None);
         let (told, missing) = (complaints(&text), disagreement(&schema(), &schema(), &parsed(&text)));
         assert!(
             told.contains("is missing") || told.contains("names no agent"),
@@ -173,11 +180,11 @@ fn the_reader_misses_every_required_key() {
 
 #[test]
 fn the_defaults_of_the_schema_are_those_of_the_engine() {
-    let without = Place::with(WHOLE).load().unwrap();
     let mut stated = 0;
     for (table, key) in all_keys().filter(|(table, _)| !matches!(table.name, "safe" | "raise" | "tool")) {
         let Some(default) = key.default else { continue };
-        let place = Place::with(&with(table, key.name, default));
+        let without = Place::with(&with(table, key.name, None)).load().unwrap();
+        let place = Place::with(&with(table, key.name, Some(default)));
         let policy = place.load().unwrap_or_else(|why| panic!("{} of {}: {why}", key.name, table.header));
         // The directories of two places differ, and with them what is protected.
         let mut settings = policy.settings;
@@ -266,10 +273,18 @@ fn the_schema_refuses_nothing_that_the_reader_accepts() {
             Value::Word(words) | Value::Words(words) => words,
             _ => &[],
         };
-        let texts = TEXTS.iter().chain(words).map(|text| format!("\"{text}\""));
-        let lists = TEXTS.iter().chain(words).map(|text| format!("[\"{text}\"]"));
-        for value in texts.chain(lists).chain(OTHERS.map(str::to_owned)) {
-            let text = with(table, key.name, &value);
+        // The form of a text matters only where the key takes such texts.
+        let few = &TEXTS[..3];
+        let (texts, lists) = match key.value {
+            Value::Text(_) | Value::Limit(_) => (TEXTS.as_slice(), few),
+            Value::Texts(_) => (few, TEXTS.as_slice()),
+            Value::OneOrMore(_) => (TEXTS.as_slice(), TEXTS.as_slice()),
+            _ => (few, few),
+        };
+        let quoted = |text: &&str| format!("\"{text}\"");
+        let lists = lists.iter().chain(words).map(|text| format!("[{}]", quoted(text)));
+        for value in texts.iter().chain(words).map(quoted).chain(lists).chain(OTHERS.map(str::to_owned)) {
+            let text = with(table, key.name, Some(&value));
             let Some(why) = disagreement(&schema, &schema, &parsed(&text)) else {
                 accepted += 1;
                 continue;
@@ -278,14 +293,15 @@ fn the_schema_refuses_nothing_that_the_reader_accepts() {
             assert_ne!(complaints(&text), "nothing", "{} of {} may be {value}, but {why}", key.name, table.header);
         }
     }
-    assert!(refused > 5000 && accepted > 1000, "{refused} {accepted}");
+    assert!(refused > 1000 && accepted > 1000, "{refused} {accepted}");
 }
 
 #[test]
 fn the_schema_accepts_no_text_of_a_known_form_that_the_reader_refuses() {
     let schema = schema();
     let mut compared = 0;
-    for (table, key) in all_keys() {
+    // A test of the file fails for other reasons too.
+    for (table, key) in all_keys().filter(|(table, _)| table.name != "test") {
         let (form, value): (Form, fn(&str) -> String) = match key.value {
             Value::Text(form) | Value::Limit(form) => (form, |text| format!("\"{text}\"")),
             Value::Texts(form) | Value::OneOrMore(form) => (form, |text| format!("[\"{text}\"]")),
@@ -299,7 +315,7 @@ fn the_schema_accepts_no_text_of_a_known_form_that_the_reader_refuses() {
             continue;
         }
         for text in TEXTS.into_iter().filter(|text| *text != "366d") {
-            let text = with(table, key.name, &value(text));
+            let text = with(table, key.name, Some(&value(text)));
             let agreed = disagreement(&schema, &schema, &parsed(&text)).is_none();
             assert_eq!(
                 agreed,
@@ -327,7 +343,7 @@ fn the_schema_finds_most_mistakes_in_keys_types_and_words() {
             found += usize::from(disagreement(&schema, &schema, &parsed(text)).is_some());
         }
     }
-    assert!(told > 50 && found * 10 > told * 8, "{found} of {told}");
+    assert!(told > 40 && found * 10 > told * 8, "{found} of {told}");
 }
 
 #[test]

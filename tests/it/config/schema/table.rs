@@ -75,7 +75,7 @@ impl Form {
             Form::Told => r"\S",
             Form::Id => r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$",
             Form::Tool => r"^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,127}$",
-            Form::Permission => r"^\s*@(network\s*$|events\s*$|read:\s*\S|write:\s*\S|tool:\S)",
+            Form::Permission => r"^\s*@(network\s*$|events\s*$|tool:\S|(read|write):([^$\s~]|~$|~/))",
             Form::Name => r"^[^/]+$",
             Form::Field => r"^(\.|[^.|?\[\]/\s]+(\[\])?)([.|](\.|[^.|?\[\]/\s]+(\[\])?))*\??$",
             Form::Duration => r"^[0-9]+(ms|s|m|h|d)$",

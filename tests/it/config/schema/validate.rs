@@ -1,5 +1,7 @@
 //! A validator for the part of JSON Schema that `agents.schema.json` uses. An unknown keyword is an error.
 
+use std::{cell::RefCell, collections::HashMap};
+
 use regex::Regex;
 use serde_json::Value as Json;
 
@@ -25,10 +27,7 @@ fn against(root: &Json, schema: &Json, keyword: &str, rule: &Json, value: &Json)
             other => panic!("the type {other}"),
         }),
         "enum" => wrong(rule.as_array().unwrap().contains(value)),
-        "pattern" => {
-            let pattern = Regex::new(rule.as_str().unwrap()).unwrap();
-            value.as_str().and_then(|text| wrong(pattern.is_match(text)))
-        }
+        "pattern" => value.as_str().and_then(|text| wrong(is_match(rule.as_str().unwrap(), text))),
         "minimum" => value.as_i64().and_then(|number| wrong(number >= rule.as_i64().unwrap())),
         "maximum" => value.as_i64().and_then(|number| wrong(number <= rule.as_i64().unwrap())),
         "items" => value.as_array().and_then(|list| list.iter().find_map(|item| within(item, rule))),
@@ -55,4 +54,14 @@ fn against(root: &Json, schema: &Json, keyword: &str, rule: &Json, value: &Json)
         }
         other => panic!("the keyword {other}"),
     }
+}
+
+fn is_match(pattern: &str, text: &str) -> bool {
+    thread_local! {
+        /// The patterns that this thread has compiled, because that takes long.
+        static COMPILED: RefCell<HashMap<String, Regex>> = RefCell::default();
+    }
+    COMPILED.with_borrow_mut(|compiled| {
+        compiled.entry(pattern.to_owned()).or_insert_with_key(|pattern| Regex::new(pattern).unwrap()).is_match(text)
+    })
 }
