@@ -1,4 +1,4 @@
-//! The quick start of the README, as it stands there. Run it where an `agents.toml` lies.
+//! The quick start of the README. Run it in a directory with an `agents.toml`.
 
 use bestow::{Answer, Ask, Engine, Permission, Want};
 

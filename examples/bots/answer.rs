@@ -1,12 +1,13 @@
-//! What a person types, and what it means.
+//! The answers that a person types, and their meaning.
 
 use bestow::stdio::Decision;
 
-/// What there is to choose from.
+/// The choice that the console prints below a prompt.
 pub(crate) const CHOICE: &str = "[y]es, for this session   [o]nce   [a]lways   [n]o\n  \
                                  The first word decides; what you write after it goes to whoever asked. Then Enter:";
 
-/// The decision, and the words after it. None if it is no answer: only a whole word counts, and silence is no yes.
+/// Parses the decision and the words after it. Returns `None` for any other text: only a whole word counts, and an
+/// empty line is not an approval.
 pub(crate) fn understood(line: &str) -> Option<(Decision, Option<&str>)> {
     let line = line.trim();
     let (first, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

@@ -1,6 +1,6 @@
-//! The way to you: shows each question in the terminal and takes your answer; or answers from a script.
+//! The user channel. It shows each prompt in the terminal and takes your answer, or answers from a script.
 //!
-//! Its standard output belongs to the protocol, so it opens the terminal itself.
+//! Its standard output carries the protocol, so it opens the terminal itself.
 
 use std::{
     collections::VecDeque,
@@ -17,13 +17,13 @@ use bestow::{
 
 use super::{answer, talk::Result};
 
-/// What comes to the console.
+/// The inputs of the console.
 enum Input {
     Heard(ToConnector),
     Typed(String),
-    /// Nobody types any more: Ctrl-D, or the terminal is gone.
+    /// The keyboard input ended, through Ctrl-D or because the terminal is gone.
     Left,
-    /// The engine is gone.
+    /// The engine has closed the stream.
     End,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn run(scripted: bool) -> Result<()> {
     }
     thread::spawn(move || {
         for line in io::stdin().lines().map_while(io::Result::ok) {
-            // What cannot be read is for newer connectors.
+            // A message that cannot be parsed is for newer connectors.
             if let Ok(heard) = serde_json::from_str(&line)
                 && inputs.send(Input::Heard(heard)).is_err()
             {
@@ -62,7 +62,7 @@ pub(crate) fn run(scripted: bool) -> Result<()> {
 
 struct Console {
     terminal: Option<File>,
-    /// The questions, oldest first; the first one is on the screen.
+    /// The open prompts, oldest first. The first one is on the screen.
     waiting: VecDeque<PermissionRequest>,
 }
 
@@ -132,7 +132,7 @@ impl Console {
     }
 }
 
-/// What you say when nobody is at the keyboard: files yes, the network no.
+/// The scripted answers for a run without a person: writing files is approved, and the network is denied.
 fn scripted(question: &PermissionRequest) -> (Decision, Option<&'static str>) {
     if question.permissions.contains(&Permission::Network) {
         (Decision::Deny, Some("no network for this one, use what you know"))

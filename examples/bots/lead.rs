@@ -1,4 +1,4 @@
-//! The lead: talks with you, tells the others what to do, passes on part of what it holds, and takes it back.
+//! The lead. It talks with you, instructs the other agents, grants them a part of its permissions, and revokes it.
 
 use std::path::Path;
 

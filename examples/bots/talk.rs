@@ -1,4 +1,5 @@
-//! The little that a bot in Rust needs: lines in, lines out, and what was heard meanwhile kept for later.
+//! The small client that a bot in Rust needs. It reads and writes lines, and keeps messages that arrive early for
+//! later.
 
 use std::{
     collections::VecDeque,
@@ -15,15 +16,15 @@ use bestow::{
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// One agent's side of the conversation.
+/// The agent's end of a conversation with the engine.
 pub(crate) struct Talk {
     lines: io::Lines<io::StdinLock<'static>>,
-    /// Heard while waiting for something else.
+    /// Messages that arrived while the bot waited for another one.
     kept: VecDeque<ToAgent>,
 }
 
 impl Talk {
-    /// Who I am, and the conversation from there on.
+    /// Starts the conversation. Returns the engine's greeting, which tells the bot its identity, and the conversation.
     pub(crate) fn begin() -> Result<(AgentHello, Talk)> {
         let mut talk = Talk { lines: io::stdin().lines(), kept: VecDeque::new() };
         let hello = talk.until(|heard| if let ToAgent::Hello(hello) = heard { Some(hello.clone()) } else { None })?;
@@ -42,7 +43,7 @@ impl Talk {
         self.say(&FromAgent::Message(MessageFromAgent { agent_id, text: text.to_owned(), request_id: None }))
     }
 
-    /// The first thing heard that is `wanted`; everything else is kept for whoever wants it later.
+    /// Returns the first message for which `wanted` returns a value. All other messages are kept for later calls.
     pub(crate) fn until<T>(&mut self, wanted: impl Fn(&ToAgent) -> Option<T>) -> Result<T> {
         if let Some(place) = self.kept.iter().position(|heard| wanted(heard).is_some())
             && let Some(found) = self.kept.remove(place).as_ref().and_then(&wanted)
@@ -51,7 +52,7 @@ impl Talk {
         }
         loop {
             let line = self.lines.next().ok_or("the engine is gone")??;
-            // What cannot be read is for newer bots.
+            // A message that cannot be parsed is for newer bots.
             let Ok(heard) = serde_json::from_str::<ToAgent>(&line) else { continue };
             if let Some(found) = wanted(&heard) {
                 return Ok(found);
@@ -63,7 +64,7 @@ impl Talk {
         }
     }
 
-    /// Waits for what `agent` says.
+    /// Waits for the next text from `agent`, or from the user if `agent` is `None`.
     pub(crate) fn told_by(&mut self, agent: Option<&str>) -> Result<String> {
         self.until(|heard| match heard {
             ToAgent::Message(message) if message.agent_id.as_ref().map(|id| id.as_str()) == agent => {
@@ -73,7 +74,7 @@ impl Talk {
         })
     }
 
-    /// Waits for the answer to what was said with `request_id`: done, or why not.
+    /// Waits for the answer to the request `request_id`: a success, or the text of the error.
     pub(crate) fn answer<T>(
         &mut self,
         request_id: &str,
@@ -87,7 +88,7 @@ impl Talk {
         })
     }
 
-    /// Writes a file, if the engine says that this agent may do so now; otherwise says why not.
+    /// Writes a file if the engine confirms that this agent may do so now. Otherwise returns the engine's reason.
     pub(crate) fn write(&mut self, path: &Path, text: &str) -> Result<std::result::Result<(), String>> {
         let name = path.to_str().ok_or("a path that is no text")?;
         let (permission, id) = (Permission::write(name.parse()?), format!("write {name}"));

@@ -1,4 +1,4 @@
-//! The writer: meets what it may not do, asks, goes on with what it may, and comes back when there is an answer.
+//! The writer. It lacks permissions, requests them, continues with its other work, and comes back for the answers.
 
 use std::path::Path;
 
@@ -16,18 +16,18 @@ pub(crate) fn run() -> Result<()> {
     let report = workspace.join("reports/summary.md");
     talk.told_by(Some("lead"))?;
 
-    // It meets what it may not do. It asks, and does not wait.
+    // The writer lacks this permission. It sends requests, and does not wait.
     if let Err(why) = talk.write(&report, "")? {
         eprintln!("{why}");
     }
     ask(&talk, "reports", write_to(&workspace.join("reports"))?, "to write a summary of what I did")?;
     ask(&talk, "network", Permission::Network, "to look up how others do it")?;
 
-    // It goes on with what it may do.
+    // The writer continues with files that it may write.
     talk.write(&site.join("index.html"), "<h1>Home</h1>\n")??;
     talk.write(&site.join("about.html"), "<h1>About</h1>\n")??;
 
-    // Then it looks what became of its questions, in whatever order they were answered.
+    // The writer then reads the answers, in whatever order they were given.
     let looked_up = answered(&mut talk, "network")?;
     let sources = match looked_up.outcome {
         Outcome::Granted => "looked up how others do it".to_owned(),
@@ -40,7 +40,7 @@ pub(crate) fn run() -> Result<()> {
     }
     talk.tell(Some("lead"), "the pages are written; where do the images go?")?;
 
-    // It is given something, and passes on a part of that; more than it holds it cannot pass on.
+    // The writer gets a grant and passes on a part of it. It cannot pass on more than it holds.
     noticed(&mut talk, NoticeKind::Granted)?;
     let assets = workspace.join("assets");
     talk.write(&assets.join("logo.svg"), "<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n")??;
@@ -56,14 +56,14 @@ pub(crate) fn run() -> Result<()> {
         eprintln!("{}", given.map_or_else(|why| why, |()| format!("gave the checker {}", path.display())));
     }
 
-    // What was given is taken back.
+    // The lead revokes the grant.
     eprintln!("{}", noticed(&mut talk, NoticeKind::Lost)?);
     match talk.write(&assets.join("late.svg"), "")? {
         Ok(()) => return Err("wrote where I may no longer write".into()),
         Err(why) => eprintln!("{why}"),
     }
     talk.tell(Some("lead"), "the site is done")?;
-    // It stays until it is told goodbye, as bots do.
+    // The writer stays until the engine ends the conversation, as bots do.
     talk.until(|heard| if let ToAgent::Bye(_) = heard { Some(()) } else { None })
 }
 
@@ -80,7 +80,7 @@ fn ask(talk: &Talk, name: &str, wanted: Permission, reason: &str) -> Result<()> 
     }))
 }
 
-/// How the question called `name` ended.
+/// Waits for the answer to the request called `name`, and prints it.
 fn answered(talk: &mut Talk, name: &str) -> Result<PermissionResult> {
     let result = talk.until(|heard| match heard {
         ToAgent::PermissionResult(result) if result.request_id.as_deref() == Some(name) => Some(result.clone()),

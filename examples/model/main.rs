@@ -1,6 +1,6 @@
-//! A scripted model in the place of a real one, and no network: it is blocked, asks, goes on, gets the decision, and
-//! gives a
-//! part of it to a worker. What an orchestrator writes for this is two lines: the tools, and `prompt::call`.
+//! A scripted model instead of a real one, without a network. The model is blocked, sends a request, continues, gets
+//! the decision, and grants a part of its permission to a worker. An orchestrator needs only two calls for this:
+//! `prompt::tools` and `prompt::call`.
 //!
 //! `cargo run --example model`
 
@@ -9,13 +9,14 @@ use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// One turn of a model: it reads what came back, and calls a tool or says something.
+/// One turn of the model: a tool call, or a text.
 enum Turn {
     Calls(&'static str, Value),
     Says(&'static str),
 }
 
-/// The model. A real one gets `prompt::instructions` as its system prompt and `prompt::tools` as its tools.
+/// Returns the turns of the scripted model. A real model gets `prompt::instructions` as its system prompt and
+/// `prompt::tools` as its tools.
 fn model(turn: usize) -> Option<Turn> {
     let calls = |name, input| Some(Turn::Calls(name, input));
     match turn {
@@ -51,7 +52,7 @@ async fn main() -> Result<(), Failure> {
         match does {
             Turn::Says(text) => {
                 println!("model:  {text}");
-                // While it works, a person says yes.
+                // While the model works, a person approves the request.
                 for pending in engine.pending()? {
                     person.answer(pending.request.id, Answer::allow()).await?;
                 }

@@ -1,15 +1,15 @@
-//! The whole story in a minute: real processes, real files, and you.
+//! A complete example in one minute, with real processes, real files, and you.
 //!
 //! ```text
 //! cargo run --example orchestrator              asks you in the terminal
 //! cargo run --example orchestrator -- --script  answers for you
 //! cargo run --example orchestrator -- --dir D   works in D instead of a temporary directory
-//! cargo run --example orchestrator -- --help    says this
+//! cargo run --example orchestrator -- --help    prints this help
 //! ```
 //!
-//! A *lead* talks with you through a *console*. A *writer* (Rust) and a *checker* (Python) work for it. All four are
-//! child processes that speak the protocol of `docs/protocol.md`; this program only starts them, follows what
-//! happens, and edits `agents.toml` once. With the feature `schedule` it runs a scheduled task besides.
+//! A lead talks with you through a console. A writer (Rust) and a checker (Python) work for it. All four are child
+//! processes that speak the protocol of `docs/protocol.md`. This program only starts them, follows the events, and
+//! edits `agents.toml` once. With the feature `schedule`, it also runs a scheduled task.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -49,7 +49,7 @@ use teller::Teller;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// With a script nobody thinks, so this is long enough for everything.
+/// The time limit of a scripted run. No person needs time to think there, so it is long enough.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const USAGE: &str = "\
@@ -60,7 +60,7 @@ usage: orchestrator [--script] [--dir D]
   --help    says this
 ";
 
-/// The exit status for a command line that means nothing (`sysexits.h`).
+/// The exit status for an invalid command line (`sysexits.h`).
 const EX_USAGE: u8 = 64;
 
 #[derive(Default)]
@@ -69,7 +69,7 @@ struct Options {
     dir: Option<PathBuf>,
 }
 
-/// A command line.
+/// A parsed command line.
 enum Call {
     Help,
     Run(Options),
@@ -78,7 +78,7 @@ enum Call {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // The bots in Rust are this program again: then there is one file to run, wherever it is.
+    // The bots in Rust are this program again. So there is one file to run, wherever it is.
     let ended = match arguments.as_slice() {
         ["bot", "lead"] => lead::run().map(|()| ExitCode::SUCCESS),
         ["bot", "writer"] => writer::run().map(|()| ExitCode::SUCCESS),
@@ -117,7 +117,7 @@ fn parse(arguments: &[&str]) -> std::result::Result<Call, String> {
 
 #[tokio::main]
 async fn orchestrate(mut options: Options) -> Result<ExitCode> {
-    // Without a terminal there is nobody to ask.
+    // Without a terminal, no person can answer.
     if !options.scripted && OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
         println!("no terminal: answering by script");
         options.scripted = true;
@@ -137,9 +137,9 @@ async fn orchestrate(mut options: Options) -> Result<ExitCode> {
         let (_, exit) = tokio::try_join!(story(&teller, &place), bots.lead_ends())?;
         Ok(Ok(exit))
     };
-    // The exit of the lead; or the status with which somebody ended it all.
+    // The exit of the lead, or the status for a signal that ended this program.
     let ended: Result<std::result::Result<Exit, u8>> = tokio::select! {
-        // First, since the console dies of it too.
+        // The signals come first, because Ctrl-C also ends the console.
         biased;
         _ = tokio::signal::ctrl_c() => Ok(Err(130)),
         _ = terminated.recv() => Ok(Err(143)),
@@ -156,17 +156,17 @@ async fn orchestrate(mut options: Options) -> Result<ExitCode> {
     }
 }
 
-/// What this program does itself. The rest is between the bots, the engine and you.
+/// Carries out the part of this program. The rest is between the bots, the engine and you.
 async fn story(teller: &Teller, place: &Place) -> Result<()> {
-    // The lead took back what it had given to the writer, and with it fell what the writer had given to the checker.
+    // The lead has revoked its grant to the writer. The writer's grant to the checker depended on it and ended too.
     teller.until("what the checker was given to fall", verdict::fell_with_its_support).await?;
-    // A person edits agents.toml while everything runs.
+    // A person edits agents.toml while all agents run.
     place.let_the_checker_sign_off()?;
     println!("     agents.toml was edited");
     Ok(())
 }
 
-/// Everybody, as child processes. When this is dropped, they are killed.
+/// The four agents as child processes. Dropping this value kills them.
 struct Bots {
     lead: Running,
     writer: Running,
@@ -185,13 +185,14 @@ impl Bots {
         let mut python = Command::new("python3");
         python.arg(place.python_bot());
         let (mut writer, mut lead) = (rust(&["writer"]), rust(&["lead"]));
-        // Ctrl-C is for this program, which says goodbye to them. The console stays: it needs the terminal.
+        // Ctrl-C is for this program only, which then ends the conversations with these bots. The console stays in the
+        // group, because it needs the terminal.
         for command in [&mut python, &mut writer, &mut lead] {
             command.process_group(0);
         }
         let agent =
             |name: &'static str| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &name.parse()?)?, teller));
-        // The only one whose decisions count, since this program says so here.
+        // The console is the only connector whose decisions count, because this program says so here.
         let console = Bot::connector(engine, &"lead".parse()?)?.answering_as("you".parse()?);
         Ok(Bots {
             checker: agent("checker")?.spawn(python)?,
@@ -202,7 +203,7 @@ impl Bots {
         })
     }
 
-    /// Waits until the lead has said all it has to say; nobody else ends before that.
+    /// Waits until the lead has ended. The other bots must not end before it.
     async fn lead_ends(&mut self) -> Result<Exit> {
         let (who, exit) = tokio::select! {
             exit = self.lead.wait() => return Ok(exit),
@@ -220,7 +221,7 @@ impl Bots {
     }
 }
 
-/// What a bot writes to its standard error is shown beside the events.
+/// Prints the standard error of a bot beside the events.
 fn heard(name: &'static str, bot: Bot, teller: &Teller) -> Bot {
     let noticed = teller.noticed();
     bot.stderr(move |line| {

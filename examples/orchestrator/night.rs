@@ -1,4 +1,4 @@
-//! A scheduled task: what a person wrote into `tasks/cron/links/TASK.md`, run before its time.
+//! A scheduled task that a person wrote into `tasks/cron/links/TASK.md`. The example runs it before its due time.
 
 use bestow::{
     Engine, Event, GateOutcome, TaskEnd, TaskEvent,
@@ -7,26 +7,27 @@ use bestow::{
 
 use super::{Result, place::Place, teller::Teller};
 
-/// Starts what is scheduled. A host would give each prompt to a model, and its tools the agent; this one needs no model.
+/// Starts the scheduled tasks. A host would give each prompt to a model, and the agent to the model's tools. This
+/// example needs no model.
 pub(crate) async fn start(engine: &Engine) -> Result<Tasks> {
     let carry_out = |run: TaskRun| async move {
         println!("     {:>8} | {}", run.agent.id().as_str(), run.prompt);
         let files = run.files.ok_or("a cron task has a directory")?;
         let written = run.agent.fs().write(&format!("{files}/report.md"), "no page leads nowhere\n").await;
-        // What the task has not is what its agent has not.
+        // The task's agent does not hold this permission, so the task does not either.
         let online = run.agent.check(bestow::Want::Network).is_held();
         if online { Err("nobody gave it the network".to_owned()) } else { written.map_err(|why| why.to_string()) }
     };
     Ok(Scheduler::new(carry_out).start(engine).await?)
 }
 
-/// It is not three in the morning.
+/// Runs the task by hand, because it is not three in the morning.
 pub(crate) async fn story(tasks: &Tasks, teller: &Teller) -> Result<()> {
     tasks.run(&"cron/links".parse()?).await?;
     teller.until("the scheduled task to end", |event| matches!(event, Event::Task(TaskEvent::Finished { .. }))).await
 }
 
-/// What came true of it.
+/// Returns the expected results of the task, each with its outcome.
 pub(crate) fn came_true(told: &[Event], place: &Place) -> [(&'static str, bool); 2] {
     let unchecked = |event: &Event| {
         matches!(event, Event::Task(TaskEvent::Gate { outcome: GateOutcome::Unchecked { .. }, runs: true, .. }))

@@ -1,18 +1,18 @@
-//! The questions that wait for you, so that they can be recalled when other lines have pushed them away.
+//! The open prompts. They can be printed again after other lines have pushed them off the screen.
 
 use std::time::Duration;
 
 use bestow::{Event, RequestId};
 use tokio::time::sleep;
 
-/// How long nothing is told before a question is recalled.
+/// The quiet time before a prompt is printed again.
 const QUIET: Duration = Duration::from_millis(400);
 
 #[derive(Default)]
 pub(crate) struct Open {
-    /// Oldest first, as the console shows them.
+    /// The prompts, oldest first, as the console shows them.
     questions: Vec<(RequestId, String)>,
-    /// Something was told since the last one was shown.
+    /// True if another line was printed after the prompt.
     pushed_away: bool,
 }
 
@@ -23,7 +23,7 @@ impl Open {
                 self.pushed_away = !self.questions.is_empty();
                 self.questions.push((request.id, request.to_string()));
             }
-            // With this the console shows it.
+            // The console shows the prompt together with this event.
             Event::Routed { .. } if self.questions.len() == 1 => {}
             Event::Resolved { resolution, .. } => {
                 self.pushed_away = true;
@@ -37,7 +37,8 @@ impl Open {
         self.pushed_away = true;
     }
 
-    /// Waits until it is quiet, and then says what waits; not before there is something to recall.
+    /// Waits for a quiet moment, and returns a line about the open prompts. It waits forever if no prompt needs to be
+    /// repeated.
     pub(crate) async fn recalled(&mut self) -> String {
         let Some((_, first)) = self.questions.first().filter(|_| self.pushed_away) else {
             return std::future::pending().await;

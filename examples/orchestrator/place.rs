@@ -1,4 +1,4 @@
-//! Where the story happens: a directory with `agents.toml`, some documents, and a workspace.
+//! The directory of the example, with `agents.toml`, some documents, and a workspace.
 
 use std::{
     fs, io,
@@ -8,25 +8,25 @@ use std::{
 
 use super::Result;
 
-/// The file from which a person learns the format is the file that the story runs on.
+/// The policy file of the example. It is also the file from which a person learns the format.
 const AGENTS: &str = include_str!("../../agents.example.toml");
-/// Part of this program, so that it runs from anywhere.
+/// The Python bot, embedded so that the program runs from anywhere.
 const PYTHON_BOT: &str = include_str!("../bots/worker.py");
-/// Its gate wants the network, which nobody gives to whoever runs it.
+/// The scheduled task. Its gate wants the network, which its agent never gets.
 const TASK: &str = include_str!("links.md");
 const STYLE: &str = "# Style\n\n- One heading for each page.\n- No page without a heading.\n";
 
-/// The last line about the checker in the example.
+/// The last line about the checker in the policy file.
 const CHECKER: &str = "name = \"Checker\"\n";
 
 pub(crate) struct Place {
     dir: PathBuf,
-    /// Removes the directory when the story is over.
+    /// The guard that removes a temporary directory when it is dropped.
     _temporary: Option<tempfile::TempDir>,
 }
 
 impl Place {
-    /// In `dir`, or in a temporary directory.
+    /// Prepares the files in `dir`, or in a temporary directory.
     pub(crate) fn prepare(dir: Option<PathBuf>) -> Result<Place> {
         let (dir, temporary) = match dir {
             Some(dir) => {
@@ -65,7 +65,7 @@ impl Place {
         self.workspace().join(name).is_file()
     }
 
-    /// A task that a person wrote. Files that others may write are not taken.
+    /// Writes a task as a person would. The engine rejects task files that other users can write.
     fn save_task(&self) -> io::Result<()> {
         let mut directory = self.dir.clone();
         for part in ["tasks", "cron", "links"] {
@@ -83,7 +83,7 @@ impl Place {
         self.dir.join("tasks/cron/links/files").join(name).is_file()
     }
 
-    /// What a person would do in an editor.
+    /// Edits the policy file as a person would in an editor.
     pub(crate) fn let_the_checker_sign_off(&self) -> Result<()> {
         let text = fs::read_to_string(self.policy())?;
         let more = format!("{CHECKER}permissions = [\"@write:workspace/done\"]\n");
@@ -94,11 +94,11 @@ impl Place {
         Ok(self.save(&changed)?)
     }
 
-    /// As editors do: a new file beside the old one, then in its place.
+    /// Saves the policy file as editors do: a new file replaces the old one.
     fn save(&self, text: &str) -> io::Result<()> {
         let new: &Path = &self.dir.join("agents.toml.new");
         fs::write(new, text)?;
-        // A policy file that others may write is not taken.
+        // The engine rejects a policy file that other users can write.
         fs::set_permissions(new, fs::Permissions::from_mode(0o600))?;
         fs::rename(new, self.policy())
     }

@@ -1,4 +1,4 @@
-//! Tells every event as one line, and remembers them.
+//! A printer that shows every event as one line, and remembers the events.
 
 use std::{
     env,
@@ -12,13 +12,14 @@ use super::{Result, open::Open};
 
 pub(crate) struct Teller {
     told: watch::Receiver<Vec<Recorded>>,
-    /// That somebody else wrote a line.
+    /// A signal that another part of the program has printed a line.
     others: watch::Sender<()>,
     task: JoinHandle<()>,
 }
 
 impl Teller {
-    /// With `asking`, the question that waits is recalled when other lines have pushed it away.
+    /// Starts to follow the events. With `asking`, an open prompt is printed again after other lines have pushed it
+    /// away.
     pub(crate) fn follow(engine: &Engine, asking: bool) -> Teller {
         let mut events = engine.subscribe();
         let (others, mut noticed) = watch::channel(());
@@ -56,29 +57,30 @@ impl Teller {
         Teller { told, others, task }
     }
 
-    /// For whoever writes lines beside these.
+    /// Returns a callback for other parts of the program that print lines.
     pub(crate) fn noticed(&self) -> impl Fn() + Send + 'static {
         let others = self.others.clone();
         move || others.send_replace(())
     }
 
-    /// Waits until something in what happened so far is `wanted`.
+    /// Waits for an event for which `wanted` returns true. Past events count too.
     pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&Event) -> bool) -> Result<()> {
         let mut told = self.told.clone();
         let seen = told.wait_for(|told| told.iter().any(|recorded| wanted(&recorded.event))).await;
         seen.map(drop).map_err(|_| format!("waited for {what}, and the engine ended").into())
     }
 
-    /// Everything that happened. Takes the last handle of the engine, so that nothing more can happen.
+    /// Returns all events. It takes the last handle of the engine, so that no further event can follow.
     pub(crate) async fn finish(self, engine: Engine) -> Vec<Event> {
         drop(engine);
-        // It ends with the engine; if it failed, what was told until then counts.
+        // The task ends with the engine. If it failed, the events until then count.
         let _ = self.task.await;
         self.told.borrow().iter().map(|recorded| recorded.event.clone()).collect()
     }
 }
 
-/// Green for what was given, red for no, yellow for a question.
+/// Returns the color of an event: green for a grant, red for a denial or the end of a grant, yellow for a request, cyan
+/// for a resolved request or a changed policy.
 fn colour(event: &Event) -> Option<u8> {
     match event.kind() {
         "grant.issued" => Some(32),

@@ -1,4 +1,4 @@
-//! Whether the story went as told.
+//! The check that the example had the expected results.
 
 use std::process::ExitCode;
 
@@ -6,12 +6,12 @@ use bestow::{Actor, Ended, Event, Origin, Outcome, Permission, stdio::Exit};
 
 use super::place::Place;
 
-/// Something passed on twice fell, because the first grant was taken back.
+/// Returns true if the checker's grant ended because the first grant, on which it depended, was revoked.
 pub(crate) fn fell_with_its_support(event: &Event) -> bool {
     matches!(event, Event::GrantRevoked { grant, ended: Ended::SupportLost { .. } } if grant.to.as_str() == "checker")
 }
 
-/// Says what came true, and whether that was all of it.
+/// Prints the results, and returns success if all of them are as expected.
 pub(crate) fn verdict(told: &[Event], place: &Place, lead: &Exit, scripted: bool) -> ExitCode {
     let any = |wanted: &dyn Fn(&Event) -> bool| told.iter().any(wanted);
     let answered = |agent: &str, asked: &str| {
@@ -33,7 +33,7 @@ pub(crate) fn verdict(told: &[Event], place: &Place, lead: &Exit, scripted: bool
     };
     let (reports, notes) = (answered("writer", "/reports"), answered("checker", "/check"));
     let network = answered("writer", "@network");
-    // With a person at the keyboard the answers are hers; what follows from them is not.
+    // A person at the keyboard chooses the answers. The consequences of the answers must still be as expected.
     let as_scripted = [reports, notes] == [Some(Outcome::Granted); 2] && network == Some(Outcome::Denied);
     let came_true = [
         ("both workers asked, through the lead, and each got an answer", reports.is_some() && notes.is_some()),

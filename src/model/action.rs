@@ -1,4 +1,4 @@
-//! Something about to happen.
+//! Actions that an agent wants to do.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -10,29 +10,29 @@ use super::{
     text::{Quoted, Ticked},
 };
 
-/// What kind of thing is about to happen (`sources/001`, "Event: request_permission").
+/// The kind of an action (`sources/001`, "Event: request_permission").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_enums, reason = "a new operation must be decided on")]
 pub enum Operation {
-    /// A file is read.
+    /// Reads a file.
     #[serde(rename = "fs.read")]
     Read,
-    /// A file is written, made or removed.
+    /// Writes, creates or removes a file.
     #[serde(rename = "fs.write")]
     Write,
-    /// A program file is run.
+    /// Runs a program file.
     #[serde(rename = "fs.exec")]
     Exec,
-    /// A command line is run.
+    /// Runs a command line.
     #[serde(rename = "command.execute")]
     Command,
-    /// Something is reached over the network.
+    /// Reaches a host over the network.
     #[serde(rename = "network")]
     Network,
-    /// The engine's own socket is used (`@events`).
+    /// Uses the engine's own socket (`@events`).
     #[serde(rename = "events")]
     Events,
-    /// A declared tool is used that is neither of the above.
+    /// Uses a declared tool with none of the operations above.
     #[serde(rename = "tool")]
     Tool,
 }
@@ -48,7 +48,7 @@ impl Operation {
         Operation::Tool,
     ];
 
-    /// The tool that does it, where nobody says which does.
+    /// Returns the tool to assume for this operation if the caller names none.
     pub(crate) fn own_tool(self) -> ToolName {
         let name = match self {
             Operation::Read => "read",
@@ -59,11 +59,11 @@ impl Operation {
             Operation::Events => "events",
             Operation::Tool => "tool",
         };
-        // A word of letters is a name.
+        // This name has letters only, so it is a valid tool name.
         name.parse().unwrap_or_else(|_| self.own_tool())
     }
 
-    /// The name in files and on the wire.
+    /// Returns the name in files and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Operation::Read => "fs.read",
@@ -83,7 +83,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A text is not an operation.
+/// The error for a text that names no operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidOperation;
 
@@ -105,7 +105,7 @@ impl FromStr for Operation {
     }
 }
 
-/// Something about to happen, as whoever wants it describes it. Nothing is checked yet.
+/// An action that an agent wants to do, as its caller describes it. No field is checked yet.
 ///
 /// Paths may be relative to the agent's working directory.
 ///
@@ -127,11 +127,11 @@ pub struct Action {
     pub(crate) overrides: bool,
     pub(crate) circumstances: Option<Digest>,
     pub(crate) details: Option<Box<Value>>,
-    /// It runs in a sandbox that keeps it from everything that it is not given.
+    /// Set if the action runs in a sandbox that blocks every access it is not granted.
     pub(crate) in_sandbox: bool,
 }
 
-/// What is about to happen, not understood yet.
+/// The content of an action before the engine resolves it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum What {
     /// An operation on a path, a command line, or a host.
@@ -181,115 +181,121 @@ impl Action {
         Action::plain(Operation::Network, host)
     }
 
-    /// An operation on a resource, where both come from elsewhere.
+    /// Creates an action from an operation and its resource.
     pub fn new(operation: Operation, resource: &str) -> Action {
         Action::plain(operation, resource)
     }
 
-    /// Calls a tool. `bash`, `exec` and `shell` run a command, `write` and `file_write` write, `read` and `file_read`
-    /// read (`sources/003`, "Tool classification"); a tool nobody knows is dangerous.
+    /// Creates a call of a tool. `bash`, `exec` and `shell` run a command. `write` and `file_write` write. `read` and
+    /// `file_read` read (`sources/003`, "Tool classification"). An unknown tool is dangerous.
     pub fn tool(name: ToolName, input: Value) -> Action {
         Action { what: What::Call(input), tool: Some(name), ..Action::read("") }
     }
 
-    /// The same, done by this tool. What is remembered for a session is remembered for a tool.
+    /// Sets the tool that does the action. A decision that is saved for a session applies to this tool only.
     pub fn by_tool(self, name: ToolName) -> Action {
         Action { tool: Some(name), ..self }
     }
 
-    /// The same, and these permissions are used by it: what a command runs with besides its working directory.
+    /// Sets the permissions that the action uses. For a command, these are the permissions it runs with besides its
+    /// working directory.
     pub fn needing(self, permissions: impl Into<Permissions>) -> Action {
         Action { needs: permissions.into().into(), ..self }
     }
 
-    /// The same, and this is why; a person who is asked reads it.
+    /// Sets the reason. A person who is asked reads it.
     pub fn because(self, reason: Reason) -> Action {
         Action { reason: Some(reason), ..self }
     }
 
-    /// The same, as this call of a tool.
+    /// Sets the tool call that the action belongs to.
     pub fn as_call(self, call: CallId) -> Action {
         Action { call: Some(call), ..self }
     }
 
-    /// The same, under these circumstances: whatever decides, besides the action itself, what would run, such as its
-    /// environment, its limits, its sandbox. An approval is for them too: under others, it is another question.
+    /// Sets the circumstances of the action: everything else that determines what runs, such as its environment, limits
+    /// and sandbox. An approval covers these circumstances only. The same action under other circumstances needs
+    /// another approval.
     pub fn under(self, circumstances: &str) -> Action {
         Action { circumstances: Some(Digest::of_texts([circumstances])), ..self }
     }
 
-    /// The same, with the content that is about to be written or sent: a person who is asked sees it, bounded and without
-    /// secrets, and an approval is bound to all of it. A call of a tool that writes has it in its input.
+    /// Sets the content that the action writes or sends. A person who is asked sees this content, shortened and without
+    /// secrets. An approval is bound to the whole content. A call of a tool that writes has its content in its input.
     pub fn with_details(self, content: Value) -> Action {
         Action { details: Some(Box::new(content)), ..self }
     }
 
-    /// The same, and if only a person's no for the session stands against it, the person is asked again, once
-    /// (`policy-deny-override` of `sources/001`).
+    /// Marks the action as overriding. If the only obstacle is a person's denial for the session, the engine asks the
+    /// person once more (`policy-deny-override` of `sources/001`).
     pub fn overriding(self) -> Action {
         Action { overrides: true, ..self }
     }
 }
 
-/// An action as it was understood, for people and records. Secrets are left out, what binds them is not.
+/// The facts of a resolved action, for people and records. Secrets are left out. The digests cover the secrets too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ActionFacts {
-    /// What kind of thing it is.
+    /// The kind of the action.
     pub operation: Operation,
-    /// By which tool.
+    /// The tool that does the action.
     pub tool: ToolName,
-    /// The real path, the command line, or the host; `@network` or `@events` for the use of one of those.
+    /// The canonical path, the command line, or the host. It is `@network` or `@events` for a use of one of those.
     pub resource: Arc<str>,
-    /// Everything else that it uses: what it is given, what its command line names, what its program needs.
+    /// The further uses of the action: granted permissions, paths that its command line names, and needs of its
+    /// program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<UseFacts>,
-    /// How much harm it can do.
+    /// The tier: how much harm the action can do.
     pub tier: Tier,
-    /// Why that is so.
+    /// The reason for the tier.
     pub tier_reason: Arc<str>,
-    /// Binds all of it, with the directory it runs in and its circumstances: whatever differs is another action.
+    /// The digest of the whole action, its working directory and its circumstances. Any difference makes another
+    /// action.
     pub input: Digest,
-    /// Binds tool, operation and resource, the directory it runs in and its circumstances: what is remembered for a session.
+    /// The digest of tool, operation, resource, working directory and circumstances. A decision for a session is saved
+    /// under it.
     pub access: Digest,
-    /// Binds what decides besides what would run ([`Action::under`]), if anything does.
+    /// The digest of the circumstances ([`Action::under`]), if any are set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circumstances: Option<Digest>,
-    /// What may be remembered for good, if anything may: a command with its fixed words.
+    /// The shape under which a decision can be saved permanently: a command with its fixed words. None if that is not
+    /// possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<CommandShape>,
-    /// What it does however it is written, if it is a command line: what a no for the run is about.
+    /// The fingerprint of a command line, independent of its spelling. A denial for the run applies to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doing: Option<Doing>,
-    /// The call of the tool, if the host program said.
+    /// The id of the tool call, if the host program named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
-    /// The content that is about to be written or sent, if it was said.
+    /// The content that the action writes or sends, if the caller provided it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
-    /// What it does that nobody can undo, if it does.
+    /// The irreversible effects of the action, if it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive: Option<Destructive>,
-    /// Whether a person is asked although they said no for this run.
+    /// True if a person is asked although this person denied the action for this run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides: bool,
-    /// Whether a person is not shown all of it. Then a yes to it is for once.
+    /// True if a person does not see the whole action. An approval of such an action is valid once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }
 
-/// More of one thing nobody reads in a question: of a longer one the beginning and the end are shown.
+/// The most characters of one text that a prompt shows in full. A longer text is shown by its beginning and its end.
 const LONGEST_SHOWN: usize = 2_000;
 
-/// How much of the end is shown of what is cut.
+/// The number of characters shown from the end of a shortened text.
 const END_SHOWN: usize = 600;
 
-/// The beginning and the end of a text that is too long to be shown, and how many characters stand between them.
+/// Splits a text that is too long to show into its beginning, the number of omitted characters, and its end.
 pub(crate) fn cut(text: &str) -> Option<(&str, usize, &str)> {
     cut_to(LONGEST_SHOWN, text)
 }
 
-/// The same of what has more than `longest` characters.
+/// Splits a text with more than `longest` characters, like [`cut`].
 pub(crate) fn cut_to(longest: usize, text: &str) -> Option<(&str, usize, &str)> {
     text.char_indices().nth(longest)?;
     let characters = text.chars().count();
@@ -300,19 +306,20 @@ pub(crate) fn cut_to(longest: usize, text: &str) -> Option<(&str, usize, &str)> 
 }
 
 impl ActionFacts {
-    /// The action alone, as in "run `make`".
+    /// Formats the action alone, as in "run `make`".
     pub fn phrase(&self) -> impl fmt::Display + '_ {
         Phrase(self.operation, &self.resource)
     }
 
-    /// The same as somebody typed it, who typed no [`GIVEN`].
+    /// Formats the action as a person would type it, without [`GIVEN`].
     pub(crate) fn typed(&self) -> impl fmt::Display + '_ {
         let line = self.resource.strip_suffix(GIVEN).filter(|_| self.operation == Operation::Command);
         Phrase(self.operation, line.map_or(&*self.resource, str::trim_end))
     }
 }
 
-/// A redirection that changes nothing: what a command reads is what it is given, and nobody knows that.
+/// A redirection of standard input to itself. It changes nothing at run time. It tells the classifier that the command
+/// reads an input whose content is unknown.
 pub(crate) const GIVEN: &str = "<&0";
 
 struct Phrase<'a>(Operation, &'a str);
@@ -328,7 +335,8 @@ impl fmt::Display for Phrase<'_> {
         };
         match cut(self.1) {
             None => write!(f, "{verb} {}", Ticked(self.1)),
-            // The number stands outside: what is inside may say anything. An input may have been cut before.
+            // The number stands outside of the quotation, because the quoted text may contain anything. The input may
+            // already be shortened.
             Some((head, left, tail)) => {
                 write!(f, "{verb} {} … {left} characters or more are left out … {}", Ticked(head), Ticked(tail))
             }
@@ -336,7 +344,7 @@ impl fmt::Display for Phrase<'_> {
     }
 }
 
-/// The action, and why it is not safe.
+/// Formats the action, and the reason why it is not safe.
 impl fmt::Display for ActionFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.phrase().fmt(f)?;
@@ -344,48 +352,49 @@ impl fmt::Display for ActionFacts {
     }
 }
 
-/// A command that may be allowed for good: what it is compared by, and how a person reads it.
+/// A command that can be allowed permanently: the key that identifies it, and its text for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CommandShape {
-    /// What two commands have in common exactly if they have one shape: a digest, since words may be secrets.
+    /// A digest that is equal for two commands exactly if they have one shape. It is a digest, because words may be
+    /// secrets.
     pub key: Arc<str>,
-    /// The whole of it, for a person; with a mark in the place of what can be told to be a secret.
+    /// The whole shape for a person. A mark replaces each detected secret.
     pub shown: Arc<str>,
-    /// The directory in which a command of this shape runs, where it is bound to one.
+    /// The directory in which a command of this shape must run, if the shape is bound to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<SanitizedPath>,
 }
 
 impl CommandShape {
-    /// The shape as a person should read it, with the directory that it is bound to.
+    /// Formats the shape for people, with the directory that it is bound to.
     pub fn phrase(&self) -> impl fmt::Display + '_ {
         ShapePhrase(self)
     }
 
-    /// The shape that is displayed as `whole`, shown as `shown`.
+    /// Creates the shape with the display text `whole`, shown to people as `shown`.
     pub(crate) fn of(whole: &str, shown: Arc<str>) -> CommandShape {
         CommandShape { key: Digest::of_texts([whole]).to_string().into(), shown, cwd: None }
     }
 
-    /// The same under these circumstances only.
+    /// Returns this shape, bound to `circumstances`.
     pub(crate) fn under(&self, circumstances: Digest) -> CommandShape {
         let key = Digest::of_texts([&*self.key, &*circumstances.to_string()]).to_string().into();
         CommandShape { key, ..self.clone() }
     }
 
-    /// The same in this directory only.
+    /// Returns this shape, bound to the directory `cwd`.
     pub(crate) fn in_directory(&self, cwd: Option<&SanitizedPath>) -> CommandShape {
         CommandShape { cwd: cwd.cloned(), ..self.clone() }
     }
 
-    /// Whether what was said about a command of this shape was said about one of the `other` shape, which runs where this
-    /// one does.
+    /// Returns true if both shapes have equal keys and equal directories. A decision about one then applies to the
+    /// other.
     pub(crate) fn is(&self, other: &CommandShape) -> bool {
         self.key == other.key && self.cwd == other.cwd
     }
 
-    /// Whether nothing is left out of what is shown, and nothing is bound besides.
+    /// Returns true if the displayed text is complete and the shape is bound to no circumstances.
     #[cfg(feature = "edit")]
     pub(crate) fn is_shown_whole(&self) -> bool {
         self.key == CommandShape::of(&self.shown, Arc::clone(&self.shown)).key
@@ -401,12 +410,12 @@ impl fmt::Display for ShapePhrase<'_> {
     }
 }
 
-/// What an action destroys (`sources/002`, "Permission modes": every mode keeps these facts).
+/// The irreversible effects of an action (`sources/002`, "Permission modes": every mode keeps these facts).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Destructive {
-    /// What is affected.
+    /// The affected things.
     pub impact_scope: Arc<str>,
-    /// What helps afterwards, if anything does.
+    /// Advice for a rollback, if any exists.
     pub rollback_advice: Arc<str>,
 }

@@ -1,4 +1,4 @@
-//! Who acts.
+//! Agents: their kinds, modes and profiles.
 
 use std::{fmt, str::FromStr};
 
@@ -6,27 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{AgentId, Name, OwnerId, SanitizedPath};
 
-/// Whether a user talks to an agent, and if not, why it runs.
+/// The kind of an agent: a user talks to it, or it runs for another reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a new kind must be routed")]
 pub enum Kind {
-    /// A user talks to it through a connector.
+    /// A user talks to the agent through a connector.
     Foreground,
-    /// Runs a scheduled task.
+    /// The agent runs a scheduled task.
     Cron,
-    /// Runs the heartbeat's tasks.
+    /// The agent runs the tasks of the heartbeat.
     Heartbeat,
-    /// Works for another agent.
+    /// The agent works for another agent.
     Subagent,
-    /// Part of the host.
+    /// The agent is part of the host.
     System,
-    /// Lives on between tasks.
+    /// The agent lives on between tasks.
     Permanent,
 }
 
 impl Kind {
-    /// Everything but [`Kind::Foreground`] is background: it reaches a person only through another agent.
+    /// Returns true for [`Kind::Foreground`]. Every other kind is background: such an agent reaches a person only
+    /// through another agent.
     pub fn is_foreground(self) -> bool {
         self == Kind::Foreground
     }
@@ -45,34 +46,34 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How strictly actions of an agent are judged (`sources/002`, "Permission modes").
+/// The strictness with which actions of an agent are evaluated (`sources/002`, "Permission modes").
 ///
-/// Modes are read and kept; what they do to an action is decided where actions are.
+/// This type only names the modes. The evaluation of an action applies them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a new mode must be met wherever an action is judged")]
 pub enum Mode {
-    /// Safe runs, dangerous asks.
+    /// Safe actions run, dangerous ones need an approval.
     #[default]
     Default,
-    /// Only known-safe reads run by themselves.
+    /// Only known safe reads run without an approval.
     Untrusted,
-    /// As default, and the agent may ask for more than it holds.
+    /// Like [`Mode::Default`]. The agent may also ask for permissions that it does not hold.
     OnRequest,
-    /// Inside the narrow sandbox first.
+    /// Actions run inside the narrow sandbox first.
     OnFailure,
-    /// Nothing asks.
+    /// The engine never asks a person.
     Never,
-    /// Reads only.
+    /// Only reads are allowed.
     Plan,
-    /// Asks become allows; denials stay.
+    /// Actions that need an approval run without one. Denials stay.
     Bypass,
-    /// Rules, classifier and hooks decide.
+    /// Rules, the classifier and hooks decide.
     Auto,
 }
 
 impl Mode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Mode; 8] = [
         Mode::Default,
         Mode::Untrusted,
@@ -84,7 +85,7 @@ impl Mode {
         Mode::Auto,
     ];
 
-    /// The name in files and on the wire.
+    /// Returns the name in files and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Mode::Default => "default",
@@ -105,7 +106,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// A text is not a mode.
+/// The error for a text that is not a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidMode;
 
@@ -127,7 +128,7 @@ impl FromStr for Mode {
     }
 }
 
-/// Who brought an agent.
+/// The source that registered an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "what a file brings, a file takes away")]
@@ -140,48 +141,48 @@ pub enum Source {
     Operator,
 }
 
-/// What is known about an agent besides what it holds.
+/// The description of an agent, without its permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Profile {
-    /// Its id.
+    /// The id of the agent.
     pub id: AgentId,
-    /// Who it belongs to.
+    /// The owner of the agent.
     pub owner: OwnerId,
-    /// What people call it; its id if nobody said.
+    /// The name for people. None if no name was given. The id is shown then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// How it reaches a person.
+    /// The kind, which determines how the agent reaches a person.
     pub kind: Kind,
-    /// Where its commands start.
+    /// The directory in which its commands start.
     pub working_dir: SanitizedPath,
-    /// How strictly it is judged.
+    /// The strictness of its evaluation.
     #[serde(default)]
     pub mode: Mode,
-    /// The agent that created it, if one did.
+    /// The agent that created it, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<AgentId>,
 }
 
 impl Profile {
-    /// An agent that stands in `working_dir`, with no name, the default mode and no parent.
+    /// Creates a profile with the working directory `working_dir`, without name and parent, in the default mode.
     pub fn new(id: AgentId, owner: OwnerId, kind: Kind, working_dir: SanitizedPath) -> Profile {
         Profile { id, owner, name: None, kind, working_dir, mode: Mode::Default, parent: None }
     }
 
-    /// The same, called `name`.
+    /// Sets the name.
     #[must_use]
     pub fn named(self, name: Name) -> Profile {
         Profile { name: Some(name), ..self }
     }
 
-    /// The same, judged in `mode`.
+    /// Sets the mode.
     #[must_use]
     pub fn in_mode(self, mode: Mode) -> Profile {
         Profile { mode, ..self }
     }
 
-    /// What to call it in a sentence: its name with its id, so that a name cannot pass for another agent.
+    /// Returns a label for sentences: the name with the id, so that a name cannot be mistaken for another agent.
     pub fn label(&self) -> impl fmt::Display + '_ {
         Label(self)
     }

@@ -1,26 +1,27 @@
-//! What a person writes down about commands: the tiers, where the line of the lowest one lies, and rules of their own.
+//! The settings for commands: the tiers, the limit of the lowest tier, and rules that a person adds.
 //!
-//! Nothing here reads a command; that is [`command`](crate::command).
+//! The module [`command`](crate::command) reads commands. This one does not.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// How much harm a command can do (`sources/003`, command classification tiers). The order is the order of strictness.
+/// The amount of harm that a command can do (`sources/003`, command classification tiers). The order is the order of
+/// strictness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "three tiers are what the classifier promises")]
 pub enum Tier {
-    /// Proven to read only: every part, flag and operand of it is on a list.
+    /// Proven read-only: every part, option and operand of the command is on a list.
     Safe,
-    /// Everything that is neither proven safe nor found destructive.
+    /// Neither proven safe nor found destructive.
     Dangerous,
-    /// Found to do harm that nobody can undo.
+    /// Found to do irreversible harm.
     Destructive,
 }
 
 impl Tier {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Tier::Safe => "safe",
@@ -36,7 +37,7 @@ impl fmt::Display for Tier {
     }
 }
 
-/// The text is not the name of a [`Tier`].
+/// The error for a text that is not the name of a [`Tier`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "there is one way to be none of three words")]
 pub struct InvalidTier;
@@ -60,15 +61,15 @@ impl FromStr for Tier {
     }
 }
 
-/// Where the line between safe and dangerous is drawn. The order is the order of strictness.
+/// The limit between safe and dangerous commands. The order is the order of strictness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "two lines are what the classifier knows")]
 pub enum CommandProfile {
-    /// The line of `sources/003`: plain `env`, `curl URL`, `wget URL` and reading any file are safe.
+    /// The limit of `sources/003`: plain `env`, `curl URL`, `wget URL` and reading any file are safe.
     #[default]
     Default,
-    /// Printing the environment, talking to the network and reading secrets ask as well.
+    /// The stricter limit: printing the environment, using the network and reading secrets need an approval too.
     Strict,
 }
 
@@ -81,7 +82,7 @@ impl fmt::Display for CommandProfile {
     }
 }
 
-/// The text is not the name of a profile.
+/// The error for a text that is not the name of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "there is one way to be neither of two words")]
 pub struct InvalidProfile;
@@ -106,51 +107,51 @@ impl FromStr for CommandProfile {
     }
 }
 
-/// A form of a program that only reads, as a person writes it down.
+/// A read-only form of a program, as a person writes it in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "a form and its examples, as they stand in the file")]
 pub struct SafeAddition {
     /// The bare name of the program.
     pub program: String,
-    /// The words of the subcommand, in order; none for the program itself.
+    /// The words of the subcommand, in order. Empty for the program itself.
     #[serde(default)]
     pub subcommand: Vec<String>,
-    /// Every option that may be given: `-a` stands alone, `-n:` takes a value, `--color?` may take one with `=`.
+    /// Every allowed option: `-a` takes no value, `-n:` takes a value, `--color?` may take a value with `=`.
     #[serde(default)]
     pub flags: Vec<String>,
-    /// Whether operands are allowed; they must then only be read.
+    /// True if operands are allowed. The program must only read them.
     #[serde(default)]
     pub operands: bool,
-    /// Commands that must come out safe. At least one.
+    /// Examples that must be classified as safe. At least one.
     #[serde(rename = "match")]
     pub matches: Vec<String>,
-    /// Commands that must not come out safe. At least one.
+    /// Examples that must not be classified as safe. At least one.
     #[serde(rename = "not_match")]
     pub not_matches: Vec<String>,
 }
 
-/// Commands that are worse than the built-in rules say.
+/// Commands with a stricter tier than the built-in rules give.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "words, a tier and examples, as they stand in the file")]
 pub struct Raise {
-    /// The bare name of the program; it is found under any path.
+    /// The bare name of the program. It matches under any path.
     pub program: String,
-    /// Words that must all be among the arguments, in any order; none for every use of the program.
+    /// Words that must all be among the arguments, in any order. Empty for every use of the program.
     #[serde(default)]
     pub words: Vec<String>,
     /// The tier of such a command: dangerous or destructive.
     pub tier: Tier,
-    /// Commands that must come out at this tier. At least one.
+    /// Examples that must get this tier. At least one.
     #[serde(rename = "match")]
     pub matches: Vec<String>,
-    /// Commands that must stay below this tier. At least one.
+    /// Examples that must stay below this tier. At least one.
     #[serde(rename = "not_match")]
     pub not_matches: Vec<String>,
 }
 
-/// What is allowed besides, without the examples.
+/// Formats the added form, without the examples.
 impl fmt::Display for SafeAddition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.subcommand.iter().chain(&self.flags).map(String::as_str);
@@ -160,7 +161,7 @@ impl fmt::Display for SafeAddition {
     }
 }
 
-/// What is stricter, without the examples.
+/// Formats the stricter rule, without the examples.
 impl fmt::Display for Raise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`", self.program)?;
@@ -171,24 +172,24 @@ impl fmt::Display for Raise {
     }
 }
 
-/// How commands are judged: the profile, and what a person added to the built-in rules.
+/// The rules for classifying commands: the profile, and the additions of a person to the built-in rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "a line, what lies below it besides, and what lies above")]
 pub struct CommandRules {
-    /// Where the line between safe and dangerous is drawn.
+    /// The limit between safe and dangerous.
     #[serde(default)]
     pub profile: CommandProfile,
-    /// Forms of programs that only read.
+    /// Read-only forms of programs.
     #[serde(default)]
     pub safe: Vec<SafeAddition>,
-    /// Commands that are worse than they look.
+    /// Commands with a stricter tier than the built-in rules give.
     #[serde(default)]
     pub raises: Vec<Raise>,
 }
 
 impl CommandRules {
-    /// What `new` changes, a sentence each.
+    /// Lists the changes from these rules to `new`, one sentence each.
     pub(crate) fn changes(&self, new: &CommandRules) -> Vec<String> {
         let profile = (self.profile != new.profile)
             .then(|| format!("the profile of commands from {} to {}", self.profile, new.profile));
@@ -199,7 +200,7 @@ impl CommandRules {
         profile.into_iter().chain(more).chain(less).chain(stricter).chain(laxer).collect()
     }
 
-    /// `new`, as far as it lets nothing run that these do not.
+    /// Returns the part of `new` that allows no command which these rules do not allow.
     pub(crate) fn narrowed(&self, new: &CommandRules) -> CommandRules {
         let kept = self.raises.iter().filter(|row| !raises(&new.raises, row));
         CommandRules {
@@ -210,13 +211,13 @@ impl CommandRules {
     }
 }
 
-/// Whether `rows` let the same form run; examples give nothing.
+/// Returns true if `rows` contain the same form. The examples are not compared.
 fn gives(rows: &[SafeAddition], row: &SafeAddition) -> bool {
     let form = |row: &SafeAddition| (row.program.clone(), row.subcommand.clone(), row.flags.clone(), row.operands);
     rows.iter().any(|other| form(other) == form(row))
 }
 
-/// Whether `rows` raise the same commands as high.
+/// Returns true if `rows` raise the same commands to this tier or a stricter one.
 fn raises(rows: &[Raise], row: &Raise) -> bool {
     rows.iter().any(|other| other.program == row.program && other.words == row.words && other.tier >= row.tier)
 }

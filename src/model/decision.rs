@@ -1,4 +1,4 @@
-//! What was decided about an action, with the facts (`sources/002`, "Permission decision").
+//! The decision about an action, with its facts (`sources/002`, "Permission decision").
 
 use std::{fmt, sync::Arc};
 
@@ -9,12 +9,12 @@ use super::{
     Timestamp,
 };
 
-/// Who or what a decision comes from.
+/// The source of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "the eight of `sources/002`")]
 pub enum DecisionSource {
-    /// A rule of a file, or a policy of a guard.
+    /// A rule of a file, or a tool policy.
     Rule,
     /// The mode of the agent.
     Mode,
@@ -24,16 +24,16 @@ pub enum DecisionSource {
     Classifier,
     /// A person.
     Human,
-    /// What the engine holds for everybody: what is protected, what is held, what happens when nothing speaks.
+    /// The engine itself: protected paths, held permissions, and the default verdict if no rule applies.
     HostPolicy,
-    /// The sandbox kept the action from something.
+    /// A sandbox violation: the sandbox blocked an access of the action.
     SandboxOverride,
-    /// The tool itself says what it needs.
+    /// The declaration of the tool, which names the permissions that the tool needs.
     ToolContract,
 }
 
 impl DecisionSource {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             DecisionSource::Rule => "rule",
@@ -54,25 +54,25 @@ impl fmt::Display for DecisionSource {
     }
 }
 
-/// The five words of `sources/002` for what was decided.
+/// The five outcomes of a permission decision (`sources/002`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "the five of `sources/002`")]
 pub enum Ruled {
-    /// It may happen.
+    /// The action may happen.
     Allow,
-    /// It may not.
+    /// The action may not happen.
     Deny,
-    /// A person has to say.
+    /// A person must approve the action.
     Ask,
-    /// It may happen inside a sandbox, and nowhere else. That is no yes: [`Effect::Confined`].
+    /// The action may happen inside a sandbox, and nowhere else. This is not an approval: see [`Effect::Confined`].
     Sandboxed,
-    /// A person would have to say, and nobody can.
+    /// A person would have to approve the action, and no person can answer.
     Unavailable,
 }
 
 impl Ruled {
-    /// The effect of it, as one of four answers.
+    /// Returns the effect of the outcome, as one of four values.
     pub fn verdict(self) -> Effect {
         match self {
             Ruled::Allow => Effect::Allow,
@@ -82,7 +82,7 @@ impl Ruled {
         }
     }
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Ruled::Allow => "allow",
@@ -100,56 +100,56 @@ impl fmt::Display for Ruled {
     }
 }
 
-/// What was decided about one action of one agent, and why.
+/// The decision about one action of one agent, with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Decision {
-    /// Its name. None where nothing was decided, only asked what would be.
+    /// The id of the decision. It is none for a dry run, which decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<DecisionId>,
-    /// Whose action.
+    /// The agent that wants to do the action.
     pub agent: AgentId,
-    /// In which run.
+    /// The run of the agent.
     pub run: RunId,
-    /// What was about to happen.
+    /// The action.
     pub action: Arc<ActionFacts>,
-    /// What was decided.
+    /// The outcome.
     pub decision: Ruled,
-    /// Who or what decided.
+    /// The source of the decision.
     pub decision_source: DecisionSource,
-    /// Why, for a person; no secrets.
+    /// The reason, for a person. It contains no secrets.
     pub decision_reason: Arc<str>,
-    /// What spoke about it, strongest first.
+    /// The rules, policies and other sources that apply to the action, strongest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rule_refs: Vec<RuleRef>,
-    /// The input that runs, if it is not the one that was asked about.
+    /// The digest of the input that runs, if it is not the requested input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_input_ref: Option<Digest>,
-    /// The request that a person answers or answered.
+    /// The request that asks a person, or asked one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_action_id: Option<RequestId>,
-    /// Until when it counts, if not for ever.
+    /// The time at which the decision expires. It is none for a decision that does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// For how long the person said, if one did.
+    /// The scope that the person chose, if a person decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// What the agent does not hold and would need.
+    /// The permissions that the action needs and the agent does not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Permission>,
-    /// A person's word that is used up by this.
+    /// The saved decision of a person that this action consumes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<RulingId>,
 }
 
 impl Decision {
-    /// Yes, confined, a question, or no.
+    /// Returns the effect: allow, confined, ask or deny.
     pub fn verdict(&self) -> Effect {
         self.decision.verdict()
     }
 }
 
-/// As in "deny run `rm -rf /`: destructive (classifier)".
+/// Formats the decision on one line, as in "deny run `rm -rf /`: destructive (classifier)".
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decided = match self.decision {

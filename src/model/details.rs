@@ -1,4 +1,4 @@
-//! The content that an action is about to write or send, as it is kept with a question and shown.
+//! The content that an action writes or sends, as it is stored with a request and shown.
 
 use std::{fmt, sync::Arc};
 
@@ -7,22 +7,23 @@ use serde_json::Value;
 
 use super::{Digest, redacted_value, text::Quoted};
 
-/// How many characters are shown of the beginning of a content that is cut.
+/// The number of characters shown from the beginning of a shortened content.
 const HEAD: usize = 2_000;
 
-/// How many of its end.
+/// The number of characters shown from the end of a shortened content.
 const TAIL: usize = 1_000;
 
-/// The content that an action is about to write or send: without secrets, bounded, and bound by a digest of all of it.
+/// The content that an action writes or sends. It has no secrets and a limited length. A digest binds the whole
+/// content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Details {
-    /// The content as JSON, or its beginning and its end with a note of how much lies between.
+    /// The content as JSON. A long content is shown by its beginning, the number of omitted characters, and its end.
     pub shown: Arc<str>,
     /// The number of characters that are not shown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// The digest of the whole content, secrets included: another content is another action.
+    /// The digest of the whole content, including secrets. Another content makes another action.
     pub digest: Digest,
 }
 
@@ -31,7 +32,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Details {
-    /// The details of `content`, whose keys are in order.
+    /// Creates the details of `content`. Its keys must be in order.
     pub(crate) fn of(content: &Value) -> Details {
         let digest = Digest::of_texts([&*content.to_string()]);
         let text = redacted_value(content).to_string();
@@ -48,7 +49,7 @@ impl Details {
     }
 }
 
-/// For people, quoted; everything foreign in it is escaped.
+/// Formats the content for people: quoted, and escaped.
 impl fmt::Display for Details {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Quoted(&self.shown).fmt(f)?;

@@ -1,11 +1,11 @@
-//! What binds an approval to what was approved.
+//! Digests that bind an approval to the approved content.
 
 use std::{fmt, str::FromStr};
 
 use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// SHA-256 of something, written as 64 hexadecimal digits.
+/// A SHA-256 digest, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Digest([u8; 32]);
@@ -16,12 +16,12 @@ impl Serialize for Digest {
     }
 }
 
-/// A text is not a [`Digest`].
+/// The error for a text that is not a [`Digest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidDigest;
 
 impl Digest {
-    /// Of these texts, in this order. Where one ends and the next begins counts.
+    /// Computes the digest of these texts, in this order. The boundaries between the texts are part of the digest.
     pub(crate) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Digest {
         let mut hash = Sha256::new();
         for text in texts {

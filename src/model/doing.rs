@@ -1,4 +1,4 @@
-//! What a command line does, however it is written: what a no to it is about.
+//! Fingerprints of command lines, independent of their spelling. Denials refer to them.
 
 use std::collections::BTreeSet;
 
@@ -6,23 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use super::{Digest, Said, Spoken, SpokenPart, Tier, base_name};
 
-/// A command line as a person's no remembers it. Digests, since words may be secrets.
+/// The fingerprint of a command line that a person denied. It has digests, because words may be secrets.
 ///
-/// A yes is for the line as it is written and nothing else. A no that went by that would be got around by a space.
+/// An approval is valid for the literal command line only. A denial of the literal line could be bypassed with one more
+/// space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Doing {
-    /// Of its text without what a shell does not mind: white space, quotes, backslashes.
+    /// The digest of the text without white space, quotes and backslashes. Different spellings have an equal digest.
     spelling: Digest,
-    /// Of each command in it that is not safe and known; none if one of them is not known. What it does besides, as a
-    /// redirection, is left out: whoever may not run a command may not run it with another one either.
+    /// The digests of the commands in the line that are known and not safe. Empty if one of these commands is unknown.
+    /// Redirections and other parts are left out: a denied command stays denied in combination with another one.
     needs_a_word: BTreeSet<Digest>,
-    /// Of all commands that are known in it.
+    /// The digests of all known commands in the line.
     runs: BTreeSet<Digest>,
 }
 
 impl Doing {
-    /// What a line does that was parsed into `parts`, if it was understood.
+    /// Computes the fingerprint of a line that was parsed into `parts`. `parts` is none if the line was not understood.
     pub(crate) fn of(text: &str, parts: Option<&[SpokenPart]>) -> Doing {
         let parts = parts.unwrap_or_default();
         let risky = parts.iter().filter(|part| part.tier > Tier::Safe).filter_map(|part| part.runs.as_ref());
@@ -33,14 +34,15 @@ impl Doing {
         Doing { spelling, needs_a_word: needs_a_word.unwrap_or_default(), runs }
     }
 
-    /// Whether a no to this is one to `other`: it is the same but for its spelling, or does all of what was denied.
+    /// Returns true if a denial of this fingerprint applies to `other`: only the spelling differs, or `other` runs all
+    /// denied commands.
     pub(crate) fn is_in(&self, other: &Doing) -> bool {
         let does_all = !self.needs_a_word.is_empty() && self.needs_a_word.is_subset(&other.runs);
         self.spelling == other.spelling || does_all
     }
 }
 
-/// The words of a command, if all are known. A program is the same under any path.
+/// Returns the digest of a command, if all its words are known. The path of the program is ignored.
 fn known(command: &Spoken) -> Option<Digest> {
     let words: Vec<&str> =
         command.words.iter().map(Said::known).collect::<Option<_>>().filter(|_| !command.anywhere)?;

@@ -1,4 +1,4 @@
-//! The name of one host, for programs that confine a network to some.
+//! Names of single hosts, for code that restricts a network to some hosts.
 
 use std::{fmt, str::FromStr};
 
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// The name of one host, as a resolver takes it: lower-case ASCII, at least two labels, no port, no pattern.
 ///
-/// Upper case is made lower case; nothing else is made into something else, since what is nearly a name has been a way
-/// around such lists before (`a.com.`, `evil.example\0.ok.com`).
+/// Upper case is converted to lower case. Nothing else is converted, because invalid names have been used to bypass
+/// such lists before (`a.com.`, `evil.example\0.ok.com`).
 ///
 /// ```
 /// # #[cfg(feature = "sandbox")] {
@@ -21,21 +21,21 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Domain(String);
 
-/// Why a text is not a [`Domain`].
+/// The reason why a text is not a [`Domain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidDomain {
-    /// It has a `*`: nobody knows whose all those hosts are.
+    /// The text has a `*`. The owners of all matching hosts are unknown.
     Pattern,
-    /// It is an address, or has a scheme, a port or a path.
+    /// The text is an address, or has a scheme, a port or a path.
     NotAName,
-    /// It is not ASCII: write the form that begins with `xn--`.
+    /// The text is not ASCII. Write the form that begins with `xn--`.
     NotAscii,
-    /// A part is empty or too long, or has other characters than letters, digits and hyphens.
+    /// A label is empty or too long, or has other characters than letters, digits and hyphens.
     Label,
-    /// It has one part only.
+    /// The name has one label only.
     TooShort,
-    /// It is longer than 253 characters.
+    /// The text is longer than 253 characters.
     TooLong,
 }
 
@@ -76,7 +76,7 @@ impl FromStr for Domain {
         if !labels.iter().all(|label| is_label(label)) {
             return Err(InvalidDomain::Label);
         }
-        // What a resolver would take for an address, in any of the ways there are to write one.
+        // A last label that begins with a digit would make a resolver read the name as an address.
         if labels.last().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_digit())) {
             return Err(InvalidDomain::NotAName);
         }
@@ -107,7 +107,7 @@ impl From<Domain> for String {
 }
 
 impl Domain {
-    /// The name.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,7 +1,7 @@
-//! Events in the form in which other programs take them (`sources/002`, "Event classes").
+//! Events in the form for other programs (`sources/002`, "Event classes").
 //!
-//! A view: everything in it is made of what is recorded. Names are written in camelCase; on the way in, snake_case is
-//! taken as well. A payload holds facts as they were recorded, without secrets.
+//! An envelope is a view of a recorded event. Names are written in camelCase. Input in snake_case is accepted too. A
+//! payload contains the facts as they were recorded, without secrets.
 
 use std::{fmt, sync::Arc};
 
@@ -14,10 +14,10 @@ use super::{
     Timestamp,
 };
 
-/// What this build writes into [`Envelope::schema_version`].
+/// The value that this version writes to [`Envelope::schema_version`].
 const SCHEMA: &str = "bestow-1";
 
-/// One event, with everything another program needs to order it and to join it with others.
+/// One event, with everything that another program needs to order it and to join it with other events.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -36,60 +36,60 @@ const SCHEMA: &str = "bestow-1";
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Envelope {
-    /// What kind of event, as in `permission.evaluated`.
+    /// The kind of the event, as in `permission.evaluated`.
     #[serde(rename = "type")]
     pub kind: Arc<str>,
-    /// Its name: no other event has it.
+    /// The unique id of the event.
     #[serde(alias = "event_id")]
     pub event_id: Arc<str>,
-    /// When, as RFC 3339.
+    /// The time of the event, as RFC 3339.
     pub timestamp: Timestamp,
-    /// One more than the event before; a gap means that something was missed.
+    /// The number of the event, one more than that of the event before. A gap means that an event was missed.
     pub sequence: u64,
-    /// The form of this envelope and of what is in it.
+    /// The version of the format of this envelope and its payload.
     #[serde(alias = "schema_version")]
     pub schema_version: Arc<str>,
-    /// The engine that tells it.
+    /// The engine that published the event.
     #[serde(alias = "runtime_id")]
     pub runtime_id: RuntimeId,
-    /// What it belongs to.
+    /// The ids that the event shares with other events.
     #[serde(flatten)]
     pub ids: Ids,
     /// The facts.
     #[serde(deserialize_with = "camel")]
     pub payload: Value,
-    /// What it rests on or is bound to.
+    /// The things that the event refers to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refs: Vec<Reference>,
 }
 
-/// Names that one event shares with others. One that is missing does not apply; it is never guessed from words.
+/// The ids that one event shares with other events. A missing id does not apply. Ids are never guessed from text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Ids {
-    /// Whose agent.
+    /// The owner of the agent.
     #[serde(default, alias = "owner_id", skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<OwnerId>,
-    /// Which agent.
+    /// The agent.
     #[serde(default, alias = "agent_id", skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<AgentId>,
-    /// Which run of it.
+    /// The run of the agent.
     #[serde(default, alias = "run_id", skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// The question to a person: the approval action of `sources/002`.
+    /// The request to a person: the approval action of `sources/002`.
     #[serde(default, alias = "request_id", skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// The right that was given.
+    /// The grant.
     #[serde(default, alias = "grant_id", skip_serializing_if = "Option::is_none")]
     pub grant_id: Option<GrantId>,
-    /// What was decided about an action.
+    /// The decision about an action.
     #[serde(default, alias = "decision_id", skip_serializing_if = "Option::is_none")]
     pub decision_id: Option<DecisionId>,
-    /// What a person said about an action.
+    /// The saved decision of a person about an action.
     #[serde(default, alias = "ruling_id", skip_serializing_if = "Option::is_none")]
     pub ruling_id: Option<RulingId>,
-    /// Which process that goes on.
+    /// The background process.
     #[serde(default, alias = "process_id", skip_serializing_if = "Option::is_none")]
     pub process_id: Option<ProcessId>,
     /// The call of a tool, as the host program names it.
@@ -97,18 +97,18 @@ pub struct Ids {
     pub tool_call_id: Option<CallId>,
 }
 
-/// Something that an event refers to.
+/// A thing that an event refers to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Reference {
-    /// What it is: `input` or `updatedInput` (a SHA-256), `rule`, `ruling`, `argv` (a SHA-256).
+    /// The kind of the thing: `input` or `updatedInput` (a SHA-256), `rule`, `task`, `argv` (a SHA-256).
     pub kind: Arc<str>,
-    /// Which.
+    /// The id of the thing.
     pub id: Arc<str>,
 }
 
-/// A text is no envelope.
+/// The error for an envelope without a known event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidEnvelope(String);
 
@@ -121,7 +121,7 @@ impl fmt::Display for InvalidEnvelope {
 impl std::error::Error for InvalidEnvelope {}
 
 impl Envelope {
-    /// What `recorded` says, as the engine `runtime` tells it.
+    /// Creates the envelope of `recorded` for the engine `runtime`.
     pub(crate) fn of(recorded: &Recorded, runtime: &RuntimeId) -> Envelope {
         let mut payload = serde_json::to_value(&recorded.event).unwrap_or_default();
         if let Some(payload) = payload.as_object_mut() {
@@ -141,11 +141,11 @@ impl Envelope {
         }
     }
 
-    /// The event with its place and time, as it was recorded.
+    /// Returns the event with its number and time, as it was recorded.
     ///
     /// # Errors
     ///
-    /// [`InvalidEnvelope`] if it holds no event that this version knows.
+    /// [`InvalidEnvelope`] if the envelope contains no event that this version knows.
     pub fn recorded(&self) -> Result<Recorded, InvalidEnvelope> {
         let mut event = renamed(self.payload.clone(), to_snake);
         if let Some(event) = event.as_object_mut() {
@@ -156,7 +156,7 @@ impl Envelope {
     }
 }
 
-/// What an event is about, as far as its facts say.
+/// The ids and references that the facts of an event contain.
 #[derive(Debug, Default)]
 struct About {
     ids: Ids,
@@ -311,10 +311,10 @@ impl About {
     }
 }
 
-/// Below these, the names are data and not ours.
+/// The fields whose inner names are data and are not converted.
 const DATA: [&str; 4] = ["agents", "process_limits", "processLimits", "besides"];
 
-/// The same with other names; what is data keeps its own.
+/// Converts the names of all fields with `rename`, except names that are data.
 fn renamed(value: Value, rename: fn(&str) -> String) -> Value {
     match value {
         Value::Array(list) => list.into_iter().map(|value| renamed(value, rename)).collect(),
@@ -357,7 +357,7 @@ fn to_camel(name: &str) -> String {
     camel
 }
 
-/// The same value with the names of its fields in camelCase.
+/// Converts the names of all fields of a value to camelCase.
 #[cfg(feature = "stdio")]
 pub(crate) fn camel_case(value: Value) -> Value {
     renamed(value, to_camel)

@@ -1,4 +1,4 @@
-//! What happened. The one record that changes state, is told, and can be read back.
+//! Events: the one kind of record that changes state, is published, and can be replayed.
 
 mod cause;
 mod held;
@@ -23,414 +23,418 @@ pub use held::HeldChange;
 
 /// Something that happened.
 ///
-/// Anybody may read one; only the kernel makes one, and only by deciding a command.
+/// Every program may read events. Only the kernel creates them, and only by deciding a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 #[non_exhaustive]
 pub enum Event {
-    /// An agent is known from now on.
+    /// A new agent was registered.
     #[serde(rename = "agent.registered")]
     AgentRegistered {
-        /// Who.
+        /// The agent.
         profile: Arc<Profile>,
         /// The run it starts in.
         run: RunId,
-        /// Who brought it.
+        /// The source that registered it.
         source: Source,
     },
-    /// An agent is described differently; what it holds is told by grants.
+    /// The description of an agent changed. Changes of its permissions are reported by grant events.
     #[serde(rename = "agent.changed")]
     AgentChanged {
-        /// Who.
+        /// The agent, with its new description.
         profile: Arc<Profile>,
     },
-    /// An agent is judged in another mode.
+    /// The mode of an agent changed.
     #[serde(rename = "mode.changed")]
     ModeChanged {
-        /// Which.
+        /// The agent.
         agent: AgentId,
-        /// The mode before.
+        /// The previous mode.
         before: Mode,
-        /// The mode from now on.
+        /// The new mode.
         mode: Mode,
-        /// The mode that the file says, if this one takes its place.
+        /// The mode in the file, if the new mode overrides it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         written: Option<Mode>,
-        /// Who said so. None: the file says it by now, or a cut of the trail did not undo it.
+        /// The actor that set the mode. None if the file now contains this mode, or if the engine restored it from a
+        /// cut audit trail.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Actor>,
     },
-    /// An agent is no longer known; it holds nothing.
+    /// An agent was removed. It holds nothing any more.
     #[serde(rename = "agent.retired")]
     AgentRetired {
-        /// Who.
+        /// The agent.
         agent: AgentId,
     },
-    /// A run of an agent is over, and so is what was for it.
+    /// A run of an agent ended, together with everything that was limited to this run.
     #[serde(rename = "run.ended")]
     RunEnded {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
-        /// Which.
+        /// The run.
         run: RunId,
     },
-    /// A run of an agent began. An agent is always in one, from the moment at which it is registered.
+    /// A run of an agent began. An agent is always in a run, from its registration on.
     #[serde(rename = "run.began")]
     RunBegan {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
-        /// Which.
+        /// The run.
         run: RunId,
-        /// Whose word it was. None: an engine went on from what was stored.
+        /// The actor that began the run. None if an engine continues from its stored state.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Actor>,
     },
-    /// Somebody holds something new.
+    /// An agent got a new grant.
     #[serde(rename = "grant.issued")]
     GrantIssued {
-        /// What.
+        /// The grant.
         grant: Arc<Grant>,
     },
-    /// The same was given again; nothing changed.
+    /// A grant was given again. Nothing changed.
     #[serde(rename = "grant.repeated")]
     GrantRepeated {
-        /// The grant that was there already.
+        /// The existing grant.
         grant: Arc<Grant>,
     },
-    /// A grant reads differently: it ends earlier, since what it rested on longest is gone, or it stands in another
+    /// A grant changed. It ends earlier, because the longest-lasting grant it depended on is gone. Or it is at another
     /// line of the file.
     #[serde(rename = "grant.changed")]
     GrantChanged {
-        /// The grant as it is now.
+        /// The grant in its new state.
         grant: Arc<Grant>,
     },
-    /// A grant was taken away.
+    /// A grant was revoked.
     #[serde(rename = "grant.revoked")]
     GrantRevoked {
-        /// Which.
+        /// The grant.
         grant: Arc<Grant>,
-        /// Why.
+        /// The reason.
         ended: Ended,
     },
-    /// The time of a grant is over.
+    /// A grant expired.
     #[serde(rename = "grant.expired")]
     GrantExpired {
-        /// Which.
+        /// The grant.
         grant: Arc<Grant>,
     },
-    /// A one-shot grant was used, and is gone.
+    /// A one-time grant was consumed.
     #[serde(rename = "grant.used")]
     GrantUsed {
-        /// Which.
+        /// The grant.
         grant: Arc<Grant>,
-        /// For what.
+        /// The permission that was used.
         permission: Permission,
     },
-    /// An agent asked.
+    /// An agent asked a person.
     #[serde(rename = "permission.requested")]
     Requested {
-        /// The question.
+        /// The request.
         request: Arc<Request>,
     },
-    /// An agent asked what it is waiting for already; both wait for the one answer.
+    /// An agent asked for something that is already requested. Both wait for the one answer.
     #[serde(rename = "permission.joined")]
     Joined {
-        /// The question that waits.
+        /// The pending request.
         request: Arc<Request>,
     },
-    /// A request waits somewhere, or somewhere else than before.
+    /// A request was queued, or moved to another place.
     #[serde(rename = "permission.routed")]
     Routed {
-        /// The question.
+        /// The request.
         request: Arc<Request>,
-        /// Where it waits.
+        /// The place where it waits.
         route: Route,
     },
-    /// A request ended.
+    /// A request was resolved.
     #[serde(rename = "permission.resolved")]
     Resolved {
-        /// How.
+        /// The resolution.
         resolution: Arc<Resolution>,
-        /// The foreground agent that carried the question last, if one did.
+        /// The foreground agent that carried the request last, if there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         carrier: Option<AgentId>,
     },
-    /// It was decided whether an action may happen.
+    /// The engine decided about an action.
     #[serde(rename = "permission.evaluated")]
     Evaluated {
-        /// What, and why.
+        /// The decision, with its reasons.
         decision: Arc<Decision>,
     },
-    /// What a person said about an action is remembered.
+    /// A person's decision about an action was saved.
     #[serde(rename = "ruling.made")]
     RulingMade {
-        /// What.
+        /// The saved decision.
         ruling: Arc<Ruling>,
     },
-    /// What a person said about an action was for one use, and is used up.
+    /// A one-time saved decision was consumed.
     #[serde(rename = "ruling.used")]
     RulingUsed {
-        /// What.
+        /// The saved decision.
         ruling: Arc<Ruling>,
     },
-    /// What a person said about an action no longer counts.
+    /// A saved decision ended.
     #[serde(rename = "ruling.ended")]
     RulingEnded {
-        /// What.
+        /// The saved decision.
         ruling: Arc<Ruling>,
-        /// Why.
+        /// The reason.
         ended: Ended,
     },
-    /// A person says what tools do, in the place of what they said before. It adds to what is seen of any call.
+    /// A person declared the effects of tools. This replaces the earlier declarations of this person. Declarations add
+    /// to the uses that the engine detects in a call.
     #[serde(rename = "declarations.changed")]
     DeclarationsChanged {
-        /// For whose agents.
+        /// The owner whose agents are affected.
         owner: OwnerId,
-        /// Whose declarations.
+        /// The person whose declarations these are.
         declarer: ApproverId,
-        /// All of theirs from now on.
+        /// All declarations of this person from now on.
         tools: Arc<Tools>,
-        /// Who said so.
+        /// The actor that set them.
         by: Actor,
     },
-    /// A run has these tools, which have guards from now on.
+    /// A run got tools. Each of them has a tool policy from now on.
     #[serde(rename = "tools.declared")]
     ToolsDeclared {
-        /// Whose agents.
+        /// The owner of the agents.
         owner: OwnerId,
-        /// Which run.
+        /// The run.
         run: RunId,
-        /// All that were declared by this.
+        /// All tools that this event declares.
         tools: Arc<BTreeSet<ToolName>>,
-        /// Who said so.
+        /// The actor that declared them.
         by: Actor,
     },
-    /// Every tool of a run that has no guard yet begins with other policies.
+    /// The initial policies for further tools of a run changed. Tools that already have a policy keep it.
     #[serde(rename = "policy.for_all")]
     PolicyForAll {
-        /// Whose agents.
+        /// The owner of the agents.
         owner: OwnerId,
-        /// Which run.
+        /// The run.
         run: RunId,
-        /// All of them, by name.
-        policies: Vec<Arc<str>>,
-        /// The same in full.
-        rules: Arc<Policies>,
-        /// Who said so.
-        by: Actor,
-    },
-    /// Something else speaks in the guard of a run's tool (`sources/001`, "Event: policy_updated").
-    #[serde(rename = "policy.updated")]
-    PolicyUpdated {
-        /// Whose agents.
-        owner: OwnerId,
-        /// Which run.
-        run: RunId,
-        /// Which tool.
-        tool: ToolName,
-        /// All that speaks, by name: policies, then what people said for this run.
+        /// The names of all policies.
         policies: Vec<Arc<str>>,
         /// The policies in full.
         rules: Arc<Policies>,
-        /// Who said so. None: it follows from what a person said about an action, or no longer says.
+        /// The actor that set them.
+        by: Actor,
+    },
+    /// The policy of a tool in a run changed (`sources/001`, "Event: policy_updated").
+    #[serde(rename = "policy.updated")]
+    PolicyUpdated {
+        /// The owner of the agents.
+        owner: OwnerId,
+        /// The run.
+        run: RunId,
+        /// The tool.
+        tool: ToolName,
+        /// The names of everything that applies: first policies, then saved decisions for this run.
+        policies: Vec<Arc<str>>,
+        /// The policies in full.
+        rules: Arc<Policies>,
+        /// The actor that set them. None if the change follows from a saved decision that was added or ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Actor>,
     },
-    /// Other rules bind an agent.
+    /// The rules of an agent changed.
     #[serde(rename = "rules.changed")]
     RulesChanged {
-        /// Whom.
+        /// The agent.
         agent: AgentId,
-        /// All of them.
+        /// All rules of the agent.
         rules: Arc<[Rule]>,
     },
-    /// The engine said no to a command; nothing changed.
+    /// The engine refused a command. Nothing changed.
     #[serde(rename = "permission.refused")]
     Refused {
-        /// Who tried.
+        /// The actor that tried.
         by: Actor,
-        /// What was tried, in a word.
+        /// The attempt, in a word.
         attempt: Arc<str>,
-        /// Why not.
+        /// The reason of the refusal.
         why: Arc<str>,
     },
-    /// A process spoke at the control socket, and was not heard.
+    /// A process sent a message to the control socket, and the engine refused it.
     #[serde(rename = "peer.refused")]
     PeerRefused {
-        /// Which, as the kernel tells it.
+        /// The process, as the kernel identifies it.
         peer: Arc<str>,
-        /// What it wanted, in a word.
+        /// The requested order, in a word.
         order: Arc<str>,
-        /// Whose word it said that is. Nobody has proved that.
+        /// The approver that the process claims to act for. This claim is not verified.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         claims: Option<ApproverId>,
-        /// Why not.
+        /// The reason of the refusal.
         why: Arc<str>,
     },
-    /// Facts that changed nothing, of an agent and its relatives, that are not told one by one: they were too many
+    /// A summary of events of an agent family that changed nothing. They were too many to be published one by one
     /// (`max_facts_per_minute`).
     #[serde(rename = "facts.merged")]
     FactsMerged {
-        /// The agent that this family began with. None: processes that were not heard at the control socket.
+        /// The first agent of the family. None for processes that were refused at the control socket.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         family: Option<AgentId>,
-        /// When the first of them was.
+        /// The time of the first of them.
         since: Timestamp,
-        /// How many of each kind.
+        /// The number of events of each kind.
         counts: BTreeMap<Arc<str>, u64>,
-        /// The last of them, in words.
+        /// The last of them, as text.
         last: Arc<str>,
     },
-    /// A foreground agent's connector is there.
+    /// The connector of a foreground agent connected.
     #[serde(rename = "carrier.connected")]
     CarrierConnected {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
     },
-    /// A foreground agent's connector is gone.
+    /// The connector of a foreground agent disconnected.
     #[serde(rename = "carrier.disconnected")]
     CarrierDisconnected {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
     },
-    /// A user did something through a foreground agent. "Latest" is this order, not a clock.
+    /// A user was active through a foreground agent. The order of these events determines the latest user, not a clock.
     #[serde(rename = "user.active")]
     UserActive {
-        /// Through whom.
+        /// The agent.
         agent: AgentId,
     },
-    /// Somebody who can answer for an owner is there, besides the connectors.
+    /// A person or program that can answer for an owner connected. Connectors are not counted here.
     #[serde(rename = "approver.arrived")]
     ApproverArrived {
-        /// For whom.
+        /// The owner.
         owner: OwnerId,
     },
-    /// One of them is gone.
+    /// One of these approvers disconnected.
     #[serde(rename = "approver.left")]
     ApproverLeft {
-        /// For whom.
+        /// The owner.
         owner: OwnerId,
     },
-    /// The settings are these.
+    /// The settings changed.
     #[serde(rename = "config.settings")]
     SettingsChanged {
-        /// All of them.
+        /// All settings.
         settings: Arc<Settings>,
     },
-    /// A file took effect.
+    /// A policy file took effect.
     #[serde(rename = "config.reloaded")]
     ConfigReloaded {
-        /// What agents hold now and did not before.
+        /// The permissions that agents gained.
         gained: Vec<(AgentId, Permission)>,
-        /// What they no longer hold.
+        /// The permissions that agents lost.
         lost: Vec<(AgentId, Permission)>,
-        /// What the file says and does not give.
+        /// The lines of the file that give nothing.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<LeftOut>,
-        /// Who agreed to it, if it gives what was held back until somebody did.
+        /// The actor that agreed to it, if it gives permissions that waited for an approval.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agreed: Option<Actor>,
     },
-    /// Part of a file gives more than before, and waits for a person to agree.
+    /// A part of a policy file gives more permissions than before. It waits for the approval of a person.
     #[serde(rename = "config.held_back")]
     ConfigHeldBack {
-        /// Its number, which a person names to agree to just this.
+        /// The number of the change. A person names it to agree to exactly this change.
         change: u64,
-        /// The whole of it.
+        /// The whole policy.
         policy: Arc<Policy>,
-        /// What agents would gain, for use or for passing on, and what the file would give them that somebody else gives now.
+        /// The permissions that agents would gain, for use or for passing on. This includes permissions that another
+        /// source gives now and the file would give then.
         would_gain: Vec<(AgentId, Permission)>,
-        /// What else would be different, a sentence each, and for which agent: modes, new agents; for none: settings.
+        /// Further changes, one sentence each, with the agent: modes and new agents. Without an agent, the sentence is
+        /// about the settings.
         besides: Vec<(Option<AgentId>, Arc<str>)>,
     },
-    /// Changes of the file are noticed later than they should be.
+    /// Changes of the policy file are noticed with a delay.
     #[serde(rename = "config.polled")]
     ConfigPolled {
-        /// Why, and what that means.
+        /// The reason, and its consequence.
         why: Arc<str>,
     },
-    /// A file was not taken; the last good one stays.
+    /// A policy file was rejected. The last valid one stays in force.
     #[serde(rename = "config.rejected")]
     ConfigRejected {
-        /// Why, in full.
+        /// The reason, in full.
         why: Arc<str>,
     },
-    /// A command of an agent is confined, and starts.
+    /// A command of an agent was confined, and starts.
     #[serde(rename = "sandbox.applied")]
     SandboxApplied {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
-        /// What is in force, read back.
+        /// The restrictions in force, as read back.
         facts: Arc<SandboxFacts>,
-        /// The decision that let it start, if one did.
+        /// The decision that allowed the start, if there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Arc<Cause>>,
     },
-    /// A command of an agent tried what its profile forbids.
+    /// A command of an agent tried an access that its sandbox profile forbids.
     #[serde(rename = "sandbox.violation")]
     SandboxViolated {
-        /// Whose.
+        /// The agent.
         agent: AgentId,
-        /// What, and how that is known.
+        /// The access, and its evidence.
         violation: Arc<SandboxViolation>,
-        /// The decision that let it start, if one did.
+        /// The decision that allowed the start, if there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Arc<Cause>>,
     },
-    /// The engine goes on from what is stored: rights of a session have ended with the run before.
+    /// The engine continues from its stored state. Permissions for a session ended with the previous run.
     #[serde(rename = "store.opened")]
     StoreOpened {
-        /// What was found at the end that had never been acknowledged, and where it is now.
+        /// The unacknowledged data at the end of the store, and its new location.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cut: Option<Arc<str>>,
     },
-    /// Something could not be stored: nothing new is given until it can be. What was taken away stays away.
+    /// Storing failed. The engine gives nothing new until storing works again. Revocations stay in force.
     #[serde(rename = "store.failed")]
     StoreFailed {
-        /// What failed, and the way out.
+        /// The failure, and its remedy.
         why: Arc<str>,
     },
-    /// A hook of the host program is asked about an action.
+    /// The engine asks a hook of the host program about an action.
     #[serde(rename = "hook.started")]
     HookStarted {
-        /// Which, and about what.
+        /// The hook, and the action.
         call: Arc<HookCall>,
     },
-    /// It answered.
+    /// A hook answered.
     #[serde(rename = "hook.completed")]
     HookCompleted {
-        /// Which, and about what.
+        /// The hook, and the action.
         call: Arc<HookCall>,
-        /// What it said, if anything.
+        /// The verdict, if the hook gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         verdict: Option<Verdict>,
-        /// Why, if it said; no secrets.
+        /// The reason, if the hook gave one. It contains no secrets.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Arc<str>>,
-        /// The input that it put in the place of the one it was asked about.
+        /// The digest of the input with which the hook replaced the original input.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         updated_input_ref: Option<Digest>,
     },
-    /// It did not answer, or not in a way that counts.
+    /// A hook did not answer, or its answer was not valid.
     #[serde(rename = "hook.failed")]
     HookFailed {
-        /// Which, and about what.
+        /// The hook, and the action.
         call: Arc<HookCall>,
-        /// Why; no secrets.
+        /// The reason. It contains no secrets.
         why: Arc<str>,
-        /// Whether that keeps the action from happening by itself. It always does.
+        /// True if the failure keeps the action from happening without an approval. It is always true.
         fail_closed: bool,
     },
-    /// Something happened to a process that goes on. Read and written as what it holds.
+    /// An event of a background process. It is serialized as its content.
     #[serde(untagged)]
     Process(ProcessEvent),
-    /// Something happened to a scheduled task. Last, and read and written as what it holds.
+    /// An event of a scheduled task. It is the last variant, and is serialized as its content.
     #[serde(untagged)]
     Task(TaskEvent),
 }
 
 impl Event {
-    /// What kind of event this is, as in `grant.issued`.
+    /// Returns the kind of the event, as in `grant.issued`.
     pub fn kind(&self) -> &'static str {
         match self {
             Event::AgentRegistered { .. } => "agent.registered",
@@ -483,7 +487,7 @@ impl Event {
         }
     }
 
-    /// The grant it is about, if it is about one.
+    /// Returns the grant of the event, if it has one.
     pub fn grant(&self) -> Option<&Arc<Grant>> {
         if let Event::GrantIssued { grant }
         | Event::GrantRepeated { grant }
@@ -497,36 +501,36 @@ impl Event {
         None
     }
 
-    /// The grant that this event issued or found issued already.
+    /// Returns the id of the grant that this event issued, or found already issued.
     pub fn granted(&self) -> Option<GrantId> {
         if let Event::GrantIssued { grant } | Event::GrantRepeated { grant } = self { Some(grant.id) } else { None }
     }
 
-    /// The agent that went, if this says that one did.
+    /// Returns the removed agent, if this event removes one.
     pub(crate) fn retired(&self) -> Option<&AgentId> {
         if let Event::AgentRetired { agent } = self { Some(agent) } else { None }
     }
 
-    /// What was decided about an action, if this says so.
+    /// Returns the decision about an action, if this event is one.
     pub(crate) fn decided(&self) -> Option<&Arc<Decision>> {
         if let Event::Evaluated { decision } = self { Some(decision) } else { None }
     }
 
-    /// The request that this event opened or joined.
+    /// Returns the id of the request that this event opened or joined.
     pub(crate) fn opened(&self) -> Option<RequestId> {
         if let Event::Requested { request } | Event::Joined { request } = self { Some(request.id) } else { None }
     }
 }
 
-/// An event with its place in the order of all events, and its time.
+/// An event with its position in the order of all events, and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Recorded {
-    /// One more than the event before. A gap means that something was missed.
+    /// The number of the event, one more than that of the event before. A gap means that an event was missed.
     pub sequence: u64,
-    /// When.
+    /// The time of the event.
     pub at: Timestamp,
-    /// What.
+    /// The event.
     #[serde(flatten)]
     pub event: Event,
 }

@@ -1,4 +1,4 @@
-//! Places in the input of a tool: `path|file_path`, `edits[].file_path`, `cwd?`.
+//! Positions in the input of a tool: `path|file_path`, `edits[].file_path`, `cwd?`.
 
 use std::{fmt, str::FromStr};
 
@@ -8,10 +8,11 @@ use serde_json::Value;
 /// The most characters a [`Field`] may have.
 const MAX_CHARS: usize = 200;
 
-/// The place of a text in the input of a tool.
+/// The position of a text in the input of a tool.
 ///
-/// Names are divided by `.`; `[]` after a name stands for each element of a list; `|` divides names of which one is
-/// used; `?` at the end means that the tool works without it. A single `.` is an input that is a text itself.
+/// `.` separates names. `[]` after a name selects each element of a list. `|` separates alternative names, one of which
+/// is used. `?` at the end means that the tool works without the field. A single `.` stands for an input that is itself
+/// a text.
 ///
 /// ```
 /// use bestow::Field;
@@ -27,14 +28,14 @@ pub struct Field {
     optional: bool,
 }
 
-/// One name on the way to a value.
+/// One name on the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Step {
     name: String,
     each: bool,
 }
 
-/// A text is not a [`Field`].
+/// The error for a text that is not a [`Field`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidField;
 
@@ -48,7 +49,7 @@ impl fmt::Display for InvalidField {
 
 impl std::error::Error for InvalidField {}
 
-/// The input of a tool cannot be read as its declaration says.
+/// The reason why the input of a tool does not fit its declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     /// A value that must be there is missing or blank.
@@ -60,7 +61,7 @@ pub(crate) enum Unreadable {
 }
 
 impl Unreadable {
-    /// The reason, for people.
+    /// Returns the reason, for people.
     pub(crate) fn why(self) -> &'static str {
         match self {
             Unreadable::Missing => "the input does not say on what",
@@ -70,44 +71,44 @@ impl Unreadable {
     }
 }
 
-/// What stands in one place of an input.
+/// The value at one position of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found<'v> {
     /// One text.
     Text(&'v str),
-    /// A list of texts, which one name gave.
+    /// A list of texts at one name.
     List(Vec<&'v str>),
 }
 
 impl Field {
-    /// Reports whether the tool works without it.
+    /// Returns true if the tool works without this field.
     pub fn is_optional(&self) -> bool {
         self.optional
     }
 
-    /// The same field, as one that the tool works without.
+    /// Returns this field, marked as one that the tool works without.
     #[must_use]
     pub fn optional(self) -> Field {
         Field { optional: true, ..self }
     }
 
-    /// The names of fields of the input at which it begins.
+    /// Returns the field names at the top of the input with which this field may begin.
     pub(crate) fn first_names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().filter_map(|steps| steps.first()).map(|step| step.name.as_str())
     }
 
-    /// Reports whether it may stand for an input that is a text itself.
+    /// Returns true if the field may be an input that is itself a text.
     pub(crate) fn is_whole(&self) -> bool {
         self.names.iter().any(Vec::is_empty)
     }
 
-    /// Returns the value in `input`; none if the field is optional and missing.
+    /// Returns the value in `input`. Returns none if the field is optional and missing.
     ///
-    /// A blank text counts as missing, but for that of a command line, which `blank` allows.
+    /// A blank text counts as missing, unless `blank` is set. A command line may be blank.
     pub(crate) fn read<'v>(&self, input: &'v Value, blank: bool) -> Result<Option<Found<'v>>, Unreadable> {
         let mut found: Option<Found<'v>> = None;
         let mut wrong = Vec::new();
-        // Of a text alone, only the form that is one says something.
+        // An input that is itself a text is read by the form `.` only.
         let alone = input.is_string() && self.names.iter().any(Vec::is_empty);
         for steps in self.names.iter().filter(|steps| !alone || steps.is_empty()) {
             let root = steps.first().map_or("", |step| step.name.as_str());
@@ -119,7 +120,7 @@ impl Field {
                 Ok(None) => continue,
                 Ok(Some(new)) => new,
             };
-            // Another form of the value under the name is no contradiction.
+            // A value that fits another form under this name is no error.
             wrong.retain(|name| *name != root);
             match &found {
                 Some(before) if *before != new => return Err(Unreadable::Contradiction),

@@ -1,13 +1,13 @@
-//! The floor: paths that no grant reaches in any engine. Keys and passwords, processes, disks.
+//! The floor: paths that no grant covers in any engine. They are keys and passwords, processes, and disks.
 //!
-//! Names only. Where a home directory is, where a link leads and where a proc file system is mounted, the disk must be
-//! asked: whoever starts an engine hands that in.
+//! This module works with names only. The location of a home directory, the target of a link and the mount points of
+//! proc file systems must be read from the disk. The code that starts an engine provides them.
 
 use std::sync::Arc;
 
 use super::{Access, SanitizedPath};
 
-/// Below the home directory: keys, tokens and passwords of the person.
+/// Paths below the home directory: keys, tokens and passwords of the person.
 const IN_HOME: [&str; 26] = [
     ".aws",
     ".azure",
@@ -37,7 +37,7 @@ const IN_HOME: [&str; 26] = [
     ".vault-token",
 ];
 
-/// Of the machine: passwords, who may become whom, host keys, the kernel's own insides.
+/// Paths of the machine: passwords, sudo rules, host keys, kernel internals.
 const OF_THE_SYSTEM: [&str; 13] = [
     "/etc/gshadow",
     "/etc/gshadow-",
@@ -54,7 +54,7 @@ const OF_THE_SYSTEM: [&str; 13] = [
     "/sys/kernel/tracing",
 ];
 
-/// Files of the proc file system that say something about the machine and nothing about a process.
+/// Files of the proc file system that describe the machine and no process.
 const OPEN_IN_PROC: [&str; 16] = [
     "cpuinfo",
     "devices",
@@ -74,26 +74,26 @@ const OPEN_IN_PROC: [&str; 16] = [
     "vmstat",
 ];
 
-/// Paths that no grant reaches in any engine. It only grows: nothing takes a path out of it.
+/// Paths that no grant covers in any engine. Paths can be added and never removed.
 ///
-/// `/proc` is closed by name, but for a few system-wide files that can be read; so are disks and the memory of the
-/// machine below `/dev`.
+/// `/proc` is closed by name, except a few system-wide files that can be read. Disks and the memory of the machine
+/// below `/dev` are closed by name too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Floor {
     protected: Arc<[SanitizedPath]>,
-    /// The places besides `/proc` at which a proc file system is mounted.
+    /// The mount points of proc file systems besides `/proc`.
     proc: Arc<[SanitizedPath]>,
 }
 
 impl Default for Floor {
-    /// The paths of the machine, and nobody's home.
+    /// Returns the protected paths of the machine, without any home directory.
     fn default() -> Floor {
         Floor { protected: parsed(OF_THE_SYSTEM.map(str::to_owned)).collect(), proc: Arc::default() }
     }
 }
 
 impl Floor {
-    /// Adds what is protected in this home directory.
+    /// Adds the protected paths of this home directory.
     #[must_use]
     pub fn with_home(self, home: &SanitizedPath) -> Floor {
         let paths: Vec<_> = Floor::in_home(home).collect();
@@ -109,23 +109,23 @@ impl Floor {
         Floor { protected: all.into(), ..self }
     }
 
-    /// Adds a place where a proc file system is mounted, of which nothing is open.
+    /// Adds mount points of proc file systems. No file below them is open.
     #[must_use]
     pub fn with_proc_at(self, paths: impl IntoIterator<Item = SanitizedPath>) -> Floor {
         Floor { proc: self.proc.iter().cloned().chain(paths).collect(), ..self }
     }
 
-    /// The paths that nothing reaches but a line of a file that names exactly one of them.
+    /// Returns the protected paths. Only a line of a file that names exactly one of them gives access to it.
     pub fn protected(&self) -> &[SanitizedPath] {
         &self.protected
     }
 
-    /// The places besides `/proc` that nothing reaches at all.
+    /// Returns the mount points besides `/proc` to which nothing gives access.
     pub fn proc(&self) -> &[SanitizedPath] {
         &self.proc
     }
 
-    /// The names that are protected in a home directory and on the machine.
+    /// Returns the names that are protected in a home directory and on the machine.
     #[cfg_attr(not(feature = "config"), allow(dead_code, reason = "only a file follows them"))]
     pub(crate) fn names(home: Option<&SanitizedPath>) -> impl Iterator<Item = SanitizedPath> {
         home.into_iter().flat_map(Floor::in_home).chain(parsed(OF_THE_SYSTEM.map(str::to_owned)))
@@ -136,23 +136,23 @@ impl Floor {
     }
 }
 
-/// A path that is too long to be one cannot be given either.
+/// Parses the paths. An invalid path is skipped: it is too long, so no permission can name it either.
 fn parsed<const N: usize>(paths: [String; N]) -> impl Iterator<Item = SanitizedPath> {
     paths.into_iter().filter_map(|path| path.parse().ok())
 }
 
-/// The standing of a path by its name alone, whatever stands there.
+/// The status of a path by its name alone, independent of the object at the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByName {
     /// Not closed by its name.
     Open,
     /// A disk, or the memory of the machine.
     Device,
-    /// Something of a process, or of the kernel.
+    /// A file of a process, or of the kernel.
     Proc,
 }
 
-/// Judges a path without links by its name alone.
+/// Classifies a path without links by its name alone.
 #[inline]
 pub(crate) fn by_name(access: Access, path: &str) -> ByName {
     if let Some(name) = below(path, "/proc") {
@@ -164,12 +164,13 @@ pub(crate) fn by_name(access: Access, path: &str) -> ByName {
     }
 }
 
-/// True for a file of the proc file system, named from its root, that everybody can read.
+/// Returns true for a file of the proc file system that every process may read. `name` is relative to the root of that
+/// file system.
 fn is_open_in_proc(access: Access, name: &str) -> bool {
     access == Access::Read && OPEN_IN_PROC.contains(&name)
 }
 
-/// The way from `root` to `path`, by components.
+/// Returns the part of `path` below `root`, compared by components.
 fn below<'p>(path: &'p str, root: &str) -> Option<&'p str> {
     match path.strip_prefix(root)? {
         "" => Some(""),
@@ -177,8 +178,8 @@ fn below<'p>(path: &'p str, root: &str) -> Option<&'p str> {
     }
 }
 
-/// True for a name below `/dev` of a disk, a partition, a tape or memory. `open` tells which characters may stand
-/// for others.
+/// Returns true for a name below `/dev` of a disk, a partition, a tape or memory. `open` returns true for characters
+/// that may stand for other characters.
 pub(crate) fn is_device_name(name: &str, open: impl Fn(char) -> bool) -> bool {
     const LETTERED: &[&str] = &["sd", "hd", "vd", "xvd"];
     const NUMBERED: &[&str] = &[

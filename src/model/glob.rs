@@ -16,14 +16,15 @@ use super::SanitizedPath;
 /// The most characters a glob may have.
 const MAX_GLOB_CHARS: usize = 1024;
 
-/// A pattern of absolute paths: `*` and `?` stay within a component, `**` crosses them, `[ab]` and `{a,b}` choose.
+/// A pattern of absolute paths: `*` and `?` stay within a component, `**` crosses components, `[ab]` and `{a,b}`
+/// choose.
 ///
-/// A glob is compared with real paths, as they are once links are followed, and with regard to case.
+/// A glob is compared with canonical paths, whose links are resolved. The comparison distinguishes case.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PathGlob(Arc<Pattern>);
 
-/// The text of a glob, with its forms as a no once somebody asked for them: making those takes longer than most decisions.
+/// The text of a glob, with its cached matchers for denials. Compiling them takes longer than most decisions.
 struct Pattern {
     text: Box<str>,
     as_no: OnceLock<Result<Vec<GlobMatcher>, globset::Error>>,
@@ -35,7 +36,7 @@ impl fmt::Debug for PathGlob {
     }
 }
 
-/// Globs are their texts.
+/// Compares globs by their texts.
 impl PartialEq for PathGlob {
     fn eq(&self, other: &PathGlob) -> bool {
         self.as_str() == other.as_str()
@@ -62,21 +63,21 @@ impl Hash for PathGlob {
     }
 }
 
-/// Why a text is not a [`PathGlob`].
+/// The reason why a text is not a [`PathGlob`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidGlob {
-    /// It says nothing.
+    /// The text is empty.
     Empty,
-    /// More than 1024 characters.
+    /// The text has more than 1024 characters.
     TooLong,
-    /// It holds a control character.
+    /// The text has a control character.
     Control,
-    /// It goes up: patterns are compared with paths that have no `..`.
+    /// The text has a `..`. Canonical paths have none.
     Up,
-    /// It does not begin at the root, and there is no base.
+    /// The text does not begin at the root, and there is no base.
     Relative,
-    /// It is no pattern.
+    /// The text is no valid pattern.
     Syntax(String),
 }
 
@@ -95,22 +96,22 @@ impl fmt::Display for InvalidGlob {
 
 impl std::error::Error for InvalidGlob {}
 
-/// Where a glob that is not absolute counts.
+/// The set of directories in which a relative glob applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "below the base or everywhere")]
 pub enum Reach {
-    /// Below its base, whatever it begins with: for what allows.
+    /// Below its base, for any beginning of the glob. This is for globs that allow.
     Below,
-    /// Below its base; everywhere if it begins with `**/`: for what denies or asks.
+    /// Below its base, or everywhere if it begins with `**/`. This is for globs that deny or ask.
     Everywhere,
 }
 
 impl PathGlob {
-    /// The glob that `text` means at `base`.
+    /// Resolves `text` against `base`.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// Fails with the reason why the text is not a glob.
     pub fn at(text: &str, base: &SanitizedPath, reach: Reach) -> Result<PathGlob, InvalidGlob> {
         if text.is_empty() {
             return Err(InvalidGlob::Empty);
@@ -127,12 +128,13 @@ impl PathGlob {
         format!("{}/{text}", base.trim_end_matches('/')).try_into()
     }
 
-    /// The glob that is met by this path and no other; none if that is too long, or holds what no glob may.
+    /// Returns the glob that matches this path and no other. Returns none if it is too long, or has a character that no
+    /// glob may have.
     pub(crate) fn literal(path: &SanitizedPath) -> Option<PathGlob> {
         escaped(path).try_into().ok()
     }
 
-    /// The path by which this glob is met, if it is one that [`PathGlob::literal`] made.
+    /// Returns the path that this glob matches, if [`PathGlob::literal`] made it.
     pub(crate) fn as_literal(&self) -> Option<SanitizedPath> {
         let (mut path, mut chars) = (String::new(), self.as_str().chars());
         while let Some(c) = chars.next() {
@@ -148,7 +150,8 @@ impl PathGlob {
         path.parse().ok().filter(|path| PathGlob::literal(path).as_ref() == Some(self))
     }
 
-    /// The path that a no names with all that is in it, if it names one: no wildcard but `/**` at its end.
+    /// Returns the path that this glob names in a denial, with everything below it. Returns none if the glob has a
+    /// wildcard other than `/**` at its end.
     pub(crate) fn named_as_no(&self) -> Option<SanitizedPath> {
         PathGlob::of(self.base()).as_literal()
     }
@@ -157,36 +160,38 @@ impl PathGlob {
         PathGlob(Arc::new(Pattern { text: text.into(), as_no: OnceLock::new() }))
     }
 
-    /// The pattern, from the root.
+    /// Returns the pattern as text, from the root on.
     pub fn as_str(&self) -> &str {
         &self.0.text
     }
 
-    /// The pattern without the `/**` at its end.
+    /// Returns the pattern without the `/**` at its end.
     fn base(&self) -> &str {
         self.as_str().strip_suffix("/**").unwrap_or(self.as_str())
     }
 
-    /// The same, ready to be compared with paths; one that was parsed compiles.
+    /// Compiles the glob. A parsed glob always compiles.
     pub(crate) fn compiled(&self) -> Result<Glob, globset::Error> {
         compile(self.as_str())
     }
 }
 
 impl PathGlob {
-    /// The same for a no or a question: a directory is what is in it, so `a` is `a/**` too, and the other way round.
+    /// Compiles the glob for a verdict of deny or ask. A directory includes its content, so `a` also means `a/**`, and
+    /// `a/**` also means `a`.
     pub(crate) fn compiled_as_no(&self) -> Result<Vec<Glob>, globset::Error> {
         let text = self.as_str();
         let other = text.strip_suffix("/**").map_or_else(|| format!("{text}/**"), str::to_owned);
-        // A pattern may have no other form, as `/**` has none; then it is met as it stands there.
+        // A pattern may have no other form, as `/**` has none. Then only the literal pattern is used.
         Ok(std::iter::once(self.compiled()?).chain(compile(&other)).collect())
     }
 
-    /// Returns true if a no to this glob is one to `path`.
+    /// Returns true if a denial of this glob applies to `path`.
     ///
     /// # Errors
     ///
-    /// If the glob cannot be compiled: it was too long from the start, and nobody knows what it is a no to.
+    /// Fails if the glob does not compile. The pattern was then too long from the start, so the paths that it denies
+    /// are unknown.
     pub(crate) fn denies(&self, path: &SanitizedPath) -> Result<bool, globset::Error> {
         if !self.may_deny(path.as_str()) {
             return Ok(false);
@@ -196,8 +201,8 @@ impl PathGlob {
         Ok(forms.iter().any(|form| form.is_match(path.as_path())))
     }
 
-    /// Returns false where the plain texts at both ends of the glob tell that a no to it is none to `path`. Most globs need
-    /// not be compiled.
+    /// Returns false if the literal text at both ends of the glob shows that the glob does not deny `path`. Most globs
+    /// then need not be compiled.
     fn may_deny(&self, path: &str) -> bool {
         const SIGNS: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
         let base = self.base();
@@ -210,7 +215,7 @@ impl PathGlob {
     }
 }
 
-/// The path, with everything that means something in a glob taken literally.
+/// Returns the path as a glob, with all special characters escaped.
 fn escaped(path: &SanitizedPath) -> String {
     globset::escape(&path.as_str().replace('\\', "\\\\"))
 }
@@ -240,7 +245,7 @@ impl TryFrom<String> for PathGlob {
     }
 }
 
-/// As it is written, from the root on.
+/// Parses an absolute glob.
 ///
 /// ```
 /// use bestow::PathGlob;
@@ -273,7 +278,7 @@ impl fmt::Display for PathGlob {
 mod tests {
     use super::*;
 
-    /// What the ends of a glob tell is never another answer than what the glob tells.
+    /// The quick check by the ends of a glob never contradicts the full match.
     #[test]
     fn no_path_that_a_glob_denies_is_ruled_out_by_its_ends() {
         let paths = [

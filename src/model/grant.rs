@@ -1,4 +1,4 @@
-//! A grant: who holds what, from whom, why, under which scope, since when, until when.
+//! Grants: the holder, the permission, the origin, the reason, the scope and the validity period.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -9,41 +9,42 @@ use super::{
     Timestamp,
 };
 
-/// A permission bound to the object that its path led to when it was given.
+/// A permission bound to the object at its path at the time of the grant.
 ///
-/// The path is the real one (links followed). If something else stands there later, the right covers nothing:
-/// whoever opens a file compares the identity (`sources/004`, "Threats mitigated"; weakness W-1 of its engine).
+/// The path is canonical: links are followed. If another object is at the path later, the permission covers nothing.
+/// The code that opens a file compares the identity (`sources/004`, "Threats mitigated"; weakness W-1 of its engine).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Right {
-    /// What may be done.
+    /// The permission.
     pub permission: Permission,
-    /// The object at the path, where there was one.
+    /// The object at the path, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<FileIdentity>,
-    /// The deepest directory on the way to the path, if nothing was there.
+    /// The deepest existing directory above the path, if no object was at the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
 }
 
 impl Right {
-    /// A right to what stands at its path.
+    /// Creates a permission to the object at its path.
     pub fn to(permission: Permission, identity: Option<FileIdentity>) -> Right {
         Right { permission, identity, anchor: None }
     }
 
-    /// Notes the deepest directory on the way to a path at which nothing stands.
+    /// Sets the deepest existing directory above a path that has no object.
     #[must_use]
     pub fn anchored(self, anchor: Option<Anchor>) -> Right {
         Right { anchor, ..self }
     }
 
-    /// Returns true if nothing stands at its path, and nobody noted on which directory it hangs.
+    /// Returns true if the permission has a path, but neither an object nor an existing directory above it was
+    /// recorded.
     pub(crate) fn is_unplaced(&self) -> bool {
         self.permission.path().is_some() && self.pinned().is_none()
     }
 
-    /// The object that must stand where it stood for the right to count, and its place.
+    /// Returns the path and the identity that must still match for the permission to be valid.
     pub(crate) fn pinned(&self) -> Option<(&SanitizedPath, FileIdentity)> {
         let own = || Some((self.permission.path()?, self.identity?));
         own().or_else(|| self.anchor.as_ref().map(|anchor| (&anchor.path, anchor.identity)))
@@ -56,7 +57,7 @@ impl From<Permission> for Right {
     }
 }
 
-/// How long a grant lasts.
+/// The lifetime of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[allow(clippy::exhaustive_enums, reason = "a new scope must be met wherever one ends")]
@@ -65,15 +66,15 @@ pub enum Scope {
     Once,
     /// The holder's current run.
     Session,
-    /// Up to a moment.
+    /// Until the given time.
     Until(Timestamp),
-    /// Until somebody takes it away.
+    /// Until somebody revokes it.
     Always,
 }
 
 impl Scope {
-    /// Whether this is no wider than `asked`. A session may last longer than a moment and a moment longer than
-    /// a session, so neither fits within the other.
+    /// Returns true if this scope is no wider than `asked`. A session may outlast a time and a time may outlast a
+    /// session, so neither fits within the other.
     pub fn fits_within(self, asked: Scope) -> bool {
         match (self, asked) {
             (_, Scope::Always) | (Scope::Once, _) | (Scope::Session, Scope::Session) => true,
@@ -83,7 +84,7 @@ impl Scope {
     }
 }
 
-/// A text is not a scope.
+/// The error for a text that is no scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidScope;
 
@@ -136,14 +137,15 @@ impl fmt::Display for Scope {
     }
 }
 
-/// What the holder may do with a right.
+/// The ways in which the holder may use a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a third way to hold must be met wherever a right is used")]
 pub enum Hold {
-    /// Use it, and pass it on.
+    /// Using the permission, and passing it on.
     Use,
-    /// Pass it on and nothing else (`grant_only`): for orchestrators that should not act themselves.
+    /// Passing the permission on and nothing else (`grant_only`). This is for orchestrators that should not act
+    /// themselves.
     PassOn,
 }
 
@@ -163,67 +165,67 @@ impl fmt::Display for Place {
     }
 }
 
-/// Through what somebody answered: `terminal`, `dashboard`, `websocket`, …
+/// The channel through which a person answered: `terminal`, `dashboard`, `websocket`, …
 pub type Means = Arc<str>;
 
-/// Where a grant comes from. All but [`Origin::Agent`] are roots: a person stands behind them.
+/// The origin of a grant. Every origin but [`Origin::Agent`] is a root: a person is responsible for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a new source of authority must be met wherever authority is traced")]
 pub enum Origin {
-    /// Another agent, which held it and passed it on.
+    /// Another agent, which held the permission and passed it on.
     Agent {
-        /// The giver.
+        /// The agent that passed it on.
         from: AgentId,
     },
     /// A line of a file that a person edits.
     Config(Place),
     /// The program that embeds the engine.
     Operator,
-    /// A person's answer, or a person's own act.
+    /// A person's answer, or a grant that a person issued directly.
     Person {
-        /// Who.
+        /// The person.
         by: ApproverId,
-        /// Through what.
+        /// The channel of the person.
         means: Means,
-        /// The request answered, if it was one.
+        /// The answered request, if there was one.
         request: Option<RequestId>,
     },
 }
 
-/// One durable record of authority.
+/// One stored grant of a permission to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Grant {
-    /// Its name.
+    /// The id of the grant.
     pub id: GrantId,
-    /// Who holds it.
+    /// The agent that holds the grant.
     pub to: AgentId,
-    /// What is held.
+    /// The permission.
     pub right: Right,
-    /// For using, or only for passing on.
+    /// The allowed use: using and passing on, or only passing on.
     pub hold: Hold,
-    /// From whom.
+    /// The origin.
     pub origin: Origin,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Under which scope it was given.
+    /// The scope.
     pub scope: Scope,
-    /// The run it ends with, if its scope is a session.
+    /// The run that the grant ends with, if its scope is a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
-    /// Since when.
+    /// The start of validity.
     pub since: Timestamp,
-    /// Until when; no later than what it rests on.
+    /// The end of validity. It is never later than the end of the grant that this one depends on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// How many agents stand between it and its root.
+    /// The number of agents between this grant and its root.
     pub depth: u8,
 }
 
 impl Grant {
-    /// Whether it still counts at `now`. A moment that has come is past.
+    /// Returns true if the grant is still valid at `now`. At the exact end time it is no longer valid.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.until.is_none_or(|until| now < until)
     }
@@ -242,7 +244,8 @@ impl fmt::Display for Grant {
             Origin::Person { by, means, .. } => write!(f, ", allowed by {by} ({})", Shown(means))?,
         }
         match self.scope {
-            // What nobody limited ends with what it rests on; what a person said for good says so.
+            // An unlimited grant ends with the grant it depends on, so "always" is printed only for a person's
+            // permanent approval.
             Scope::Always if matches!(self.origin, Origin::Person { .. }) => f.write_str(", always")?,
             Scope::Always => {}
             scope @ (Scope::Once | Scope::Session | Scope::Until(_)) => write!(f, ", {scope}")?,
@@ -251,34 +254,34 @@ impl fmt::Display for Grant {
     }
 }
 
-/// Why a grant is no longer there.
+/// The reason why a grant ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a new end must be explained to people")]
 pub enum Ended {
-    /// Somebody took it away.
+    /// Somebody revoked it.
     Revoked {
-        /// Who.
+        /// The actor that revoked it.
         by: Actor,
-        /// Why, if they said.
+        /// The reason, if the actor gave one.
         reason: Option<Reason>,
     },
-    /// What it rested on is gone.
+    /// The grant or setting that it depended on is gone.
     SupportLost {
-        /// The grant whose end took it along; none if it rested on a setting.
+        /// The grant whose end caused this end. None if the grant depended on a setting.
         with: Option<GrantId>,
     },
-    /// The file no longer says so.
+    /// The file no longer contains it.
     Config,
-    /// Its time is over.
+    /// The validity period is over.
     Expired,
-    /// The run it was for is over.
+    /// The run that it was limited to is over.
     RunEnded(RunId),
-    /// Its holder is gone.
+    /// The agent that held it was removed.
     HolderRetired,
 }
 
-/// Who does something: takes a grant away, or tries what is refused.
+/// The author of an act: revoking a grant, or an attempt that the engine refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "whoever may act must be decided on")]
@@ -289,9 +292,9 @@ pub enum Actor {
     Operator,
     /// A person.
     Person {
-        /// Who.
+        /// The person.
         by: ApproverId,
-        /// Through what.
+        /// The channel of the person.
         means: Means,
     },
 }

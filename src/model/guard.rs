@@ -1,4 +1,5 @@
-//! What guards a run's tools besides rules: policies that a person sets while it goes on (`sources/001`).
+//! Tool policies. A person sets them for the tools of a run while it is in progress, in addition to rules
+//! (`sources/001`).
 
 use std::sync::Arc;
 
@@ -6,61 +7,62 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, CommandPattern, PathGlob, SanitizedPath, ToolName, Verdict};
 
-/// The policies of one guard. Their order says nothing: a no counts before a question, a question before a yes.
+/// The policies of one tool. Their order has no meaning: deny beats ask, and ask beats allow.
 ///
-/// A policy gives no right. What it allows an agent that lacks the right for it, stays a question for that right.
+/// A policy gives no permission. If it allows an action and the agent lacks the permission, the engine still asks for
+/// the permission.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "whoever sets policies sets all of them")]
 pub struct Policies {
-    /// Paths that are neither read, written nor run (`forbidden-globs`).
+    /// Paths that must not be read, written or run (`forbidden-globs`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forbidden: Vec<PathGlob>,
-    /// What is read (`read-path-policy`). What is not read is not run, either.
+    /// The policy for reading (`read-path-policy`). A path that must not be read must not be run either.
     #[serde(default, skip_serializing_if = "PathPolicy::is_silent")]
     pub read: PathPolicy,
-    /// What is written (`write-path-policy`).
+    /// The policy for writing (`write-path-policy`).
     #[serde(default, skip_serializing_if = "PathPolicy::is_silent")]
     pub write: PathPolicy,
-    /// Commands that are not run (`deny-commands`).
+    /// Commands that must not run (`deny-commands`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny_commands: Vec<CommandPattern>,
-    /// Commands that a person is asked about (`approve-commands`).
+    /// Commands that need an approval (`approve-commands`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approve_commands: Vec<CommandPattern>,
 }
 
-/// What may be done to paths, one way.
+/// The policy for one kind of access to paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(clippy::exhaustive_structs, reason = "yes, no, and what is said of the rest")]
 pub struct PathPolicy {
-    /// It may be done to these.
+    /// The allowed paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<PathGlob>,
-    /// It is not done to these, whatever allows it.
+    /// The denied paths. A denial beats every approval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<PathGlob>,
-    /// What is said of a path that none of them is about; nothing, if this is none.
+    /// The verdict for all other paths. None leaves them to other rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Verdict>,
 }
 
 impl PathPolicy {
-    /// Whether it says nothing about any path.
+    /// Returns true if the policy applies to no path.
     pub fn is_silent(&self) -> bool {
         self.allow.is_empty() && self.deny.is_empty() && self.default.is_none()
     }
 }
 
-/// All of both, each once.
+/// Returns the elements of both lists, without duplicates.
 fn both<T: Clone + PartialEq>(now: &[T], new: &[T]) -> Vec<T> {
     now.iter().chain(new.iter().filter(|more| !now.contains(more))).cloned().collect()
 }
 
 impl PathPolicy {
     fn narrowed(&self, new: &PathPolicy) -> PathPolicy {
-        // To say nothing is to leave it to others, who may say yes or no.
+        // A policy without a default leaves the verdict to others, who may allow or deny.
         let strictness = |said: &Option<Verdict>| match said {
             Some(Verdict::Allow) => 0,
             None => 1,
@@ -76,7 +78,7 @@ impl PathPolicy {
 }
 
 impl Policies {
-    /// `new`, as far as it lets nothing happen that these do not.
+    /// Returns the part of `new` that allows nothing which these policies do not allow.
     pub(crate) fn narrowed(&self, new: &Policies) -> Policies {
         Policies {
             forbidden: both(&self.forbidden, &new.forbidden),
@@ -91,7 +93,7 @@ impl Policies {
     pub(crate) const DENY_COMMANDS: &'static str = "deny-commands";
     pub(crate) const APPROVE_COMMANDS: &'static str = "approve-commands";
 
-    /// The name of the policy for reading or writing paths.
+    /// Returns the name of the policy for reading or writing paths.
     pub(crate) fn name_of(access: Access) -> &'static str {
         match access {
             Access::Read => "read-path-policy",
@@ -99,12 +101,12 @@ impl Policies {
         }
     }
 
-    /// Whether that is the name of a policy with globs that allow and a default.
+    /// Returns true if `name` is a policy with allowing globs and a default.
     pub(crate) fn is_about_paths(name: &str) -> bool {
         [Access::Read, Access::Write].into_iter().any(|access| Policies::name_of(access) == name)
     }
 
-    /// The names of those that say anything, in the order in which they are told.
+    /// Returns the names of the non-empty policies, in display order.
     pub fn names(&self) -> Vec<&'static str> {
         let all = [
             (Policies::FORBIDDEN, self.forbidden.is_empty()),
@@ -123,7 +125,7 @@ impl Policies {
         }
     }
 
-    /// How many globs and patterns they hold.
+    /// Returns the number of globs and patterns.
     pub(crate) fn len(&self) -> usize {
         let paths = [&self.read, &self.write].map(|policy| policy.allow.len() + policy.deny.len());
         let commands = self.deny_commands.len() + self.approve_commands.len();
@@ -131,11 +133,11 @@ impl Policies {
     }
 }
 
-/// A change of the path policies of one tool, or of all tools that a run has and will have (`sources/001`, "Request:
+/// A change of the path policies of one tool, or of all present and future tools of a run (`sources/001`, "Request:
 /// update_policy").
 ///
-/// It adds to what is there. Globs that do not begin with `/` count below a base; those that deny and begin with `**/`
-/// count everywhere.
+/// The change adds to the existing policies. Globs that do not begin with `/` apply below a base. Globs that deny and
+/// begin with `**/` apply everywhere.
 ///
 /// ```
 /// use bestow::{PolicyPatch, Verdict};
@@ -156,49 +158,49 @@ pub struct PolicyPatch {
 }
 
 impl PolicyPatch {
-    /// Of what is read or of what is written; changes nothing yet.
+    /// Creates an empty change of the policy for one kind of access.
     pub fn new(mode: Access) -> PolicyPatch {
         PolicyPatch { tool: None, mode, allow: Vec::new(), deny: Vec::new(), default: None, base: None }
     }
 
-    /// Of what is read.
+    /// Creates an empty change of the policy for reading.
     pub fn reading() -> PolicyPatch {
         PolicyPatch::new(Access::Read)
     }
 
-    /// Of what is written.
+    /// Creates an empty change of the policy for writing.
     pub fn writing() -> PolicyPatch {
         PolicyPatch::new(Access::Write)
     }
 
-    /// Of this tool only; otherwise of all that the run has and will have.
+    /// Limits the change to this tool. Without it, the change applies to all present and future tools of the run.
     pub fn of(self, tool: ToolName) -> PolicyPatch {
         PolicyPatch { tool: Some(tool), ..self }
     }
 
-    /// And these paths are allowed.
+    /// Adds allowed paths.
     pub fn allow(mut self, glob: &str) -> PolicyPatch {
         self.allow.push(glob.into());
         self
     }
 
-    /// And these paths are denied.
+    /// Adds denied paths.
     pub fn deny(mut self, glob: &str) -> PolicyPatch {
         self.deny.push(glob.into());
         self
     }
 
-    /// And this is said of all other paths, in the place of what was said before.
+    /// Sets the verdict for all other paths. It replaces the previous default.
     pub fn by_default(self, verdict: Verdict) -> PolicyPatch {
         PolicyPatch { default: Some(verdict), ..self }
     }
 
-    /// Globs count below this directory; otherwise below the working directory of the run's agents.
+    /// Sets the base directory of relative globs. Without it, the base is the working directory of the run's agents.
     pub fn below(self, base: SanitizedPath) -> PolicyPatch {
         PolicyPatch { base: Some(base), ..self }
     }
 
-    /// Whether it takes a base to know what is meant.
+    /// Returns true if a glob needs a base.
     pub(crate) fn needs_base(&self) -> bool {
         let relative = |glob: &&Arc<str>| !glob.starts_with('/');
         let denied_here = |glob: &&Arc<str>| relative(glob) && !glob.starts_with("**/");
@@ -206,13 +208,13 @@ impl PolicyPatch {
     }
 }
 
-/// The guard of one tool in one run, as it is now.
+/// The current policy of one tool in one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Guard {
-    /// Which tool.
+    /// The tool.
     pub tool: ToolName,
-    /// The names of what speaks: policies, then what people said for this run, oldest first.
+    /// The names of everything that applies: first policies, then saved decisions for this run, oldest first.
     pub names: Vec<Arc<str>>,
     /// The policies.
     pub policies: Arc<Policies>,

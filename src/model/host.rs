@@ -1,10 +1,10 @@
-//! The one form of the name of a host, however it is spelled.
+//! The canonical form of a host name, for all of its spellings.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 use std::borrow::Cow;
 
-/// The name or the address of a host as programs that are told `text` understand it: in small letters, with what is encoded
-/// written out, without the dot that makes it whole, an address in its usual form. None for what is no name.
+/// Returns the name or address of a host as a program understands `text`. The result has lower-case letters, no percent
+/// encoding and no final dot. An address has its usual form. Returns none if the text is no host name.
 pub(crate) fn canonical_host(text: &str) -> Option<String> {
     let decoded = percent_decoded(text);
     let host: String = decoded.chars().map(plain).collect::<String>().to_ascii_lowercase();
@@ -22,7 +22,7 @@ pub(crate) fn canonical_host(text: &str) -> Option<String> {
     })
 }
 
-/// The text with `%61` and its kin written out; as it is, if that is no text.
+/// Decodes `%61` and similar sequences. Returns the text unchanged if the result is not valid UTF-8.
 pub(crate) fn percent_decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
@@ -43,7 +43,7 @@ fn hex(digits: &[u8]) -> Option<u8> {
     u8::try_from(digits.iter().fold(0, |code, digit| code * 16 + digit)).ok()
 }
 
-/// The sign that a resolver takes a wide one for.
+/// Returns the ASCII character that a resolver reads in place of a wide one.
 fn plain(c: char) -> char {
     match c {
         '\u{3002}' | '\u{ff0e}' | '\u{ff61}' => '.',
@@ -52,7 +52,8 @@ fn plain(c: char) -> char {
     }
 }
 
-/// An address of four parts or fewer, each in decimal, octal or hexadecimal digits: the last fills what is left.
+/// Parses an address of four parts or fewer, each in decimal, octal or hexadecimal digits. The last part fills the
+/// remaining bytes.
 fn ipv4(host: &str) -> Option<Ipv4Addr> {
     let parts = host.split('.').map(number).collect::<Option<Vec<u32>>>()?;
     let (last, first) = parts.split_last().filter(|(_, first)| first.len() < 4)?;

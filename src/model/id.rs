@@ -1,4 +1,4 @@
-//! Names of things. An id names; it is never a key to acting as what it names.
+//! Ids of things. An id only names a thing. Knowing an id gives no permission to act as that thing.
 
 use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
 
@@ -8,11 +8,11 @@ use uuid::Uuid;
 /// The most characters an id may have.
 const MAX_ID_LEN: usize = 128;
 
-/// Why a text is not an id.
+/// The reason why a text is not an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidId {
-    /// Nothing was given.
+    /// The text is empty.
     Empty,
     /// More than 128 characters.
     TooLong,
@@ -20,7 +20,7 @@ pub enum InvalidId {
     Character(char),
     /// A level of a tool's name is empty, `.` or `..`.
     Level,
-    /// The same as [`InvalidId::Character`] in the name of a tool, which may have levels.
+    /// A character that [`InvalidId::Character`] would report, in the name of a tool. Such a name may have levels.
     InTool(char),
 }
 
@@ -39,8 +39,8 @@ impl fmt::Display for InvalidId {
             }
             InvalidId::InTool(c) => write!(
                 f,
-                "a tool's name starts with a letter or digit and holds only ASCII letters, digits, `. _ : @ -`, and `/` between \
-                 its levels, not `{}`",
+                "a tool's name starts with a letter or digit and holds only ASCII letters, digits, `. _ : @ -`, and \
+                 `/` between its levels, not `{}`",
                 c.escape_default()
             ),
         }
@@ -49,7 +49,7 @@ impl fmt::Display for InvalidId {
 
 impl std::error::Error for InvalidId {}
 
-/// The name of a tool in levels: each but the first may begin with any character of an id.
+/// Parses the name of a tool with levels. Every level but the first may begin with any character of an id.
 fn parse_levels(text: &str) -> Result<Arc<str>, InvalidId> {
     let first = text.chars().next().ok_or(InvalidId::Empty)?;
     if !first.is_ascii_alphanumeric() {
@@ -99,7 +99,7 @@ macro_rules! text_id {
         }
 
         impl $name {
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -152,30 +152,31 @@ text_id! {
     AgentId
 }
 text_id! {
-    /// Names whoever an agent belongs to. Nothing crosses owners.
+    /// Names the owner of an agent. Nothing is shared between owners.
     OwnerId
 }
 text_id! {
-    /// Names a person (or the program that speaks for one) who answers requests.
+    /// Names a person who answers requests, or the program that acts for this person.
     ApproverId
 }
 text_id! {
-    /// Names one run of an agent; rights of scope `session` end with it.
+    /// Names one run of an agent. Permissions of scope `session` end with the run.
     RunId
 }
 
 impl RunId {
-    /// The name of one of several runs that begin at once.
+    /// Returns the id of one of several runs that begin at once.
     pub(crate) fn numbered(&self, number: u32) -> RunId {
-        // An id that is as long as ids are has no room for a number.
+        // An id of the maximum length has no room for a number.
         format!("{self}-{number}").parse().unwrap_or_else(|_| self.clone())
     }
 }
 
 text_id! {
-    /// Names a tool, as the host program calls it: `write_file`, `bash`; in levels, as a server names its own, `github/issues`.
+    /// Names a tool, as the host program calls it: `write_file`, `bash`. A name may have levels, as a server names its
+    /// own tools: `github/issues`.
     ///
-    /// Names are compared whole and exactly: `github` is another tool than `github/issues`.
+    /// Names are compared whole and exactly: `github` and `github/issues` are different tools.
     ///
     /// ```
     /// use bestow::ToolName;
@@ -191,19 +192,20 @@ text_id! {
     HookName
 }
 text_id! {
-    /// Names one engine, from when it was made to its end. Another one, later, has another.
+    /// Names one engine during its lifetime. A later engine has another id.
     RuntimeId
 }
 text_id! {
-    /// Names one call of a tool, as the host program calls it; joins facts with its records.
+    /// Names one call of a tool, as the host program calls it. It joins events with the records of the host program.
     CallId
 }
 
-/// How the names of agents begin that scheduled tasks have of their own.
+/// The prefixes of agent ids that are reserved for scheduled tasks.
 const OF_TASKS: [&str; 2] = ["cron:", "heartbeat:"];
 
 impl AgentId {
-    /// Whether this is kept for the agents of scheduled tasks: whoever took such a name would be taken for one of them.
+    /// Returns true if the id is reserved for agents of scheduled tasks. Any other agent with such an id would be
+    /// mistaken for one of them.
     pub(crate) fn is_kept_for_tasks(&self) -> bool {
         OF_TASKS.iter().any(|start| self.0.starts_with(start))
     }
@@ -281,39 +283,39 @@ macro_rules! number_id {
 }
 
 number_id! {
-    /// Names a grant: a counter of the engine that issued it, written `g42`.
+    /// Names a grant by a counter of the engine that issued it, written `g42`.
     GrantId, 'g',
-    /// A text is not a grant id: those are `g` and a number, as in `g42`.
+    /// The error for a text that is not a grant id. A grant id is `g` and a number, as in `g42`.
     InvalidGrantId, "grant id"
 }
 number_id! {
-    /// Names a ruling: a counter of the engine that keeps it, written `r42`.
+    /// Names a saved decision by a counter of the engine that keeps it, written `r42`.
     RulingId, 'r',
-    /// A text is not the id of a ruling: those are `r` and a number, as in `r42`.
+    /// The error for a text that is not the id of a saved decision. Such an id is `r` and a number, as in `r42`.
     InvalidRulingId, "ruling id"
 }
 number_id! {
-    /// Names a decision: a counter of the engine that made it, written `d42`.
+    /// Names a decision by a counter of the engine that made it, written `d42`.
     DecisionId, 'd',
-    /// A text is not the id of a decision: those are `d` and a number, as in `d42`.
+    /// The error for a text that is not a decision id. A decision id is `d` and a number, as in `d42`.
     InvalidDecisionId, "decision id"
 }
 
 number_id! {
-    /// Names a violation of a sandbox: a counter of the engine that recorded it, written `v42`.
+    /// Names a sandbox violation by a counter of the engine that recorded it, written `v42`.
     ViolationId, 'v',
-    /// A text is not the id of a violation: those are `v` and a number, as in `v42`.
+    /// The error for a text that is not a violation id. A violation id is `v` and a number, as in `v42`.
     InvalidViolationId, "violation id"
 }
 
 number_id! {
-    /// Names a process that goes on: a counter of the engine that holds it, written `p42`.
+    /// Names a background process by a counter of the engine that holds it, written `p42`.
     ProcessId, 'p',
-    /// A text is not the id of a process: those are `p` and a number, as in `p42`.
+    /// The error for a text that is not a process id. A process id is `p` and a number, as in `p42`.
     InvalidProcessId, "process id"
 }
 
-/// Names a request (uuid v7). Knowing it lets nobody answer it.
+/// Names a request (uuid v7). Knowing the id gives no permission to answer the request.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RequestId(Uuid);
@@ -323,10 +325,10 @@ impl RequestId {
         RequestId(uuid)
     }
 
-    /// The short form that a person can type: six letters and digits without the ones that look alike.
+    /// Returns the short form that a person can type: six letters and digits without similar-looking ones.
     ///
-    /// Taken from the random part of the id, so it needs no table; two pending requests that share one
-    /// (one in about a thousand million pairs) are told apart by the full id.
+    /// The code is taken from the random part of the id, so it needs no table. About one in a thousand million pairs of
+    /// pending requests shares a code. The full id distinguishes such a pair.
     pub fn code(&self) -> Code {
         const ALPHABET: [u8; 32] = *b"0123456789abcdefghjkmnpqrstvwxyz";
         let random = self.0.as_u128();
@@ -358,7 +360,7 @@ impl fmt::Debug for RequestId {
     }
 }
 
-/// A text is not a request id: those are uuids.
+/// The error for a text that is not a request id. Request ids are uuids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidRequestId;
 

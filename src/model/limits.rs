@@ -1,4 +1,4 @@
-//! Bounds on what a command of an agent uses up.
+//! Resource limits for commands of an agent.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -6,28 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use super::duration;
 
-/// Bounds on what a command may use up. A limit can only be lowered from what this process has itself.
+/// Resource limits for a command. A limit cannot exceed the limit of this process itself.
 ///
-/// What is none has the default of the sandbox ([`Limits::UNLIMITED`] has no bound): where a number of processes can be
-/// counted for the command alone, 4096 of them; and for each process, as much memory as the machine has.
+/// A limit of none means the default of the sandbox. The default for processes is 4096, where they can be counted for
+/// the command alone. The default for the memory of each process is the memory of the machine. [`Limits::UNLIMITED`]
+/// removes a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How long it may run. Then everything it started is killed.
+    /// The longest run time. After it, everything that the command started is killed.
     pub time: Duration,
-    /// How many bytes of each output stream are kept.
+    /// The number of bytes of each output stream that are kept.
     pub output: usize,
-    /// Bytes of one file it writes.
+    /// The largest size of one written file, in bytes.
     pub file_size: Option<u64>,
-    /// Open descriptors of each process.
+    /// The most open descriptors of each process.
     pub open_files: Option<u64>,
-    /// Processes: of the command alone in a sandbox with namespaces, otherwise of this user. The superuser is bound to them by
-    /// a process namespace only (Linux 6.14), and to no fewer than 300.
+    /// The most processes. In a sandbox with namespaces, only those of the command count, and otherwise all of this
+    /// user. For the superuser, only a process namespace enforces the limit (Linux 6.14), and only from 300 on.
     pub processes: Option<u64>,
-    /// Seconds of processor time of each process.
+    /// The most processor time of each process, in seconds.
     pub cpu_seconds: Option<u64>,
-    /// Bytes of private memory of each process.
+    /// The most private memory of each process, in bytes.
     pub memory: Option<u64>,
 }
 
@@ -45,19 +46,19 @@ impl Default for Limits {
     }
 }
 
-/// The names of all limits, as a file and the command line write them.
+/// The names of all limits, in files and on the command line.
 const NAMES: [&str; 7] = ["time", "output", "file_size", "open_files", "processes", "cpu_time", "memory"];
 
 impl Limits {
-    /// The value of what has no bound, not even the default one.
+    /// The value that removes a limit, including the default one.
     pub const UNLIMITED: u64 = u64::MAX;
 
-    /// Sets the limit `name` to what `value` says, as `agents.toml` and `bestow exec --limit` do: a time (`2m`), a size
-    /// (`512MiB`), a number, or `unlimited`.
+    /// Sets the limit `name` to `value`, in the notation of `agents.toml` and `bestow exec --limit`: a time (`2m`), a
+    /// size (`512MiB`), a number, or `unlimited`.
     ///
     /// # Errors
     ///
-    /// [`InvalidLimit`] if there is no such limit, or the value is none for it.
+    /// [`InvalidLimit`] if no limit has this name, or the value is not valid for it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), InvalidLimit> {
         let wrong = |expected| InvalidLimit::Value { name: name.into(), value: value.into(), expected };
         let time = || duration::parse(value).filter(|time| !time.is_zero()).ok_or_else(|| wrong("a time, as in `2m`"));
@@ -81,14 +82,14 @@ impl Limits {
         Ok(())
     }
 
-    /// The names of all limits, as [`Limits::set`] takes them.
+    /// Lists the names of all limits, as [`Limits::set`] takes them.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.into_iter()
     }
 
-    /// `new`, but nothing of it that bounds less than this does.
+    /// Returns `new`, with each limit that is laxer than now replaced by the current one.
     pub(crate) fn narrowed(&self, new: &Limits) -> Limits {
-        // Of a limit and a default that the machine makes, nobody knows here which bounds more.
+        // The default depends on the machine, so a limit cannot be compared with a default here.
         let least = |now: Option<u64>, new: Option<u64>| now.zip(new).map_or(now, |(now, new)| Some(now.min(new)));
         Limits {
             time: self.time.min(new.time),
@@ -106,7 +107,7 @@ fn unlimited(value: &str) -> Option<u64> {
     (value == "unlimited").then_some(Limits::UNLIMITED)
 }
 
-/// Reads `512MiB`, or a number of bytes.
+/// Parses a size such as `512MiB`, or a number of bytes.
 fn size(text: &str) -> Option<u64> {
     const UNITS: [(&str, u32); 5] = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40), ("", 0)];
     let (digits, shift) = UNITS.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)))?;
@@ -114,22 +115,22 @@ fn size(text: &str) -> Option<u64> {
     number.and_then(|number| number.checked_mul(1 << shift)).or_else(|| unlimited(text))
 }
 
-/// A text is no limit.
+/// The reason why a text is not a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidLimit {
-    /// There is no limit of this name.
+    /// The name is not the name of a limit.
     Name(String),
-    /// It cannot be this.
+    /// The limit cannot have this value.
     Value {
-        /// Which limit.
+        /// The name of the limit.
         name: String,
-        /// What it cannot be.
+        /// The invalid value.
         value: String,
-        /// What it can be.
+        /// A description of valid values.
         expected: &'static str,
     },
-    /// It is not a name, `=` and a value.
+    /// The text is not a name, `=` and a value.
     Form(String),
 }
 
@@ -147,7 +148,7 @@ impl fmt::Display for InvalidLimit {
 
 impl std::error::Error for InvalidLimit {}
 
-/// One limit, as the command line names it: `memory=2GiB`.
+/// One limit in command-line notation: `memory=2GiB`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     name: String,
@@ -155,9 +156,9 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Sets it in `limits`.
+    /// Sets this limit in `limits`.
     pub fn set_in(&self, limits: &mut Limits) {
-        // It was tried out when it was parsed.
+        // The value was validated on parsing.
         let _ = limits.set(&self.name, &self.value);
     }
 }

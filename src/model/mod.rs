@@ -1,4 +1,5 @@
-//! What things are: values, parsed once. Nothing here reads a disk, a clock or the environment, waits, or decides.
+//! The value types of bestow. Each value is parsed once. No code here reads a disk, a clock or the environment, waits,
+//! or makes a decision.
 
 mod action;
 mod agent;

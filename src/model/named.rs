@@ -1,63 +1,63 @@
-//! What a command line names, as it is written there.
+//! Resources that a command line names, as they are written there.
 
 use smol_str::SmolStr;
 
 use super::Access;
 
-/// One thing that a command line names.
+/// One resource that a command line names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
-    /// A path: absolute, below the home directory (`~/…`), or from where the line starts.
+    /// A path: absolute, below the home directory (`~/…`), or relative to the start directory of the line.
     Path {
-        /// The way in which it is used.
+        /// The kind of access.
         access: Access,
-        /// The path as text; of a pattern, the directory in front of its first sign.
+        /// The path as text. For a pattern, it is the directory before its first wildcard.
         text: SmolStr,
-        /// How a shell goes on from that directory, where the word is a pattern.
+        /// The rest of the pattern after this directory, if the word is a pattern.
         pattern: Option<SmolStr>,
-        /// How much of what lies below it is used with it.
+        /// The part of the content below the path that is used too.
         below: Below,
-        /// The program is known to use it so. Else it is a word that may be no path at all.
+        /// True if the program is known to use the path so. Otherwise the word may be no path at all.
         certain: bool,
     },
-    /// A file that may be run as a program.
+    /// A file that may run as a program.
     Program {
-        /// The path, as that of another.
+        /// The path, written like [`Named::Path`].
         text: SmolStr,
-        /// How a shell goes on from there, where the word is a pattern.
+        /// The rest of the pattern after this directory, if the word is a pattern.
         pattern: Option<SmolStr>,
     },
     /// The network.
     Network {
-        /// The host, if a word says which.
+        /// The host, if a word names it.
         host: Option<SmolStr>,
-        /// The program is known to reach it. Else something in the words may.
+        /// True if the program is known to reach the host. Otherwise something in the words may reach it.
         certain: bool,
     },
 }
 
-/// How much of what lies below a path is used with the path.
+/// The part of the content below a path that is used with the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Below {
     /// The path alone.
     Nothing,
-    /// The names of what lies there, and not what it holds.
+    /// The names of the entries, and not their content.
     Names,
-    /// All of it.
+    /// The whole content.
     Everything,
-    /// All of it, with what links there lead to.
+    /// The whole content, including the targets of links in it.
     Followed,
-    /// What has changed of all of it, or is kept of it elsewhere.
+    /// The changed part of the content, or versions of it that are stored elsewhere.
     Versions,
 }
 
 impl Below {
-    /// Returns true if all that it holds is used.
+    /// Returns true if the whole content is used.
     pub(crate) fn is_everything(self) -> bool {
         matches!(self, Below::Everything | Below::Followed)
     }
 
-    /// The same; with what links lead to, if all of it is used.
+    /// Adds the targets of links if `follows` is true and the whole content is used.
     pub(crate) fn followed_if(self, follows: bool) -> Below {
         if follows && self == Below::Everything { Below::Followed } else { self }
     }

@@ -1,4 +1,4 @@
-//! Paths as texts. Nothing here reads the disk: what a path *means* is for `fs` to find out.
+//! Paths as texts. No code here reads the disk. The module `fs` resolves paths.
 
 use std::{fmt, path::Path, str::FromStr, sync::Arc};
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize, Serializer};
 /// The most characters a path may have (`sources/004`, pathSanitize).
 const MAX_PATH_CHARS: usize = 4096;
 
-/// Why a text is not a path that the engine takes.
+/// The reason why the engine does not accept a text as a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidPath {
-    /// U+0001 to U+001F, except tab and line feed.
+    /// The text has a character from U+0001 to U+001F, except tab and line feed.
     ControlCharacter,
-    /// U+0000, which ends a text where C reads it.
+    /// The text has U+0000, which ends a text in C.
     Nul,
-    /// A `..`: what it leads to depends on the links before it, and a text cannot tell.
+    /// The text has a `..`. Its target depends on the links before it, which a text does not show.
     ParentComponent,
-    /// Does not begin at the root.
+    /// The text does not begin at the root.
     Relative,
-    /// More than 4096 characters.
+    /// The text has more than 4096 characters.
     TooLong,
 }
 
@@ -37,20 +37,20 @@ impl fmt::Display for InvalidPath {
 
 impl std::error::Error for InvalidPath {}
 
-/// Refuses the characters and lengths that no path may have; says nothing else about it.
+/// Checks a text for the forbidden characters and the length limit of paths. It checks nothing else.
 ///
-/// Behaviour: `sources/004`, "pathSanitize". Too long is reported before a null byte, that before other
-/// control characters. Nothing is trimmed, decoded or folded.
+/// Behaviour: `sources/004`, "pathSanitize". Excess length is reported before a null byte, and a null byte before other
+/// control characters. The text is not trimmed, decoded or normalized.
 ///
 /// # Errors
 ///
 /// [`InvalidPath::TooLong`], [`InvalidPath::Nul`] or [`InvalidPath::ControlCharacter`].
 pub fn sanitize(text: &str) -> Result<&str, InvalidPath> {
-    // The cheap question first: 4096 bytes are never more than 4096 characters.
+    // The cheap check comes first: 4096 bytes are never more than 4096 characters.
     if text.len() > MAX_PATH_CHARS && text.chars().nth(MAX_PATH_CHARS).is_some() {
         return Err(InvalidPath::TooLong);
     }
-    // NUL first: it is also a control character, and the caller should hear the worse news.
+    // NUL comes first. It is also a control character, and the caller should get the more serious error.
     if text.contains('\0') {
         return Err(InvalidPath::Nul);
     }
@@ -60,10 +60,10 @@ pub fn sanitize(text: &str) -> Result<&str, InvalidPath> {
     Ok(text)
 }
 
-/// An absolute path that passed every check a text alone can pass.
+/// An absolute path that passed every check that is possible without the disk.
 ///
-/// Says nothing about the disk: the path may not exist, and may be a link. Only [`FromStr`] builds one, so
-/// code that takes a `SanitizedPath` never checks again. `//`, `/./` and a trailing `/` are folded.
+/// The path may not exist, and may be a link. Only [`FromStr`] creates a `SanitizedPath`, so code that takes one never
+/// checks again. `//`, `/./` and a trailing `/` are normalized.
 ///
 /// ```
 /// use bestow::SanitizedPath;
@@ -93,7 +93,7 @@ impl FromStr for SanitizedPath {
         if !text.starts_with('/') {
             return Err(InvalidPath::Relative);
         }
-        // Collapsing `..` by text would give another file than the disk does when a link is involved.
+        // Resolving `..` in the text would give another file than the disk does, if a link is involved.
         if text.split('/').any(|part| part == "..") {
             return Err(InvalidPath::ParentComponent);
         }
@@ -105,8 +105,8 @@ impl FromStr for SanitizedPath {
     }
 }
 
-/// True for a path that is valid and folded as it stands, and has no tab or line feed: nearly every one, found out in one
-/// pass.
+/// Returns true for a valid and normalized path without tab and line feed. Nearly every path is one. The check takes
+/// one pass.
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     if bytes.len() > MAX_PATH_CHARS || bytes.first() != Some(&b'/') {
@@ -127,28 +127,28 @@ fn is_plain(text: &str) -> bool {
     bytes.len() == 1 || (len > 0 && !is_dots(len, dots))
 }
 
-/// True for `.` and `..`, by their length and their dots.
+/// Returns true for `.` and `..`, by their length and their number of dots.
 fn is_dots(len: usize, dots: usize) -> bool {
     len <= 2 && dots == len
 }
 
 impl SanitizedPath {
-    /// The root of the file system.
+    /// Returns the root of the file system.
     pub fn root() -> SanitizedPath {
         SanitizedPath("/".into())
     }
 
-    /// The path as text.
+    /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The path as the standard library wants it.
+    /// Returns the path as a [`Path`] of the standard library.
     pub fn as_path(&self) -> &Path {
         Path::new(self.as_str())
     }
 
-    /// The names of its components, from the root on.
+    /// Iterates over the names of the components, from the root on.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let mut rest = self.as_str().strip_prefix('/').filter(|rest| !rest.is_empty());
         std::iter::from_fn(move || {
@@ -160,7 +160,7 @@ impl SanitizedPath {
         })
     }
 
-    /// The way from the root to it: each path above it, from the top, and the path itself. The root is the first.
+    /// Iterates over the ancestors of the path from the root on, and then the path itself. The root is the first.
     pub(crate) fn way(&self) -> impl Iterator<Item = &str> {
         let (path, mut end) = (self.as_str(), 0);
         let below = self.names().filter_map(move |name| {
@@ -170,18 +170,19 @@ impl SanitizedPath {
         std::iter::once("/").chain(below)
     }
 
-    /// How many directories it stands below.
+    /// Returns the number of components.
     pub(crate) fn depth(&self) -> usize {
         self.names().count()
     }
 
-    /// By component, never by text: `/work` does not contain `/work-evil`. A path contains itself.
+    /// Returns true if `other` is this path or lies below it. The comparison is by component, never by text: `/work`
+    /// does not contain `/work-evil`.
     pub fn contains(&self, other: &SanitizedPath) -> bool {
         contains(self.as_str(), other.as_str())
     }
 }
 
-/// Containment of two folded absolute paths; both come from a [`SanitizedPath`].
+/// Returns true if `root` contains `path`. Both must be normalized absolute paths from a [`SanitizedPath`].
 fn contains(root: &str, path: &str) -> bool {
     match path.strip_prefix(root) {
         Some(rest) => rest.is_empty() || rest.starts_with('/') || root == "/",
@@ -237,7 +238,10 @@ mod tests {
             let same = text == "/" || folded == text && !folded.is_empty();
             let valid = !text.contains(['\t', '\0']) && text.split('/').all(|part| part != "..");
             prop_assert_eq!(is_plain(&text), same && valid);
-            prop_assert_eq!(is_plain(&text), text.parse::<SanitizedPath>().is_ok_and(|path| path.as_str() == text) && !text.contains('\t'));
+            prop_assert_eq!(
+                is_plain(&text),
+                text.parse::<SanitizedPath>().is_ok_and(|path| path.as_str() == text) && !text.contains('\t')
+            );
         }
 
         #[test]

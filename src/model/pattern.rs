@@ -1,4 +1,4 @@
-//! Patterns of commands, and which commands are like them.
+//! Patterns of commands, and their comparison with parsed commands.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -6,41 +6,42 @@ use serde::{Deserialize, Serialize};
 
 use super::spoken::{Ends, Said, Spoken, base_name};
 
-/// A pattern of commands: words, where `*` stands for anything within one word and a last `**` for any words.
+/// A pattern of commands. It consists of words. `*` matches any characters within one word, and a last `**` matches any
+/// words.
 ///
-/// In a rule that allows, neither stands for an option that is not known to be harmless: `git push origin **` says
-/// nothing about `git push origin --receive-pack=x`.
+/// In a rule that allows, a wildcard matches no option that is not known to be harmless: `git push origin **` does not
+/// match `git push origin --receive-pack=x`.
 ///
-/// It is compared with commands as they are parsed, never with text: `git push **` says nothing about
-/// `git push; rm -rf x` but for its first half.
+/// A pattern is compared with parsed commands, never with text: `git push **` matches only the first half of
+/// `git push; rm -rf x`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CommandPattern(Arc<str>);
 
-/// The part of a command that a pattern certainly covers.
+/// The part of a command that a pattern certainly matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coverage {
-    /// All of it.
+    /// The whole command.
     Whole,
-    /// All but the word at this place, which a wildcard does not stand for.
+    /// The whole command except the word at this position. A wildcard must not match this word.
     AllBut(usize),
-    /// None of it.
+    /// The empty part: the pattern does not match for certain.
     None,
 }
 
-/// Why a text is not a [`CommandPattern`].
+/// The reason why a text is not a [`CommandPattern`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidPattern {
-    /// It says nothing.
+    /// The text has no words.
     Empty,
-    /// More than 1024 characters.
+    /// The text has more than 1024 characters.
     TooLong,
-    /// It holds something that a shell would act on.
+    /// The text has a character with a special meaning in a shell.
     Operator(char),
-    /// `**` stands anywhere but at the end.
+    /// `**` is at another place than the end.
     RestInside,
-    /// The program is not named.
+    /// The pattern does not name the program.
     AnyProgram,
 }
 
@@ -51,7 +52,8 @@ impl fmt::Display for InvalidPattern {
             InvalidPattern::TooLong => f.write_str("a command pattern has at most 1024 characters"),
             InvalidPattern::Operator(c) => write!(
                 f,
-                "a command pattern is the words of one command, without `{}`: each command of a line is compared by itself",
+                "a command pattern is the words of one command, without `{}`: each command of a line is \
+                 compared by itself",
                 c.escape_default()
             ),
             InvalidPattern::RestInside => f.write_str("`**` stands for all other words, so it comes last"),
@@ -66,13 +68,13 @@ impl fmt::Display for InvalidPattern {
 impl std::error::Error for InvalidPattern {}
 
 impl CommandPattern {
-    /// The pattern as it was written, with single spaces.
+    /// Returns the pattern as text, with single spaces.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns how far this certainly covers `command`: every word is written out, the program is called by just this
-    /// name, and the words at `by_name` stand in the pattern themselves.
+    /// Returns the part of `command` that this pattern certainly matches. A match needs literal words, and a program
+    /// with exactly the name in the pattern. The words at the positions `by_name` must be in the pattern themselves.
     pub(crate) fn certainly_covers(&self, command: &Spoken, by_name: &[usize]) -> Coverage {
         let words = command.words.iter().map(Said::written).collect::<Option<Vec<_>>>();
         match words.filter(|words| !command.anywhere && equals(&self.0, words)) {
@@ -84,7 +86,7 @@ impl CommandPattern {
         }
     }
 
-    /// Whether the word `text` at `place` stands in the pattern itself: as it is, or as `--option=*`.
+    /// Returns true if the pattern itself names the word `text` at position `place`: literally, or as `--option=*`.
     fn names(&self, place: usize, text: &str) -> bool {
         let Some(pattern) = self.0.split(' ').nth(place).filter(|pattern| *pattern != "**") else { return false };
         match pattern.split_once('*') {
@@ -93,22 +95,22 @@ impl CommandPattern {
         }
     }
 
-    /// Whether `command` may be like this. A program is known under any path, options may stand between the words, and
-    /// what is not known may be any words.
+    /// Returns true if the pattern may match `command`. A program matches under any path, options may stand between the
+    /// words, and an unknown part may be any words.
     pub(crate) fn may_cover(&self, command: &Spoken) -> bool {
         let pattern: Vec<&str> = self.0.split(' ').collect();
         let mut search = Search::new(&pattern, command.anywhere);
         command.words.iter().any(|word| search.read(word)) || search.ends_well()
     }
 
-    /// The name that the program must have, whatever its path; none if a `*` stands in it.
+    /// Returns the name of the program, without its path. Returns none if the name contains a `*`.
     pub(crate) fn program(&self) -> Option<&str> {
         let program = base_name(self.0.split(' ').next()?);
         (!program.contains('*')).then_some(program)
     }
 }
 
-/// Whether just these words are like the pattern.
+/// Returns true if exactly these words match the pattern.
 fn equals(pattern: &str, words: &[&str]) -> bool {
     let mut words = words.iter();
     for pattern in pattern.split(' ') {
@@ -122,11 +124,11 @@ fn equals(pattern: &str, words: &[&str]) -> bool {
     words.next().is_none()
 }
 
-/// Options between `git` and its subcommand that take a value. One that is in neither list may take one.
+/// Options between `git` and its subcommand that take a value. An option in neither list may take a value.
 const GIT_VALUES: &[&str] =
     &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source", "--super-prefix"];
 
-/// Those that take none.
+/// Options between `git` and its subcommand that take no value.
 const GIT_FLAGS: &[&str] = &[
     "-p",
     "-P",
@@ -141,15 +143,17 @@ const GIT_FLAGS: &[&str] = &[
     "--icase-pathspecs",
 ];
 
-/// How far the words of a pattern may have been met by the words read so far: several ways at once.
+/// The possible states of a match: how many words of the pattern the words so far may have matched. Several states hold
+/// at once.
 struct Search<'p> {
     pattern: &'p [&'p str],
     anywhere: bool,
-    /// At each place, whether this many words of the pattern may have been met.
+    /// At each index, true if this many words of the pattern may have matched.
     met: Vec<bool>,
-    /// The same, with an option read last: the next word may be its value.
+    /// At each index, true if this many words may have matched and the last word was an option. The next word may be
+    /// its value.
     after_option: Vec<bool>,
-    /// Behind `git`, an option of its own was read last whose value the next word certainly is.
+    /// True if the last word was an option of `git` itself that certainly takes the next word as its value.
     before_value: bool,
 }
 
@@ -162,7 +166,7 @@ impl<'p> Search<'p> {
         Search { pattern, anywhere, after_option: vec![false; met.len()], met, before_value: false }
     }
 
-    /// Reads one more word; says whether the pattern is met by now, whatever follows.
+    /// Reads one more word. Returns true if the pattern now matches, independent of the words that follow.
     fn read(&mut self, word: &Said) -> bool {
         if let Some(nothing) = self.met.first_mut() {
             *nothing |= self.anywhere;
@@ -174,7 +178,7 @@ impl<'p> Search<'p> {
             Said::Maybe(_) => self.or(&before),
             Said::Many(_) => {
                 self.or(&before);
-                // Each turn meets one word more, or none.
+                // Each pass matches one more word, or none.
                 for _ in self.pattern {
                     let before = self.state();
                     self.step(word);
@@ -185,7 +189,7 @@ impl<'p> Search<'p> {
         self.pattern.last() == Some(&"**") && self.may_have_met(self.pattern.len() - 1)
     }
 
-    /// Whether the pattern is met if no word follows.
+    /// Returns true if the pattern matches and no word follows.
     fn ends_well(&self) -> bool {
         let rest = usize::from(self.pattern.last() == Some(&"**"));
         self.may_have_met(self.pattern.len()) || (rest == 1 && self.may_have_met(self.pattern.len() - 1))
@@ -206,7 +210,7 @@ impl<'p> Search<'p> {
         self.after_option.iter_mut().zip(after_option).for_each(|(now, before)| *now |= before);
     }
 
-    /// One word, whatever it is.
+    /// Advances the states by one word.
     fn step(&mut self, word: &Said) {
         let option = may_be_option(word);
         let own = self.own_option(word);
@@ -218,7 +222,7 @@ impl<'p> Search<'p> {
             if let Some(next) = met.get_mut(place + 1) {
                 *next |= fits;
             }
-            // Options, and what they take, stand anywhere between the program and the last word that is wanted.
+            // Options and their values may stand anywhere between the program and the last word of the pattern.
             if let (Some(met), Some(after)) = (met.get_mut(place), after_option.get_mut(place)) {
                 match own.filter(|_| place == 1) {
                     Some(takes_value) => *met |= !takes_value,
@@ -233,7 +237,8 @@ impl<'p> Search<'p> {
         (self.met, self.after_option) = (met, after_option);
     }
 
-    /// Whether `word` is an option that stands between `git` and its subcommand, and takes the next word.
+    /// Classifies `word` as an option between `git` and its subcommand. Returns true if it takes the next word, false
+    /// if it takes none, and none for any other word.
     fn own_option(&self, word: &Said) -> Option<bool> {
         let git = self.pattern.first().is_some_and(|program| base_name(program) == "git");
         let text = word.written().filter(|_| git)?;
@@ -247,7 +252,7 @@ impl<'p> Search<'p> {
         match word {
             Said::Is(text) | Said::Maybe(text) => {
                 let name = base_name(text);
-                // `-cgit`: the name may be joined to an option.
+                // The name may be joined to an option, as in `-cgit`.
                 let joined = self.anywhere && text.starts_with('-');
                 is_like(wanted, name) || (joined && is_like(&format!("*{wanted}"), name))
             }
@@ -276,7 +281,7 @@ fn may_be(pattern: &str, word: &Said) -> bool {
     }
 }
 
-/// Whether something like the pattern may start so.
+/// Returns true if some text that matches the pattern may begin with `start`.
 fn may_start(pattern: &str, start: &str) -> bool {
     match pattern.split_once('*') {
         Some((fixed, _)) => fixed.starts_with(start) || start.starts_with(fixed),
@@ -284,7 +289,7 @@ fn may_start(pattern: &str, start: &str) -> bool {
     }
 }
 
-/// Whether something like the pattern may end so.
+/// Returns true if some text that matches the pattern may end with `end`.
 fn may_end(pattern: &str, end: &str) -> bool {
     match pattern.rsplit_once('*') {
         Some((_, fixed)) => fixed.ends_with(end) || end.ends_with(fixed),
@@ -292,7 +297,7 @@ fn may_end(pattern: &str, end: &str) -> bool {
     }
 }
 
-/// Whether a word is like a pattern in which `*` stands for any characters.
+/// Returns true if a word matches a pattern in which `*` stands for any characters.
 fn is_like(pattern: &str, word: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|start| word.strip_prefix(start)) else { return false };

@@ -1,4 +1,4 @@
-//! One thing that can be held, and its text form, the tag.
+//! Permissions, and their text form, the tag.
 
 use std::{fmt, str::FromStr};
 
@@ -9,18 +9,18 @@ use super::{InvalidPath, InvalidToolPath, SanitizedPath, Shown, ToolPath, text::
 /// The most permissions one request or one grant may name.
 pub(crate) const MAX_PERMISSIONS: usize = 32;
 
-/// How a path may be used. `Write` is `Read` and more, so the stronger is the greater.
+/// The kind of access to a path. `Write` includes `Read`, so it is the greater one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "a third kind of access must break whoever decides on two")]
 pub enum Access {
-    /// Looking.
+    /// Reading.
     Read,
-    /// Changing, which includes looking.
+    /// Writing, which includes reading.
     Write,
 }
 
-/// One thing an agent can hold. Its text form is the tag; parsing what is displayed gives the same value.
+/// One permission that an agent can hold. Its text form is the tag. Parsing the displayed text gives an equal value.
 ///
 /// ```
 /// use bestow::Permission;
@@ -32,9 +32,9 @@ pub enum Access {
 #[serde(try_from = "String", into = "String")]
 #[allow(clippy::exhaustive_enums, reason = "a new kind of permission must be met everywhere a decision is made")]
 pub enum Permission {
-    /// `@events`: the engine's own socket, as the holder and nobody else.
+    /// `@events`: the engine's own socket, with the identity of the holder only.
     Events,
-    /// `@network`.
+    /// `@network`: the network.
     Network,
     /// `@read:<absolute path>` or `@write:<absolute path>`: that path and everything below it.
     Path(Access, SanitizedPath),
@@ -42,7 +42,7 @@ pub enum Permission {
     Tool(ToolPath),
 }
 
-/// Why a text is not a tag.
+/// The reason why a text is not a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidPermission {
@@ -50,11 +50,11 @@ pub enum InvalidPermission {
     ReadWithoutPath,
     /// `@write:` without a path.
     WriteWithoutPath,
-    /// The path of the tag is not one.
+    /// The path of the tag is invalid.
     Path(InvalidPath),
-    /// The name after `@tool:` is not one.
+    /// The name after `@tool:` is invalid.
     Tool(InvalidToolPath),
-    /// None of the five forms.
+    /// The text has none of the five forms.
     UnknownForm,
 }
 
@@ -66,7 +66,8 @@ impl fmt::Display for InvalidPermission {
             InvalidPermission::Path(why) => why.fmt(f),
             InvalidPermission::Tool(why) => why.fmt(f),
             InvalidPermission::UnknownForm => f.write_str(
-                "a permission is `@network`, `@events`, `@read:<absolute path>`, `@write:<absolute path>` or `@tool:<name>`",
+                "a permission is `@network`, `@events`, `@read:<absolute path>`, `@write:<absolute path>` or \
+                 `@tool:<name>`",
             ),
         }
     }
@@ -75,17 +76,18 @@ impl fmt::Display for InvalidPermission {
 impl std::error::Error for InvalidPermission {}
 
 impl Permission {
-    /// Reading `path` and everything below it.
+    /// Creates the permission to read `path` and everything below it.
     pub fn read(path: SanitizedPath) -> Permission {
         Permission::Path(Access::Read, path)
     }
 
-    /// Writing `path` and everything below it; includes reading.
+    /// Creates the permission to write `path` and everything below it. It includes reading.
     pub fn write(path: SanitizedPath) -> Permission {
         Permission::Path(Access::Write, path)
     }
 
-    /// Whether holding this means holding `other`: write covers read, a root covers what is below it.
+    /// Returns true if a holder of this permission also holds `other`. Write covers read. A directory covers everything
+    /// below it.
     pub fn covers(&self, other: &Permission) -> bool {
         match (self, other) {
             (Permission::Events, Permission::Events) | (Permission::Network, Permission::Network) => true,
@@ -95,7 +97,7 @@ impl Permission {
         }
     }
 
-    /// The path, where there is one.
+    /// Returns the path, if the permission has one.
     pub fn path(&self) -> Option<&SanitizedPath> {
         match self {
             Permission::Path(_, path) => Some(path),
@@ -103,7 +105,7 @@ impl Permission {
         }
     }
 
-    /// Where it stands among others that are asked: what lets most happen comes first.
+    /// Returns a sort key for prompts. The most powerful permission has the lowest key.
     pub(crate) fn breadth(&self) -> (u8, usize) {
         match self {
             Permission::Path(Access::Write, path) => (0, path.depth()),
@@ -114,7 +116,8 @@ impl Permission {
         }
     }
 
-    /// A phrase for people, as in "write access to /work/site" (`sources/004`, permissionDescribeDecision).
+    /// Formats the permission for people, as in "write access to /work/site" (`sources/004`,
+    /// permissionDescribeDecision).
     pub fn describe(&self) -> impl fmt::Display + '_ {
         Described(self)
     }
@@ -143,7 +146,8 @@ impl fmt::Display for Described<'_> {
 impl FromStr for Permission {
     type Err = InvalidPermission;
 
-    /// White space before the tag is passed over; after it, it is part of a path and passed over else.
+    /// Parses a tag. White space before the tag is ignored. White space after a path is part of the path. After other
+    /// tags it is ignored.
     fn from_str(text: &str) -> Result<Self, InvalidPermission> {
         let text = text.trim_start();
         let path = |text: &str| text.parse().map_err(InvalidPermission::Path);
@@ -186,27 +190,27 @@ impl fmt::Display for Permission {
     }
 }
 
-/// What a check asks about: a [`Permission`] that owns nothing, so that asking allocates nothing.
+/// A borrowed [`Permission`] for a check, so that a check allocates nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "mirrors `Permission`")]
 pub enum Want<'a> {
-    /// `@events`.
+    /// `@events`: the engine's own socket.
     Events,
-    /// `@network`.
+    /// `@network`: the network.
     Network,
-    /// A use of a path, as text. What is not a [`SanitizedPath`] is held by nobody.
+    /// An access to a path, as text. No agent holds a text that is not a [`SanitizedPath`].
     Path(Access, &'a str),
-    /// A use of the capability `@tool:<name>`, as text. What is not a [`ToolPath`] is held by nobody.
+    /// A use of the capability `@tool:<name>`, as text. No agent holds a text that is not a [`ToolPath`].
     Tool(&'a str),
 }
 
 impl<'a> Want<'a> {
-    /// Reading `path`.
+    /// Creates the query for reading `path`.
     pub fn read(path: &'a str) -> Want<'a> {
         Want::Path(Access::Read, path)
     }
 
-    /// Writing `path`.
+    /// Creates the query for writing `path`.
     pub fn write(path: &'a str) -> Want<'a> {
         Want::Path(Access::Write, path)
     }
@@ -223,24 +227,24 @@ impl<'a> From<&'a Permission> for Want<'a> {
     }
 }
 
-/// What one request or grant is about: at least one permission, at most 32, none twice, in the order given.
+/// The permissions of one request or grant: at least one, at most 32, without duplicates, in the given order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Permission>", into = "Vec<Permission>")]
 pub struct Permissions(Vec<Permission>);
 
-/// Why a list is not [`Permissions`].
+/// The reason why a list is not [`Permissions`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidPermissions {
-    /// Nothing was named.
+    /// The list is empty.
     Empty,
-    /// More than 32 were named.
+    /// The list has more than 32 permissions.
     TooMany,
-    /// One of them is not a tag.
+    /// One text in the list is not a tag.
     Tag {
-        /// The text, as it was given.
+        /// The given text.
         tag: String,
-        /// What is wrong with it.
+        /// The error in the text.
         why: InvalidPermission,
     },
 }
@@ -258,21 +262,22 @@ impl fmt::Display for InvalidPermissions {
 impl std::error::Error for InvalidPermissions {}
 
 impl Permissions {
-    /// From tags as tools give them: trimmed, without repetitions, order kept (`sources/004`, permissionTagsNormalize).
+    /// Parses tags as tools provide them: trimmed, without duplicates, in the given order (`sources/004`,
+    /// permissionTagsNormalize).
     ///
     /// # Errors
     ///
-    /// The first text that is not a tag; an empty list; more than 32.
+    /// Fails at the first text that is not a tag, for an empty list, and for more than 32 tags.
     pub fn from_tags<T: AsRef<str>>(tags: impl IntoIterator<Item = T>) -> Result<Permissions, InvalidPermissions> {
         let parse = |tag: T| {
             let tag = tag.as_ref().trim();
             tag.parse().map_err(|why| InvalidPermissions::Tag { tag: tag.to_owned(), why })
         };
-        // One more than the limit is enough to know that it is passed; a flood is not read to its end.
+        // One tag above the limit is enough to detect the excess. The rest of a flood is not read.
         tags.into_iter().take(MAX_PERMISSIONS + 1).map(parse).collect::<Result<Vec<_>, _>>()?.try_into()
     }
 
-    /// The permissions, in order.
+    /// Iterates over the permissions, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Permission> {
         self.0.iter()
     }
@@ -322,7 +327,7 @@ impl fmt::Display for Permissions {
     }
 }
 
-/// Permissions on one line, escaped for people.
+/// Writes permissions on one line, escaped for people.
 pub(crate) fn list<'a>(
     f: &mut fmt::Formatter<'_>,
     permissions: impl IntoIterator<Item = &'a Permission>,

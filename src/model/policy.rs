@@ -1,4 +1,4 @@
-//! What a person has written down: the settings of an engine and the agents it starts with.
+//! Policies: the settings of an engine and its initial agents, as a person wrote them.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -9,36 +9,36 @@ use super::{
     TaskSettings, Tools, Verdict,
 };
 
-/// What to do with a request when nobody is there.
+/// The treatment of a request if no approver is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "wait or do not")]
 pub enum OnNoUser {
-    /// Keep it for the first who comes, until it expires.
+    /// Queues the request for the first approver that connects, until it expires.
     Queue,
-    /// Resolve it as unavailable at once.
+    /// Resolves the request as unavailable at once.
     Deny,
 }
 
-/// Whether a person may be asked at all.
+/// The setting that allows or forbids requests to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "somebody is there or nobody is")]
 pub enum Interaction {
-    /// People answer.
+    /// People answer requests.
     Interactive,
-    /// Nobody does: every request resolves as unavailable at once, none waits.
+    /// Requests are never answered: each resolves as unavailable at once, and none waits.
     NonInteractive,
 }
 
-/// What happens to the part of a changed file that gives more than before.
+/// The treatment of the part of a changed file that gives more permissions than before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "at once or not")]
 pub enum Widening {
-    /// It takes effect at once.
+    /// The part takes effect at once.
     Apply,
-    /// It is held back until a person agrees.
+    /// The part waits until a person agrees.
     Confirm,
 }
 
@@ -46,63 +46,65 @@ pub enum Widening {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Settings {
-    /// What reading needs.
+    /// The permissions that reading needs.
     pub reads: Reads,
-    /// Whether a person may be asked.
+    /// The setting that allows or forbids requests to people.
     pub interaction: Interaction,
-    /// What to do when nobody is there.
+    /// The treatment of requests if no approver is connected.
     pub on_no_user: OnNoUser,
-    /// What to do with a reload that gives more.
+    /// The treatment of a reload that gives more permissions.
     pub widening: Widening,
-    /// What is said to an action that nothing speaks about: a question, or no.
+    /// The verdict about an action if no rule applies: ask or deny.
     pub default_verdict: Verdict,
-    /// How long a request waits.
+    /// The time that a request waits.
     pub request_timeout: Duration,
-    /// How long a refusal answers the same question again.
+    /// The time for which a denial also answers equal requests.
     pub denial_memory: Duration,
-    /// How many requests of one agent may wait at once.
+    /// The most requests of one agent that may be pending at once.
     pub max_pending: u32,
-    /// How many questions of one agent, with those it created, may reach people within a minute.
+    /// The most requests per minute that may reach people, for one agent together with the agents it created.
     pub max_asks_per_minute: u32,
-    /// How many grants one agent may hold from other agents, and as many again from people and the host program.
+    /// The most grants that one agent may hold from other agents. As many again may come from people and the host
+    /// program.
     pub max_grants: u32,
-    /// How many agents one agent, with those it created, may create.
+    /// The most agents that one agent, together with the agents it created, may create.
     pub max_children: u32,
-    /// How many processes of one agent may go on at once.
+    /// The most background processes of one agent at once.
     #[serde(default = "for_processes")]
     pub max_processes: u32,
-    /// How much a command of an agent may use up, if the host program does not say.
+    /// The resource limits for commands of agents, if the host program sets none.
     #[serde(default)]
     pub limits: Limits,
-    /// How often a right may be passed on from agent to agent.
+    /// The most times that a permission may be passed on from agent to agent.
     pub max_depth: u8,
-    /// How long a hook of the host program may take; then it has failed.
+    /// The time limit for a hook of the host program. A slower hook has failed.
     #[serde(default = "for_hooks")]
     pub hook_timeout: Duration,
-    /// How many facts that change nothing (refusals, noes, what hooks said) the agents of one family cause within a minute and
-    /// are told one by one; beyond that they are told as a number.
+    /// The most events per minute of one agent family that change nothing and are published one by one: refusals,
+    /// denials, results of hooks. Further ones are published as a count.
     #[serde(default = "for_facts")]
     pub max_facts_per_minute: u32,
-    /// How many changes (gifts, questions, children, and their ends) they cause within a minute before they have to wait.
+    /// The most changes per minute of one agent family: grants, requests, new agents, and their ends. Further changes
+    /// must wait.
     #[serde(default = "for_changes")]
     pub max_changes_per_minute: u32,
-    /// Paths that no grant reaches, except one from a file that names exactly that path.
+    /// Paths that no grant covers, except a grant from a file that names exactly this path.
     pub protected: Arc<[SanitizedPath]>,
-    /// The names of the file that says all this: nobody is given a right to write what holds it. In the file itself such a right
-    /// is a mistake.
+    /// The paths of the file that contains these settings. No agent gets a permission to write this file or a directory
+    /// above it. Such a permission in the file itself is an error.
     #[serde(default)]
     pub governing: Arc<[SanitizedPath]>,
-    /// Scheduled tasks.
+    /// The settings for scheduled tasks.
     #[serde(default)]
     pub tasks: TaskSettings,
-    /// How commands are judged.
+    /// The rules for classifying commands.
     #[serde(default)]
     pub commands: CommandRules,
-    /// The tools that are declared besides the built-in ones.
+    /// The declared tools besides the built-in ones.
     #[serde(default)]
     pub tools: Tools,
-    /// Names that are sensitive besides the built-in ones: who may write a directory may not write these in it, unless
-    /// a right names them.
+    /// Sensitive names besides the built-in ones. Write access to a directory does not include these names, unless a
+    /// permission names them.
     pub sensitive: Arc<[SensitiveName]>,
 }
 
@@ -152,15 +154,15 @@ impl Default for Settings {
     }
 }
 
-/// A right that an agent has because a file says so.
+/// A permission that a file gives to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "what, how and where written")]
 pub struct BaseRight {
-    /// What.
+    /// The permission.
     pub right: Right,
-    /// For using, or only for passing on.
+    /// The allowed use: using and passing on, or only passing on.
     pub hold: Hold,
-    /// Where it is written.
+    /// The position in the file.
     pub place: Place,
 }
 
@@ -168,22 +170,22 @@ pub struct BaseRight {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "who it is and what it starts with")]
 pub struct AgentPolicy {
-    /// Who it is.
+    /// The profile of the agent.
     pub profile: Profile,
-    /// What it holds.
+    /// The permissions of the agent.
     pub rights: Vec<BaseRight>,
-    /// What binds it besides.
+    /// The rules for the agent.
     #[serde(default, skip_serializing_if = "<[Rule]>::is_empty")]
     pub rules: Arc<[Rule]>,
 }
 
-/// A line of a file that gives nothing, since what it names on the disk cannot be given.
+/// A line of a file that gives nothing, because the object it names on the disk cannot be given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "where and why is what a person needs")]
 pub struct LeftOut {
     /// The line.
     pub place: Place,
-    /// Why, and what to do about it.
+    /// The reason, and its remedy.
     pub why: Arc<str>,
 }
 
@@ -193,7 +195,7 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// Everything one file says, parsed, validated and with real paths.
+/// The content of one policy file, parsed, validated and with canonical paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "what it gives and what it leaves out are all a policy is")]
 pub struct Policy {
@@ -201,7 +203,7 @@ pub struct Policy {
     pub settings: Settings,
     /// The agents.
     pub agents: BTreeMap<AgentId, AgentPolicy>,
-    /// What it says and does not give.
+    /// The lines that give nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
 }

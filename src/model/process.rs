@@ -1,4 +1,5 @@
-//! Processes that go on: who started one, what it rests on, how it ended (`sources/004`, "Exec/process scoped permissions").
+//! Background processes: their starter, their permissions, and their end (`sources/004`, "Exec/process scoped
+//! permissions").
 
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Actor, AgentId, Cause, GrantId, OwnerId, Permission, ProcessId, Reason, RunId, Shown, Timestamp};
 
-/// Which output of a process.
+/// An output stream of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a process has two")]
@@ -38,30 +39,30 @@ impl FromStr for OutputStream {
     }
 }
 
-/// A process of an agent, from its start to its end. Its output is nowhere in here.
+/// A background process of an agent, from its start to its end. Its output is not stored here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Process {
-    /// Its name, which stays over restarts.
+    /// The id, which stays the same over restarts.
     pub id: ProcessId,
-    /// Whose it is.
+    /// The agent that it belongs to.
     pub agent: AgentId,
-    /// Whose agent that is.
+    /// The owner of this agent.
     pub owner: OwnerId,
-    /// The run that it was started in, and ends with.
+    /// The run in which it was started. It ends with this run.
     pub run: RunId,
     /// The command line, without secrets.
     pub command: Arc<str>,
-    /// What it was started with. It ends with the first of these that its agent no longer holds.
+    /// The permissions with which it was started. The process ends as soon as its agent no longer holds one of them.
     pub permissions: Vec<Permission>,
-    /// The grants that carried these at the start.
+    /// The grants that gave these permissions at the start.
     pub grants: Vec<GrantId>,
-    /// When it was started, the last time.
+    /// The time of the last start.
     pub since: Timestamp,
-    /// How often it was started again.
+    /// The number of restarts.
     #[serde(default)]
     pub restarts: u32,
-    /// The decision that let it start.
+    /// The decision that allowed the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Arc<Cause>>,
 }
@@ -72,41 +73,41 @@ impl fmt::Display for Process {
     }
 }
 
-/// Why a process was told to end.
+/// The reason why a process must end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopCause {
-    /// Somebody said so. It may end by itself within the grace, and is killed then.
+    /// Somebody ordered the stop. The process may end by itself within the grace period, and is killed after it.
     Ordered {
-        /// Who.
+        /// The actor that ordered the stop.
         by: Actor,
-        /// Why, if they said.
+        /// The reason, if the actor gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Reason>,
-        /// How long it may take.
+        /// The grace period, in milliseconds.
         grace_ms: u64,
     },
-    /// A right that it was started with is gone.
+    /// A permission with which it was started is gone.
     RightLost {
-        /// Which.
+        /// The lost permission.
         permission: Permission,
     },
-    /// The run that it was started in is over.
+    /// The run in which it was started is over.
     RunOver,
-    /// Its agent is gone.
+    /// The agent of the process was removed.
     AgentGone,
-    /// A rule, a policy or the mode that came later denies it.
+    /// A later rule, policy or mode denies it.
     Denied {
-        /// In words.
+        /// The reason, for people.
         why: Arc<str>,
     },
-    /// The engine ends.
+    /// The engine shuts down.
     EngineEnds,
 }
 
 impl StopCause {
-    /// How long the process may take to end by itself. Whatever is no order gives it no time.
+    /// Returns the grace period. Only an ordered stop has one.
     pub fn grace(&self) -> Duration {
         if let StopCause::Ordered { grace_ms, .. } = self { Duration::from_millis(*grace_ms) } else { Duration::ZERO }
     }
@@ -130,22 +131,22 @@ impl fmt::Display for StopCause {
     }
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProcessExit {
-    /// By itself.
+    /// The process exited by itself.
     Exited {
         /// Its exit code.
         code: i32,
     },
-    /// By a signal.
+    /// A signal ended the process.
     Signalled {
         /// Its number.
         signal: i32,
     },
-    /// With the engine that held it; nobody knows how.
+    /// The process ended with the engine that held it. Its exit status is unknown.
     WithEngine,
 }
 
@@ -159,47 +160,47 @@ impl fmt::Display for ProcessExit {
     }
 }
 
-/// Something that happened to a process that goes on.
+/// An event of a background process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 #[non_exhaustive]
 pub enum ProcessEvent {
-    /// It was decided, is confined (`sandbox.applied`), and starts.
+    /// The process was decided and confined (`sandbox.applied`), and starts.
     #[serde(rename = "process.started")]
     Started {
-        /// Which.
+        /// The process.
         process: Arc<Process>,
     },
-    /// It starts again under the same name, decided anew.
+    /// The process starts again under its old id, after a new decision.
     #[serde(rename = "process.restarted")]
     Restarted {
-        /// As it is now.
+        /// The process in its new state.
         process: Arc<Process>,
-        /// Who wanted it.
+        /// The actor that wanted the restart.
         by: Actor,
     },
-    /// It is to end. `process.exited` follows.
+    /// The process must end. `process.exited` follows.
     #[serde(rename = "process.stopped")]
     Stopped {
-        /// Which.
+        /// The process.
         process: Arc<Process>,
-        /// Why.
+        /// The reason.
         #[serde(flatten)]
         cause: StopCause,
     },
-    /// It ended, and everything that it started.
+    /// The process ended, together with everything that it started.
     #[serde(rename = "process.exited")]
     Exited {
-        /// Which.
+        /// The process.
         process: Arc<Process>,
-        /// How.
+        /// The exit status.
         #[serde(flatten)]
         exit: ProcessExit,
     },
 }
 
 impl ProcessEvent {
-    /// What kind of event this is, as in `process.started`.
+    /// Returns the kind of the event, as in `process.started`.
     pub fn kind(&self) -> &'static str {
         match self {
             ProcessEvent::Started { .. } => "process.started",
@@ -209,7 +210,7 @@ impl ProcessEvent {
         }
     }
 
-    /// The process it is about.
+    /// Returns the process of the event.
     pub fn process(&self) -> &Arc<Process> {
         match self {
             ProcessEvent::Started { process }
@@ -220,7 +221,7 @@ impl ProcessEvent {
     }
 }
 
-/// One readable line.
+/// Formats the event on one readable line.
 impl fmt::Display for ProcessEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! A question, its answer, and how it ended.
+//! Requests to people, their answers, and their resolutions.
 
 use std::{fmt, sync::Arc};
 
@@ -9,41 +9,41 @@ use super::{
     Reason, RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list, text::Quoted,
 };
 
-/// What an agent asks for: `request_permission {permission(s), reason, scope?}`.
+/// A permission request of an agent: `request_permission {permission(s), reason, scope?}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ask {
-    /// What it needs.
+    /// The requested permissions.
     pub permissions: Permissions,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The widest scope it wants; none leaves it to the person.
+    /// The widest requested scope. None leaves the scope to the person.
     pub scope: Option<Scope>,
 }
 
 impl Ask {
-    /// Asks for `permissions`, and leaves the scope to the person.
+    /// Creates a request for `permissions` that leaves the scope to the person.
     pub fn new(permissions: impl Into<Permissions>, reason: Reason) -> Ask {
         Ask { permissions: permissions.into(), reason, scope: None }
     }
 
-    /// The same, for no longer than `scope`.
+    /// Sets the widest requested scope.
     #[must_use]
     pub fn at_most(self, scope: Scope) -> Ask {
         Ask { scope: Some(scope), ..self }
     }
 }
 
-/// Where a pending request waits for its answer.
+/// The place where a pending request waits for its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a new place to wait must be left again")]
 pub enum Route {
-    /// A foreground agent's connector shows it.
+    /// The connector of this foreground agent shows the request.
     Carrier(AgentId),
-    /// No foreground agent is there; some approver surface of the owner is.
+    /// An approver of the owner is connected, and no foreground agent.
     Approvers,
-    /// Nobody is there; the first to come gets it.
+    /// The request waits in the queue for the first approver that connects.
     Queue,
 }
 
@@ -57,94 +57,94 @@ impl fmt::Display for Route {
     }
 }
 
-/// A question that waits for an answer.
+/// A pending question to a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Request {
-    /// Its name; the short code for people is [`RequestId::code`].
+    /// The id. Its short code for people is [`RequestId::code`].
     pub id: RequestId,
-    /// Who asks.
+    /// The agent that asks.
     pub from: AgentId,
-    /// What people call the asker.
+    /// The agent's name for people.
     pub name: Option<Name>,
-    /// What kind of agent asks.
+    /// The kind of the agent.
     pub kind: Kind,
-    /// Whose agent it is; only an approver of this owner can answer.
+    /// The owner of the agent. Only an approver of this owner can answer.
     pub owner: OwnerId,
-    /// What is missing, and therefore asked. Paths are where they really lead.
+    /// The missing permissions, which are requested. Their paths are canonical.
     pub asked: Vec<Right>,
-    /// What was named too, but held already or refused a moment ago.
+    /// The other named permissions, which are already held or were recently denied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settled: Vec<(Permission, Reply)>,
-    /// What is about to happen, if the question is about an action.
+    /// The action, if the request is about an action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Arc<ActionFacts>>,
-    /// Whether the action is asked about only because of the rights that it lacks. Who gives them for longer than once gives
-    /// them to all that the asker does.
+    /// True if the request is about the action only because of its missing permissions. A person who gives them for
+    /// longer than once gives them for all actions of the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_lacks: bool,
-    /// The content that is about to be written or sent, also where only a right is missing.
+    /// The content that the action writes or sends. It is set even if only a permission is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
-    /// The hooks of the host program that want a person to say, or have failed to say something.
+    /// The hooks of the host program that asked for a person, or failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Arc<str>>,
-    /// Whether one of them has failed. Then a yes is one for this once, whatever else it is for.
+    /// True if one of these hooks failed. An approval is then valid once, for any requested scope.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hook_failed: bool,
-    /// What they say about it, each as a person should read it.
+    /// The statements of these hooks, formatted for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks_say: Vec<Arc<str>>,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The widest scope wanted.
+    /// The widest requested scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// The asker's run when it asked.
+    /// The agent's run at the time of the request.
     pub run: RunId,
-    /// Since when it waits.
+    /// The time of the request.
     pub since: Timestamp,
-    /// When it expires.
+    /// The time at which the request expires.
     pub deadline: Timestamp,
 }
 
 impl Request {
-    /// The short form of its id, for people.
+    /// Returns the short code of the request, for people.
     pub fn code(&self) -> Code {
         self.id.code()
     }
 
-    /// Whether a person has to say something about the action itself, besides giving what it lacks.
+    /// Returns true if a person must decide about the action itself, and not only about its missing permissions.
     pub fn asks_about_action(&self) -> bool {
         self.action.is_some() && !self.only_lacks
     }
 
-    /// Whether there is anything for a person to answer.
+    /// Returns true if there is anything for a person to decide.
     pub fn is_open(&self) -> bool {
         !self.asked.is_empty() || self.action.is_some()
     }
 
-    /// Whether only a yes for this once can be said to it: not all of what it is about is shown.
+    /// Returns true if only a one-time approval is possible, because a part of the request is not shown.
     pub fn is_once_only(&self) -> bool {
         let is_content_cut = self.details.as_ref().is_some_and(|details| details.left_out > 0);
         is_content_cut || self.action.as_ref().is_some_and(|action| action.cut)
     }
 
-    /// What is asked, as permissions: what lets most happen comes first.
+    /// Returns the requested permissions, the most powerful first.
     pub fn widest_first(&self) -> Vec<&Permission> {
         let mut all: Vec<_> = self.permissions().collect();
         all.sort_by_key(|permission| permission.breadth());
         all
     }
 
-    /// What is asked, as permissions.
+    /// Iterates over the requested permissions.
     pub fn permissions(&self) -> impl Iterator<Item = &Permission> {
         self.asked.iter().map(|right| &right.permission)
     }
 }
 
-/// The question as a person should read it, on one line. Everything foreign in it is quoted and escaped, so that it ends
-/// where its quotation ends; permissions stand with the widest first, all of them.
+/// Formats the request for people, on one line. Foreign text is quoted and escaped, so it cannot extend beyond its
+/// quotation. All permissions are listed, the widest first.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
@@ -174,23 +174,23 @@ impl fmt::Display for Request {
             true => f.write_str("; the agent gives no reason")?,
             false => write!(f, "; the agent's words: {}", Quoted(self.reason.as_str()))?,
         }
-        // Quoted already, where something in it is foreign.
+        // Foreign text in these statements is already quoted.
         self.hooks_say.iter().try_for_each(|said| write!(f, "; {said}"))
     }
 }
 
-/// What a person says to one thing asked.
+/// The reply of a person to one requested permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "yes and no")]
 pub enum Reply {
-    /// Yes.
+    /// Approval.
     Allow,
-    /// No.
+    /// Denial.
     Deny,
 }
 
-/// What a person says to a request. Whatever is not allowed is denied.
+/// The answer of a person to a request. Everything that the answer does not allow is denied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub(crate) allowed: Allowed,
@@ -207,55 +207,55 @@ pub(crate) enum Allowed {
 }
 
 impl Answer {
-    /// Yes to everything asked.
+    /// Allows everything that was requested.
     pub fn allow() -> Answer {
         Answer { allowed: Allowed::All, scope: None, feedback: None, modified: None }
     }
 
-    /// Yes to `permissions`, which were asked, and no to the rest.
+    /// Allows the requested `permissions`, and denies the rest.
     pub fn allow_only(permissions: impl Into<Permissions>) -> Answer {
         Answer { allowed: Allowed::Only(permissions.into()), scope: None, feedback: None, modified: None }
     }
 
-    /// No.
+    /// Denies the request.
     pub fn deny() -> Answer {
         Answer { allowed: Allowed::Nothing, scope: None, feedback: None, modified: None }
     }
 
-    /// For this scope, which must not be wider than what was asked. Without it: the scope asked; where none was, this once for an
-    /// action, with the rights that it lacks, and the session for what an agent asks to hold.
+    /// Sets the scope. It must not be wider than the requested scope. Without it, the requested scope applies. If none
+    /// was requested, an action and its missing permissions are approved once, and other permissions for the session.
     #[must_use]
     pub fn scope(self, scope: Scope) -> Answer {
         Answer { scope: Some(scope), ..self }
     }
 
-    /// Yes to this action instead of the one asked about. It must be of the same tool and no more harmful.
+    /// Allows this action instead of the requested one. It must use the same tool and must not be more harmful.
     #[must_use]
     pub fn instead(self, action: Action) -> Answer {
         Answer { modified: Some(Box::new(action)), ..self }
     }
 
-    /// With a word to the agent.
+    /// Adds a message to the agent.
     #[must_use]
     pub fn feedback(self, feedback: Reason) -> Answer {
         Answer { feedback: Some(feedback), ..self }
     }
 }
 
-/// How a request ended. Five different things.
+/// The outcome of a request, as one of five values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "an agent must be able to tell all of them apart")]
 pub enum Outcome {
-    /// Everything asked is held now.
+    /// The agent now holds everything that was requested.
     Granted,
-    /// Somebody said no, to all or to part; [`Resolution::granted`] says what was given all the same.
+    /// A person denied all or a part of it. [`Resolution::granted`] lists the permissions that were given all the same.
     Denied,
-    /// Nobody answered in time.
+    /// The request expired without an answer.
     Expired,
-    /// The asker took it back, or is gone, or the engine ended and nothing of the question is left.
+    /// The agent withdrew the request or was removed, or the engine ended and did not store the request.
     Cancelled,
-    /// Nobody is there who could answer, or not here any more: see [`Decider::NextEngine`].
+    /// The request cannot be answered: no approver is connected, or the engine ended. See [`Decider::NextEngine`].
     Unavailable,
 }
 
@@ -271,50 +271,50 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Who or what ended a request, and through what.
+/// The cause of a resolution, with its channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "each resolution names who decided")]
 pub enum Decider {
-    /// Everything was held already.
+    /// The agent already held everything.
     AlreadyHeld,
-    /// The asker took it back.
+    /// The agent withdrew the request.
     Asker,
     /// The engine ended.
     EngineGone,
-    /// The engine ended. The question is stored and goes on waiting: whoever takes its ticket again from the next engine
-    /// hears how it ends. Told by tickets alone, and no record says it.
+    /// The engine ended. The request is stored and stays pending. A caller who takes its ticket again from the next
+    /// engine gets the resolution. Only tickets report this value. No record contains it.
     NextEngine,
-    /// The same was refused a moment ago.
+    /// An equal request was recently denied.
     FreshRefusal,
-    /// Nobody could answer, and the settings say not to wait.
+    /// The settings forbid waiting, and no approver was connected.
     NobodyThere,
-    /// In this mode nobody is asked.
+    /// In this mode, the engine never asks a person.
     Mode {
-        /// Which.
+        /// The mode.
         mode: Mode,
-        /// Whose: the asker's own, or that of an agent above it.
+        /// The agent with this mode: the asking agent, or an ancestor of it.
         of: AgentId,
     },
     /// A person.
     Person {
-        /// Who.
+        /// The person.
         by: ApproverId,
-        /// Through what.
+        /// The channel of the person.
         means: Means,
     },
-    /// A person changed the policies of the asker's run, and those say it now.
+    /// A person changed the policies of the agent's run. The new policies decide the request.
     Policies {
-        /// Who.
+        /// The person.
         by: ApproverId,
-        /// Through what.
+        /// The channel of the person.
         means: Means,
     },
-    /// The asker began another run.
+    /// The agent began another run.
     RunOver,
-    /// The asker is no longer an agent of this engine.
+    /// The agent was removed from this engine.
     Retired,
-    /// Its time was over.
+    /// The request expired.
     Timeout,
 }
 
@@ -337,37 +337,37 @@ impl fmt::Display for Decider {
     }
 }
 
-/// How a request ended, with the facts (`sources/004`, permissionDescribeDecision).
+/// The resolution of a request, with its facts (`sources/004`, permissionDescribeDecision).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Resolution {
     /// The request.
     pub request: RequestId,
-    /// Who asked.
+    /// The agent that asked.
     pub from: AgentId,
-    /// Whose agent that is.
+    /// The owner of this agent.
     pub owner: OwnerId,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What the asker holds of what it named.
+    /// The named permissions that the agent holds now.
     pub granted: Vec<Permission>,
-    /// What it does not.
+    /// The named permissions that the agent does not hold.
     pub refused: Vec<Permission>,
-    /// For how long, where something was given.
+    /// The scope of the given permissions, if any were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// Who or what decided.
+    /// The cause of the resolution.
     pub decider: Decider,
-    /// A word from the person.
+    /// A message from the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Reason>,
-    /// What was about to happen, if the question was about an action.
+    /// The action, if the request was about an action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Arc<ActionFacts>>,
-    /// What may happen instead of what was asked about, if the person changed it.
+    /// The action that may happen instead, if the person changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<Arc<ActionFacts>>,
-    /// When.
+    /// The time of the resolution.
     pub at: Timestamp,
 }
 
@@ -399,12 +399,12 @@ impl fmt::Display for Resolution {
     }
 }
 
-/// A request and where it waits.
+/// A request and the place where it waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pending {
-    /// The question.
+    /// The request.
     pub request: Arc<Request>,
-    /// Where it waits.
+    /// The place where it waits.
     pub route: Route,
 }

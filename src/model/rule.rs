@@ -1,4 +1,4 @@
-//! Rules that a person writes down: what an agent may do besides holding rights, what must be asked, what never happens.
+//! Rules that a person writes: actions that are allowed besides permissions, that need an approval, or that are denied.
 
 use std::{fmt, sync::Arc};
 
@@ -6,52 +6,52 @@ use serde::{Deserialize, Serialize};
 
 use super::{CommandPattern, CommandShape, Operation, PathGlob, Place, Reason, Shown, ToolName, Verdict};
 
-/// One rule: every condition that is there must be met. A rule without any condition speaks about everything.
+/// One rule. An action must meet every condition that is set. A rule without any condition applies to every action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "a verdict, its conditions, and where it is written")]
 pub struct Rule {
-    /// What it says.
+    /// The verdict of the rule.
     pub verdict: Verdict,
-    /// About this tool only.
+    /// Condition: the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolName>,
-    /// About this operation only.
+    /// Condition: the operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<Operation>,
-    /// About these paths only, as they really are.
+    /// Condition: the canonical path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathGlob>,
-    /// About these commands only.
+    /// Condition: the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<CommandPattern>,
-    /// About commands of just this shape only: what a person means who says "always" about one.
+    /// Condition: the shape of the command. A person's permanent approval of a command sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<CommandShape>,
-    /// About commands that run there only. Without it, a rule that allows a command allows it in the working directory of
-    /// the agent. A rule that denies or asks speaks about a command wherever it runs.
+    /// Condition: the directory in which the command runs. Without it, a rule that allows a command applies in the
+    /// working directory of the agent only. A rule that denies or asks then applies in every directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<RuleCwd>,
-    /// Why, for whoever meets it.
+    /// The reason, for people and agents to whom the rule applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Reason>,
-    /// Where it is written.
+    /// The position of the rule in its file.
     pub place: Place,
 }
 
 impl Rule {
-    /// Whether two rules have the same conditions, wherever they are written.
+    /// Returns true if two rules have equal conditions. Their positions are not compared.
     pub fn is_about_the_same(&self, other: &Rule) -> bool {
         (&self.tool, self.operation, &self.path, &self.command, &self.shape, &self.cwd)
             == (&other.tool, other.operation, &other.path, &other.command, &other.shape, &other.cwd)
     }
 
-    /// Whether two rules say the same about the same, wherever they are written.
+    /// Returns true if two rules have equal verdicts and equal conditions. Their positions are not compared.
     pub fn says_the_same(&self, other: &Rule) -> bool {
         self.verdict == other.verdict && self.is_about_the_same(other)
     }
 }
 
-/// The rule in one line, as in "deny fs.write of `/work/site/secrets/**`".
+/// Formats the rule on one line, as in "deny fs.write of `/work/site/secrets/**`".
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.verdict)?;
@@ -87,48 +87,48 @@ impl fmt::Display for Rule {
 pub enum RuleCwd {
     /// Every directory.
     Anywhere,
-    /// Directories like this, as they really are.
+    /// Directories whose canonical paths match this glob.
     In(PathGlob),
 }
 
-/// What spoke, so that a person finds it again.
+/// A reference to the source of a verdict, so that a person can find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "whatever speaks about an action must be found again")]
 pub enum RuleRef {
     /// A rule of a file.
     Rule {
-        /// In one line.
+        /// The rule on one line.
         rule: Arc<str>,
-        /// Where.
+        /// The position of the rule.
         place: Place,
     },
-    /// A named policy of the guard of a run's tool.
+    /// A named policy of a tool in a run.
     Policy {
-        /// Whose guard.
+        /// The tool.
         tool: ToolName,
-        /// Which.
+        /// The name of the policy.
         name: Arc<str>,
     },
-    /// What a person said.
+    /// A saved decision of a person.
     Ruling(super::RulingId),
-    /// A path that nobody reaches.
+    /// A protected path.
     Protected(super::SanitizedPath),
     /// A hook of the host program.
     Hook(Arc<str>),
     /// A violation that the sandbox recorded.
     Violation(super::ViolationId),
-    /// The same, because it binds the agent that created this one.
+    /// A source that applies because it binds the agent that created this one.
     OfParent {
-        /// That agent.
+        /// The creating agent.
         agent: super::AgentId,
-        /// What binds it.
+        /// The source that binds the creating agent.
         rule: Box<RuleRef>,
     },
 }
 
 impl RuleRef {
-    /// Whether it is a policy, if only because it binds a parent.
+    /// Returns true if the source is a policy, directly or through a parent.
     pub(crate) fn is_policy(&self) -> bool {
         match self {
             RuleRef::Policy { .. } => true,

@@ -1,4 +1,4 @@
-//! What a person said about an action, where it is remembered.
+//! Saved decisions: stored answers of people about actions.
 
 use std::{fmt, sync::Arc};
 
@@ -10,93 +10,93 @@ use super::{
     permission::list,
 };
 
-/// A person's yes or no about an action: for one use, for a run, or for good (`sources/001`, "Decision semantics";
-/// `sources/003`, "approve always").
+/// A person's approval or denial of an action: for one use, for a run, or permanently (`sources/001`, "Decision
+/// semantics"; `sources/003`, "approve always").
 ///
-/// It answers a question about an action. What of rights a yes for one use gives, that action uses and no other. Listed, and
-/// taken away like a grant.
+/// A saved decision answers a request about an action. A one-time approval may give permissions. Only the approved
+/// action can use them. Saved decisions are listed and revoked like grants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Ruling {
-    /// Its name.
+    /// The id of the saved decision.
     pub id: RulingId,
-    /// Whose actions it is about. A no for a run binds every agent in it.
+    /// The agent whose actions it applies to. A denial for a run applies to every agent in the run.
     pub agent: AgentId,
-    /// Whose agent that is.
+    /// The owner of this agent.
     pub owner: OwnerId,
-    /// Yes or no.
+    /// The verdict: approval or denial.
     pub verdict: Verdict,
-    /// What it is about.
+    /// The actions it applies to.
     pub about: Subject,
-    /// By which tool.
+    /// The tool of the action.
     pub tool: ToolName,
-    /// What kind of thing it is.
+    /// The kind of the action.
     pub operation: Operation,
     /// The path, command or host, for people.
     pub resource: Arc<str>,
-    /// For how long.
+    /// The scope.
     pub scope: Scope,
-    /// The run it ends with, if its scope is a session; for one use too.
+    /// The run that it ends with, if its scope is a session or one use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
-    /// Until when.
+    /// The time at which it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// Whether it was said although a no for the run stands, and counts all the same.
+    /// True if it is valid in spite of an existing denial for the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overrides: bool,
-    /// Who said so.
+    /// The person who decided.
     pub by: ApproverId,
-    /// Through what.
+    /// The channel of the person.
     pub means: Means,
-    /// The request answered, if it was one.
+    /// The answered request, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestId>,
-    /// The hooks that wanted a person to say when this was said: what others want is another question.
+    /// The hooks that asked for a person at that time. If another hook asks, the person is asked again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<Arc<str>>,
-    /// What a no to a command of a shape is about besides: every line that does what was refused.
+    /// A further subject of a denial of a command shape: every command line with this fingerprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doing: Option<Doing>,
-    /// What else the action uses, as the question showed it: a yes that lasts is for these and no others.
+    /// The further uses of the action that the prompt showed. A lasting approval covers these uses and no others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<UseFacts>,
-    /// The rights that come with a yes for this once: to exactly this action, and to nothing else.
+    /// The permissions that come with a one-time approval. They are valid for exactly this action and nothing else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gives: Vec<Right>,
-    /// Whether it gives rights and says nothing besides: only those were asked for, and whatever else speaks about the
-    /// action goes on speaking.
+    /// True if it gives permissions and contains no verdict about the action. The person was asked only for the
+    /// permissions. All other rules and decisions about the action stay in force.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_gives: bool,
-    /// Why, if they said.
+    /// The reason, if the person gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// Since when.
+    /// The start of validity.
     pub since: Timestamp,
 }
 
-/// What a ruling is about.
+/// The set of actions that a saved decision applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a new way to mean an action must be compared")]
 pub enum Subject {
-    /// Exactly this input, once. Only this enables something destructive.
+    /// Exactly this input, once. Only such an approval allows a destructive action.
     Input(Digest),
-    /// This tool doing this operation on this resource.
+    /// Uses of this tool for this operation on this resource.
     Access(Digest),
     /// Every command of this shape.
     Shape(CommandShape),
-    /// Running a line that does this, however it is written. Only a no is about that.
+    /// Every command line with this fingerprint, however it is written. Only a denial has this subject.
     Doing(Doing),
 }
 
 impl Ruling {
-    /// Whether it still counts at `now`. A moment that has come is past.
+    /// Returns true if the decision is still valid at `now`. At the exact end time it is no longer valid.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.until.is_none_or(|until| now < until)
     }
 
-    /// Whether it is about just this action.
+    /// Returns true if the subject of the decision is this action.
     pub(crate) fn is_about(&self, action: &ActionFacts) -> bool {
         match &self.about {
             Subject::Input(input) => *input == action.input,
@@ -111,7 +111,8 @@ impl Ruling {
         }
     }
 
-    /// Returns true if a question about `action` is answered by this: a yes to just that, or a no to anything that it uses.
+    /// Returns true if the decision answers a request about `action`: as an approval of exactly this action, or as a
+    /// denial of anything that it uses.
     pub(crate) fn answers(&self, action: &ActionFacts) -> bool {
         match self.verdict {
             Verdict::Allow | Verdict::Ask => self.is_about(action) && action.uses.iter().all(|used| self.showed(used)),
@@ -119,7 +120,7 @@ impl Ruling {
         }
     }
 
-    /// Returns true if this no is one to `action` by any tool, as far as its facts tell.
+    /// Returns true if this denial applies to `action` with any tool, as far as the facts of the action show.
     fn is_no_to(&self, action: &ActionFacts) -> bool {
         let is_like = || {
             let Subject::Shape(shape) = &self.about else { return false };
@@ -130,7 +131,7 @@ impl Ruling {
         is_like() || does() || self.refuses(action.operation, &action.resource) || uses()
     }
 
-    /// What a line does that this no is about, if it is about that.
+    /// Returns the fingerprint that this denial applies to, if there is one.
     pub(crate) fn refused_doing(&self) -> Option<&Doing> {
         match &self.about {
             Subject::Doing(doing) => Some(doing),
@@ -138,7 +139,8 @@ impl Ruling {
         }
     }
 
-    /// Returns true if this no to an object is one to using `resource` so: it is the same, or lies in it.
+    /// Returns true if this denial of an object also denies this operation on `resource`. The resource is then the
+    /// denied object, or lies inside of it.
     pub(crate) fn refuses(&self, operation: Operation, resource: &str) -> bool {
         let is_of_object = matches!(self.about, Subject::Input(_) | Subject::Access(_));
         is_of_object && self.operation == operation && (*self.resource == *resource || self.holds(resource))
@@ -150,21 +152,21 @@ impl Ruling {
                 let path = resource.parse::<SanitizedPath>();
                 self.path().zip(path.ok()).is_some_and(|(refused, path)| refused.contains(&path))
             }
-            // Whoever may reach nothing may reach no host.
+            // A denial of the network denies every host.
             Operation::Network => &*self.resource == "@network",
             Operation::Tool => self.resource.parse::<ToolPath>().is_ok_and(|name| name.contains_text(resource)),
             Operation::Command | Operation::Events => false,
         }
     }
 
-    /// The path that it is about, if it is about one.
+    /// Returns the path that the decision is about, if it is about one.
     pub(crate) fn path(&self) -> Option<SanitizedPath> {
         let is_of_path = matches!(self.operation, Operation::Read | Operation::Write | Operation::Exec);
         self.resource.parse().ok().filter(|_| is_of_path)
     }
 
-    /// Returns true if the question showed this use, or another one that the words of its shape leave open: a path in the
-    /// directory in which the command runs.
+    /// Returns true if the prompt showed this use. A command shape also covers a path that its command line names
+    /// inside of the directory in which the command runs.
     pub(crate) fn showed(&self, used: &UseFacts) -> bool {
         let is_left_open = |shape: &CommandShape| {
             let (cwd, path) = (shape.cwd.as_ref(), used.resource.parse::<SanitizedPath>());
@@ -177,14 +179,14 @@ impl Ruling {
         }
     }
 
-    /// Returns true if the question showed this very use.
+    /// Returns true if the prompt listed exactly this use.
     pub(crate) fn listed(&self, used: &UseFacts) -> bool {
         self.uses
             .iter()
             .any(|shown| (shown.operation, &shown.resource, shown.tree) == (used.operation, &used.resource, used.tree))
     }
 
-    /// Its name among the policies of its tool's guard, as in `session-allow-write--work-index-html`.
+    /// Returns the name of the decision among the policies of its tool, as in `session-allow-write--work-index-html`.
     pub fn policy_name(&self) -> String {
         let word = match self.operation {
             Operation::Read => "read",

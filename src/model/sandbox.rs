@@ -1,86 +1,89 @@
-//! What a sandboxed command ran under, as facts (`sources/002`, "Sandbox profile").
+//! The facts about the sandbox of a command (`sources/002`, "Sandbox profile").
 
 use serde::{Deserialize, Serialize};
 
 use super::{SanitizedPath, ViolationId};
 
-/// What was in force when a command started: applied, and read back from the kernel.
+/// The restrictions in force when a command started: applied, and read back from the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SandboxFacts {
-    /// `read_only`, or `workspace_write` when something may be written.
+    /// `read_only`, or `workspace_write` if the command may write something.
     pub mode: String,
     /// `bubblewrap` or `landlock`.
     pub backend: String,
-    /// What it says of its version.
+    /// The version that the back end reports.
     pub backend_version: String,
     /// The Landlock version in force, if any.
     pub landlock_abi: Option<u32>,
-    /// Where the command stands.
+    /// The start directory of the command.
     pub cwd: SanitizedPath,
-    /// What it may read: everything below these, but not what is hidden.
+    /// The directories that it may read, with everything below them except hidden paths.
     pub read_roots: Vec<SanitizedPath>,
-    /// What it may write.
+    /// The directories that it may write.
     pub write_roots: Vec<SanitizedPath>,
-    /// What it may read and not write, below a root that it may write.
+    /// The paths below writable directories that it may read and not write.
     pub read_only: Vec<SanitizedPath>,
-    /// What it may not read either.
+    /// The paths that it may not read either.
     pub hidden: Vec<SanitizedPath>,
-    /// What was to be hidden and is not there, below no root that the command may write: if somebody else makes it while
-    /// the command runs, the command can read it.
+    /// Paths that should be hidden and do not exist. They are outside of all writable directories. If another program
+    /// creates one while the command runs, the command can read it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_there: Vec<SanitizedPath>,
-    /// Whether it has a network.
+    /// True if the command has a network.
     pub network: bool,
-    /// The hosts that its network is kept to; none if it is not kept to any.
+    /// The only hosts that it may reach. Empty if the hosts are not restricted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
-    /// The sockets it was handed, compared from outside: with `@events` the one that leads to the engine, otherwise none.
+    /// The sockets that the command received, checked from outside. With `@events` it is the socket of the engine, and
+    /// otherwise none.
     pub unix_sockets: Vec<String>,
-    /// The names of its environment variables; values may be secrets.
+    /// The names of its environment variables. The values are left out, because they may be secrets.
     pub environment: Vec<String>,
     /// Limits of the process, by name.
     pub process_limits: std::collections::BTreeMap<String, u64>,
-    /// What holds the limits that the kernel enforces: `rlimits` for each process, `pid_namespace` for all together.
+    /// The mechanisms that enforce the kernel's limits: `rlimits` for each process, `pid_namespace` for all processes
+    /// together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limited_by: Vec<String>,
-    /// `full`: applied by the library, and read back from the kernel; what cannot be enforced does not run. `partial`: the
-    /// same, but for what is [not enforced](SandboxFacts::not_enforced). `stated`: the host program applied it and reported
-    /// these facts.
+    /// `full`: the library applied the sandbox and read it back from the kernel. A restriction that cannot be enforced
+    /// prevents the start. `partial`: like `full`, except for the restrictions in
+    /// [`not_enforced`](SandboxFacts::not_enforced). `stated`: the host program applied the sandbox and reported these
+    /// facts.
     pub enforced: String,
-    /// What is not in force although the library can have it in force: for the back end, the kernel, or the profile, which
-    /// gave it up.
+    /// Restrictions that the library supports and that are not in force. The back end or the kernel does not support
+    /// them here, or the profile gave them up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_enforced: Vec<String>,
-    /// What is kept from the command beyond its profile, because the back end cannot tell it apart.
+    /// Further restrictions beyond the profile, because the back end cannot separate them.
     pub stricter: Vec<String>,
-    /// The process, as the host numbers it; 0 if it is not known.
+    /// The process id on the host. 0 if it is unknown.
     pub pid: i32,
     /// `NoNewPrivs` of the process.
     pub no_new_privs: bool,
-    /// How many seccomp filters are in force, or at least 1 where the kernel does not count them.
+    /// The number of seccomp filters in force. At least 1 if the kernel does not count them.
     pub seccomp_filters: u32,
     /// `CapEff` of the process.
     pub capabilities: String,
     /// SHA-256 of the command's words, each followed by a null byte.
     pub argv_digest: String,
-    /// The violations that were recorded of the agent's commands in this run before this sandbox was applied.
+    /// The violations of the agent's commands in this run that were recorded before this sandbox was applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violation_refs: Vec<ViolationId>,
 }
 
 impl SandboxFacts {
-    /// The word in [`enforced`](SandboxFacts::enforced) for facts that were read back, where nothing is missing.
+    /// The value of [`enforced`](SandboxFacts::enforced) for facts that were read back, if no restriction is missing.
     pub const FULL: &'static str = "full";
 
-    /// The word in [`enforced`](SandboxFacts::enforced) for facts that were read back, where something is missing.
+    /// The value of [`enforced`](SandboxFacts::enforced) for facts that were read back, if a restriction is missing.
     pub const PARTIAL: &'static str = "partial";
 
-    /// The word in [`enforced`](SandboxFacts::enforced) for facts that a host program reports.
+    /// The value of [`enforced`](SandboxFacts::enforced) for facts that a host program reported.
     pub const STATED: &'static str = "stated";
 
-    /// Facts about a sandbox of the host program, called `backend`, that starts in `cwd`, allows reading everywhere, and
-    /// allows neither writing nor the network. Set the other fields as they are.
+    /// Creates facts about a sandbox of the host program. `backend` is its name, and the command starts in `cwd`. It
+    /// may read everywhere. It may neither write nor use the network. Set the other fields to the true values.
     pub fn stated(backend: &str, cwd: SanitizedPath) -> SandboxFacts {
         SandboxFacts {
             mode: "read_only".into(),
@@ -112,18 +115,18 @@ impl SandboxFacts {
     }
 }
 
-/// Something a sandboxed command tried that its profile forbids, and how that is known.
+/// An access of a sandboxed command that its profile forbids, with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SandboxViolation {
-    /// Its name, once it is recorded: decisions and sandboxes refer to it.
+    /// The id of the violation, set when it is recorded. Decisions and sandboxes refer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<ViolationId>,
-    /// What was reached for.
+    /// The path of the access.
     pub path: SanitizedPath,
-    /// Which rule forbids it, in words.
+    /// The rule that forbids the access, for people.
     pub rule: String,
-    /// What shows it: the line in which the command reported the kernel's error.
+    /// The evidence: the output line in which the command reported the kernel's error.
     pub evidence: String,
 }
 

@@ -1,6 +1,6 @@
-//! Letters that pass for others: found by the script each belongs to.
+//! Detection of letters that look like letters of another script.
 
-/// The scripts whose letters look like one another.
+/// The scripts with letters that look alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Script {
     Latin,
@@ -13,7 +13,8 @@ enum Script {
     Lisu,
 }
 
-/// The script of a letter, if it is one that has lookalikes in others. Ranges of Unicode's `Scripts.txt`.
+/// Returns the script of a letter, if the script has lookalikes in other scripts. The ranges are from Unicode's
+/// `Scripts.txt`.
 fn script(c: char) -> Option<Script> {
     Some(match c {
         'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2b8}' => Script::Latin,
@@ -32,24 +33,24 @@ fn script(c: char) -> Option<Script> {
     })
 }
 
-/// Characters that look like an ASCII one in every font: wide and mathematical letters, other slashes, dots, quotation
-/// marks, backticks and spaces.
+/// Returns true for characters that look like an ASCII character in every font: wide and mathematical letters, other
+/// slashes, dots, quotation marks, backticks and spaces.
 pub(super) fn is_disguised(c: char) -> bool {
     matches!(c,
         '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
-        | '\u{2ba}' | '\u{2ee}' | '\u{2f5}' | '\u{2f6}' | '\u{5f4}' | '\u{1cd3}' | '\u{201c}'..='\u{201f}' | '\u{2033}'
-        | '\u{2036}' | '\u{275d}' | '\u{275e}' | '\u{3003}' | '\u{301d}'..='\u{301f}' | '\u{2cb}' | '\u{2f4}' | '\u{1fef}'
-        | '\u{2035}' | '\u{2024}' | '\u{2044}' | '\u{2215}' | '\u{2216}' | '\u{29f5}' | '\u{29f8}' | '\u{29f9}' | '\u{2236}'
-        | '\u{ff01}'..='\u{ff5e}' | '\u{fe68}' | '\u{1d400}'..='\u{1d7ff}')
+        | '\u{2ba}' | '\u{2ee}' | '\u{2f5}' | '\u{2f6}' | '\u{5f4}' | '\u{1cd3}' | '\u{201c}'..='\u{201f}'
+        | '\u{2033}' | '\u{2036}' | '\u{275d}' | '\u{275e}' | '\u{3003}' | '\u{301d}'..='\u{301f}' | '\u{2cb}'
+        | '\u{2f4}' | '\u{1fef}' | '\u{2035}' | '\u{2024}' | '\u{2044}' | '\u{2215}' | '\u{2216}' | '\u{29f5}'
+        | '\u{29f8}' | '\u{29f9}' | '\u{2236}' | '\u{ff01}'..='\u{ff5e}' | '\u{fe68}' | '\u{1d400}'..='\u{1d7ff}')
 }
 
-/// Letters of other scripts that are drawn as a Latin letter is.
+/// Returns true for letters of other scripts that look like a Latin letter.
 fn passes_for_latin(c: char) -> bool {
     "авеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅԌԚԜαονρυικΑΒΕΖΗΙΚΜΝΟΡΤΥΧϲϹոսօհցзЅ".contains(c)
 }
 
-/// Whether a word may be taken for another one: it mixes scripts that look alike; or, where Latin letters stand
-/// `beside` it in the text, all its letters are ones that pass for Latin.
+/// Returns true if a word can be mistaken for another one. It mixes scripts that look alike. Or all its letters look
+/// Latin, and the text has Latin letters `beside` it.
 pub(super) fn is_mixed(word: &str, beside: bool) -> bool {
     let mut scripts = word.chars().filter_map(script);
     let Some(first) = scripts.next() else { return false };
@@ -60,7 +61,8 @@ pub(super) fn is_mixed(word: &str, beside: bool) -> bool {
     first != Script::Latin && beside && is_long && word.chars().all(passes_for_latin)
 }
 
-/// Whether a letter of a mixed word is shown as it is: the Latin ones that are on every keyboard are.
+/// Returns true if a letter of a mixed word is shown unescaped. That is true for ASCII letters, letters of the Latin
+/// script, and letters without lookalikes.
 pub(super) fn is_plain(c: char) -> bool {
     c.is_ascii() || script(c).is_none_or(|script| script == Script::Latin)
 }

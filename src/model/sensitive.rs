@@ -1,4 +1,5 @@
-//! Names whose files are run, or obeyed, by other programs: whoever may write a directory may not write these in it.
+//! Sensitive names. Other programs run or obey the files of these names, so write access to a directory does not
+//! include them.
 
 mod table;
 
@@ -10,8 +11,8 @@ use super::SanitizedPath;
 pub(crate) use table::Columns;
 use table::{At, ends_with, starts_with};
 
-/// One name that is sensitive besides the built-in ones: a whole name, or with a `*` at its end or start how a name
-/// begins or ends. Compared without regard to ASCII case.
+/// A sensitive name besides the built-in ones. It is a whole name. A `*` at its end or start makes it a prefix or
+/// suffix. The comparison ignores ASCII case.
 ///
 /// ```
 /// use bestow::{InvalidSensitiveName, SensitiveName};
@@ -23,15 +24,15 @@ use table::{At, ends_with, starts_with};
 #[serde(try_from = "String", into = "String")]
 pub struct SensitiveName(String);
 
-/// Why a text is not a [`SensitiveName`].
+/// The reason why a text is not a [`SensitiveName`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidSensitiveName {
-    /// It is empty, has a `/` or a control character, is `.` or `..`, or is longer than a name can be.
+    /// The text is empty, has a `/` or a control character, is `.` or `..`, or is longer than a file name can be.
     NotAName,
-    /// It has more than one `*`, or one in the middle.
+    /// The text has more than one `*`, or a `*` in the middle.
     Pattern,
-    /// It is every name.
+    /// The text matches every name.
     TooWide,
 }
 
@@ -89,13 +90,13 @@ impl fmt::Display for SensitiveName {
 }
 
 impl SensitiveName {
-    /// The name itself, if it is one and no pattern.
+    /// Returns the name, unless it is a pattern.
     #[cfg(feature = "sandbox")]
     pub(crate) fn whole(&self) -> Option<&str> {
         (!self.0.contains('*')).then_some(&*self.0)
     }
 
-    /// True if a part of a path, as somebody wrote it, is one of these.
+    /// Returns true if this name matches a component of `path`, which may be any text.
     pub(crate) fn is_in(&self, path: &str) -> bool {
         path.split(['/', '\\']).any(|name| self.matches(name))
     }
@@ -118,13 +119,13 @@ pub(crate) use table::{
     OBEYED_IN_REPOSITORY, REPOSITORY, fingerprint as table_fingerprint, held_in_place, makes_a_repository,
 };
 
-/// What a file system takes.
+/// The length limit of file systems for a name, in bytes.
 const MAX_NAME: usize = 255;
 
-/// The deepest part of `path` that is sensitive, if any is: writing there needs a right for that part or below it.
-/// `added` are names besides the built-in ones.
+/// Returns the deepest sensitive part of `path`, if there is one. Writing there needs a permission for that part or
+/// below it. `added` are names besides the built-in ones.
 ///
-/// Says nothing about the disk. The path is taken to have no links.
+/// This function does not read the disk. It assumes that the path has no links.
 pub(crate) fn sensitive_part<'p>(path: &'p SanitizedPath, added: &[SensitiveName]) -> Option<&'p str> {
     let (mut deepest, mut end, mut above) = (None, 0, "");
     for (depth, name) in path.names().enumerate() {
@@ -138,14 +139,14 @@ pub(crate) fn sensitive_part<'p>(path: &'p SanitizedPath, added: &[SensitiveName
     deepest
 }
 
-/// True if `name` is sensitive in the directory `above`, which has `depth` names above its own entries.
+/// Returns true if `name` is sensitive in the directory `above`. `depth` is the number of components before the name.
 #[cfg(feature = "sandbox")]
 pub(crate) fn is_sensitive_name(name: &str, above: &str, depth: usize, added: &[SensitiveName]) -> bool {
     table::columns(name, At { above, depth: Some(depth) }).is_sensitive()
         || added.iter().any(|added| added.matches(name))
 }
 
-/// The columns of each part of a path as somebody wrote it: relative or not, with either kind of slash.
+/// Returns the columns of each component of a path that may be relative and may use either kind of slash.
 pub(crate) fn columns_of_text(path: &str) -> impl Iterator<Item = Columns> {
     let is_absolute = path.starts_with('/');
     let names = path.split(['/', '\\']).filter(|name| !matches!(*name, "" | "."));

@@ -1,24 +1,24 @@
-//! What one agent holds, as plain values (`sources/004`, "Helper roles").
+//! The permissions of one agent, as plain values (`sources/004`, "Helper roles").
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Access, Permission, SanitizedPath, ToolPath};
 
-/// What reading needs, for the agents of one engine.
+/// The permissions that reading needs, for all agents of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "a third answer must break whoever decides on two")]
 pub enum Reads {
     /// Every absolute path that is not protected may be read (`sources/004`, "Read tool behavior").
     Anywhere,
-    /// Only what a `@read` or `@write` covers.
+    /// Only paths that a `@read` or `@write` covers may be read.
     Granted,
 }
 
-/// What one agent holds. Empty means nothing.
+/// The permissions of one agent. An empty set gives nothing.
 ///
-/// "Write implies read" is not kept in step between two lists: a root has one access, and `Write` is the
-/// greater. The working directory is where commands start; it implies neither reading nor writing.
+/// "Write implies read" is not kept in two synchronized lists: a root has one access, and `Write` is the greater one.
+/// The working directory is where commands start. It implies neither reading nor writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionSet {
     working_dir: SanitizedPath,
@@ -29,15 +29,16 @@ pub struct PermissionSet {
 }
 
 impl PermissionSet {
-    /// Nothing but a place to stand.
+    /// Creates a set without permissions, with this working directory.
     pub fn empty(working_dir: SanitizedPath) -> PermissionSet {
         PermissionSet { working_dir, roots: BTreeMap::new(), tools: BTreeSet::new(), network: false, events: false }
     }
 
-    /// What an agent of a workspace starts with: it writes the workspace and reads `config` (permissionBuildDefault).
+    /// Returns the initial permissions of an agent with a workspace: it writes the workspace and reads `config`
+    /// (permissionBuildDefault).
     ///
-    /// The files that `sources/004` lists besides (heartbeat, skills, prompt files) are read, not written: an
-    /// agent that may write a directory of tasks could plant one (`docs/permissions.md`, "Departures").
+    /// `sources/004` lists further files (heartbeat, skills, prompt files). They are readable, not writable. An agent
+    /// that may write a directory of tasks could plant one (`docs/permissions.md`, "Departures").
     pub fn for_workspace(workspace: SanitizedPath, config: impl IntoIterator<Item = SanitizedPath>) -> PermissionSet {
         let mut set = PermissionSet::empty(workspace.clone());
         config.into_iter().for_each(|path| set.insert(Permission::read(path)));
@@ -45,16 +46,17 @@ impl PermissionSet {
         set
     }
 
-    /// What a scheduled task starts with: the defaults, standing in and writing its own directory (permissionBuildCron).
+    /// Returns the initial permissions of a scheduled task: the defaults, with its own directory as working directory
+    /// and writable (permissionBuildCron).
     ///
-    /// `@events` is not passed on: a task that controls the engine must have been given that by name.
+    /// `@events` is not passed on: a task that controls the engine must get that permission by name.
     pub fn for_cron(defaults: &PermissionSet, files: SanitizedPath) -> PermissionSet {
         let mut set = PermissionSet { working_dir: files.clone(), events: false, ..defaults.clone() };
         set.insert(Permission::write(files));
         set
     }
 
-    /// Adds a permission that somebody decided to give (permissionApply).
+    /// Adds a permission that was granted (permissionApply).
     pub fn insert(&mut self, permission: Permission) {
         match permission {
             Permission::Events => self.events = true,
@@ -69,14 +71,15 @@ impl PermissionSet {
         }
     }
 
-    /// Everything of both, standing where `self` stands (permissionMergeDefault, permissionEnsureDefaultFile).
+    /// Returns all permissions of both sets, with the working directory of `self` (permissionMergeDefault,
+    /// permissionEnsureDefaultFile).
     #[must_use]
     pub fn union(mut self, other: &PermissionSet) -> PermissionSet {
         other.iter().for_each(|permission| self.insert(permission));
         self
     }
 
-    /// Whether this set holds `wanted` (permissionAccessAllows).
+    /// Returns true if this set holds `wanted` (permissionAccessAllows).
     pub fn covers(&self, wanted: &Permission, reads: Reads) -> bool {
         match wanted {
             Permission::Events => self.events,
@@ -89,7 +92,7 @@ impl PermissionSet {
         }
     }
 
-    /// The first of `wanted` that this set does not hold (permissionTagsValidate).
+    /// Returns the first of `wanted` that this set does not hold (permissionTagsValidate).
     pub fn first_missing<'w>(
         &self,
         wanted: impl IntoIterator<Item = &'w Permission>,
@@ -98,12 +101,12 @@ impl PermissionSet {
         wanted.into_iter().find(|permission| !self.covers(permission, reads))
     }
 
-    /// Where commands of this agent start.
+    /// Returns the directory in which commands of this agent start.
     pub fn working_dir(&self) -> &SanitizedPath {
         &self.working_dir
     }
 
-    /// Everything held, as permissions: `@events`, `@network`, then paths in order, then tools in order.
+    /// Iterates over all held permissions: `@events`, `@network`, then paths in order, then tools in order.
     pub fn iter(&self) -> impl Iterator<Item = Permission> + '_ {
         let flags = [(self.events, Permission::Events), (self.network, Permission::Network)];
         let flags = flags.into_iter().filter_map(|(held, permission)| held.then_some(permission));

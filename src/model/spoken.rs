@@ -1,24 +1,24 @@
-//! Commands as they were parsed: what is known of each word, and of what a command may start.
+//! Parsed commands: the known facts about each word, and the commands that a command may start.
 
 use smol_str::SmolStr;
 
 use super::{SanitizedPath, Tier};
 
-/// One thing that a command line does, with everything it may start for that.
+/// One part of a command line, with everything that it may start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SpokenPart {
-    /// How harmful it is.
+    /// The tier of the part.
     pub(crate) tier: Tier,
-    /// The program as it stands there. None: a redirection, an assignment, something that was not understood.
+    /// The literal program and its arguments. None for a redirection, an assignment, or a part that was not understood.
     pub(crate) runs: Option<Spoken>,
-    /// Every command that may run because of it, itself among them.
+    /// Every command that may run because of this part, including the part itself.
     pub(crate) starts: Vec<Spoken>,
-    /// The directories in which it may run.
+    /// The directories in which the part may run.
     pub(crate) dirs: Vec<StartDir>,
-    /// The places of words in `runs` that no wildcard of an allow pattern stands for: options that are not known to be
-    /// harmless, and what else changes what runs.
+    /// The positions of words in `runs` that no wildcard of an allow pattern matches. These are options that are not
+    /// known to be harmless, and other words that change the started program.
     pub(crate) by_name: Vec<usize>,
-    /// The files that its programs obey, if it only reads.
+    /// The files that its programs obey, if the part is read-only.
     pub(crate) obeys: Vec<Obeys>,
 }
 
@@ -27,23 +27,23 @@ pub(crate) struct SpokenPart {
 pub(crate) struct Obeys {
     pub(crate) program: SmolStr,
     pub(crate) files: Obeyed,
-    /// The directory that its options lead to, from where it starts. None is one that nobody can tell.
+    /// The directory to which its options lead, relative to its start directory. None if it is unknown.
     pub(crate) into: Option<SmolStr>,
-    /// The directories in which it starts.
+    /// The directories in which the program starts.
     pub(crate) dirs: Vec<StartDir>,
 }
 
-/// The files that a program obeys, in a directory and in those above it.
+/// The files that a program obeys, in a directory and in its parent directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Obeyed {
-    /// Those of the first repository of git on the way up.
+    /// The files of the nearest git repository, in this directory or above it.
     Repository,
-    /// These.
+    /// The files with these names.
     Files(&'static [&'static str]),
 }
 
 impl SpokenPart {
-    /// A part that runs where its line begins, and has no word that must be named.
+    /// Creates a part that runs in the start directory of its line, without words that a pattern must name.
     pub(crate) fn plain(tier: Tier, runs: Option<Spoken>) -> SpokenPart {
         SpokenPart { tier, runs, starts: Vec::new(), dirs: vec![StartDir::Own], by_name: Vec::new(), obeys: Vec::new() }
     }
@@ -52,13 +52,13 @@ impl SpokenPart {
 /// The directory in which a command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StartDir {
-    /// The one in which its line begins.
+    /// The start directory of the line.
     Own,
-    /// The one that this text names there. Nobody has looked at the disk yet.
+    /// The directory that this text names there. The disk was not read.
     Said(SmolStr),
-    /// This one, with all links followed.
+    /// This directory, with all links followed.
     Real(SanitizedPath),
-    /// One that nobody can tell.
+    /// An unknown directory.
     Unknown,
 }
 
@@ -66,24 +66,24 @@ pub(crate) enum StartDir {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spoken {
     pub(crate) words: Vec<Said>,
-    /// Nobody knows at which of the words the command begins: it may be any.
+    /// True if the first word of the command is unknown: the command may begin at any of the words.
     pub(crate) anywhere: bool,
 }
 
-/// What is known of a word.
+/// The known facts about a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// Written as it is.
+    /// A literal word.
     Is(SmolStr),
-    /// One of several that may stand here, or what a variable holds: this word, or none.
+    /// This word or none, as one of several alternatives or as the value of a variable.
     Maybe(SmolStr),
-    /// One word that begins and ends so.
+    /// One word with this start and this end.
     One(Ends),
-    /// Any number of words, each of which begins and ends so.
+    /// Any number of words, each with this start and this end.
     Many(Ends),
 }
 
-/// What is known of the beginning and the end of a word.
+/// The known start and end of a word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ends {
     pub(crate) start: SmolStr,
@@ -91,12 +91,12 @@ pub(crate) struct Ends {
 }
 
 impl Said {
-    /// Any number of words that may be anything.
+    /// Returns any number of arbitrary words.
     pub(crate) fn anything() -> Said {
         Said::Many(Ends::default())
     }
 
-    /// The word, written out or not.
+    /// Returns the text of a literal or possible word.
     pub(crate) fn known(&self) -> Option<&str> {
         match self {
             Said::Is(text) | Said::Maybe(text) => Some(text),
@@ -104,7 +104,7 @@ impl Said {
         }
     }
 
-    /// The word, if it is written out.
+    /// Returns the text of a literal word.
     pub(crate) fn written(&self) -> Option<&str> {
         match self {
             Said::Is(text) => Some(text),
@@ -114,23 +114,23 @@ impl Said {
 }
 
 impl Spoken {
-    /// These words, beginning with the program.
+    /// Creates a command with these words. The first one is the program.
     pub(crate) fn of(words: Vec<Said>) -> Spoken {
         Spoken { words, anywhere: false }
     }
 
-    /// A command that nobody knows.
+    /// Creates a completely unknown command.
     pub(crate) fn anything() -> Spoken {
         Spoken::of(vec![Said::anything()])
     }
 
-    /// The programs that it may be, by their names; none if it may be any.
+    /// Returns the names of the programs that may run. Returns none if any program may run.
     pub(crate) fn programs(&self) -> Option<Vec<&str>> {
         let mut names = Vec::new();
         for word in &self.words {
             match word {
                 Said::One(_) | Said::Many(_) => return None,
-                // A name may be joined to an option.
+                // The name may be joined to an option.
                 Said::Is(text) | Said::Maybe(text) if self.anywhere && text.starts_with('-') => return None,
                 Said::Is(text) | Said::Maybe(text) => names.push(base_name(text)),
             }
@@ -142,7 +142,7 @@ impl Spoken {
     }
 }
 
-/// The last component of a path.
+/// Returns the last component of a path.
 pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }

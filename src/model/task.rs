@@ -1,5 +1,5 @@
-//! Scheduled tasks as far as they are known outside of their files: names, settings, what happened (`sources/004`,
-//! "Scheduled tasks"). Nothing here has a field for a right that a task would have.
+//! Scheduled tasks outside of their files: ids, settings and events (`sources/004`, "Scheduled tasks"). No type here
+//! has a field for permissions of a task.
 
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{AgentId, Permission, SanitizedPath, Shown, Timestamp, permission::list};
 
-/// What starts a task.
+/// The trigger of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "each has a directory of its own")]
 pub enum TaskKind {
-    /// Its own schedule.
+    /// A schedule of its own.
     Cron,
-    /// The heartbeat, together with all others of this kind.
+    /// The heartbeat, together with all other tasks of this kind.
     Heartbeat,
 }
 
 impl TaskKind {
-    /// The directory of its tasks, and the first part of their names.
+    /// Returns the name of the directory of such tasks, which is also the first part of their ids.
     pub fn as_str(self) -> &'static str {
         match self {
             TaskKind::Cron => "cron",
@@ -30,8 +30,8 @@ impl TaskKind {
 
 /// Names a task: its kind and the name of its file, as in `cron/nightly`.
 ///
-/// A name is letters, digits and `. _ -`, begins with a letter or digit, and has at most 64 characters: it can be put
-/// together with a directory and stays in it.
+/// A name has letters, digits and `. _ -`. It begins with a letter or digit, and has at most 64 characters. Such a name
+/// stays inside of its directory when it is appended to a path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId {
@@ -42,7 +42,7 @@ pub struct TaskId {
 /// The most characters the name of a task may have.
 const MAX_NAME: usize = 64;
 
-/// A text is not a [`TaskId`].
+/// The error for a text that is not a [`TaskId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidTaskId;
 
@@ -50,8 +50,8 @@ impl fmt::Display for InvalidTaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "a task is `cron/` or `heartbeat/` and a name of letters, digits and `. _ -` that begins with a letter or digit \
-             and has at most {MAX_NAME} characters"
+            "a task is `cron/` or `heartbeat/` and a name of letters, digits and `. _ -` that begins with a letter or \
+             digit and has at most {MAX_NAME} characters"
         )
     }
 }
@@ -59,11 +59,11 @@ impl fmt::Display for InvalidTaskId {
 impl std::error::Error for InvalidTaskId {}
 
 impl TaskId {
-    /// The task of this kind with this name.
+    /// Creates the id of the task with this kind and name.
     ///
     /// # Errors
     ///
-    /// If that is no name.
+    /// Fails if the name is not valid.
     pub fn new(kind: TaskKind, name: &str) -> Result<TaskId, InvalidTaskId> {
         let first = name.chars().next().is_some_and(|c| c.is_ascii_alphanumeric());
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
@@ -74,12 +74,12 @@ impl TaskId {
         }
     }
 
-    /// Its kind.
+    /// Returns the kind.
     pub fn kind(&self) -> TaskKind {
         self.kind
     }
 
-    /// Its name, without the kind.
+    /// Returns the name, without the kind.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -123,57 +123,57 @@ impl fmt::Debug for TaskId {
     }
 }
 
-/// What becomes of a task whose gate may not do what it declares.
+/// The treatment of a task whose gate lacks the permissions that it declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "a new answer must be met where gates are")]
 pub enum OnMissing {
-    /// It runs, unchecked (`sources/004`: "the gate is treated as successful").
+    /// The task runs, and its gate does not (`sources/004`: "the gate is treated as successful").
     Run,
-    /// A person is asked for what is missing; without a yes it does not run.
+    /// The engine asks a person for the missing permissions. Without an approval, the task does not run.
     Ask,
-    /// It does not run.
+    /// The task does not run.
     Skip,
 }
 
-/// What becomes of runs that were due while nobody looked.
+/// The treatment of runs that were due while the scheduler did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "one run or none stands for all that were missed")]
 pub enum CatchUp {
-    /// One run stands for all of them.
+    /// One run replaces all of them.
     One,
-    /// They are skipped.
+    /// All of them are skipped.
     None,
 }
 
-/// What a person says about scheduled tasks: `[tasks]` and `[gates]` of the policy file.
+/// The settings of a person for scheduled tasks: `[tasks]` and `[gates]` of the policy file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TaskSettings {
-    /// The directory with `cron` and `heartbeat` in it. Without one there are no tasks.
+    /// The directory that contains `cron` and `heartbeat`. Without it, there are no tasks.
     pub dir: Option<SanitizedPath>,
-    /// Whom tasks without an agent run as, and whom heartbeats do; otherwise the only agent of kind `cron`, or `heartbeat`.
+    /// The agent that runs tasks without an agent of their own. None means the only agent of kind `cron`.
     pub cron_agent: Option<AgentId>,
-    /// As `cron_agent`, for heartbeats.
+    /// The agent that runs heartbeats. None means the only agent of kind `heartbeat`.
     pub heartbeat_agent: Option<AgentId>,
-    /// Which agents a task may name besides those of kind `cron`.
+    /// The agents that a task may name, besides those of kind `cron`.
     pub agents: Arc<[AgentId]>,
     /// The time zone of schedules that name none.
     pub time_zone: Arc<str>,
-    /// How often the heartbeat beats.
+    /// The interval of the heartbeat.
     pub heartbeat_every: Duration,
-    /// What becomes of missed runs.
+    /// The treatment of missed runs.
     pub catch_up: CatchUp,
-    /// By how much a run may start later than it is due, so that not all start at once.
+    /// The longest delay of a start after its due time. Different delays keep tasks from starting all at once.
     pub jitter: Duration,
-    /// How long a run may take.
+    /// The time limit of a run.
     pub time_limit: Duration,
-    /// How many run at once.
+    /// The most runs at once.
     pub max_running: u32,
-    /// What becomes of a task whose gate lacks a permission.
+    /// The treatment of a task whose gate lacks a permission.
     pub on_missing: OnMissing,
-    /// How long a gate may take, if it does not say.
+    /// The time limit of a gate that sets none.
     pub gate_time_limit: Duration,
 }
 
@@ -197,13 +197,13 @@ impl Default for TaskSettings {
 }
 
 impl TaskSettings {
-    /// The default, for the tasks in `dir`.
+    /// Returns the default settings, for the tasks in `dir`.
     pub fn in_dir(dir: SanitizedPath) -> TaskSettings {
         TaskSettings { dir: Some(dir), ..TaskSettings::default() }
     }
 }
 
-/// One state of a file, told from every other: nobody can set the time of the last change back.
+/// A version of a file. Any two versions differ, because no program can set the time of the last change back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "the three numbers by which states of a file differ")]
 pub struct FileVersion {
@@ -215,29 +215,29 @@ pub struct FileVersion {
     pub changed: (i64, i64),
 }
 
-/// What a gate said.
+/// The outcome of a gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "each of these means another thing for the task")]
 pub enum GateOutcome {
-    /// It ran and ended with 0.
+    /// The gate ran and exited with 0.
     Passed,
-    /// It ran and ended otherwise: the task is not for now.
+    /// The gate ran and exited with another code. The task is not run this time.
     Failed {
-        /// How it ended.
+        /// The exit code.
         code: i32,
-        /// The end of what it wrote, at most a kilobyte, with secrets left out.
+        /// The end of its output, at most one kilobyte, without secrets.
         #[serde(default, skip_serializing_if = "str::is_empty")]
         wrote: Arc<str>,
     },
-    /// It did not run, since the agent lacks what it declares.
+    /// The gate did not run, because the agent lacks a permission that it declares.
     Unchecked {
-        /// What is missing.
+        /// The missing permissions.
         missing: Vec<Permission>,
     },
-    /// It should have run and could not, or did not come to its end.
+    /// The gate failed to start, or did not finish.
     CouldNotRun {
-        /// Why.
+        /// The reason.
         why: Arc<str>,
     },
 }
@@ -248,7 +248,7 @@ impl fmt::Display for GateOutcome {
             GateOutcome::Passed => f.write_str("passed"),
             GateOutcome::Failed { code, wrote } => {
                 write!(f, "failed with {code}")?;
-                // The last line is where programs say what went wrong.
+                // Programs usually describe an error on the last line.
                 wrote.lines().last().map_or(Ok(()), |last| write!(f, ": {}", Shown(last)))
             }
             GateOutcome::Unchecked { missing } => {
@@ -260,30 +260,30 @@ impl fmt::Display for GateOutcome {
     }
 }
 
-/// Why a task that was due did not run.
+/// The reason why a due task did not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "people ask why")]
 pub enum Skip {
-    /// Its gate did not let it.
+    /// The gate of the task did not allow it.
     Gate(GateOutcome),
-    /// Its gate lacks something, and asking for it did not end with yes, or nobody asks again after a no.
+    /// The gate lacks a permission. The request for it was not approved, or was not repeated after a denial.
     NotAllowed {
-        /// What is missing.
+        /// The missing permissions.
         missing: Vec<Permission>,
-        /// How asking ended.
+        /// The outcome of the request.
         why: Arc<str>,
     },
-    /// The run before is not over.
+    /// The previous run is still in progress.
     StillRunning,
-    /// It was due while nobody looked, and missed runs are not caught up.
+    /// The task was due while the scheduler did not run, and missed runs are not made up for.
     Missed {
-        /// How often; counting ends at a thousand.
+        /// The number of missed runs, counted up to a thousand.
         times: u32,
     },
-    /// There is nobody to run it as, or that agent may not run it.
+    /// The task has no agent to run as, or its agent may not run it.
     NoAgent {
-        /// Why.
+        /// The reason.
         why: Arc<str>,
     },
 }
@@ -304,24 +304,24 @@ impl fmt::Display for Skip {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "people ask how")]
 pub enum TaskEnd {
-    /// Whoever ran it is done.
+    /// The runner finished the task.
     Done,
-    /// Whoever ran it says that it failed.
+    /// The runner reported a failure.
     Failed {
-        /// Why.
+        /// The reason.
         why: Arc<str>,
     },
-    /// It took too long, and was cut off.
+    /// The run exceeded its time limit and was stopped.
     CutOff {
-        /// After so many seconds.
+        /// The time limit, in seconds.
         seconds: u64,
     },
-    /// The program that ran it ended in the middle: it crashed, or was stopped.
+    /// The program that ran the task ended during the run: it crashed, or was stopped.
     Interrupted,
 }
 
@@ -336,104 +336,105 @@ impl fmt::Display for TaskEnd {
     }
 }
 
-/// What happened to a scheduled task.
+/// An event of a scheduled task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 #[non_exhaustive]
 pub enum TaskEvent {
-    /// There is a new task, or one that reads differently.
+    /// A task was added or changed.
     #[serde(rename = "task.added")]
     Added {
-        /// Which.
+        /// The task.
         task: TaskId,
-        /// When it is due next, if it ever is.
+        /// The next due time, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<Timestamp>,
     },
-    /// Its file is gone.
+    /// The file of a task was removed.
     #[serde(rename = "task.removed")]
     Removed {
-        /// Which.
+        /// The task.
         task: TaskId,
     },
-    /// A file is not taken; a task that it held before does not run any more.
+    /// A task file was rejected. The task that it contained before does not run any more.
     #[serde(rename = "task.rejected")]
     Rejected {
-        /// The file, below the directory of tasks.
+        /// The path of the file, below the directory of tasks.
         file: Arc<str>,
-        /// Every reason, each with its line.
+        /// All reasons, each with its line.
         why: Arc<str>,
     },
-    /// The file of a task that an agent could write once was judged: whether it is a person's by now.
+    /// The file of a task was examined. An agent had a permission to write it in the past. The question is if the file
+    /// now comes from a person.
     #[serde(rename = "task.file_judged")]
     FileJudged {
-        /// Which.
+        /// The task.
         task: TaskId,
-        /// The file as it was then.
+        /// The version of the examined file.
         version: FileVersion,
-        /// The number of rights to write it that had ended before it was looked at.
+        /// The number of permissions to write the file that had ended before the examination.
         ends: u64,
-        /// Whether it is taken for a person's: it changed after every such right had ended.
+        /// True if the file counts as a person's, because it changed after every such permission had ended.
         trusted: bool,
     },
-    /// A file lists permissions. They give nothing.
+    /// A task file lists permissions, which have no effect.
     #[serde(rename = "task.permissions_ignored")]
     PermissionsIgnored {
-        /// Which.
+        /// The task.
         task: TaskId,
-        /// What it lists.
+        /// The listed permissions.
         listed: Arc<str>,
     },
-    /// A gate was asked, or could not be.
+    /// A gate ran, or could not run.
     #[serde(rename = "task.gate")]
     Gate {
-        /// Of which task.
+        /// The task.
         task: TaskId,
-        /// Whose rights it had.
+        /// The agent whose permissions the gate used.
         agent: AgentId,
-        /// What it said.
+        /// The outcome of the gate.
         outcome: GateOutcome,
-        /// Whether the task goes on.
+        /// True if the task runs.
         runs: bool,
     },
-    /// A task was handed to whoever runs it.
+    /// A task was passed to its runner.
     #[serde(rename = "task.started")]
     Started {
-        /// Which.
+        /// The task.
         task: TaskId,
-        /// As whom.
+        /// The agent that the task runs as.
         agent: AgentId,
-        /// When it was due.
+        /// The due time.
         due: Timestamp,
-        /// How many runs before were missed.
+        /// The number of missed runs before this one.
         missed: u32,
     },
-    /// Its run is over.
+    /// A run of a task ended.
     #[serde(rename = "task.finished")]
     Finished {
-        /// Which.
+        /// The task.
         task: TaskId,
-        /// How.
+        /// The end of the run.
         end: TaskEnd,
     },
-    /// It was due and did not run.
+    /// A due task did not run.
     #[serde(rename = "task.skipped")]
     Skipped {
-        /// Which.
+        /// The task.
         task: TaskId,
-        /// Why.
+        /// The reason.
         why: Skip,
     },
-    /// Changes of the files are noticed later than they should be, or something about them could not be written down.
+    /// Changes of task files are noticed with a delay, or a fact about them could not be stored.
     #[serde(rename = "task.trouble")]
     Trouble {
-        /// What, and what that means.
+        /// The problem, and its consequence.
         why: Arc<str>,
     },
 }
 
 impl TaskEvent {
-    /// What kind of event this is, as in `task.started`.
+    /// Returns the kind of the event, as in `task.started`.
     pub fn kind(&self) -> &'static str {
         match self {
             TaskEvent::Added { .. } => "task.added",
@@ -449,7 +450,7 @@ impl TaskEvent {
         }
     }
 
-    /// The task it is about, if it is about one.
+    /// Returns the task of the event, if there is one.
     pub(crate) fn task(&self) -> Option<&TaskId> {
         match self {
             TaskEvent::Added { task, .. }
@@ -464,7 +465,7 @@ impl TaskEvent {
         }
     }
 
-    /// The agent that acts in it, if one does.
+    /// Returns the agent that acts in the event, if there is one.
     pub(crate) fn agent(&self) -> Option<&AgentId> {
         match self {
             TaskEvent::Gate { agent, .. } | TaskEvent::Started { agent, .. } => Some(agent),
@@ -479,7 +480,7 @@ impl TaskEvent {
         }
     }
 
-    /// Whom this is a message to: the agent whose gate was not asked, since it lacks something.
+    /// Returns the agent to notify: its gate did not run, because it lacks a permission.
     pub(crate) fn tells(&self) -> Option<&AgentId> {
         match self {
             TaskEvent::Gate { agent, outcome: GateOutcome::Unchecked { .. }, .. } => Some(agent),
@@ -497,7 +498,7 @@ impl TaskEvent {
     }
 }
 
-/// One readable line.
+/// Formats the event on one readable line.
 impl fmt::Display for TaskEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! Text that somebody else wrote: bounded when it comes in, escaped when a person sees it.
+//! Text from other authors. Its length is limited on input. It is escaped when a person sees it.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -9,21 +9,22 @@ use super::script::{is_disguised, is_mixed, is_plain};
 /// The most characters a [`Reason`] may have.
 pub(crate) const MAX_REASON_CHARS: usize = 4096;
 
-/// Why somebody asks, gives or takes away: not blank, bounded, kept with the fact for ever.
+/// The reason for a request, a grant or a revocation. It is not blank, has a limited length, and is stored permanently
+/// with the event.
 ///
-/// What can be told to be a key, a token or a password is left out, since a reason is told and stored
-/// (`sources/002`, "Permission facts").
+/// Detected keys, tokens and passwords are removed, because a reason is shown and stored (`sources/002`, "Permission
+/// facts").
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Reason(Arc<str>);
 
-/// Why a text is not a [`Reason`].
+/// The reason why a text is not a [`Reason`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidReason {
-    /// Nothing but white space or invisible characters.
+    /// The text has only white space or invisible characters.
     Blank,
-    /// More than 4096 characters.
+    /// The text has more than 4096 characters.
     TooLong,
 }
 
@@ -39,12 +40,12 @@ impl fmt::Display for InvalidReason {
 impl std::error::Error for InvalidReason {}
 
 impl Reason {
-    /// What stands where nobody gave a reason.
+    /// Returns the text that stands for a missing reason.
     pub(crate) fn not_said() -> Reason {
         Reason("no reason given".into())
     }
 
-    /// The same without what looks like a secret.
+    /// Returns the reason without detected secrets.
     pub(crate) fn redacted(&self) -> Reason {
         let redacted = super::redacted(&self.0);
         if redacted.chars().nth(MAX_REASON_CHARS).is_none() {
@@ -53,7 +54,7 @@ impl Reason {
         Reason(redacted.chars().take(MAX_REASON_CHARS).collect::<String>().into())
     }
 
-    /// The reason as it was given, trimmed. Show it through [`Shown`].
+    /// Returns the given reason, trimmed. Show it through [`Shown`].
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -94,12 +95,12 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Shows foreign text to a person so that it can neither hide nor forge anything.
+/// Displays foreign text so that it can neither hide nor forge anything.
 ///
-/// Control characters (line breaks too), characters that change the direction of writing, characters without width and
-/// characters that pass for ASCII ones are written as escapes; so are the letters of other scripts in a word that mixes
-/// them with Latin ones, or looks like a Latin word among Latin words. A backslash is doubled, so that an escape cannot be
-/// imitated.
+/// These characters are escaped: control characters (line breaks too), characters that change the writing direction,
+/// invisible characters, and characters that look like ASCII ones. Letters of other scripts are escaped in a word that
+/// mixes them with Latin letters. They are also escaped in a word that looks Latin in a text with Latin letters. A
+/// backslash is doubled, so that a text cannot imitate an escape.
 ///
 /// ```
 /// use bestow::Shown;
@@ -110,7 +111,8 @@ impl fmt::Display for Reason {
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a>(pub &'a str);
 
-/// The same between quotation marks, so that in a sentence it cannot pass for part of the sentence.
+/// Displays text like [`Shown`], between quotation marks. Inside a sentence, it cannot be mistaken for part of the
+/// sentence.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -119,7 +121,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// The same between backticks: something that is meant literally.
+/// Displays text like [`Shown`], between backticks, for literal text.
 pub(crate) struct Ticked<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Ticked<'_> {
@@ -128,7 +130,7 @@ impl fmt::Display for Ticked<'_> {
     }
 }
 
-/// `text` between two `marks`. One inside is escaped, and so cannot end what they enclose.
+/// Writes `text` between two `mark` characters. A mark inside the text is escaped, so it cannot end the quotation.
 fn between(f: &mut fmt::Formatter<'_>, text: &str, mark: char) -> fmt::Result {
     fmt::Write::write_char(f, mark)?;
     show(f, text, Some(mark))?;
@@ -150,12 +152,12 @@ fn show(f: &mut fmt::Formatter<'_>, text: &str, mark: Option<char>) -> fmt::Resu
         c => fmt::Write::write_char(f, c),
     };
     if text.is_ascii() {
-        // Mostly nothing in it has to be written otherwise.
+        // Most texts need no escape.
         let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'\\' && Some(char::from(byte)) != mark;
         return if text.bytes().all(is_plain) { f.write_str(text) } else { text.chars().try_for_each(|c| plain(f, c)) };
     }
     let beside = text.chars().any(|c| c.is_ascii_alphabetic());
-    // Each word with the character that ends it.
+    // Each piece is a word with the character that ends it.
     for piece in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
         let mixed = is_mixed(piece.trim_end_matches(|c: char| !c.is_alphanumeric()), beside);
         for c in piece.chars() {
@@ -165,12 +167,13 @@ fn show(f: &mut fmt::Formatter<'_>, text: &str, mark: Option<char>) -> fmt::Resu
     Ok(())
 }
 
-/// Characters that a reader does not see, or that move what the reader does see.
+/// Returns true for characters that are invisible, or that move visible characters.
 pub(super) fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{2800}' | '\u{3164}'
             | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
@@ -178,12 +181,12 @@ pub(super) fn is_deceptive(c: char) -> bool {
 /// The most characters a [`Name`] may have.
 const MAX_NAME_CHARS: usize = 200;
 
-/// What people call an agent. Says who is asking, so it may neither be blank nor long.
+/// The name of an agent for people. It tells a person who is asking, so it is neither blank nor long.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(Arc<str>);
 
-/// A text is not a [`Name`]: it is blank or longer than 200 characters.
+/// The error for a text that is not a [`Name`]: it is blank or longer than 200 characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidName;
 
@@ -196,7 +199,7 @@ impl fmt::Display for InvalidName {
 impl std::error::Error for InvalidName {}
 
 impl Name {
-    /// The name as it was given, trimmed. Show it through [`Shown`].
+    /// Returns the given name, trimmed. Show it through [`Shown`].
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -226,7 +229,7 @@ impl From<Name> for String {
     }
 }
 
-/// Between quotation marks: an agent may have chosen it.
+/// Writes the name between quotation marks, because an agent may have chosen it.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Quoted(&self.0).fmt(f)

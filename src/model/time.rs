@@ -1,42 +1,44 @@
-//! When something happened or ends. Nothing here knows what time it is: the `Clock` does.
+//! Points in time. No code here knows the current time. The `Clock` does.
 
 use std::{fmt, str::FromStr, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The last moment that RFC 3339 can write: 9999-12-31T23:59:59.999Z.
+/// The last time that RFC 3339 can express: 9999-12-31T23:59:59.999Z.
 const END_OF_TIME: u64 = 253_402_300_799_999;
 
-/// A moment: milliseconds since 1970-01-01T00:00:00Z. Written as RFC 3339, and therefore never after the year 9999.
+/// A point in time: milliseconds since 1970-01-01T00:00:00Z. Its text form is RFC 3339, so it is never after the year
+/// 9999.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// From milliseconds since 1970-01-01T00:00:00Z; what is beyond the end of time is the end of time.
+    /// Creates a time from milliseconds since 1970-01-01T00:00:00Z. A later time than the last one becomes the last
+    /// one.
     pub const fn from_millis(millis: u64) -> Timestamp {
         Timestamp(if millis < END_OF_TIME { millis } else { END_OF_TIME })
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// Returns the milliseconds since 1970-01-01T00:00:00Z.
     pub const fn as_millis(self) -> u64 {
         self.0
     }
 
-    /// The moment `duration` later; at the end of time it stays there.
+    /// Returns the time `duration` later, but never a time after the last one.
     #[must_use]
     pub fn after(self, duration: Duration) -> Timestamp {
         Timestamp::from_millis(self.0.saturating_add(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)))
     }
 
-    /// How long until `later`; nothing if it is past.
+    /// Returns the duration until `later`. It is zero if `later` is in the past.
     pub fn until(self, later: Timestamp) -> Duration {
         Duration::from_millis(later.0.saturating_sub(self.0))
     }
 }
 
-/// A text is not a moment in RFC 3339, as in `2026-11-22T09:30:00Z`.
+/// The error for a text that is not a time in RFC 3339, as in `2026-11-22T09:30:00Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidTimestamp;
 

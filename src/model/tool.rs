@@ -1,4 +1,4 @@
-//! Declarations of tools: the operation of a tool, and where its objects stand in its input.
+//! Declarations of tools: the operation of a tool, and the positions of its objects in its input.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -9,13 +9,14 @@ use serde::{
 
 use super::{Field, Operation, Permission, ToolName};
 
-/// The most tools that one engine declares.
+/// The most tools that one engine can declare.
 const MAX_TOOLS: usize = 1024;
 
-/// The most fields of one kind, and the most permissions, that one tool has.
+/// The most fields of one kind, and the most permissions, of one tool.
 const MAX_FIELDS: usize = 32;
 
-/// The declaration of a tool: its operation, where in its input its objects stand, and which permissions it needs.
+/// The declaration of a tool: its operation, the positions of its objects in its input, and the permissions that it
+/// needs.
 ///
 /// ```
 /// use bestow::{Operation, Tool, Tools};
@@ -49,14 +50,14 @@ pub struct Tool {
     /// The names of fields that do not change what a command does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ignored: Vec<Arc<str>>,
-    /// Present if a path stands for everything below it.
+    /// True if a path includes everything below it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) tree: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) needs: Vec<Permission>,
 }
 
-/// One field, or a list of them, as in `path = "from"` and `path = ["from", "to"]`.
+/// Deserializes one field, or a list of fields, as in `path = "from"` and `path = ["from", "to"]`.
 fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Field>, D::Error> {
     struct OneOrMore;
 
@@ -79,23 +80,23 @@ fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Field>,
     deserializer.deserialize_any(OneOrMore)
 }
 
-/// A tool cannot be declared so.
+/// The reason why a tool declaration is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidTool {
-    /// The operation needs a field that is not named.
+    /// The operation needs a field that the declaration does not name.
     Missing(ToolName, &'static str),
-    /// A field is named that the operation has no use for.
+    /// The declaration names a field that the operation does not use.
     Unused(ToolName, &'static str),
     /// `events` is the engine's own operation.
     Operation(ToolName),
-    /// A command line may stand in one field only.
+    /// Only one field may contain a command line.
     SeveralCommands(ToolName),
-    /// More than 32 fields of one kind, or permissions.
+    /// The declaration has more than 32 fields of one kind, or more than 32 permissions.
     TooMany(ToolName),
     /// A tool is declared twice.
     Twice(ToolName),
-    /// More than 1024 tools.
+    /// The declarations name more than 1024 tools.
     TooManyTools,
 }
 
@@ -118,7 +119,7 @@ impl fmt::Display for InvalidTool {
 impl std::error::Error for InvalidTool {}
 
 impl Tool {
-    /// A tool that does `operation`, with no field named yet.
+    /// Creates the declaration of a tool for `operation`, without any field.
     pub fn new(name: ToolName, operation: Operation) -> Tool {
         Tool {
             name,
@@ -144,35 +145,35 @@ impl Tool {
         self
     }
 
-    /// Adds a field with a path that the tool reads besides.
+    /// Adds a field with a path that the tool also reads.
     #[must_use]
     pub fn reads(mut self, field: Field) -> Tool {
         self.reads.push(field);
         self
     }
 
-    /// Adds a field with a path that the tool writes besides.
+    /// Adds a field with a path that the tool also writes.
     #[must_use]
     pub fn writes(mut self, field: Field) -> Tool {
         self.writes.push(field);
         self
     }
 
-    /// Adds a field with a patch that names the files it writes (`*** Update File: path`).
+    /// Adds a field with a patch. The patch names the files that the tool writes (`*** Update File: path`).
     #[must_use]
     pub fn patch(mut self, field: Field) -> Tool {
         self.patch.push(field);
         self
     }
 
-    /// Adds a field with a glob: the directory before its first pattern is read.
+    /// Adds a field with a glob. The tool reads the directory before the first wildcard.
     #[must_use]
     pub fn glob(mut self, field: Field) -> Tool {
         self.glob.push(field);
         self
     }
 
-    /// Names the field with the command line: one text, or a list of words.
+    /// Sets the field with the command line: one text, or a list of words.
     #[must_use]
     pub fn command(mut self, field: Field) -> Tool {
         self.command.push(field);
@@ -186,7 +187,7 @@ impl Tool {
         self
     }
 
-    /// Adds a field with the text that is written or sent.
+    /// Adds a field with the text that the tool writes or sends.
     #[must_use]
     pub fn content(mut self, field: Field) -> Tool {
         self.content.push(field);
@@ -200,35 +201,35 @@ impl Tool {
         self
     }
 
-    /// The same, and a path stands for everything below it.
+    /// Declares that a path includes everything below it.
     #[must_use]
     pub fn below(self) -> Tool {
         Tool { tree: true, ..self }
     }
 
-    /// Adds a permission that must be held for every call.
+    /// Adds a permission that every call needs.
     #[must_use]
     pub fn needing(mut self, permission: Permission) -> Tool {
         self.needs.push(permission);
         self
     }
 
-    /// The name.
+    /// Returns the name of the tool.
     pub fn name(&self) -> &ToolName {
         &self.name
     }
 
-    /// The operation.
+    /// Returns the operation of the tool.
     pub fn operation(&self) -> Operation {
         self.operation
     }
 
-    /// The permissions that every call needs besides those of its operation.
+    /// Returns the permissions that every call needs besides those of its operation.
     pub fn needs(&self) -> &[Permission] {
         &self.needs
     }
 
-    /// The fields by kind, as they are called in a file; kinds without a field are left out.
+    /// Returns the fields by kind, with the names of the kinds in files. Kinds without a field are left out.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, &[Field])> {
         let Tool { path, reads, writes, patch, glob, command, host, content, .. } = self;
         let kinds = [
@@ -244,7 +245,8 @@ impl Tool {
         kinds.into_iter().filter(|(_, fields)| !fields.is_empty()).map(|(kind, fields)| (kind, fields.as_slice()))
     }
 
-    /// Reports whether the text of this name among the fields of an input, or an input that is a text itself, is content.
+    /// Returns true if the field `name` of an input is content. With none, the question is about an input that is
+    /// itself a text.
     pub(crate) fn is_content(&self, name: Option<&str>) -> bool {
         self.content.iter().any(|field| match name {
             Some(name) => field.first_names().any(|first| first == name),
@@ -281,15 +283,15 @@ impl Tool {
         Ok(())
     }
 
-    /// Reports whether each call that this declaration lets happen, `other` lets happen too: both say the same, but this one
-    /// may need more.
+    /// Returns true if `other` allows each call that this declaration allows. Both must be equal, except that this one
+    /// may need more permissions.
     fn is_as_strict_as(&self, other: &Tool) -> bool {
         let same = Tool { needs: other.needs.clone(), ..self.clone() } == *other;
         same && other.needs.iter().all(|need| self.needs.contains(need))
     }
 }
 
-/// The declaration in one line, as in "`move_file`: fs.write, path `source`, `destination`".
+/// Formats the declaration on one line, as in "`move_file`: fs.write, path `source`, `destination`".
 impl fmt::Display for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`: {}", self.name, self.operation)?;
@@ -307,17 +309,17 @@ impl fmt::Display for Tool {
     }
 }
 
-/// The tools that are declared, by name.
+/// The declared tools, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Tool>", into = "Vec<Tool>")]
 pub struct Tools(BTreeMap<ToolName, Arc<Tool>>);
 
 impl Tools {
-    /// The declarations, if each is valid and no tool is declared twice.
+    /// Collects declarations. Each must be valid, and no tool may be declared twice.
     ///
     /// # Errors
     ///
-    /// The first declaration that is not valid.
+    /// Fails with the first invalid declaration.
     pub fn new(tools: impl IntoIterator<Item = Tool>) -> Result<Tools, InvalidTool> {
         let mut all = BTreeMap::new();
         for tool in tools {
@@ -333,39 +335,39 @@ impl Tools {
         Ok(Tools(all))
     }
 
-    /// The declaration of `name`.
+    /// Returns the declaration of the tool `name`.
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.0.get(name).map(|tool| &**tool)
     }
 
-    /// The declaration of `name`, shared.
+    /// Returns the shared declaration of the tool `name`.
     pub(crate) fn shared(&self, name: &str) -> Option<&Arc<Tool>> {
         self.0.get(name)
     }
 
-    /// How many bytes they have, written as JSON.
+    /// Returns the size of the declarations as JSON, in bytes.
     pub(crate) fn size(&self) -> usize {
-        // Text keys and plain values, so this does not fail; what cannot be written has no room.
+        // Serialization does not fail, because keys are texts and values are plain. A failure counts as too large.
         serde_json::to_string(self).map_or(usize::MAX, |text| text.len())
     }
 
-    /// All declarations, by name.
+    /// Iterates over all declarations, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.0.values().map(|tool| &**tool)
     }
 
-    /// Reports whether no tool is declared.
+    /// Returns true if no tool is declared.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// These declarations and those of `other`, which take the place of the same names.
+    /// Returns these declarations and those of `other`. For equal names, `other` wins.
     #[must_use]
     pub fn and(&self, other: &Tools) -> Tools {
         Tools(self.0.iter().chain(&other.0).map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect())
     }
 
-    /// The changes from these to `new`, a sentence each.
+    /// Lists the changes from these declarations to `new`, one sentence each.
     pub(crate) fn changes(&self, new: &Tools) -> Vec<String> {
         let gone = self.iter().filter(|tool| new.get(tool.name.as_str()).is_none());
         let other = new.iter().filter(|tool| self.get(tool.name.as_str()) != Some(*tool));
@@ -373,8 +375,8 @@ impl Tools {
         gone.chain(other.map(|tool| format!("the tool {tool}"))).collect()
     }
 
-    /// Those of `new` that let nothing happen that these do not, and these where `new` says otherwise. A name that is no
-    /// longer declared may be a built-in one, which could be laxer.
+    /// Returns the declarations of `new` that allow nothing new, and these declarations for all other names. A name
+    /// that is no longer declared keeps its declaration, because a built-in tool of this name could be laxer.
     pub(crate) fn narrowed(&self, new: &Tools) -> Tools {
         let of_now = |tool: &&Tool| self.get(tool.name.as_str()).is_some_and(|now| tool.is_as_strict_as(now));
         let stricter = new.iter().filter(of_now);

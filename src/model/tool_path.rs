@@ -1,4 +1,4 @@
-//! Names of tool capabilities: what stands after `@tool:`.
+//! Names of tool capabilities: the text after `@tool:`.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 256;
 /// The most levels a [`ToolPath`] may have.
 const MAX_LEVELS: usize = 16;
 
-/// A text is not a [`ToolPath`].
+/// The reason why a text is not a [`ToolPath`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidToolPath {
@@ -22,7 +22,7 @@ pub enum InvalidToolPath {
     TooLong,
     /// A level is empty, `.` or `..`.
     Level,
-    /// White space, `*`, `?`, a control character, or a character that a reader does not see.
+    /// The text has white space, `*`, `?`, a control character, or an invisible character.
     Character(char),
 }
 
@@ -64,17 +64,17 @@ impl std::error::Error for InvalidToolPath {}
 pub struct ToolPath(Arc<str>);
 
 impl ToolPath {
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Reports whether `other` is this name or lies below it.
+    /// Returns true if `other` is this name or lies below it.
     pub fn contains(&self, other: &ToolPath) -> bool {
         contains(&self.0, &other.0)
     }
 
-    /// Reports whether `text` is a valid name at or below this one. Copies nothing.
+    /// Returns true if `text` is a valid name at or below this one. It allocates nothing.
     pub(crate) fn contains_text(&self, text: &str) -> bool {
         contains(&self.0, text) && validate(text).is_ok()
     }

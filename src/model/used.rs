@@ -1,4 +1,4 @@
-//! One thing that an action uses, for people and records.
+//! The resources that an action uses, for people and records.
 
 use std::{fmt, sync::Arc};
 
@@ -6,30 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use super::{Operation, Shown};
 
-/// Where the knowledge comes from that an action uses something.
+/// The evidence that an action uses something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a new source of uses must be met where uses are judged")]
 pub enum UseOrigin {
-    /// The action itself.
+    /// The use is the action itself.
     Own,
-    /// A permission that the action is given.
+    /// The use is a permission that the caller gives to the action.
     Given,
-    /// The command line names it: an operand of a known program, a redirection.
+    /// The command line names the resource: as an operand of a known program, or in a redirection.
     Named,
-    /// The program needs it, as `curl` needs the network.
+    /// The program needs the resource, as `curl` needs the network.
     Needed,
-    /// A word of the command line that may be a path or reach a host, for a program of which nobody knows what it does with
-    /// its words.
+    /// A word of the command line may be a path or a host. The program is unknown, so the meaning of its words is
+    /// unknown.
     Word,
-    /// The input of a tool names it, and neither the file, the host program nor the built-in table declares the tool.
+    /// The input of a tool names the resource. Neither the file, the host program nor the built-in table declares the
+    /// tool.
     Input,
-    /// A tool demands it: its declaration, or whoever says that a call needs a capability.
+    /// A tool requires the capability: by its declaration, or by a caller who says that a call needs it.
     Declared,
 }
 
 impl UseOrigin {
-    /// The name in files and on the wire.
+    /// Returns the name in files and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             UseOrigin::Own => "own",
@@ -49,22 +50,22 @@ impl fmt::Display for UseOrigin {
     }
 }
 
-/// One thing that an action uses besides what it is about.
+/// One resource that an action uses besides its main resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UseFacts {
     /// The kind of use.
     pub operation: Operation,
-    /// The real path, the host, or `@network` for any host.
+    /// The canonical path, the host, or `@network` for any host.
     pub resource: Arc<str>,
-    /// Present for a path that is used with everything below it.
+    /// True for a path that is used with everything below it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tree: bool,
-    /// Where the knowledge comes from.
+    /// The evidence for the use.
     pub origin: UseOrigin,
 }
 
-/// The use in one line, as in "fs.write of `/work/site` and below (given)".
+/// Formats the use on one line, as in "fs.write of `/work/site` and below (given)".
 impl fmt::Display for UseFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let below = if self.tree { " and below" } else { "" };

@@ -1,25 +1,25 @@
-//! What the engine says to an action.
+//! The verdicts of the engine about an action.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What the engine says to an action now. The order is the order of strictness: where several rules speak, the
-/// strictest counts.
+/// The verdict of the engine about an action. The order is the order of strictness: if several rules apply, the
+/// strictest verdict counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "yes, a question, and no are all there is")]
 pub enum Verdict {
-    /// It may happen.
+    /// The action may happen.
     Allow,
-    /// A person has to say.
+    /// A person must approve the action.
     Ask,
-    /// It may not happen.
+    /// The action may not happen.
     Deny,
 }
 
 impl Verdict {
-    /// The name in files and on the wire.
+    /// Returns the name in files and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Verdict::Allow => "allow",
@@ -35,7 +35,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A text is not a verdict.
+/// The error for a text that is not a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidVerdict;
 
@@ -56,27 +56,27 @@ impl FromStr for Verdict {
     }
 }
 
-/// The effect of a decision: a verdict, or the fourth answer, *confined*. Rules and people say [`Verdict`]s only.
+/// The effect of a decision: a verdict, or the fourth value, *confined*. Rules and people give [`Verdict`]s only.
 ///
-/// [`Effect::Confined`] is no yes: it equals no verdict, and the action may happen only inside a sandbox. The library
-/// carries it out with `Agent::exec`; a host program that confines by itself reports how with
-/// [`Engine::confine`](crate::Engine::confine), and has its yes then.
+/// [`Effect::Confined`] is no approval. It equals no verdict, and the action may happen only inside a sandbox. The
+/// library runs it with `Agent::exec`. A host program with its own sandbox reports the sandbox with
+/// [`Engine::confine`](crate::Engine::confine), and then gets the approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(clippy::exhaustive_enums, reason = "a host program has to know all four")]
 pub enum Effect {
-    /// It may happen.
+    /// The action may happen.
     Allow,
-    /// It may happen inside a sandbox, and nowhere else.
+    /// The action may happen inside a sandbox, and nowhere else.
     Confined,
-    /// A person has to say.
+    /// A person must approve the action.
     Ask,
-    /// It may not happen.
+    /// The action may not happen.
     Deny,
 }
 
 impl Effect {
-    /// The name in files and on the wire.
+    /// Returns the name in files and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Effect::Allow => "allow",

@@ -1,4 +1,4 @@
-//! What time it is.
+//! Clocks: the current time, and waiting for a time.
 
 use std::{fmt, time::Duration};
 
@@ -8,44 +8,44 @@ use tokio::sync::watch;
 
 use crate::model::Timestamp;
 
-/// Tells the time, and waits for it. Within one engine it must never go back.
+/// A clock. Within one engine, its time must never go back.
 #[async_trait]
 pub trait Clock: fmt::Debug + Send + Sync {
-    /// What time it is.
+    /// Returns the current time.
     ///
     /// # Errors
     ///
-    /// When it cannot be told; then whatever has an end counts as over.
+    /// Fails if the time cannot be read. Everything with an end time then counts as expired.
     fn now(&self) -> Result<Timestamp, ClockUnreadable>;
 
-    /// Waits until it is `moment`.
+    /// Waits until the time is `moment`.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future stops waiting, and nothing else.
+    /// Dropping the future stops the wait, and has no other effect.
     async fn reaches(&self, moment: Timestamp);
 
-    /// The time that clocks on the wall show, by which schedules go. People and their machines set it, so it may jump, also
-    /// back. No right depends on it.
+    /// Returns the wall time, which schedules use. People and their machines set it, so it may jump forward and back.
+    /// The validity of permissions does not depend on it.
     ///
     /// # Errors
     ///
-    /// When it cannot be told.
+    /// Fails if the time cannot be read.
     fn wall(&self) -> Result<Timestamp, ClockUnreadable> {
         self.now()
     }
 
-    /// Waits until clocks on the wall show `moment`, or until they were set.
+    /// Waits until the wall time is `moment`, or until somebody sets the wall time.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future stops waiting, and nothing else.
+    /// Dropping the future stops the wait, and has no other effect.
     async fn wall_reaches(&self, moment: Timestamp) {
         self.reaches(moment).await;
     }
 }
 
-/// The time cannot be told.
+/// The error for a clock that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockUnreadable;
 
@@ -57,9 +57,10 @@ impl fmt::Display for ClockUnreadable {
 
 impl std::error::Error for ClockUnreadable {}
 
-/// The machine's clock: its wall time when the engine started, and from then on the time that really went by.
+/// The clock of the machine: the wall time at the start of the engine, plus the elapsed time.
 ///
-/// Setting the machine's clock back does not lengthen anything, and a suspended machine does not stop the count.
+/// Setting the wall time back does not extend any validity. The elapsed time includes the time in which the machine is
+/// suspended.
 #[derive(Debug)]
 pub struct SystemClock {
     started_at: Result<Timestamp, ClockUnreadable>,
@@ -67,13 +68,14 @@ pub struct SystemClock {
 }
 
 impl SystemClock {
-    /// Starts counting.
+    /// Creates a clock that starts at the current wall time.
     #[expect(clippy::new_without_default, reason = "it reads the clock, which a default should not")]
     pub fn new() -> SystemClock {
         SystemClock { started_at: wall_time(), boot_then: since_boot() }
     }
 
-    /// The difference between the wall time and the time that went by, in milliseconds: another one once the wall time is set.
+    /// Returns the difference between the wall time and the time since boot, in milliseconds. It changes when somebody
+    /// sets the wall time.
     fn offset(&self) -> Option<i128> {
         let wall = i128::from(self.wall().ok()?.as_millis());
         Some(wall - i128::try_from(since_boot().as_millis()).ok()?)
@@ -87,13 +89,14 @@ fn wall_time() -> Result<Timestamp, ClockUnreadable> {
     millis.zip(part).map(|(whole, part)| Timestamp::from_millis(whole + part)).ok_or(ClockUnreadable)
 }
 
-/// The longest time for which a clock is not looked at while somebody waits for it.
+/// The longest interval between two readings of the clock during a wait.
 const STEP: Duration = Duration::from_secs(30);
 
-/// A wall clock that is this much off from where it was has been set. Less is the machine keeping it right.
+/// The least change of the offset, in milliseconds, that means that somebody set the wall time. A smaller change is an
+/// automatic correction.
 const SET: i128 = 2_000;
 
-/// Counts on while the machine is suspended, and cannot be set.
+/// Returns the time since boot. It includes suspended time, and cannot be set.
 fn since_boot() -> Duration {
     #[cfg(target_os = "linux")]
     let clock = ClockId::Boottime;
@@ -111,7 +114,7 @@ impl Clock for SystemClock {
     }
 
     async fn reaches(&self, moment: Timestamp) {
-        // In steps: the runtime's timer does not count while the machine is suspended.
+        // The wait is split into steps, because the runtime's timer does not count while the machine is suspended.
         while let Ok(left) = self.now().map(|now| now.until(moment)) {
             if left.is_zero() {
                 return;
@@ -131,7 +134,7 @@ impl Clock for SystemClock {
             let left = match self.wall() {
                 Ok(_) if is_set => return,
                 Ok(now) => now.until(moment),
-                // It may be told again later.
+                // The clock may be readable again later.
                 Err(ClockUnreadable) => STEP,
             };
             if left.is_zero() {
@@ -142,35 +145,35 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told to go on: for tests, which never sleep.
+/// A clock that advances only on request. It is for tests, which never sleep.
 #[derive(Debug)]
 pub struct ManualClock {
     shown: watch::Sender<Moment>,
 }
 
-/// A moment of a [`ManualClock`].
+/// The state of a [`ManualClock`].
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     now: Timestamp,
     wall: Timestamp,
-    /// How often the wall time was set.
+    /// The number of times that the wall time was set.
     times_set: u64,
 }
 
 impl ManualClock {
-    /// A clock that stands at `moment`.
+    /// Creates a clock at `moment`.
     pub fn at(moment: Timestamp) -> ManualClock {
         ManualClock { shown: watch::Sender::new(Moment { now: moment, wall: moment, times_set: 0 }) }
     }
 
-    /// Lets `duration` go by.
+    /// Advances the time and the wall time by `duration`.
     pub fn advance(&self, duration: Duration) {
         self.shown.send_modify(|shown| {
             (shown.now, shown.wall) = (shown.now.after(duration), shown.wall.after(duration));
         });
     }
 
-    /// Sets the wall time, as somebody does who corrects the machine's clock. No time goes by.
+    /// Sets the wall time, like a person who corrects the machine's clock. No time elapses.
     pub fn set_wall(&self, moment: Timestamp) {
         self.shown.send_modify(|shown| (shown.wall, shown.times_set) = (moment, shown.times_set + 1));
     }
@@ -183,7 +186,7 @@ impl Clock for ManualClock {
     }
 
     async fn reaches(&self, moment: Timestamp) {
-        // The sender lives as long as this clock, so waiting ends only by reaching.
+        // The sender lives as long as this clock, so the wait ends only when the time is reached.
         let _ = self.shown.subscribe().wait_for(|shown| moment <= shown.now).await;
     }
 

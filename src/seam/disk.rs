@@ -1,4 +1,4 @@
-//! The few things that a journal does with a disk: small enough to be replaced by one that fails in every way.
+//! The disk operations of a journal. They are few, so that a test can replace them with a disk that fails in every way.
 
 use std::{
     fmt,
@@ -14,109 +14,109 @@ use crate::fs::{Replacer, Trail, for_shell, is_us_or_root, others_write, us};
 
 /// A directory tree, as a journal uses it.
 pub trait Disk: fmt::Debug + Send + Sync {
-    /// Makes a directory that only its owner can use, unless there is one already.
+    /// Creates a directory that only its owner can use, unless it exists.
     ///
     /// # Errors
     ///
-    /// If it cannot be made.
+    /// Fails if the directory cannot be created.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// Refuses a directory that somebody else may have written, or put in its place: what it says is what they want it to
-    /// say.
+    /// Checks that no other user can write or replace a directory. The content of such a directory could be forged.
     ///
     /// # Errors
     ///
-    /// If it is not a directory, others than its owner can write it or a directory on the way to it (other than one that is
-    /// sticky), or the owner of one of them is neither whoever runs this nor root.
+    /// Fails if the path is not a directory. Fails if users other than the owner can write it or a directory above it,
+    /// except a sticky one. Fails if the owner of one of them is neither the user of this process nor root.
     fn refuse_others(&self, path: &Path) -> io::Result<()>;
 
-    /// The names in a directory.
+    /// Lists the names in a directory.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// Fails if the directory cannot be read.
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
 
-    /// The whole of a file. A link is not followed.
+    /// Reads a whole file. It does not follow a link.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// Fails if the file cannot be read.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Opens a file for writing at its end, and creates it if it is missing. A link is not followed.
+    /// Opens a file for appending, and creates it if it is missing. It does not follow a link.
     ///
     /// # Errors
     ///
-    /// If it cannot be opened.
+    /// Fails if the file cannot be opened.
     fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Gives a file another name, in place of what had that name.
+    /// Renames a file. An existing file with the new name is replaced.
     ///
     /// # Errors
     ///
-    /// If that cannot be done.
+    /// Fails if the file cannot be renamed.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
     ///
-    /// If it cannot be removed.
+    /// Fails if the file cannot be removed.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Returns when the names in a directory would survive a power cut.
+    /// Waits until the names in a directory would survive a power failure.
     ///
     /// # Errors
     ///
-    /// If that is not known.
+    /// Fails if that is uncertain.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// Takes a lock that ends with the process or with what is returned; `None` if another holds it.
+    /// Takes a lock. The lock ends with the process, or with the returned value. Returns `None` if another process
+    /// holds it.
     ///
     /// # Errors
     ///
-    /// If neither can be found out.
+    /// Fails if the state of the lock cannot be determined.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>>;
 }
 
-/// A file that is open for writing at its end.
+/// A file that is open for appending.
 pub trait DiskFile: fmt::Debug + Send {
-    /// How many bytes it has.
+    /// Returns the size in bytes.
     ///
     /// # Errors
     ///
-    /// If that cannot be found out.
+    /// Fails if the size cannot be determined.
     fn len(&self) -> io::Result<u64>;
 
-    /// Whether it has none.
+    /// Returns true if the file has no content.
     ///
     /// # Errors
     ///
-    /// As [`DiskFile::len`].
+    /// Fails like [`DiskFile::len`].
     fn is_empty(&self) -> io::Result<bool> {
         self.len().map(|bytes| bytes == 0)
     }
 
-    /// Writes some of `bytes` at the end, and says how many.
+    /// Writes some of `bytes` at the end, and returns their number.
     ///
     /// # Errors
     ///
-    /// If nothing was written.
+    /// Fails if no byte was written.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Cuts it to `bytes` bytes; what is written next goes there.
+    /// Truncates the file to `bytes` bytes. The next write goes to this position.
     ///
     /// # Errors
     ///
-    /// If that cannot be done.
+    /// Fails if the file cannot be truncated.
     fn truncate(&mut self, bytes: u64) -> io::Result<()>;
 
-    /// Returns when what was written would survive a power cut.
+    /// Waits until the written data would survive a power failure.
     ///
     /// # Errors
     ///
-    /// If that is not known. It will not become known by calling this again.
+    /// Fails if that is uncertain. Another call does not remove the uncertainty.
     fn sync(&mut self) -> io::Result<()>;
 }
 
@@ -141,7 +141,7 @@ fn regular(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// The one place that says whose files and directories an engine goes by, and whoever looks at them.
+/// Checks the owner and the mode of a file or directory. This function alone decides which ones an engine trusts.
 fn refuse_written_by_others(about: &Metadata) -> io::Result<()> {
     let (owner, us) = (about.uid(), us());
     let why = if others_write(about.mode()) {
@@ -156,7 +156,7 @@ fn refuse_written_by_others(about: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
-/// Whoever may rename what is on the way puts another directory in the place of this one, or none.
+/// Checks that no other user can replace the directory at `path`, or remove it, by renaming a part of its path.
 fn refuse_replaced_by_others(path: &Path) -> io::Result<()> {
     let replacers = Trail::of(&std::path::absolute(path)?)?.replacers(is_us_or_root)?;
     let why = match replacers.first() {

@@ -1,4 +1,4 @@
-//! What the host program has to say about an action before it is decided.
+//! Hooks: the host program's statements about an action before its decision.
 
 use std::{fmt, sync::Arc};
 
@@ -10,12 +10,14 @@ use crate::model::{
     Verdict,
 };
 
-/// Is asked about every action before the engine decides (`sources/002`, "Permission decision"): about the action, and
-/// about each further thing that it uses ([`Proposal::part_of`]), at the same time.
+/// A hook of the host program. The engine calls it about every action before it decides (`sources/002`, "Permission
+/// decision"). It makes one call about the action, and one call about each further resource that the action uses
+/// ([`Proposal::part_of`]), all at once.
 ///
-/// A hook may say no, or that a person has to say; neither can be undone by what is weaker. Its yes is one voice among
-/// others: it beats no rule, no person and no missing right, and counts only in the mode `auto`. A hook that fails, panics
-/// or takes longer than [`Settings::hook_timeout`](crate::Settings::hook_timeout) has asked for a person.
+/// A hook may deny an action, or ask for a person. Weaker sources cannot undo this. The approval of a hook is one vote
+/// among others. It beats no rule, no person and no missing permission, and counts only in the mode `auto`. A hook that
+/// fails, panics or takes longer than [`Settings::hook_timeout`](crate::Settings::hook_timeout) counts as asking for a
+/// person.
 ///
 /// ```
 /// use bestow::{Hook, HookAnswer, HookFailure, Operation, Proposal};
@@ -33,102 +35,104 @@ use crate::model::{
 /// ```
 #[async_trait]
 pub trait Hook: fmt::Debug + Send + Sync {
-    /// Says something about an action, or nothing.
+    /// Returns a statement about an action, which may be empty.
     ///
     /// # Errors
     ///
-    /// When it cannot; then the action does not happen by itself.
+    /// Fails if the hook cannot answer. The action then needs an approval.
     ///
     /// # Cancellation
     ///
-    /// The future is dropped when its time is over, and when nobody waits for the decision any more.
+    /// The engine drops the future after the time limit, and when no caller waits for the decision any more.
     async fn before(&self, proposal: Proposal) -> Result<HookAnswer, HookFailure>;
 }
 
-/// An action, as a hook sees it: without secrets, and without anything of the environment.
+/// An action, as a hook sees it. It contains no secrets and no part of the environment.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Proposal {
-    /// Whose action.
+    /// The agent that wants to do the action.
     pub agent: AgentId,
-    /// In which run.
+    /// The run of the agent.
     pub run: RunId,
-    /// What kind of thing it is.
+    /// The kind of the action.
     pub operation: Operation,
-    /// By which tool.
+    /// The tool of the action.
     pub tool: ToolName,
-    /// The real path, the command line, or the host; `@network` for any host.
+    /// The canonical path, the command line, or the host. It is `@network` for any host.
     pub resource: Arc<str>,
-    /// The resource of the whole action, where this is one more thing that it uses: a permission that it is given, a file
-    /// that its command line names. A no to a part is a no to the whole; a yes to a part allows nothing.
+    /// The resource of the whole action, if this proposal is about a further resource that the action uses: a given
+    /// permission, or a file that its command line names. A denial of a part denies the whole. An approval of a part
+    /// allows nothing.
     pub part_of: Option<Arc<str>>,
-    /// How it comes to be used: `own` is the action itself, and `word` a word that may be a path or a host, or nothing.
+    /// The evidence for the use. `own` is the action itself. `word` is a word that may be a path, a host, or neither.
     pub origin: UseOrigin,
-    /// How much harm it can do.
+    /// The tier: how much harm the action can do.
     pub tier: Tier,
-    /// Why that is so.
+    /// The reason for the tier.
     pub tier_reason: Arc<str>,
-    /// What it does that nobody can undo, if it does.
+    /// The irreversible effects of the action, if it has any.
     pub destructive: Option<Destructive>,
-    /// What it uses.
+    /// The permissions that the action uses.
     pub needs: Vec<Permission>,
-    /// Why the agent wants it, if it said.
+    /// The reason of the agent, if it gave one.
     pub reason: Option<Reason>,
-    /// The call of the tool, if the host program said.
+    /// The id of the tool call, if the host program named one.
     pub call: Option<CallId>,
-    /// The input of the tool, where it is a call of one.
+    /// The input of the tool, if the action is a tool call.
     pub input: Option<Value>,
-    /// Binds all of it, with what is left out here.
+    /// The digest of the whole action, including the parts that are left out here.
     pub digest: Digest,
 }
 
-/// What a hook has to say.
+/// The statement of a hook about an action.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(clippy::exhaustive_structs, reason = "a verdict, its reason, and another input are all a hook can say")]
 pub struct HookAnswer {
-    /// Yes, a question, or no; none says nothing.
+    /// The verdict. None means no verdict.
     pub verdict: Option<Verdict>,
-    /// Why, for people and records.
+    /// The reason, for people and records.
     pub reason: Option<String>,
-    /// What is to happen instead. It must be the same operation by the same tool, no more harmful, and use nothing that is
-    /// not held; otherwise the hook has failed. What it leaves out (needs, reason, call) stays as it was.
+    /// The replacement of the action. It must be the same operation with the same tool. It must be no more harmful, and
+    /// use nothing that the agent does not hold. Otherwise the hook has failed. Needs, reason and call stay unchanged
+    /// if it leaves them out.
     pub updated_input: Option<Action>,
 }
 
 impl HookAnswer {
-    /// Says nothing.
+    /// Creates an answer without a verdict.
     pub fn nothing() -> HookAnswer {
         HookAnswer::default()
     }
 
-    /// Yes.
+    /// Creates an approval.
     pub fn allow() -> HookAnswer {
         HookAnswer { verdict: Some(Verdict::Allow), ..HookAnswer::default() }
     }
 
-    /// A person has to say.
+    /// Creates an answer that asks for a person.
     pub fn ask(reason: impl Into<String>) -> HookAnswer {
         HookAnswer { verdict: Some(Verdict::Ask), reason: Some(reason.into()), updated_input: None }
     }
 
-    /// No.
+    /// Creates a denial.
     pub fn deny(reason: impl Into<String>) -> HookAnswer {
         HookAnswer { verdict: Some(Verdict::Deny), reason: Some(reason.into()), updated_input: None }
     }
 
-    /// The same, with this in the place of what was asked about.
+    /// Sets the replacement of the action.
     #[must_use]
     pub fn instead(self, action: Action) -> HookAnswer {
         HookAnswer { updated_input: Some(action), ..self }
     }
 }
 
-/// A hook could not say anything.
+/// The error of a hook that cannot answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookFailure(pub(crate) String);
 
 impl HookFailure {
-    /// For `why`, in words.
+    /// Creates a failure with the reason `why`, for people.
     pub fn new(why: impl Into<String>) -> HookFailure {
         HookFailure(why.into())
     }

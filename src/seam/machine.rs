@@ -1,4 +1,4 @@
-//! The floor of this machine: where homes are, where links of what is protected lead, where proc file systems are mounted.
+//! The floor of this machine: the homes, the targets of protected links, and the mount points of proc file systems.
 
 use std::{collections::BTreeSet, fs as disk};
 
@@ -8,10 +8,10 @@ use crate::{
 };
 
 impl Floor {
-    /// Asks this machine, for the user as whom this process runs: homes by the password database and by `HOME`, the
-    /// places to which links of what is protected lead, and the mounted proc file systems.
+    /// Returns the floor of this machine, for the user of this process. It contains the homes from the password
+    /// database and from `HOME`, the targets of links at protected paths, and the mounted proc file systems.
     ///
-    /// True when it was asked: a link or a mount that comes later is not in it.
+    /// The result is a snapshot. It does not contain links and mounts that are created later.
     pub fn of_this_machine() -> Floor {
         let homes = homes();
         let named = homes.iter().fold(Floor::default(), Floor::with_home);
@@ -21,12 +21,13 @@ impl Floor {
     }
 }
 
-/// The homes of the user as whom this process runs, by the password database and by `HOME`.
+/// Returns the homes of the user of this process, from the password database and from `HOME`.
 pub(crate) fn homes() -> BTreeSet<SanitizedPath> {
     passwd_home().into_iter().chain(env_home()).collect()
 }
 
-/// The place to which `path` leads. One that this process may not look into stays protected by its name.
+/// Returns the target of `path`. Returns none if this process may not resolve it. The path then stays protected by its
+/// name.
 fn real(path: &SanitizedPath) -> Option<SanitizedPath> {
     fs::real(path.as_str()).ok().map(|real| real.path().clone())
 }
@@ -35,12 +36,12 @@ fn env_home() -> Option<SanitizedPath> {
     std::env::var("HOME").ok()?.parse().ok()
 }
 
-/// The home of the user as whom this process acts: a wrong `HOME` leaves it where it is.
+/// Returns the home of the effective user of this process. A wrong `HOME` does not change it.
 fn passwd_home() -> Option<SanitizedPath> {
     home_in(&disk::read_to_string("/etc/passwd").ok()?, rustix::process::geteuid().as_raw())
 }
 
-/// The home of `user` by the lines of a password database (passwd(5)).
+/// Returns the home of `user` from the lines of a password database (passwd(5)).
 fn home_in(passwd: &str, user: u32) -> Option<SanitizedPath> {
     let mut lines = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
     lines.find_map(|fields| match fields.as_slice() {
@@ -49,7 +50,8 @@ fn home_in(passwd: &str, user: u32) -> Option<SanitizedPath> {
     })
 }
 
-/// Every place but `/proc` where a proc file system, or a part of one, is mounted (proc_pid_mountinfo(5)).
+/// Returns every path outside of `/proc` at which a proc file system, or a part of one, is mounted
+/// (proc_pid_mountinfo(5)).
 fn proc_mounts() -> Vec<SanitizedPath> {
     let mounts = disk::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     proc_in(&mounts).filter(|path| !is_below_proc(path)).collect()
@@ -68,7 +70,7 @@ fn proc_in(mountinfo: &str) -> impl Iterator<Item = SanitizedPath> {
     })
 }
 
-/// Spaces, tabs, line feeds and backslashes stand there as three octal digits.
+/// Decodes spaces, tabs, line feeds and backslashes, which mountinfo writes as three octal digits.
 fn unescaped(text: &str) -> String {
     [(r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\134", r"\")]
         .iter()

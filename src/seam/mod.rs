@@ -1,4 +1,4 @@
-//! What the host provides: small traits, each with the implementation that is wanted nearly always and one for tests.
+//! The interfaces to the host: small traits. Each has a default implementation, and one for tests.
 
 mod clock;
 #[cfg(feature = "journal")]

@@ -1,4 +1,4 @@
-//! What a path really names.
+//! Path resolution: the canonical path and the object of a path.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::{
     model::{Anchor, FileIdentity, Floor, PathGlob, SanitizedPath, Shown},
 };
 
-/// Where a path leads now, and which object is there.
+/// The current target of a path, and the object there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a path and what stands there")]
 pub struct Real {
@@ -17,30 +17,30 @@ pub struct Real {
     pub identity: Option<FileIdentity>,
 }
 
-/// Finds out what a path really names. The engine asks before it stores a right to a path, and before it believes one.
+/// A path resolver. The engine calls it before it stores a permission for a path, and before it relies on one.
 pub trait Paths: fmt::Debug + Send + Sync {
-    /// Follows `path` to its end.
+    /// Resolves `path`, and follows all links.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out; then nobody has a right there.
+    /// Fails if the path cannot be resolved. No agent then has a permission there.
     fn real(&self, path: &str) -> Result<Real, PathFailure>;
 
-    /// The same for a path that was parsed already.
+    /// Resolves a path that was parsed already.
     ///
     /// # Errors
     ///
-    /// As [`Paths::real`].
+    /// Fails like [`Paths::real`].
     fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
         self.real(path.as_str())
     }
 
-    /// The deepest directory that is there on the way to `path`, which is not there itself and has no links on its way; none
-    /// if these paths are no objects.
+    /// Returns the deepest existing directory above `path`. `path` must not exist, and must have no links above it.
+    /// Returns none if these paths are no objects.
     ///
     /// # Errors
     ///
-    /// As [`Paths::real`]; and when a link appeared on the way meanwhile.
+    /// Fails like [`Paths::real`]. Also fails if a link has appeared above the path.
     fn anchor(&self, path: &SanitizedPath) -> Result<Option<Anchor>, PathFailure> {
         let path = path.as_str();
         if path == "/" {
@@ -56,7 +56,8 @@ pub trait Paths: fmt::Debug + Send + Sync {
             }
             Ok(real.identity.map(|identity| Anchor::new(above, identity)))
         };
-        // Mostly it is the directory right above. Where it is not, all below what is missing is missing, however deep.
+        // Usually the parent directory exists. If it does not, the search goes up, because everything below a missing
+        // directory is missing too.
         let (mut missing, mut step) = (ends.len(), 1);
         let (mut there, mut deepest) = loop {
             let place = missing.saturating_sub(step);
@@ -76,12 +77,13 @@ pub trait Paths: fmt::Debug + Send + Sync {
         Ok(Some(deepest))
     }
 
-    /// Returns the first path below `roots` that each of `globs` means, of those that `counts` says yes to; none if nobody
-    /// can look there.
+    /// Returns, for each of `globs`, the first matching path below `roots` for which `counts` returns true. Returns
+    /// none if the resolver cannot search there.
     ///
     /// # Errors
     ///
-    /// When it cannot be found out, or there is too much to look at; then what is used with all below it is used by nobody.
+    /// Fails if the search is not possible, or too large. No agent may then use a resource that includes everything
+    /// below it.
     fn first_below(
         &self,
         globs: &[PathGlob],
@@ -92,44 +94,45 @@ pub trait Paths: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the paths that a shell makes of `pattern` in the directory `start`; none if nobody can tell, and then it
-    /// counts as everything there.
+    /// Returns the paths to which a shell expands `pattern` in the directory `start`. Returns none if they are unknown.
+    /// The pattern then counts as everything there.
     fn matching(&self, start: &SanitizedPath, pattern: &str) -> Option<Vec<String>> {
         let _ = (start, pattern);
         None
     }
 
-    /// Returns what the links below `root` lead to, and those below that; none if nobody can tell.
+    /// Returns the targets of the links below `root`, and of the links below those targets. Returns none if they are
+    /// unknown.
     fn linked_below(&self, root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
         let _ = root;
         None
     }
 
-    /// Reports whether there are no links: then a `..` in a command line leads where its text says.
+    /// Returns true if these paths have no links. A `..` in a command line is then resolved by its text.
     ///
     /// # Authority
     ///
-    /// Who says so of paths with links lets a command name one file and use another.
+    /// Returning true for paths with links lets a command name one file and use another.
     fn have_no_links(&self) -> bool {
         false
     }
 
-    /// The floor under these paths. An engine asks once, when it starts.
+    /// Returns the floor for these paths. An engine calls it once, at its start.
     ///
     /// # Authority
     ///
-    /// A floor that leaves out a home leaves its keys readable.
+    /// A floor that omits a home leaves the keys in it readable.
     fn floor(&self) -> Floor {
         Floor::of_this_machine()
     }
 }
 
-/// What a path names cannot be found out.
+/// The error for a path that cannot be resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathFailure(pub(crate) String);
 
 impl PathFailure {
-    /// For `why`, in words.
+    /// Creates a failure with the reason `why`, for people.
     pub fn new(why: impl Into<String>) -> PathFailure {
         PathFailure(why.into())
     }
@@ -143,7 +146,7 @@ impl fmt::Display for PathFailure {
 
 impl std::error::Error for PathFailure {}
 
-/// Asks the disk.
+/// The path resolver that reads the disk.
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(clippy::exhaustive_structs, reason = "there is one disk")]
 pub struct DiskPaths;
@@ -178,7 +181,7 @@ impl Paths for DiskPaths {
 impl DiskPaths {
     fn found(real: Result<fs::RealPath, fs::ResolveError>) -> Result<Real, PathFailure> {
         let real = real.map_err(|why| PathFailure(why.to_string()))?;
-        // Below `/proc` the name says what is open.
+        // Below `/proc`, the floor decides by name which paths are open.
         if real.is_on_proc() && !real.path().as_str().starts_with("/proc") {
             let shown = Shown(real.path().as_str());
             return Err(PathFailure(format!("`{shown}` lies on a proc file system, which no grant reaches")));
@@ -187,11 +190,13 @@ impl DiskPaths {
     }
 }
 
-/// Takes paths as they are written: for hosts whose paths are not files of this machine, and for tests.
+/// A path resolver that takes paths literally. It is for hosts whose paths are not files of this machine, and for
+/// tests.
 ///
 /// # Authority
 ///
-/// Links are not followed and objects not compared: whoever can put a link on the disk can move a right.
+/// Links are not followed, and objects are not compared. A program that can put a link on the disk can move a
+/// permission.
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(clippy::exhaustive_structs, reason = "it has nothing to keep")]
 pub struct AsWritten;
@@ -210,12 +215,12 @@ impl Paths for AsWritten {
         true
     }
 
-    /// None: these paths are no objects.
+    /// Returns none, because these paths are no objects.
     fn anchor(&self, _: &SanitizedPath) -> Result<Option<Anchor>, PathFailure> {
         Ok(None)
     }
 
-    /// The names that are protected on every machine; homes and links are of the disk.
+    /// Returns the names that are protected on every machine. Homes and links belong to the disk, so they are left out.
     fn floor(&self) -> Floor {
         Floor::default()
     }
@@ -227,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    /// Directories `/d/d/…`, so many of them, and nothing else.
+    /// Nested directories `/d/d/…` with the depth `there`, and nothing else.
     #[derive(Debug)]
     struct Deep {
         there: usize,

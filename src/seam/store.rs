@@ -1,112 +1,113 @@
-//! Where events are kept, so that they outlive the process.
+//! Stores: they keep events beyond the lifetime of the process.
 
 use std::{fmt, sync::Arc, sync::Mutex, sync::PoisonError, sync::Weak};
 
 use crate::model::{Event, Recorded, Timestamp};
 
-/// One step of an engine: its events are stored all or not at all.
+/// One step of an engine. Its events are stored completely or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Batch {
-    /// When.
+    /// The time of the step.
     pub at: Timestamp,
-    /// The number of the first event; the others follow without a gap.
+    /// The number of the first event. The others follow without a gap.
     pub first: u64,
-    /// What happened, in order; never empty.
+    /// The events, in order. There is at least one.
     pub events: Vec<Event>,
-    /// Nobody is given anything: it must be stored if it can be stored at all.
+    /// True if the step gives no permission. The store must then store it if that is possible at all.
     pub only_takes: bool,
-    /// How often the engine has heard of a failure. What was decided before the last one is void.
+    /// The number of failures that the engine knows of. Steps that were decided before the last failure are void.
     pub failures: u64,
 }
 
 impl Batch {
-    /// The number of the last event.
+    /// Returns the number of the last event.
     pub fn last(&self) -> u64 {
         self.first + u64::try_from(self.events.len()).unwrap_or(u64::MAX).saturating_sub(1)
     }
 
-    /// The events with their numbers.
+    /// Iterates over the events with their numbers.
     pub fn recorded(&self) -> impl Iterator<Item = Recorded> + '_ {
         let numbered = (self.first..).zip(&self.events);
         numbered.map(|(sequence, event)| Recorded { sequence, at: self.at, event: event.clone() })
     }
 }
 
-/// What a store gives back when an engine starts.
+/// An item that a store returns when an engine starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stored {
-    /// Everything up to and with event number `sequence`, as the engine wrote it down.
+    /// A snapshot of the state, up to and including event number `sequence`, as the engine wrote it.
     Snapshot {
         /// The number of the last event in it.
         sequence: u64,
-        /// When that was.
+        /// The time of the snapshot.
         at: Timestamp,
-        /// The state, as `State` writes itself.
+        /// The serialized `State`.
         image: Vec<u8>,
     },
-    /// One event after that.
+    /// One event after the snapshot.
     Event(Recorded),
-    /// Something was found at the end that was never acknowledged, and was set aside.
+    /// Unacknowledged data at the end of the store, which was set aside.
     Cut {
-        /// What, and where it is now.
+        /// A description of the data, and its new location.
         what: Arc<str>,
     },
 }
 
-/// Whether a store has stored something already, or will tell.
+/// The state of a committed batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "now or later")]
 pub enum Taken {
-    /// It is stored.
+    /// The batch is stored.
     Stored,
-    /// [`Progress`] will be told.
+    /// The batch is pending. The store will call [`Progress`].
     Waits,
 }
 
-/// Keeps the events of one engine. What it has acknowledged it gives back after whatever happens to the process.
+/// A store for the events of one engine. It returns all acknowledged events after any failure of the process.
 ///
-/// An engine commits in order and does not wait: it goes on deciding, and lets nothing that gives anybody anything be
-/// seen before it is stored.
+/// An engine commits in order and does not wait. It goes on deciding. It publishes nothing that gives a permission
+/// before that is stored.
 pub trait Store: fmt::Debug + Send + Sync {
-    /// Gives back everything that is stored, oldest first. Called once, before anything is committed.
+    /// Passes everything that is stored to `take`, oldest first. The engine calls it once, before the first commit.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or `take` fails; then the engine does not start.
+    /// Fails if the store cannot be read, or if `take` fails. The engine then does not start.
     fn load(&self, take: &mut dyn FnMut(Stored) -> Result<(), StoreError>) -> Result<(), StoreError>;
 
-    /// Tells `progress`, from now on, what became of what was committed.
+    /// Sets the receiver of reports about committed batches.
     fn report_to(&self, progress: Weak<dyn Progress>);
 
-    /// Takes a batch, and returns at once. Called under the engine's lock: nothing here may wait or call back.
+    /// Accepts a batch, and returns at once. The engine calls it under its lock, so it must not wait or call back.
     fn commit(&self, batch: Arc<Batch>) -> Taken;
 
-    /// Finishes what was committed, and lets go of what is held (files, locks). Waits for that.
+    /// Finishes the committed batches, and releases files and locks. It waits until that is done.
     fn close(&self);
 }
 
-/// Hears how far a store is.
+/// A receiver of the progress of a store.
 pub trait Progress: Send + Sync {
-    /// Everything up to and with event number `sequence` is stored.
+    /// Reports that all events up to and including number `sequence` are stored.
     fn stored(&self, sequence: u64);
 
-    /// Nothing that was not reported as stored is, or ever will be: it has to be decided anew.
+    /// Reports a failure. An event that was not reported as stored is not stored and never will be. It must be decided
+    /// anew.
     fn failed(&self, why: StoreError);
 }
 
-/// How bad a failure is.
+/// The severity of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "the engine goes on after one and not after the other")]
 pub enum StoreFault {
-    /// Nothing was stored of it, and the store is as it was before: what comes next may work.
+    /// The batch was not stored, and the store is unchanged. Later batches may succeed.
     Refused,
     /// The store is not trusted any more until it is opened anew.
     Broken,
 }
 
-/// Something is not stored.
+/// The error for a batch that is not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
     fault: StoreFault,
@@ -114,12 +115,12 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// With what happened, in words that name the place and the way out.
+    /// Creates an error. The text `what` describes the failure, its place and its remedy.
     pub fn new(fault: StoreFault, what: impl Into<Arc<str>>) -> StoreError {
         StoreError { fault, what: what.into() }
     }
 
-    /// How bad it is.
+    /// Returns the severity.
     pub fn fault(&self) -> StoreFault {
         self.fault
     }
@@ -133,19 +134,20 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// Keeps events in memory: they outlive an engine, and not the process. For tests, and for hosts that store elsewhere.
+/// A store in memory. Its events outlive an engine, but not the process. It is for tests, and for hosts that store
+/// events elsewhere.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     events: Mutex<Vec<Recorded>>,
 }
 
 impl MemoryStore {
-    /// With nothing in it.
+    /// Creates an empty store.
     pub fn new() -> MemoryStore {
         MemoryStore::default()
     }
 
-    /// Everything that was stored.
+    /// Returns all stored events.
     pub fn events(&self) -> Vec<Recorded> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

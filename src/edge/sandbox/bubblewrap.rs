@@ -1,4 +1,4 @@
-//! bubblewrap: the program that makes namespaces and mounts.
+//! bubblewrap: the program that creates namespaces and mounts.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -7,7 +7,7 @@ use std::{
 
 use super::{Profile, mounts::Mount, own_mounts::CAPABILITIES, trusted::is_the_systems};
 
-/// The program, as it was found.
+/// An installed bubblewrap program.
 #[derive(Clone, Debug)]
 pub(super) struct Bubblewrap {
     pub(super) path: PathBuf,
@@ -15,8 +15,9 @@ pub(super) struct Bubblewrap {
 }
 
 impl Bubblewrap {
-    /// `/usr/bin` first: where user namespaces are rationed, that is the one that is trusted to make them. Only one that no
-    /// agent and no other user can have put there is even asked what it is.
+    /// Finds bubblewrap, in `/usr/bin` first. On systems that restrict user namespaces, that copy is the one allowed to
+    /// create them. The search executes a program to ask its version only if no agent and no other user can have put it
+    /// there.
     pub(super) fn find() -> Option<Bubblewrap> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let first = [PathBuf::from("/usr/bin")];
@@ -32,7 +33,8 @@ impl Bubblewrap {
     }
 }
 
-/// What is always there: nothing of the host's processes, names, capabilities, terminal and environment.
+/// The arguments of every run. The command gets no access to the host's processes, names, capabilities, terminal and
+/// environment.
 const ALWAYS: [&str; 10] = [
     "--unshare-user",
     "--unshare-pid",
@@ -46,19 +48,19 @@ const ALWAYS: [&str; 10] = [
     "--clearenv",
 ];
 
-/// Who the program is that bubblewrap starts.
+/// The program that bubblewrap starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Starts {
-    /// The helper, which makes mounts itself, and then forbids what bubblewrap would forbid.
+    /// The helper. It makes mounts itself, and later forbids everything that bubblewrap would forbid.
     Helper,
-    /// The command.
+    /// The command itself.
     Command,
 }
 
-/// How much a command may keep in `/dev/shm`, which is memory: 1 GiB, in bytes.
+/// The size limit of `/dev/shm`, which is memory: 1 GiB, in bytes.
 const SCRATCH: &str = "1073741824";
 
-/// The words for bubblewrap, up to and with the `--` before what it starts.
+/// Builds the arguments of bubblewrap, up to and including the `--` before the program that it starts.
 pub(super) fn words<'m>(
     profile: &Profile,
     starts: Starts,
@@ -69,13 +71,13 @@ pub(super) fn words<'m>(
         Starts::Command => &["--disable-userns"],
     };
     let mut words: Vec<OsString> = ALWAYS.iter().chain(more).map(OsString::from).collect();
-    // Kept to some hosts, it has a network of its own, with nothing but a door in it.
+    // A network that is limited to some hosts needs its own namespace. That namespace contains only a listener.
     if !profile.network || profile.is_kept_to_hosts() {
         words.push("--unshare-net".into());
     }
     words
         .extend(["--ro-bind", "/", "/", "--dev", "/dev", "--size", SCRATCH, "--tmpfs", "/dev/shm"].map(OsString::from));
-    // Devices can be written all the same; files beside them would fill the machine's memory.
+    // Devices stay writable. Other files in `/dev` could fill the memory of the machine.
     words.extend(["--remount-ro", "/dev", "--proc", "/proc"].map(OsString::from));
     for (path, mount) in mounts {
         let path = path.as_os_str();
@@ -91,7 +93,8 @@ pub(super) fn words<'m>(
             }
         }
     }
-    // Where bubblewrap's own process in there stands, the command can stand too: it must not be below mounts that come later.
+    // The command can reach the working directory of bubblewrap's own process in the sandbox. That directory must not
+    // lie below mounts that come later.
     let cwd = match starts {
         Starts::Helper => "/",
         Starts::Command => profile.cwd.as_str(),
@@ -100,7 +103,7 @@ pub(super) fn words<'m>(
     words
 }
 
-/// A directory with nothing in it, and nothing to be put in it.
+/// Builds the arguments for a read-only empty directory.
 fn empty(mode: &str, path: &OsStr) -> [OsString; 6] {
     let [perms, tmpfs, remount] = ["--perms", "--tmpfs", "--remount-ro"].map(OsString::from);
     [perms, mode.into(), tmpfs, path.into(), remount, path.into()]

@@ -1,4 +1,4 @@
-//! What is to be run.
+//! The command that a sandbox runs.
 
 use std::{
     collections::BTreeMap,
@@ -7,21 +7,22 @@ use std::{
 
 use crate::{command::quoted, model::GIVEN};
 
-/// Where a stream of a command comes from or goes.
+/// The source or the destination of a standard stream of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "nowhere, here, or where this process's own goes")]
 pub enum Stream {
-    /// Nothing is read.
+    /// An absent stream: the input is empty, and the output is discarded.
     Nothing,
-    /// The stream of this process. For output: nothing is kept.
+    /// The stream of this process. Output is not captured.
     Inherit,
-    /// Kept, up to a limit.
+    /// A capture of the output, up to a limit. As an input for [`Sandbox::run`](super::Sandbox::run), it is empty.
     Captured,
 }
 
-/// A program, its words and its environment. There is no shell unless the program is one.
+/// A program with its words and its environment. No shell is involved unless the program is one.
 ///
-/// The environment starts with `PATH` and `LANG`, in some back ends `TMPDIR`, and nothing of this process's own.
+/// The environment starts with `PATH` and `LANG`, in some back ends also with `TMPDIR`. It inherits no variable of this
+/// process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     pub(super) words: Vec<OsString>,
@@ -30,7 +31,7 @@ pub struct Command {
     pub(super) output: Stream,
 }
 
-/// What every command has in its environment.
+/// The variables that every command starts with.
 const FIXED: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")];
 
 fn is_name(name: &str) -> bool {
@@ -39,19 +40,20 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Command {
-    /// A program by name, found on the command's own `PATH`, or by path.
+    /// Creates a command from a path, or from a program name that is looked up on the command's own `PATH`.
     pub fn new(program: impl Into<OsString>) -> Command {
         let environment = FIXED.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         Command { words: vec![program.into()], environment, input: Stream::Nothing, output: Stream::Captured }
     }
 
-    /// All of it as one line that a shell would read as just this, with what it is given to read; none if there is none: a
-    /// word is not UTF-8, or a variable has a name that no shell could set.
+    /// Returns the whole command as one line that a shell would read with this meaning. If the command has an input,
+    /// the line ends with [`GIVEN`]. The result is `None` if a word is not UTF-8, or if a variable has a name that no
+    /// shell can set.
     pub(super) fn line(&self) -> Option<String> {
         let words = self.spelled()?;
         match self.input {
             Stream::Nothing => Some(words),
-            // Whoever it comes from may write anything.
+            // The writer of this input is not known, so it may contain anything.
             Stream::Inherit | Stream::Captured => Some(format!("{words} {GIVEN}")),
         }
     }
@@ -67,43 +69,43 @@ impl Command {
         assignments.chain(words).collect::<Option<Vec<_>>>().map(|all| all.join(" "))
     }
 
-    /// Its words, for people.
+    /// Returns the words and the own variables for people, or an empty text if the command cannot be spelled.
     pub(in crate::edge) fn shown(&self) -> String {
         self.spelled().unwrap_or_default()
     }
 
-    /// Where it reads from and writes to: a shell that reads runs what it reads.
+    /// Describes the streams. They matter for the decision: a shell with an input executes that input.
     pub(super) fn streams(&self) -> String {
         format!("{:?} {:?}", self.input, self.output)
     }
 
-    /// Its input and its output are whoever's it is.
+    /// Returns the command with captured streams, so that the caller handles its input and output.
     pub(in crate::edge) fn held(self) -> Command {
         Command { input: Stream::Captured, output: Stream::Captured, ..self }
     }
 
-    /// One more word.
+    /// Adds a word.
     #[must_use]
     pub fn arg(mut self, word: impl Into<OsString>) -> Command {
         self.words.push(word.into());
         self
     }
 
-    /// More words.
+    /// Adds several words.
     #[must_use]
     pub fn args<W: Into<OsString>>(mut self, words: impl IntoIterator<Item = W>) -> Command {
         self.words.extend(words.into_iter().map(Into::into));
         self
     }
 
-    /// A variable of its environment.
+    /// Sets a variable of the environment.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<OsString>) -> Command {
         self.environment.insert(name.into(), value.into());
         self
     }
 
-    /// Its input is this process's, and its output goes where this process's goes.
+    /// Connects the input and the output of the command to those of this process.
     #[must_use]
     pub fn inheriting(self) -> Command {
         Command { input: Stream::Inherit, output: Stream::Inherit, ..self }

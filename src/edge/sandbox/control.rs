@@ -1,8 +1,9 @@
-//! What the host and the helper say to each other, over the helper's standard input.
+//! The handshake between the host and the helper, over the helper's standard input.
 //!
-//! The host says what is to be done; the helper confines itself and says that it is ready; the host looks at it from
-//! outside and says go; the helper becomes the command. bubblewrap keeps its standard input for as long as it runs, so
-//! that the helper became the command is told by the end of another stream, which only the helper has.
+//! The host sends the specification. The helper confines itself and reports that it is ready. The host checks the
+//! helper from outside and sends the start signal. Then the helper becomes the command. bubblewrap keeps its own
+//! standard input open while it runs. The host therefore learns of the last step from the end of a second stream, which
+//! only the helper holds.
 
 use std::{
     collections::BTreeMap,
@@ -31,45 +32,46 @@ use super::{
 use crate::model::Limits;
 use crate::model::{FileIdentity, SanitizedPath};
 
-/// What the helper is to do.
+/// The specification that the helper carries out.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Spec {
-    /// Bytes, since words and variables need not be text.
+    /// Bytes, because words and variables do not need to be UTF-8.
     pub(super) words: Vec<Vec<u8>>,
     pub(super) environment: BTreeMap<String, Vec<u8>>,
     pub(super) cwd: SanitizedPath,
     pub(super) write: BTreeMap<SanitizedPath, FileIdentity>,
     pub(super) network: bool,
-    /// Whether bubblewrap stands around the helper.
+    /// True if the helper runs inside bubblewrap.
     pub(super) has_namespaces: bool,
-    /// What it mounts over itself, parents before what is below them.
+    /// The bind mounts that the helper makes, parents first.
     pub(super) mounts: Vec<OwnMount>,
-    /// Whom it stands for.
+    /// The user and the group that the command runs as.
     pub(super) own: Own,
     pub(super) limits: Limits,
     pub(super) counted_by: CountedBy,
-    /// Whether a descriptor that leads to the engine comes along.
+    /// True if the host sends a descriptor that connects to the engine.
     pub(super) events: bool,
-    /// Whether a door of its network is opened, and handed to the host.
+    /// True if the helper opens a listener in its network and sends it to the host.
     pub(super) door: bool,
 }
 
-/// What the helper says when it has confined itself.
+/// The report of the helper after it has tried to confine itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Told {
-    /// Everything is in force; `landlock` is the version, `events` the descriptor that leads to the engine. The door of
-    /// its network comes along, if it has one.
+    /// All restrictions are in force. `landlock` is the Landlock version, and `events` is the descriptor that connects
+    /// to the engine. If the network needs a listener, the message carries its descriptor.
     Ready { landlock: Option<u32>, events: Option<i32> },
-    /// Something is not, so nothing runs.
+    /// A restriction cannot be put in force, so the command does not run.
     Unavailable(String),
     /// The program cannot be started.
     NotStarted(String),
 }
 
-/// More than any spec needs; a length beyond it is noise.
+/// The longest message. It is longer than any specification, so a greater length is an error.
 const LONGEST: usize = 64 << 20;
 
-/// At most: the command's input, the stream that ends when the helper has become the command, the way to the engine.
+/// The most descriptors in a message: the command's input, the stream that ends when the helper becomes the command,
+/// and the connection to the engine.
 const MOST_FDS: usize = 3;
 
 pub(super) fn send(socket: &UnixStream, message: &impl Serialize, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
@@ -87,20 +89,20 @@ pub(super) fn send(socket: &UnixStream, message: &impl Serialize, fds: &[Borrowe
     (&*socket).write_all(&body)
 }
 
-/// A message, and what came with it.
+/// A message with its descriptors.
 pub(super) struct Received<T> {
     pub(super) message: T,
     pub(super) fds: Vec<OwnedFd>,
-    /// Who sent it, as the kernel says, if the socket was made to ask.
+    /// The sender, as the kernel reports it, if the socket was set up to ask.
     pub(super) sender: Option<Pid>,
 }
 
-/// The next message; none at the end of the stream.
+/// Receives the next message, or `None` at the end of the stream.
 pub(super) fn receive<T: for<'de> Deserialize<'de>>(socket: &UnixStream) -> io::Result<Option<Received<T>>> {
     let mut length = [0; 4];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS), ScmCredentials(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    // A stream with a time limit is interrupted by any signal, a child's end too.
+    // Any signal interrupts a stream with a time limit, also the signal for the end of a child.
     let got = retry_on_intr(|| {
         recvmsg(socket, &mut [IoSliceMut::new(&mut length)], &mut control, RecvFlags::CMSG_CLOEXEC).map(|got| got.bytes)
     })?;
@@ -126,14 +128,15 @@ pub(super) fn receive<T: for<'de> Deserialize<'de>>(socket: &UnixStream) -> io::
     Ok(Some(Received { message: serde_json::from_slice(&body)?, fds, sender }))
 }
 
-/// What the helper makes of bytes that reach it, for tests that send any: true if they are something to do.
+/// Parses bytes as the helper would, for tests with arbitrary bytes. Returns true if the bytes are a specification, and
+/// false if there are none.
 ///
 /// # Errors
 ///
-/// They are nothing that it could do.
+/// Fails if the bytes are not a valid message.
 #[doc(hidden)]
 pub fn helper_hears(bytes: &[u8]) -> io::Result<bool> {
-    // Nobody else reads what does not fit into a socket.
+    // The bytes must fit into the socket buffer, because no other thread reads them meanwhile.
     const MOST: usize = 64 << 10;
     let (mut ours, theirs) = UnixStream::pair()?;
     ours.write_all(bytes.get(..MOST).unwrap_or(bytes))?;
@@ -141,12 +144,12 @@ pub fn helper_hears(bytes: &[u8]) -> io::Result<bool> {
     Ok(receive::<Spec>(&theirs)?.is_some())
 }
 
-/// The word that lets the helper become the command.
+/// Sends the start signal, which lets the helper become the command.
 pub(super) fn say_go(mut socket: &UnixStream) -> io::Result<()> {
     socket.write_all(b"!")
 }
 
-/// Waits for that word; anything else, and the end, means no.
+/// Waits for the start signal. Any other byte, and the end of the stream, is an error.
 pub(super) fn hear_go(socket: &UnixStream) -> io::Result<()> {
     let (mut word, mut stream) = ([0], socket);
     stream.read_exact(&mut word)?;

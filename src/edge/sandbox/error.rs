@@ -1,4 +1,4 @@
-//! Why a command did not run, or did not run well.
+//! The errors of profiles, of sandboxes, and of commands that agents run.
 
 use std::{fmt, io};
 
@@ -7,19 +7,19 @@ use crate::{
     model::{SanitizedPath, Shown},
 };
 
-/// Why no profile was made.
+/// The reason for which a profile was not created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// A root that holds the whole machine, or a person's home: nobody means that.
+    /// A root contains the whole machine or the home directory of a person, which is too wide to be intended.
     TooWide(SanitizedPath),
-    /// There is nothing at a root, or it cannot be found out what.
+    /// A root does not exist, or cannot be examined.
     NotThere(SanitizedPath, String),
-    /// A sensitive name is a link, and other programs have no words that keep a link from being replaced.
+    /// A sensitive name is a link, and the export format cannot keep a link from being replaced.
     SensitiveLink(SanitizedPath),
-    /// Something that is to be kept from the command cannot be.
+    /// The sandbox cannot keep this path from the command.
     NotHeld(SanitizedPath, String),
-    /// `@events` is an agent's way to its engine, and this command is nobody's.
+    /// `@events` connects an agent to its engine, and this command belongs to no agent.
     NoSocket,
 }
 
@@ -47,17 +47,17 @@ impl fmt::Display for ProfileError {
 
 impl std::error::Error for ProfileError {}
 
-/// Why a command was not run in a sandbox. It has not run at all.
+/// The reason for which a command was not run in a sandbox. No part of the command has run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// `sandbox_unavailable`: each thing that cannot be enforced here.
+    /// `sandbox_unavailable`: a list of everything that cannot be enforced here.
     Unavailable(Vec<String>),
-    /// There is no profile to apply.
+    /// The profile could not be created.
     Profile(ProfileError),
-    /// The sandbox stands, but the program cannot be started in it.
+    /// The sandbox is ready, but the program cannot be started in it.
     NotStarted(String),
-    /// The operating system failed.
+    /// The operating system reported an error.
     Io(io::Error),
 }
 
@@ -102,13 +102,13 @@ impl From<ProfileError> for SandboxError {
     }
 }
 
-/// Why an agent's command did not run.
+/// The reason for which the command of an agent did not run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ExecError {
-    /// The engine says no, or has no answer.
+    /// The engine denied the command, or could not answer.
     Engine(Error),
-    /// The sandbox does.
+    /// The sandbox did not run the command.
     Sandbox(SandboxError),
 }
 

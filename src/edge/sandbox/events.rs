@@ -1,9 +1,9 @@
-//! The one unix socket that a command with `@events` reaches (`sources/004`, "Events permission and unix sockets").
+//! The one unix socket that a command with `@events` can reach (`sources/004`, "Events permission and unix sockets").
 //!
-//! It has no path: a rule for paths could not keep the others away, since this kernel does not ask anybody before it
-//! connects two unix sockets. The command inherits one end of a pair, and can do one thing with it: hand over one end of
-//! a new pair, which the engine then talks to. So any number of processes of a command have a conversation each, and
-//! there is nothing else that they could connect to.
+//! The socket has no path. A rule for paths could not block other sockets, because this kernel checks no such rule when
+//! two unix sockets connect. The command inherits one end of a socket pair. It can do one thing with it: send one end
+//! of a new pair to the engine, which then talks through that pair. Each process of a command can so have its own
+//! conversation. There is no other socket to connect to.
 
 use std::{
     io::{self, IoSlice, IoSliceMut},
@@ -21,26 +21,28 @@ use rustix::net::{
 };
 use tokio::io::Interest;
 
-/// In the environment of a command that holds `@events`: the number of the descriptor.
+/// The environment variable with the descriptor number, set for a command that holds `@events`.
 pub const EVENTS_FD: &str = "BESTOW_EVENTS_FD";
 
-/// Within a command that holds `@events`: begins a conversation with the engine, as the command's agent.
+/// Opens a conversation with the engine as the command's agent. It works within a command that holds `@events`.
 ///
-/// What is said is `docs/protocol.md`, in the role of an agent; it ends when the command does, or when the agent no
+/// The conversation follows `docs/protocol.md`, in the role of an agent. It ends with the command, or when the agent no
 /// longer holds `@events`.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::NotFound`] if this process was not handed a way to the engine, [`io::ErrorKind::InvalidInput`] if the
-/// variable names no descriptor, and whatever the system says if that one leads nowhere.
+/// Returns [`io::ErrorKind::NotFound`] if this process got no connection to the engine. Returns
+/// [`io::ErrorKind::InvalidInput`] if the variable names no descriptor. Returns the error of the system if the
+/// descriptor does not work.
 pub fn connect_to_engine() -> io::Result<UnixStream> {
     let way = named_way()?;
     let (ours, theirs) = UnixStream::pair()?;
     let (body, fds) = ([IoSlice::new(b"+")], [theirs.as_raw_fd()]);
     sendmsg::<UnixAddr>(way, &body, &[ControlMessage::ScmRights(&fds)], MsgFlags::MSG_NOSIGNAL, None).map_err(|why| {
         let message = format!(
-            "there is no way to the engine behind {EVENTS_FD}={way} ({why}): it is the number of a descriptor that a command \
-             under `bestow exec` inherits if its agent holds `@events`; something has closed it or changed the variable"
+            "there is no way to the engine behind {EVENTS_FD}={way} ({why}): it is the number of a descriptor that a \
+             command under `bestow exec` inherits if its agent holds `@events`; something has closed it or changed the \
+             variable"
         );
         io::Error::new(io::Error::from(why).kind(), message)
     })?;
@@ -50,8 +52,8 @@ pub fn connect_to_engine() -> io::Result<UnixStream> {
 fn named_way() -> io::Result<RawFd> {
     let Ok(text) = std::env::var(EVENTS_FD) else {
         let message = format!(
-            "there is no way to the engine here: {EVENTS_FD} is not set; run this under `bestow exec`, for an agent that holds \
-             `@events`"
+            "there is no way to the engine here: {EVENTS_FD} is not set; run this under `bestow exec`, for an agent \
+             that holds `@events`"
         );
         return Err(io::Error::new(io::ErrorKind::NotFound, message));
     };
@@ -62,18 +64,19 @@ fn named_way() -> io::Result<RawFd> {
     })
 }
 
-/// The engine's end.
+/// The engine's end of the socket pair.
 #[derive(Debug)]
 pub(in crate::edge) struct Door(tokio::net::UnixStream);
 
 impl Door {
-    /// Within a runtime that does I/O.
+    /// Wraps the engine's end. Call it within a runtime that does I/O.
     pub(in crate::edge) fn new(ours: UnixStream) -> io::Result<Door> {
         ours.set_nonblocking(true)?;
         tokio::net::UnixStream::from_std(ours).map(Door)
     }
 
-    /// The next conversation; none when the command is gone. What is not a conversation is let go.
+    /// Returns the next conversation, or `None` after the command has ended. Messages that carry no conversation are
+    /// dropped.
     ///
     /// # Cancellation
     ///
@@ -88,9 +91,10 @@ impl Door {
     }
 }
 
-/// What came with one message; none at the end.
+/// Returns the descriptors of one message, or `None` at the end of the stream.
 fn received(way: impl AsFd) -> rustix::io::Result<Option<Vec<OwnedFd>>> {
-    // More than there is room for is cut off by the kernel, which closes it. Bytes of two messages are never one.
+    // The kernel truncates a message with more descriptors than fit, and closes the rest. One read never joins the
+    // bytes of two messages.
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let (mut control, mut body) = (RecvAncillaryBuffer::new(&mut space), [0; 1]);
     let got = recvmsg(way, &mut [IoSliceMut::new(&mut body)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
@@ -103,7 +107,7 @@ fn received(way: impl AsFd) -> rustix::io::Result<Option<Vec<OwnedFd>>> {
     Ok((got.bytes > 0).then_some(fds))
 }
 
-/// One stream of the command's own kind, and nothing else: no file, no socket of the internet.
+/// Returns the stream if the message carries exactly one unix stream socket. Files and internet sockets are refused.
 fn conversation(fds: Vec<OwnedFd>) -> Option<UnixStream> {
     let [fd] = <[OwnedFd; 1]>::try_from(fds).ok()?;
     let is_stream = socket_domain(&fd) == Ok(AddressFamily::UNIX) && socket_type(&fd) == Ok(SocketType::STREAM);

@@ -1,8 +1,8 @@
-//! What a command's own words show about what it was kept from.
+//! The evidence of sandbox denials in the error output of a command.
 //!
-//! No back end reports which path it refused. What a program prints when the kernel refuses it usually names the path;
-//! that is evidence when the profile does forbid that path, and no more than a possibility otherwise. A line that names no
-//! path for certain says "unknown", and never another path.
+//! The back ends do not report the path that they denied. A program usually prints that path when the kernel denies an
+//! operation. The printed path is evidence if the profile forbids it. Otherwise the line is only a possible denial. A
+//! line without a certain path never becomes evidence for another path.
 
 use std::{ffi::OsString, path::Path};
 
@@ -12,7 +12,7 @@ use crate::{
     model::{SandboxViolation, SanitizedPath, redacted},
 };
 
-/// The answers of the kernel in the words of the C library and of others, in lower case.
+/// The error texts of the kernel, as the C library and others print them, in lower case.
 const REFUSALS: [&str; 5] = [
     "read-only file system",
     "permission denied",
@@ -21,16 +21,16 @@ const REFUSALS: [&str; 5] = [
     "cross-device link",
 ];
 
-/// The one that does not tell whether something was written.
+/// The error text that fits a denied read as well as a denied write.
 const DENIED: &str = "permission denied";
 
-/// Quotation marks, opening and closing.
+/// The pairs of opening and closing quotation marks.
 const QUOTES: [(char, char); 4] = [('\'', '\''), ('"', '"'), ('`', '\''), ('\u{2018}', '\u{2019}')];
 
-/// At most this many are told.
+/// The most violations that are reported.
 const MOST: usize = 16;
 
-/// How long a quoted line may be.
+/// The longest quoted line, in characters.
 const LONGEST: usize = 300;
 
 pub(super) struct Evidence {
@@ -38,7 +38,7 @@ pub(super) struct Evidence {
     pub(super) is_possible: bool,
 }
 
-/// What the standard error of a command that failed shows. `words` are the command's.
+/// Searches the standard error of a failed command for denials. `words` are the words of the command.
 pub(super) fn evidence(profile: &Profile, read_only: &[SanitizedPath], words: &[OsString], stderr: &[u8]) -> Evidence {
     let text = String::from_utf8_lossy(stderr);
     let (mut violations, mut is_possible) = (Vec::new(), false);
@@ -60,18 +60,19 @@ pub(super) fn evidence(profile: &Profile, read_only: &[SanitizedPath], words: &[
     Evidence { violations, is_possible }
 }
 
-/// The paths that a line may say were refused, the likeliest first. `refusal` is the place and the length of the kernel's
-/// answer in it.
+/// Returns the paths that a line may report as denied, the likeliest first. `refusal` is the position and the length of
+/// the kernel's error text in the line.
 fn targets(profile: &Profile, line: &str, (at, length): (usize, usize)) -> Vec<SanitizedPath> {
     let (before, after) = (line.get(..at).unwrap_or_default(), line.get(at + length..).unwrap_or_default());
     let before = without_reporter(profile, before);
-    // What stands in quotation marks is the whole of a name.
+    // A text in quotation marks is a complete name.
     let quoted: Vec<_> = quoted(before).into_iter().chain(quoted(after)).collect();
     if !quoted.is_empty() {
         return quoted.into_iter().filter_map(|name| named(profile, name)).collect();
     }
     let last = before.trim_end().trim_end_matches([':', ',']).rsplit(": ").next().unwrap_or_default().trim();
-    // `cat: NAME: …`, or `cannot create NAME: …`, where a name may hold blanks; what is no name has no slash.
+    // The line is `cat: NAME: ...` or `cannot create NAME: ...`, and a name may contain blanks. Only the start of a
+    // path counts.
     let starts = last.char_indices().filter(|(place, _)| is_start(last, *place)).map(|(place, _)| place);
     let names = starts.filter_map(|place| last.get(place..)).filter(|name| name.starts_with(['/', '.', '~']));
     let whole = (!last.contains(' ')).then_some(last);
@@ -82,7 +83,7 @@ fn is_start(text: &str, place: usize) -> bool {
     text.get(..place).is_some_and(|before| before.is_empty() || before.ends_with(' '))
 }
 
-/// The rest of a line behind the program that reports, and behind the line of its script: `/bin/sh: 1: `.
+/// Removes the name of the reporting program and the line number of its script, as in `/bin/sh: 1: `.
 fn without_reporter<'l>(profile: &Profile, text: &'l str) -> &'l str {
     let Some((first, rest)) = text.split_once(": ") else { return text };
     let is_program = !first.contains(char::is_whitespace) && (!first.contains('/') || is_executable(profile, first));
@@ -99,14 +100,15 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether this is a program file. What stands before the first colon is one, or it is the name that the line is about.
+/// Returns true if this is an executable file. The text before the first colon is either the reporting program or the
+/// path that the line is about.
 fn is_executable(profile: &Profile, name: &str) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let found = std::fs::metadata(profile.cwd.as_path().join(name));
     found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Every text in quotation marks. An apostrophe within a word is none.
+/// Returns every text in quotation marks. An apostrophe within a word does not count.
 fn quoted(text: &str) -> Vec<&str> {
     let (mut found, mut rest) = (Vec::new(), text);
     while let Some((place, close, opens)) = opening(rest) {
@@ -122,7 +124,7 @@ fn quoted(text: &str) -> Vec<&str> {
     found
 }
 
-/// The first quotation mark that opens: its place, what closes it, and its length.
+/// Finds the first opening quotation mark. Returns its position, its closing mark, and its length.
 fn opening(text: &str) -> Option<(usize, char, usize)> {
     let mut before = None;
     for (place, c) in text.char_indices() {
@@ -135,13 +137,14 @@ fn opening(text: &str) -> Option<(usize, char, usize)> {
     None
 }
 
-/// The path that a name in a message means, where the command stands.
+/// Resolves a name in a message, relative to the working directory of the command.
 fn named(profile: &Profile, name: &str) -> Option<SanitizedPath> {
     let path = profile.cwd.as_path().join(name);
     fs::real(path.to_str()?).ok().map(|real| real.path().clone())
 }
 
-/// The file that was to be changed, for a file that a program makes in its place (`sed -i`); none if that is not certain.
+/// Returns the file that the command wanted to change. `sed -i` reports its temporary file, so the file beside it is
+/// the real target. The result is `None` if that file is not certain.
 fn original(profile: &Profile, words: &[OsString], path: SanitizedPath) -> Option<SanitizedPath> {
     let name = path.as_path().file_name()?.to_str()?;
     let is_temporary = name.strip_prefix("sed").is_some_and(|rest| {
@@ -164,7 +167,7 @@ fn is_beside(one: &Path, other: &Path) -> bool {
     one.parent() == other.parent() && one.is_file()
 }
 
-/// The rule of the profile that forbids this, if one does.
+/// Returns the rule of the profile that forbids this path, if there is one.
 fn rule(
     profile: &Profile,
     read_only: &[SanitizedPath],

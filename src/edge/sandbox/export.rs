@@ -1,4 +1,4 @@
-//! The same profile for other programs that confine commands.
+//! The export of a profile to the formats of other programs that confine commands.
 
 use std::{fmt, str::FromStr};
 
@@ -11,18 +11,18 @@ use super::{
 };
 use crate::model::{SanitizedPath, Shown};
 
-/// What a profile can be said in.
+/// The format of an exported profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// The words for bubblewrap, one JSON array. Without Landlock and seccomp, which the helper adds. bubblewrap leaves an
-    /// empty directory behind where a name is kept from being created.
+    /// The arguments of bubblewrap as one JSON array. Landlock and seccomp are missing, because the helper adds them.
+    /// bubblewrap leaves an empty directory at each path that it keeps from being created.
     Bubblewrap,
-    /// The settings of `srt` (`@anthropic-ai/sandbox-runtime`), JSON.
+    /// The settings of `srt` (`@anthropic-ai/sandbox-runtime`) as JSON.
     Srt,
-    /// A permission profile of `codex`, TOML.
+    /// A permission profile of `codex` as TOML.
     Codex,
-    /// Our own JSON: everything.
+    /// The JSON format of bestow, which expresses the whole profile.
     Json,
 }
 
@@ -40,7 +40,7 @@ impl FromStr for Format {
     }
 }
 
-/// Not the name of a format.
+/// The error for a text that names no format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownFormat;
 
@@ -52,7 +52,7 @@ impl fmt::Display for UnknownFormat {
 
 impl std::error::Error for UnknownFormat {}
 
-/// What a format has no words for. Nothing weaker is written instead.
+/// A part of the profile that the format cannot express. The export then fails instead of writing weaker restrictions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CannotSay(pub(super) String);
 
@@ -65,14 +65,14 @@ impl fmt::Display for CannotSay {
 impl std::error::Error for CannotSay {}
 
 impl Profile {
-    /// The profile in another program's words, the same for the same profile.
+    /// Exports the profile to the format of another program. Equal profiles give equal text.
     ///
-    /// Sensitive names are looked up on the disk as it is now; those that are missing are named too where the format can
-    /// name what does not exist.
+    /// The export looks up sensitive names on the disk as it is now. It also names missing ones where the format can
+    /// name paths that do not exist.
     ///
     /// # Errors
     ///
-    /// What the format cannot say.
+    /// Fails if the format cannot express a part of the profile.
     pub fn export(&self, format: Format) -> Result<String, CannotSay> {
         let read_only = self.read_only_now()?;
         match format {
@@ -158,7 +158,8 @@ impl Profile {
             return Err(CannotSay("codex has no words for the one socket of `@events`".into()));
         }
         let mut lines = vec![
-            "# In a configuration without `sandbox_mode` and `[sandbox_workspace_write]`: codex takes these or a profile."
+            "# In a configuration without `sandbox_mode` and `[sandbox_workspace_write]`: codex takes these or a \
+             profile."
                 .to_owned(),
             "default_permissions = \"agent\"".to_owned(),
             "[permissions.agent.filesystem]".to_owned(),
@@ -195,7 +196,7 @@ impl Profile {
         absent.chain(self.unwritten().1)
     }
 
-    /// Some programs read these characters as patterns.
+    /// Fails if a path contains a character that `program` may read as a part of a pattern.
     fn refuse_patterns(&self, program: &str) -> Result<(), CannotSay> {
         let all = self.write.keys().chain(&self.hidden).chain(&self.absent).chain(&self.unwritten);
         match all.into_iter().find(|path| path.as_str().contains(['*', '?', '[', ']', '{', '}'])) {
@@ -213,7 +214,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// A basic string of TOML.
+/// Formats a text as a basic string of TOML.
 fn toml_text(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

@@ -1,4 +1,5 @@
-//! The system calls that no confined command has: a list of what would reach around the other walls.
+//! The seccomp filter: the system calls that a confined command cannot make, because they would bypass other
+//! restrictions.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +8,8 @@ use seccompiler::{
     SeccompRule, TargetArch,
 };
 
-/// What is never needed by a command, and each of which is a way out: other processes' memory, namespaces and mounts,
-/// the kernel itself, rings that call the kernel without a system call, keys, file handles.
+/// The calls that no command needs and that could bypass the sandbox. They reach the memory of other processes,
+/// namespaces and mounts, the kernel itself, rings that call the kernel without a system call, keys, and file handles.
 const NEVER: &[i64] = &[
     libc::SYS_acct,
     libc::SYS_add_key,
@@ -58,8 +59,9 @@ const NEVER: &[i64] = &[
     libc::SYS_vhangup,
 ];
 
-/// What only namespaces and read-only mounts could tell apart. Without them nobody has it: modes, owners, times and
-/// attributes of files; memory and queues shared by name; other processes' priorities; leaving the process group.
+/// The calls that are forbidden if there are no namespaces and no read-only mounts, because a filter cannot limit them
+/// to some files or processes. They change modes, owners, times and attributes of files, memory and queues that are
+/// shared by name, priorities of other processes, and the process group.
 const WITHOUT_NAMESPACES: &[i64] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -89,19 +91,19 @@ const WITHOUT_NAMESPACES: &[i64] = &[
     libc::SYS_utimensat,
 ];
 
-/// The same calls by their older names.
+/// Older names of the calls in [`WITHOUT_NAMESPACES`].
 #[cfg(target_arch = "x86_64")]
 const WITHOUT_NAMESPACES_OLD: &[i64] =
     &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_futimesat, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes];
 #[cfg(not(target_arch = "x86_64"))]
 const WITHOUT_NAMESPACES_OLD: &[i64] = &[];
 
-/// Newer than the headers that some machines have; the numbers are the same everywhere.
+/// The numbers of calls that are newer than the headers on some machines. They are equal on all architectures.
 const SYS_FCHMODAT2: i64 = 452;
 const SYS_SETXATTRAT: i64 = 463;
 const SYS_FILE_SETATTR: i64 = 469;
 
-/// The calls that give a file a mode, and which of their words the mode is.
+/// The calls that set the mode of a file, each with the index of the argument that holds the mode.
 const WITH_A_MODE: &[(i64, u8)] = &[
     (libc::SYS_fchmod, 1),
     (libc::SYS_fchmodat, 2),
@@ -110,27 +112,29 @@ const WITH_A_MODE: &[(i64, u8)] = &[
     (libc::SYS_mknodat, 2),
 ];
 
-/// The same calls by their older names.
+/// Older names of the calls in [`WITH_A_MODE`].
 #[cfg(target_arch = "x86_64")]
 const WITH_A_MODE_OLD: &[(i64, u8)] =
     &[(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mkdir, 1), (libc::SYS_mknod, 1)];
 #[cfg(not(target_arch = "x86_64"))]
 const WITH_A_MODE_OLD: &[(i64, u8)] = &[];
 
-/// The calls whose flags say whether they create a file, and which of their words the flags are. The mode is the next.
+/// The calls whose flags decide about the creation of a file, each with the index of the flags argument. The mode is
+/// the next argument.
 const OPENING: &[(i64, u8)] = &[(libc::SYS_openat, 2)];
 
-/// The same calls by their older names.
+/// Older names of the calls in [`OPENING`].
 #[cfg(target_arch = "x86_64")]
 const OPENING_OLD: &[(i64, u8)] = &[(libc::SYS_open, 1)];
 #[cfg(not(target_arch = "x86_64"))]
 const OPENING_OLD: &[(i64, u8)] = &[];
 
-/// What a terminal would take as typed by its user.
+/// The `ioctl` requests that insert input into a terminal, as if its user had typed it.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 
-/// What changes attributes of a file that was opened for reading: its flags, its project, its version, its seal.
+/// The `ioctl` requests that change a file that is open for reading: its flags, its project, its version, its verity
+/// seal or its encryption.
 const ATTRIBUTES: &[u64] = &[
     0x4004_6602, // FS_IOC32_SETFLAGS
     0x4008_6602, // FS_IOC_SETFLAGS
@@ -142,13 +146,13 @@ const ATTRIBUTES: &[u64] = &[
     0x800c_6613, // FS_IOC_SET_ENCRYPTION_POLICY
 ];
 
-/// A new namespace of any kind.
+/// The `clone` flags that create a namespace of any kind.
 const NAMESPACES: [u64; 8] =
     [0x0000_0080, 0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The filters for a command: with a network or without, behind namespaces or without.
+/// Builds the filters for a command: with or without a network, with or without namespaces.
 pub(super) fn programs(network: bool, has_namespaces: bool) -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let mut rules = Rules::new();
     let never = NEVER.iter().chain(if has_namespaces { &[] } else { WITHOUT_NAMESPACES });
@@ -156,7 +160,7 @@ pub(super) fn programs(network: bool, has_namespaces: bool) -> Result<Vec<BpfPro
     rules.extend(never.map(|call| (*call, Vec::new())));
     if !has_namespaces {
         rules.insert(SYS_FILE_SETATTR, Vec::new());
-        // Limits of other processes; one's own are asked for with 0.
+        // The call can change the limits of other processes. A process names itself with 0.
         rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Is::Ne, 0)])?]);
     }
     sockets(&mut rules, network)?;
@@ -166,17 +170,19 @@ pub(super) fn programs(network: bool, has_namespaces: bool) -> Result<Vec<BpfPro
     let a_namespace = NAMESPACES.iter().map(|flag| rule(&[(0, Is::MaskedEq(*flag), *flag)]));
     rules.insert(libc::SYS_clone, a_namespace.collect::<Result<_, _>>()?);
     for (call, conditions) in other_users_bits()? {
-        // What is refused altogether stays so.
+        // A call that is forbidden completely stays forbidden.
         rules.entry(call).or_insert(conditions);
     }
     with_other_numbers(&mut rules);
-    // Their flags are in memory, where a filter cannot look; who hears that they do not exist uses `clone` and `openat`.
+    // The flags of these calls are in memory, which a filter cannot read. Programs that get `ENOSYS` fall back to
+    // `clone` and `openat`.
     let unknown = [libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new()));
     let unknown = Rules::from(unknown);
     [(rules, libc::EPERM), (unknown, libc::ENOSYS)].into_iter().map(|(rules, errno)| program(rules, errno)).collect()
 }
 
-/// No program that runs as another user or group than whoever starts it: a mode with one of these bits is given to no file.
+/// Forbids set-user-ID and set-group-ID bits in the mode of any file. A program with such a bit would run as another
+/// user or group than the user who starts it.
 fn other_users_bits() -> Result<Rules, seccompiler::Error> {
     const BITS: [u64; 2] = [0o4000, 0o2000];
     let creates = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY].map(|flag| u64::from(flag.unsigned_abs()));
@@ -194,8 +200,9 @@ fn other_users_bits() -> Result<Rules, seccompiler::Error> {
     Ok(rules)
 }
 
-/// Only sockets of the internet, and those only with a network: no path, no name and no machine below is reached by a
-/// socket. Pairs of streams are a process's own; pairs of datagram sockets could be sent elsewhere.
+/// Limits sockets to the internet families, and forbids those too without a network. A socket then reaches no path, no
+/// abstract name and no virtual machine host. Socket pairs of streams stay allowed, because they stay within the
+/// process. Datagram pairs could send to another address.
 fn sockets(rules: &mut Rules, network: bool) -> Result<(), seccompiler::Error> {
     let (inet, inet6) = (libc::AF_INET.unsigned_abs().into(), libc::AF_INET6.unsigned_abs().into());
     let families = if network { vec![rule(&[(0, Is::Ne, inet), (0, Is::Ne, inet6)])?] } else { Vec::new() };
@@ -213,7 +220,8 @@ fn rule(conditions: &[(u8, Is, u64)]) -> Result<SeccompRule, seccompiler::Error>
     Ok(SeccompRule::new(conditions.collect::<Result<_, _>>()?)?)
 }
 
-/// The x32 calls of x86_64 have the same architecture and other numbers. Nobody needs the calls we care about that way.
+/// Forbids the x32 variants of the filtered calls. They have the same architecture and other numbers, and no command
+/// needs them.
 #[cfg(target_arch = "x86_64")]
 fn with_other_numbers(rules: &mut Rules) {
     const X32: i64 = 0x4000_0000;

@@ -1,4 +1,5 @@
-//! What else git obeys, and runs programs for, because of a `.git` that is there: read as git reads it.
+//! The other places that git obeys because of a `.git`, and from which it may run programs. The module reads them as
+//! git does.
 
 use std::{
     fs::File,
@@ -10,11 +11,12 @@ use rustix::fs::FileType;
 
 use crate::fs;
 
-/// How much of a file is read. More is no file of git's.
+/// The most bytes that are read of a file. Git's own files are shorter.
 const LONGEST: u64 = 1 << 20;
 
-/// The places that are obeyed through what is at `path`, of this kind: where a link leads, the repository that a file `.git`
-/// names, and the one that it has in common with others, and where its configuration has its hooks.
+/// Returns the places that programs obey through the file at `path`, which has this `kind`. These are the target of a
+/// link, the repository that a `.git` file names, the common directory of that repository, and its configured
+/// directories of hooks.
 pub(super) fn obeyed_through(path: &Path, kind: FileType) -> io::Result<Vec<PathBuf>> {
     let is_git = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
     let above = path.parent().unwrap_or(path);
@@ -35,7 +37,8 @@ pub(super) fn obeyed_through(path: &Path, kind: FileType) -> io::Result<Vec<Path
     Ok(there.clone().into_iter().chain(more.transpose()?.into_iter().flatten()).collect())
 }
 
-/// What is obeyed through a repository, besides what is in it. `work` is where its files are.
+/// Returns the places that git obeys through a repository, apart from its content. `work` is the directory of its
+/// working files.
 fn of_repository(repository: &Path, work: &Path) -> io::Result<Vec<PathBuf>> {
     let common = content(&repository.join("commondir"))?;
     let common = common.and_then(|named| real(&repository.join(named.trim_end_matches(['\n', '\r']))));
@@ -49,7 +52,7 @@ fn of_repository(repository: &Path, work: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The values of `core.hooksPath` in a configuration.
+/// Returns the values of `core.hooksPath` in a configuration.
 fn hooks(text: &str) -> impl Iterator<Item = String> + '_ {
     let mut is_core = false;
     text.lines().filter_map(move |line| {
@@ -65,7 +68,7 @@ fn hooks(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The text of a file; none if there is none.
+/// Reads the text of a regular file. The result is `None` if there is no such file.
 fn content(path: &Path) -> io::Result<Option<String>> {
     use std::os::unix::fs::OpenOptionsExt;
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -82,7 +85,7 @@ fn content(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// The path without links, of what is there or is not.
+/// Returns the path without links. The path may be missing.
 fn real(path: &Path) -> Option<PathBuf> {
     fs::real(path.to_str()?).ok().map(|real| real.path().as_path().to_owned())
 }

@@ -1,4 +1,4 @@
-//! A confined process that goes on: it stands, is let go, and ends when it is told to or by itself.
+//! A long-running confined process. It waits for the start signal, runs, and ends by itself or on request.
 
 use std::{
     io,
@@ -25,13 +25,14 @@ use super::{
 };
 use crate::model::{ProcessExit, SandboxFacts, SandboxViolation};
 
-/// What is kept of each stream for the words of a sandbox that does not stand. The rest is whoever hears it.
+/// The most bytes that are kept of each stream, for the error of a sandbox that did not start. Callbacks receive the
+/// whole stream.
 const MOST_WORDS: usize = 4 << 10;
 
-const NO_BUBBLEWRAP: &str = "a process that goes on needs bubblewrap: with Landlock alone, what it started would outlive \
-                             an engine that is killed";
+const NO_BUBBLEWRAP: &str = "a process that goes on needs bubblewrap: with Landlock alone, what it started would \
+                             outlive an engine that is killed";
 
-/// A process that stands, or goes on. Dropping it ends it, and everything that it started.
+/// A process that is ready or running. Dropping it kills the process and all processes that it started.
 pub(in crate::edge) struct Going {
     running: Running,
     stands: Stands,
@@ -42,16 +43,16 @@ pub(in crate::edge) struct Going {
     leader: OwnedFd,
 }
 
-/// How a process that went on is over.
+/// The result of a long-running process.
 pub(in crate::edge) struct Gone {
     pub(in crate::edge) exit: ProcessExit,
     pub(in crate::edge) violations: Vec<SandboxViolation>,
 }
 
 impl Sandbox {
-    /// The process of `command`, confined, and waiting to be let go.
+    /// Starts a confined process for `command`, which waits for the start signal.
     ///
-    /// Call it on the thread that stays until the process is gone: the kernel ends the process with that thread.
+    /// Call it on a thread that lives until the process is gone. The kernel kills the process when that thread ends.
     pub(in crate::edge) fn stand_up(
         &self,
         profile: &Profile,
@@ -75,19 +76,20 @@ impl Sandbox {
 }
 
 impl Going {
-    /// What is in force.
+    /// Returns the restrictions in force.
     pub(in crate::edge) fn facts(&self) -> &SandboxFacts {
         &self.stands.facts
     }
 
-    /// Lets it go.
+    /// Sends the start signal.
     pub(in crate::edge) fn go(&self) -> Result<(), SandboxError> {
         let Going { sandbox, profile, command, guards, .. } = self;
         let plan = Plan { sandbox, profile, command, guards };
         go(&self.stands.control, &self.stands.started).map_err(|why| plan.naming_what_is_missing(why))
     }
 
-    /// Calls `tell` when it has ended by itself. Without reaping it, so that its number stays its own until it is finished.
+    /// Calls `tell` when the process has ended by itself. The wait does not reap the process, so that its id stays
+    /// reserved until [`Going::finish`].
     pub(in crate::edge) fn when_ended(&self, tell: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
         let pid = Pid::from_child(&self.running.child);
         let wait = move || {
@@ -97,20 +99,22 @@ impl Going {
         thread::Builder::new().name("bestow-process-end".into()).spawn(wait)
     }
 
-    /// Asks its process group to end. Whatever does not is ended with it.
+    /// Asks the process group to end. It also continues a stopped process, so that the process can react. Processes
+    /// that ignore the request are killed together with the leader.
     pub(in crate::edge) fn terminate(&self) {
         let Some(pid) = self.running.leader else { return };
-        // Through what is this very process: once that is gone, its number may be somebody else's. One that is halted goes on.
+        // The process descriptor always means this process. After the process is gone, its id may belong to another
+        // one.
         let is_there = pidfd_send_signal(&self.leader, Signal::CONT).is_ok();
-        // It may end in this moment, with all of its group.
+        // The process may end at this moment, together with its group.
         let _ = match is_there && getpgid(Some(pid)) == Ok(pid) {
             true => kill_process_group(pid, Signal::TERM),
             false => pidfd_send_signal(&self.leader, Signal::TERM),
         };
     }
 
-    /// Ends whatever is left of it and says how it ended. `said` is the end of its standard error, `told` whether it was
-    /// told to end.
+    /// Kills all that is left of the process, and returns its result. `was_told` is true if the process was asked to
+    /// end. `said` returns the end of its standard error.
     pub(in crate::edge) fn finish(
         mut self,
         ended: JoinHandle<()>,
@@ -129,7 +133,7 @@ impl Going {
     }
 }
 
-/// How it ended. bubblewrap says of a process that a signal ended what a shell would say.
+/// Returns the exit of the process. bubblewrap reports a signal as a shell does: as an exit code above 128.
 fn exit(status: ExitStatus, was_told: bool) -> ProcessExit {
     match (status.code(), status.signal()) {
         (Some(code), _) if was_told && code > 128 => ProcessExit::Signalled { signal: code - 128 },

@@ -1,8 +1,9 @@
-//! What is kept from a command: paths that it may not read, and such that stay as they are below a write root.
+//! The protection of paths from a command: hidden paths, and read-only paths below a write root.
 //!
-//! A profile *promises*; every promise is held by a mount, or nothing runs. What exists is mounted over itself, read-only,
-//! or over by something empty. Where there is nothing, a node holds the place ([`places`](super::places)). What cannot be
-//! looked into is read-only as a whole, and said to be. Only `ENOENT` means that there is nothing.
+//! A profile promises to protect paths. A mount keeps each promise, or the command does not run. An existing path gets
+//! a read-only bind mount or an empty mount over it. At a missing path, a placeholder keeps the name free
+//! ([`places`](super::places)). A directory that cannot be read becomes read-only as a whole, and the facts say so.
+//! Only `ENOENT` counts as a missing path.
 
 use std::{
     collections::BTreeMap,
@@ -24,26 +25,27 @@ use super::{
 };
 use crate::model::{OBEYED_IN_REPOSITORY, REPOSITORY, SanitizedPath, SensitiveName, held_in_place};
 
-/// More mounts than this a kernel may not have room for, as each is there several times.
+/// The most mounts of a sandbox. A kernel may not have room for more, because each mount exists several times.
 const MOST_MOUNTS: usize = 10_000;
 
-/// What is kept from a command, while this is held.
+/// The protected paths of a command. The protection lasts as long as this value.
 #[derive(Debug, Default)]
 pub(super) struct Guards {
     pub(super) mounts: Mounts,
-    /// What the command may read and not write.
+    /// The paths that the command can read but not write.
     pub(super) read_only: Vec<SanitizedPath>,
-    /// What it may not read either.
+    /// The paths that the command cannot read.
     pub(super) hidden: Vec<SanitizedPath>,
-    /// What is kept from it beyond its profile, and why.
+    /// The restrictions beyond the profile, each with its reason.
     pub(super) stricter: Vec<String>,
-    /// What is to be kept from it, lies below no write root, and is not there: somebody else could make it meanwhile.
+    /// The paths outside the write roots that are to be protected and do not exist now. Another process could create
+    /// them meanwhile.
     pub(super) not_there: Vec<SanitizedPath>,
-    /// Held for what happens when they are let go.
+    /// The placeholders. Dropping them removes them.
     _places: Option<Places>,
 }
 
-/// One thing that a profile promises to keep from a command.
+/// The protection that a profile promises for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kept {
     Unwritten,
@@ -51,13 +53,13 @@ pub(super) enum Kept {
 }
 
 impl Guards {
-    /// Holds everything that `profile` promises.
+    /// Creates the protection that `profile` promises.
     ///
     /// # Errors
     ///
-    /// Something that cannot be held, by its name and with what can be done about it.
+    /// Fails if a path cannot be protected. The error names the path and a remedy.
     pub(super) fn of(profile: &Profile) -> Result<Guards, SandboxError> {
-        // Before anybody is kept waiting: the disk may be slow.
+        // The search comes before the lock, because the disk may be slow and other runs wait for the lock.
         let looked: Vec<_> = match profile.guard {
             Guard::Sensitive => directories(profile)?.map(|root| (root, look_again(root, profile))).collect(),
             Guard::Nothing => Vec::new(),
@@ -70,7 +72,8 @@ impl Guards {
         holding.done()
     }
 
-    /// What is kept from being written now, without holding any place; what is missing besides is [`missing`](Guards::missing).
+    /// Lists the existing paths that are read-only now, without placeholders. [`missing`](Guards::missing) lists the
+    /// missing ones.
     pub(super) fn existing(profile: &Profile) -> Result<Vec<SanitizedPath>, SandboxError> {
         let mut holding = Holding::new(profile, None);
         for root in directories(profile)? {
@@ -83,7 +86,7 @@ impl Guards {
         Ok(holding.mounts.named(|mount| matches!(mount, Mount::ReadOnly | Mount::Link)))
     }
 
-    /// The names that programs obey and that do not exist now, directly below each write root.
+    /// Lists the names directly below each write root that programs obey and that do not exist now.
     pub(super) fn missing(profile: &Profile) -> Vec<SanitizedPath> {
         let roots = profile.write.keys().filter(|_| profile.guard == Guard::Sensitive);
         let roots = roots.filter(|root| root.as_path().is_dir());
@@ -93,7 +96,7 @@ impl Guards {
     }
 }
 
-/// The write roots that are directories, if they are to be guarded.
+/// Returns the write roots that are directories, or none if the profile has no guard.
 fn directories(profile: &Profile) -> Result<impl Iterator<Item = &SanitizedPath>, ProfileError> {
     let mut all = Vec::new();
     for root in profile.write.keys() {
@@ -105,9 +108,9 @@ fn directories(profile: &Profile) -> Result<impl Iterator<Item = &SanitizedPath>
     Ok(all.into_iter().filter(|_| profile.guard == Guard::Sensitive))
 }
 
-/// What programs obey directly below a root, there or not, and what holds its place.
+/// Returns the names directly below a root that programs obey, existing or not, each with the kind of its placeholder.
 fn obeyed_in(root: &SanitizedPath, profile: &Profile) -> Vec<(PathBuf, Node)> {
-    // Where a right names something sensitive itself, and in a repository of git's, other names mean nothing.
+    // Such names mean nothing in a root that a permission names because it is sensitive, or in a git repository.
     if profile.sensitive_part(root) == Some(root.as_str()) || root.names().any(|name| name == ".git") {
         return Vec::new();
     }
@@ -121,10 +124,10 @@ fn lstat(path: &Path) -> Result<rustix::fs::Stat, Errno> {
     statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// What is held of one profile so far.
+/// The protection of one profile, under construction.
 struct Holding<'p> {
     profile: &'p Profile,
-    /// None if nothing is to be held, only looked at.
+    /// The placeholders, or `None` if the paths are only listed.
     taking: Option<Taking>,
     mounts: Mounts,
     promised: BTreeMap<PathBuf, Kept>,
@@ -138,7 +141,7 @@ impl Holding<'_> {
         Holding { profile, taking, mounts, promised: BTreeMap::new(), stricter: Vec::new(), not_there: Vec::new() }
     }
 
-    /// What is protected or denied by name.
+    /// Protects the hidden paths and the paths that a rule denies by name.
     fn by_name(&mut self) -> Result<(), ProfileError> {
         let profile = self.profile;
         for path in profile.hidden.iter().chain(&profile.absent) {
@@ -147,7 +150,7 @@ impl Holding<'_> {
         for path in &profile.unwritten {
             self.keep(path.as_path(), Kept::Unwritten, Node::Socket)?;
         }
-        // Where leases can be written, they are kept from it too.
+        // If the leases lie below a write root, they are hidden too.
         let leases = places::directory();
         if profile.write.keys().any(|root| leases.starts_with(root)) {
             self.keep(&leases, Kept::Unread, Node::Directory)?;
@@ -155,7 +158,7 @@ impl Holding<'_> {
         Ok(())
     }
 
-    /// What is sensitive below one root.
+    /// Protects the sensitive names below one root.
     fn sensitive(&mut self, root: &SanitizedPath, looked: Looked) -> Result<(), ProfileError> {
         let profile = self.profile;
         let is_named = |path: &Path| profile.write.keys().any(|root| root.as_path() == path);
@@ -197,7 +200,7 @@ impl Holding<'_> {
         Ok(())
     }
 
-    /// Keeps git from taking a root for a repository: one of the things that it looks for stays missing.
+    /// Keeps git from recognizing a root as a repository: one of the required entries stays missing.
     fn no_repository(&mut self, root: &SanitizedPath) -> Result<(), ProfileError> {
         for name in REPOSITORY {
             let path = root.as_path().join(name);
@@ -212,14 +215,14 @@ impl Holding<'_> {
         Ok(())
     }
 
-    /// A name that is there, and what it is.
+    /// Protects an existing sensitive name of this kind.
     fn there(&mut self, path: &Path, kind: FileType) -> Result<(), ProfileError> {
         self.promise(path, Kept::Unwritten);
         self.keep_node(path)?;
         self.mounts.insert(path.to_owned(), mount(kind, Kept::Unwritten));
         let through = match git::obeyed_through(path, kind) {
             Ok(through) => through,
-            // It could name anything, as soon as its owner lets it be read.
+            // The file could name any place, and its owner can make it readable again.
             Err(why) => {
                 self.all_of(
                     path.parent().unwrap_or(path),
@@ -236,7 +239,7 @@ impl Holding<'_> {
         Ok(())
     }
 
-    /// If it only holds a place, for whomever, it goes on holding it.
+    /// Keeps the placeholder at the path, also one of another run, if there is one.
     fn keep_node(&mut self, path: &Path) -> Result<(), ProfileError> {
         let kept = self.taking.as_mut().map(|taking| taking.keep(path));
         kept.transpose().map(|_| ()).map_err(|why| not_held(path, &why.into()))
@@ -247,7 +250,7 @@ impl Holding<'_> {
         *there = kept.max(*there);
     }
 
-    /// Keeps one path from the command, there or not. `node` is what holds its place where there is nothing.
+    /// Protects one path, existing or not. `node` is the kind of the placeholder for a missing path.
     fn keep(&mut self, path: &Path, kept: Kept, node: Node) -> Result<(), ProfileError> {
         let root = self.profile.write.keys().filter(|root| path.starts_with(root) && path != root.as_path());
         let Some(root) = root.max_by_key(|root| root.as_str().len()) else { return self.keep_outside(path, kept) };
@@ -279,12 +282,13 @@ impl Holding<'_> {
         Ok(())
     }
 
-    /// Holds the place of `part`, so that there can be no `path`.
+    /// Puts a placeholder at `part`, so that `path` cannot be created.
     fn put(&mut self, part: &Path, path: &Path, kept: Kept, node: Node) -> Result<(), ProfileError> {
         let above = part.parent().unwrap_or(part);
-        // There is nothing to be read, and so there is not if nobody can make it.
+        // A missing path has no content to read. It is enough that the command cannot create it.
         self.promise(path, Kept::Unwritten);
-        // What is missing in a directory that programs read all of is no less missing if the directory stays as it is.
+        // Programs may obey every file in the directory above. Then a read-only mount over that directory also keeps
+        // the path missing.
         let is_root = self.profile.write.keys().any(|root| root.as_path() == above);
         if part == path && !is_root && kept == Kept::Unwritten && is_obeyed_inside(above) {
             self.mounts.insert(above.to_owned(), Mount::ReadOnly);
@@ -296,13 +300,13 @@ impl Holding<'_> {
         };
         match taking.put(part, node) {
             Ok(Put::Held) => self.mounts.insert(part.to_owned(), Mount::Place),
-            // Somebody made it in this moment.
+            // Another process created the path at this moment.
             Ok(Put::There) => {
                 let kind = lstat(part).map(|found| FileType::from_raw_mode(found.st_mode));
                 self.promise(path, kept);
                 self.mounts.insert(part.to_owned(), mount(kind.map_err(|why| not_held(part, &why.into()))?, kept));
             }
-            // Who owns the directory could open it and then make what is missing.
+            // The owner of the directory could make it writable and then create the missing path.
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
                 self.all_of(above, "may not be written by this user: run `chmod u+rwx` on it");
             }
@@ -311,7 +315,8 @@ impl Holding<'_> {
         Ok(())
     }
 
-    /// Outside of the write roots nothing is written anyway, and nothing is made there by the command.
+    /// Protects a path outside the write roots. The command cannot write or create anything there, so a mount is needed
+    /// only for a hidden path, or for a path that is a write root itself.
     fn keep_outside(&mut self, path: &Path, kept: Kept) -> Result<(), ProfileError> {
         if kept == Kept::Unwritten && !self.profile.write.keys().any(|root| root.as_path() == path) {
             return Ok(());
@@ -331,7 +336,7 @@ impl Holding<'_> {
         }
     }
 
-    /// What is in `above` cannot be looked at, so all of it is kept from the command.
+    /// Protects all of `above`, because its content cannot be examined.
     fn unfollowed(&mut self, above: &Path, path: &Path, kept: Kept, why: Errno) {
         self.promise(path, kept);
         match kept {
@@ -343,25 +348,26 @@ impl Holding<'_> {
         }
     }
 
-    /// A directory that nobody can look into could hold anything.
+    /// Protects a directory that cannot be read, because it could contain anything.
     fn closed(&mut self, root: &SanitizedPath, directory: &Path, why: Errno) {
         let first = || {
             let below = directory.strip_prefix(root).ok()?.components().next()?;
             Some(root.as_path().join(below))
         };
-        // A path that is too long for a mount too lies below one that is not.
+        // If the path is too long, it is also too long for a mount. A directory above it gets the mount.
         let at =
             if why == Errno::ACCESS { directory.to_owned() } else { first().unwrap_or_else(|| directory.to_owned()) };
         self.all_of(&at, &closed_because(why));
     }
 
-    /// Keeps everything in a directory from being written.
+    /// Makes everything in a directory read-only.
     fn all_of(&mut self, directory: &Path, why: &str) {
         self.stricter.push(format!("nothing in `{}` can be written: it {why}", said(directory)));
         self.mounts.insert(directory.to_owned(), Mount::ReadOnly);
     }
 
-    /// Makes fewer mounts of too many: directories that hold most of them become read-only as a whole.
+    /// Reduces the number of mounts if there are too many. Directories with the most mounts become read-only as a
+    /// whole.
     fn fold(&mut self) {
         while self.mounts.len() > MOST_MOUNTS {
             let Some(at) = self.fullest() else { return };
@@ -371,7 +377,8 @@ impl Holding<'_> {
         }
     }
 
-    /// The directory in a write root with the most mounts that one could stand for; where there is none, a root.
+    /// Returns the directory in a write root with the most mounts that one mount could replace. If there is none, the
+    /// result is a root.
     fn fullest(&self) -> Option<PathBuf> {
         let (mut below, mut of_roots) = (BTreeMap::<PathBuf, usize>::new(), BTreeMap::<PathBuf, usize>::new());
         for (path, _) in self.mounts.iter().filter(|(_, mount)| mount.is_foldable()) {
@@ -413,7 +420,7 @@ impl Holding<'_> {
     }
 }
 
-/// True if the table holds the place of something in `directory`, which is there.
+/// Returns true if the table of sensitive names has an entry for something in `directory`, which exists.
 fn is_obeyed_inside(directory: &Path) -> bool {
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     held_in_place().any(|(path, _)| path.split_once('/').is_some_and(|(above, _)| above == name))
@@ -439,14 +446,15 @@ fn not_held(path: &Path, why: &io::Error) -> ProfileError {
     ProfileError::NotHeld(said(path), why.to_string())
 }
 
-/// The first part of `path` that is not there, if one is not.
+/// Returns the first part of `path` that does not exist, if any.
 pub(super) fn first_missing(path: &SanitizedPath) -> Option<SanitizedPath> {
     let ancestors: Vec<&Path> = path.as_path().ancestors().collect();
     let missing = ancestors.iter().rev().find(|part| lstat(part).is_err_and(|why| why == Errno::NOENT))?;
     missing.to_str()?.parse().ok()
 }
 
-/// True if this user cannot look beyond a directory and cannot change that: it owns neither it nor the one above.
+/// Returns true if this user cannot read a directory and cannot change that, because the user owns neither the
+/// directory nor its parent.
 pub(super) fn is_beyond_reach(path: &SanitizedPath) -> bool {
     let own = rustix::process::geteuid().as_raw();
     let is_owned = |path: &Path| lstat(path).map_or(true, |found| found.st_uid == own);

@@ -1,7 +1,7 @@
-//! The process that confines itself and becomes the command.
+//! The helper: a process that confines itself and then becomes the command.
 //!
-//! It is this very program, or the binary `bestow`, started again with one word. What it does to itself are safe
-//! calls, where doing the same between `fork` and `exec` of the host would not be.
+//! The helper is this program itself, or the binary `bestow`, started again with a special word. It restricts itself
+//! with safe calls. The host could not make these calls safely between `fork` and `exec`.
 
 use std::{
     collections::BTreeMap,
@@ -41,17 +41,18 @@ use super::{
     way_out,
 };
 
-/// The word with which a program is started as the helper.
+/// The first argument of a program that is started as the helper.
 pub const HELPER_WORD: &str = "sandbox-helper";
 
-/// Becomes the helper if this program was started as one, and then does not come back until the command could not be started.
+/// Becomes the helper if this program was started as one. The call then returns only if the command could not be
+/// started.
 ///
-/// Call it first in `main`, before any thread is started, and leave with the code if there is one. Then
+/// Call it first in `main`, before any thread starts. If it returns a code, exit with that code. With such a `main`,
 /// [`Sandbox::with_this_program`](super::Sandbox::with_this_program) works.
 pub fn enter_if_asked() -> Option<ExitCode> {
     let mut words = std::env::args_os().skip(1);
     let word = words.next()?;
-    // The host has what there is to say; if it has gone, nobody needs to know.
+    // The host already has the error message. If the host has ended, the error has no reader.
     let _ = if word == HELPER_WORD {
         enter()
     } else if word == KEEPER_WORD {
@@ -75,7 +76,7 @@ fn enter() -> io::Result<()> {
     };
     let events = way.as_ref().map(AsRawFd::as_raw_fd);
     send(&control, &Told::Ready { landlock, events }, &door.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
-    // It is the host's now: nobody in here listens at it.
+    // The host owns the listener now. No process in the sandbox listens at it.
     drop(door);
     hear_go(&control)?;
     let why = become_command(&spec, way.as_ref());
@@ -88,20 +89,22 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
     if spec.events != way.is_some() {
         return Err("no way to the engine came along".into());
     }
-    // Whatever the host's own parent left open ends here, numbered or not.
+    // Descriptors that the parent of the host left open are closed at `exec`, known or unknown.
     CloseFdsBuilder::new().cloexecfrom(3);
     dup2_stdin(input).map_err(said("input"))?;
     if let Some(way) = &way {
         fcntl_setfd(way, FdFlags::empty()).map_err(said("the way to the engine"))?;
     }
     if spec.has_namespaces {
-        // Before anything is looked up: what was opened or entered before would still be what lies below a mount.
+        // The mounts come before any path is looked up. A directory that was opened earlier would still show the
+        // content below a mount.
         make(&spec.mounts)?;
         spec.limits.apply(spec.counted_by)?;
         settle()?;
         spec.own.enter_the_last_user_namespace()?;
     } else {
-        // Outside a process namespace the process group is what can be killed as a whole; the filter keeps all in it.
+        // Without a process namespace, the host can only kill the whole process group. The filter keeps all processes
+        // in that group.
         setsid().map_err(said("a session of its own"))?;
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(said("dying with the host"))?;
         spec.limits.apply(spec.counted_by)?;
@@ -112,7 +115,7 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
     set_no_new_privs(true).map_err(said("no new privileges"))?;
     let landlock = land::restrict(spec)?;
     let programs = filter::programs(spec.network, spec.has_namespaces).map_err(|why| format!("seccomp: {why}"))?;
-    // The last one first: it must not stand in the way of the others.
+    // The last program goes first, because it must not block the installation of the others.
     for program in programs.iter().rev() {
         seccompiler::apply_filter(program).map_err(|why| format!("seccomp: {why}"))?;
     }
@@ -123,14 +126,14 @@ fn said(what: &'static str) -> impl Fn(rustix::io::Errno) -> String {
     move |why| format!("{what}: {why}")
 }
 
-/// For ever: an empty bounding set gives nothing back, not even to the superuser's next program.
+/// Drops all capabilities for good. With an empty bounding set, not even a later program of the superuser regains one.
 fn drop_capabilities() -> rustix::io::Result<()> {
     if capabilities(None)?.permitted.is_empty() {
         return Ok(());
     }
     clear_ambient_capability_set()?;
     for capability in CapabilitySet::all().iter() {
-        // One that this kernel does not know is not there to be dropped.
+        // The kernel does not know this capability, so it does not need to be dropped.
         match remove_capability_from_bounding_set(capability) {
             Ok(()) | Err(rustix::io::Errno::INVAL) => {}
             Err(why) => return Err(why),
@@ -140,7 +143,7 @@ fn drop_capabilities() -> rustix::io::Result<()> {
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
 }
 
-/// Comes back only with the reason why not.
+/// Executes the command. It returns only if that fails, with the reason.
 fn become_command(spec: &Spec, way: Option<&OwnedFd>) -> io::Error {
     let mut words = spec.words.iter().map(|word| OsString::from_vec(word.clone()));
     let Some(program) = words.next() else { return io::Error::other("there is no command") };
@@ -154,7 +157,7 @@ fn become_command(spec: &Spec, way: Option<&OwnedFd>) -> io::Error {
     command.exec()
 }
 
-/// Nothing to read.
+/// Opens an empty input.
 pub(super) fn nothing() -> io::Result<OwnedFd> {
     File::open("/dev/null").map(OwnedFd::from)
 }

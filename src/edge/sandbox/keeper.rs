@@ -1,7 +1,9 @@
-//! The parent of a command that has no process namespace: it ends what the command started, whatever becomes of the host.
+//! The parent of a command without a process namespace. It kills all processes of the command, even if the host is
+//! killed.
 //!
-//! With bubblewrap the kernel does that. Without, everything a command starts stays in its process group, which nothing
-//! can leave; but somebody has to be there to end it. The stream to the host is over when the host is, however it ended.
+//! With bubblewrap the kernel does this. Without it, all processes of a command stay in its process group, because no
+//! process can leave it. One process must remain to kill that group: the keeper. Its stream to the host ends with the
+//! host, however the host ends.
 
 use std::{ffi::OsString, io, os::fd::AsFd, os::unix::process::ExitStatusExt, process::Command};
 
@@ -13,13 +15,14 @@ use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, kill_process, kill_process_group, pidfd_open, setrlimit,
 };
 
-/// The word with which a program is started as the keeper.
+/// The first argument of a program that is started as the keeper.
 pub(super) const KEEPER_WORD: &str = "sandbox-keeper";
 
-/// Starts what `words` name with the streams of this process, and ends it, with all its group, when the host at the other
-/// end of the standard input is gone or lets go. Then ends as it did.
+/// Starts the program in `words` with the streams of this process. Waits until the program ends, or until the host
+/// closes the other end of the standard input or is gone. Then kills the program's group. This process ends with the
+/// program's exit code or signal.
 pub(super) fn keep(mut words: impl Iterator<Item = OsString>) -> io::Result<()> {
-    // It may have to end as from a signal that writes memory to disk.
+    // This process may have to end with a signal that would write its memory to disk.
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     let Some(program) = words.next() else { return Ok(()) };
     let mut child = Command::new(program).args(words).spawn()?;
@@ -34,7 +37,7 @@ pub(super) fn keep(mut words: impl Iterator<Item = OsString>) -> io::Result<()> 
             }
         }
     });
-    // It is not waited for yet, so the number of the group is still its own.
+    // The child is not reaped yet, so the id of the group is still its own.
     let _ = (kill_process_group(pid, Signal::KILL), child.kill());
     let status = child.wait()?;
     ended?;

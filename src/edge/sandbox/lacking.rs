@@ -1,11 +1,12 @@
-//! What is not in force although a sandbox of this library can have it in force, in words for the facts.
+//! The restrictions that a sandbox of this library can have and that this one does not have, as sentences for the
+//! facts.
 
-/// What decides about it.
+/// The properties of a sandbox that decide about missing restrictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lacking {
     pub(super) has_namespaces: bool,
     pub(super) has_landlock: bool,
-    /// True if sensitive names below the write roots are left to the command.
+    /// True if the command can write sensitive names below the write roots.
     pub(super) is_unguarded: bool,
     pub(super) counts_processes: bool,
 }
@@ -23,7 +24,7 @@ const WITHOUT_LANDLOCK: &str =
 
 const UNGUARDED: &str = "sensitive names below the write roots can be written: the profile has given their guard up";
 
-/// Each thing as a sentence; nothing if everything is in force.
+/// Returns one sentence for each missing restriction. The list is empty if all are in force.
 pub(super) fn lacking(of: &Lacking) -> Vec<String> {
     let Lacking { has_namespaces, has_landlock, is_unguarded, counts_processes } = *of;
     let without_namespaces = WITHOUT_NAMESPACES.iter().filter(|_| !has_namespaces);

@@ -1,4 +1,4 @@
-//! Landlock: what the process may open, beneath which directories.
+//! Landlock: the directories below which a process can open files.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd,
@@ -9,13 +9,14 @@ use rustix::fs::fstat;
 use super::control::Spec;
 use crate::model::{FileIdentity, SanitizedPath};
 
-/// What a command needs to write to although it is nobody's file.
+/// The device files that a command must be able to write.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// The version that everything we rely on is part of when Landlock stands alone: scopes of signals and sockets.
+/// The Landlock version that a sandbox without bubblewrap needs. It has scopes of signals and sockets.
 const ALONE: ABI = ABI::V6;
 
-/// Restricts this thread, for ever, and says which version of Landlock does. None is an answer only where it is the second wall.
+/// Restricts this thread for good, and returns the Landlock version. The result can be `None` only with namespaces,
+/// where Landlock is the second layer.
 pub(super) fn restrict(spec: &Spec) -> Result<Option<u32>, String> {
     let status = ruleset(spec).map_err(|why| format!("Landlock: {why}"))?.restrict_self();
     let status = status.map_err(|why| format!("Landlock: {why}"))?;
@@ -38,7 +39,7 @@ fn ruleset(spec: &Spec) -> Result<RulesetCreated, Box<dyn std::error::Error>> {
         rules = allow(rules, root, Some(*identity), AccessFs::from_all(ALONE))?;
     }
     if spec.has_namespaces {
-        // A file system of the sandbox's own, with the few devices that there are.
+        // This file system belongs to the sandbox and has only a few devices.
         return allow(rules, &"/dev".parse()?, None, AccessFs::from_all(ALONE));
     }
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
@@ -52,8 +53,8 @@ fn ruleset(spec: &Spec) -> Result<RulesetCreated, Box<dyn std::error::Error>> {
     Ok(rules)
 }
 
-/// The path was real when it was granted, and must still be the object that it was then: what is mounted, or named, is
-/// what was granted, and not what somebody put there in between.
+/// Allows access below a path. The path was resolved when it was granted, and must still lead to that object. Otherwise
+/// another process may have replaced the object in between, and the call fails.
 fn allow(
     rules: RulesetCreated,
     path: &SanitizedPath,

@@ -1,4 +1,4 @@
-//! Limits of a confined process, as the kernel knows them.
+//! The resource limits of a confined process, as the kernel enforces them.
 
 use std::collections::BTreeMap;
 
@@ -12,31 +12,32 @@ use crate::model::Limits;
 
 const PROCESSES_NAME: &str = "processes";
 
-/// The most processes of a command of which nobody said how many it may have.
+/// The limit of processes for a command without a configured one.
 const PROCESSES: u64 = 4096;
 
-/// The least number of processes to which a process namespace can be kept: the kernel keeps the numbers up to 300.
+/// The lowest limit of processes in a process namespace. The kernel reserves the ids up to 300.
 pub(super) const FEWEST_IN_A_NAMESPACE: u64 = 300;
 
-/// How many numbers there are for the processes of the namespace of whoever writes it.
+/// The file with the number of process ids in the namespace of the process that writes it.
 const NUMBERS: &str = "/proc/sys/kernel/pid_max";
 
-/// The kernel since which each process namespace has numbers of its own; before, there is one limit for the machine.
+/// The first kernel version with a separate limit of process ids for each process namespace. Older kernels have one
+/// limit for the machine.
 const NUMBERS_OF_A_NAMESPACE: (u32, u32) = (6, 14);
 
-/// What can keep a command to a number of processes.
+/// The mechanism that limits the number of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum CountedBy {
-    /// A limit of the user: in a user namespace of the command's own, or together with all others.
+    /// A limit of the user. It counts the processes in the command's own user namespace, or all processes of the user.
     User,
-    /// The numbers of a process namespace: the superuser is bound by no other.
+    /// A limit of the process ids in a process namespace. No other limit binds the superuser.
     Namespace,
-    /// Nothing.
+    /// The absence of any mechanism.
     Nobody,
 }
 
 impl CountedBy {
-    /// Here, for this user.
+    /// Returns the mechanism for this user on this machine.
     pub(super) fn here(has_namespaces: bool) -> CountedBy {
         match geteuid().is_root() {
             false => CountedBy::User,
@@ -46,7 +47,7 @@ impl CountedBy {
     }
 }
 
-/// True if a kernel of this release has numbers for each process namespace.
+/// Returns true if a kernel of this release has process ids for each process namespace.
 fn is_since(release: &str) -> bool {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().ok());
     let version = numbers.next().flatten().zip(numbers.next().flatten());
@@ -54,8 +55,8 @@ fn is_since(release: &str) -> bool {
 }
 
 impl Limits {
-    /// The limits of a command, with the default of each that nobody set. Processes have one where they are counted for the
-    /// command alone.
+    /// Returns the limits of a command, with defaults for memory and processes. Processes get a default only where the
+    /// limit counts the processes of this command alone.
     pub(super) fn with_defaults(&self, has_namespaces: bool) -> Limits {
         let is_counted_alone = has_namespaces && CountedBy::here(has_namespaces) != CountedBy::Nobody;
         Limits {
@@ -72,7 +73,7 @@ impl Limits {
             ("open_files", Resource::Nofile, self.open_files),
             (PROCESSES_NAME, Resource::Nproc, self.processes),
             ("cpu_seconds", Resource::Cpu, self.cpu_seconds),
-            // Not the address space: many languages reserve much more of it than they use.
+            // The limit is on data, because many languages reserve much more address space than they use.
             ("memory", Resource::Data, self.memory),
         ]
         .into_iter()
@@ -81,12 +82,12 @@ impl Limits {
         })
     }
 
-    /// The limits that the kernel enforces, by name.
+    /// Returns the limits that the kernel enforces, by name.
     pub(super) fn named(&self) -> BTreeMap<String, u64> {
         self.each().map(|(name, _, limit)| (name.to_owned(), limit)).collect()
     }
 
-    /// All of them by name, for facts: time in milliseconds, output in bytes.
+    /// Returns all limits by name, for facts: time in milliseconds, output in bytes.
     pub(super) fn in_force(&self) -> BTreeMap<String, u64> {
         let time = u64::try_from(self.time.as_millis()).unwrap_or(u64::MAX);
         let output = u64::try_from(self.output).unwrap_or(u64::MAX);
@@ -95,14 +96,14 @@ impl Limits {
         self.named().into_iter().chain(ours).collect()
     }
 
-    /// What holds those that the kernel enforces, for facts.
+    /// Returns the mechanisms that enforce the kernel's limits, for facts.
     pub(super) fn limited_by(&self) -> Vec<String> {
         let is_by_namespace = geteuid().is_root() && self.named().contains_key(PROCESSES_NAME);
         let more = is_by_namespace.then_some("pid_namespace");
         ["rlimits"].into_iter().chain(more).map(str::to_owned).collect()
     }
 
-    /// Sets them for this process and what it becomes.
+    /// Sets the limits for this process and for the command that it becomes.
     pub(super) fn apply(&self, counted_by: CountedBy) -> Result<(), String> {
         for (name, resource, limit) in self.each() {
             if name == PROCESSES_NAME && counted_by != CountedBy::User {
@@ -116,7 +117,8 @@ impl Limits {
     }
 }
 
-/// Keeps the process namespace of this process to so many processes, beside the one that waits for all of them.
+/// Limits the process namespace of this process to this many processes. The process that reaps the others is not
+/// counted.
 fn number_processes(limit: u64, counted_by: CountedBy) -> Result<(), String> {
     if counted_by != CountedBy::Namespace || limit < FEWEST_IN_A_NAMESPACE {
         return Err(format!("the superuser cannot be kept to {limit} processes here"));
@@ -128,7 +130,7 @@ fn number_processes(limit: u64, counted_by: CountedBy) -> Result<(), String> {
         .map_err(|why| format!("the limit `{PROCESSES_NAME}` cannot be {limit}: {why}"))
 }
 
-/// The bytes of memory that the machine has.
+/// Returns the memory of the machine in bytes.
 fn machine_memory() -> Option<u64> {
     let machine = sysinfo();
     u64::from(machine.mem_unit).checked_mul(machine.totalram).filter(|bytes| *bytes != 0)

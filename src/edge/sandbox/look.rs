@@ -1,6 +1,6 @@
-//! What lies below a write root and is obeyed by programs, or is a secret: every sensitive name that is there.
+//! The search for sensitive names below a write root: files that programs obey, and secrets.
 //!
-//! What cannot be looked into is told, never passed over: only what is not there is nothing.
+//! The search reports every directory that it cannot read. Only a missing directory counts as empty.
 
 mod kept;
 mod seen;
@@ -19,35 +19,35 @@ use super::Profile;
 use crate::model::SanitizedPath;
 use seen::{Entries, Known, ROOT, Tree};
 
-/// How many entries below one root are looked at.
+/// The most entries that are read below one root.
 const MOST_ENTRIES: usize = 1_000_000;
 
-/// What lies below one write root.
+/// The result of the search below one write root.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
-    /// Each sensitive name, and what it is.
+    /// The sensitive names, each with its kind.
     pub(super) sensitive: Vec<(PathBuf, FileType)>,
-    /// Directories that git takes for repositories although they have another name, below the root.
+    /// Directories below the root that git recognizes as repositories although they have another name than `.git`.
     pub(super) repositories: Vec<PathBuf>,
     /// True if the root itself is such a directory.
     pub(super) is_repository: bool,
-    /// Directories that could not be looked into.
+    /// Directories that could not be read.
     pub(super) closed: Vec<(PathBuf, Errno)>,
-    /// True if there is more than is looked at.
+    /// True if the search stopped at the limit of entries.
     pub(super) is_too_much: bool,
 }
 
-/// Looks below `root`, links not followed. What lies in something sensitive is not looked at.
+/// Searches below `root` without following links. The search does not enter sensitive directories.
 pub(super) fn look(root: &SanitizedPath, profile: &Profile) -> Looked {
     look_with(root, profile, &mut Tree::default())
 }
 
-/// The same, where a directory is not read again that has not changed since another command of this user looked.
+/// Searches like [`look`]. A directory that has not changed since an earlier search of this user is not read again.
 pub(super) fn look_again(root: &SanitizedPath, profile: &Profile) -> Looked {
     let mut seen = kept::load(root, profile);
     let looked = look_with(root, profile, &mut seen);
     if seen.has_news {
-        // What is not kept is read again.
+        // On an error, the next search reads the directories again.
         let _ = kept::store(&seen, root, profile);
     }
     looked
@@ -59,7 +59,7 @@ fn look_with(root: &SanitizedPath, profile: &Profile, seen: &mut Tree) -> Looked
     while let Some((directory, at)) = open.pop() {
         let held = match seen.visit(at, &directory, profile) {
             Ok(held) => held,
-            // It was removed, or is something else by now, whose name says nothing.
+            // The directory was removed or replaced meanwhile, so its name has no meaning any more.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) if at != ROOT => continue,
             Err(why) => {
                 looked.closed.push((directory, why));
@@ -90,13 +90,13 @@ fn look_with(root: &SanitizedPath, profile: &Profile, seen: &mut Tree) -> Looked
     looked
 }
 
-/// True if the directory `name` is the one that is known, in the same state.
+/// Returns true if the directory `name` is the known one and has not changed.
 fn is_as_known(above: &OwnedFd, name: &std::ffi::OsStr, known: Known) -> bool {
     statat(above, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| Known::of(&stat) == known)
 }
 
 impl Looked {
-    /// Takes down what one directory holds; says whether what lies below is to be looked at.
+    /// Adds the entries of one directory to the result. Returns true if the search must continue below it.
     fn note(&mut self, entries: &Entries, directory: impl Fn() -> PathBuf, is_root: bool) -> bool {
         if entries.is_repository && !is_root {
             self.repositories.push(directory());
@@ -110,7 +110,7 @@ impl Looked {
         true
     }
 
-    /// In whatever order it was found.
+    /// Sorts the result by path, because the search finds paths in any order.
     fn sort(&mut self) {
         let by_path = |one: &Path, other: &Path| one.as_os_str().cmp(other.as_os_str());
         self.sensitive.sort_by(|(one, _), (other, _)| by_path(one, other));

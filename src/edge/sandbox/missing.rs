@@ -1,4 +1,4 @@
-//! What of a profile cannot be enforced, each thing by its name.
+//! The parts of a profile that cannot be enforced, each by its name.
 
 use super::{
     Guard, Limits, Profile,
@@ -7,7 +7,8 @@ use super::{
     places,
 };
 
-/// What is missing; nothing if the profile can be enforced, with bubblewrap or without.
+/// Lists the parts that cannot be enforced, with or without bubblewrap. The list is empty if the whole profile can be
+/// enforced.
 pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
     let mut all: Vec<_> = profile.unheld.iter().cloned().collect();
     if profile.is_kept_to_hosts() && !has_bubblewrap {
@@ -16,7 +17,7 @@ pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
     }
     let most = profile.limits.processes.filter(|most| *most != Limits::UNLIMITED);
     all.extend(most.and_then(|most| not_counted(most, has_bubblewrap)));
-    // Who writes there could take the places of others away, or say what is not so of what they hold.
+    // A command that writes there could remove the placeholders of others, or falsify the leases.
     let own = places::directory();
     let inside = profile.write.keys().filter(|root| root.as_path().starts_with(&own));
     all.extend(inside.map(|root| format!("`{root}` is where sandboxes keep what they hold: no command writes there")));
@@ -26,26 +27,26 @@ pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
     all
 }
 
-/// Why a command cannot be kept to so many processes, if it cannot.
+/// Returns the reason for which a command cannot be limited to this many processes, if there is one.
 fn not_counted(most: u64, has_bubblewrap: bool) -> Option<String> {
     match CountedBy::here(has_bubblewrap) {
         CountedBy::User => None,
         CountedBy::Namespace if most >= FEWEST_IN_A_NAMESPACE => None,
         CountedBy::Namespace => Some(format!(
-            "the superuser's processes are counted by a namespace, which knows no limit below {FEWEST_IN_A_NAMESPACE}: set a \
-             higher one, or run as another user"
+            "the superuser's processes are counted by a namespace, which knows no limit below \
+             {FEWEST_IN_A_NAMESPACE}: set a higher one, or run as another user"
         )),
         CountedBy::Nobody => Some(
-            "the kernel does not bind the superuser to a limit of processes without bubblewrap and Linux 6.14: set none, or \
-             run as another user"
+            "the kernel does not bind the superuser to a limit of processes without bubblewrap and Linux 6.14: set \
+             none, or run as another user"
                 .to_owned(),
         ),
     }
 }
 
-/// What only mounts and namespaces can do, as one sentence.
+/// Lists the parts that need mounts and namespaces, as one sentence.
 fn without_bubblewrap(profile: &Profile) -> Option<String> {
-    // What nobody of this user can reach needs no mount.
+    // A path that this user cannot reach needs no mount.
     let hidden = profile.hidden.iter().filter(|path| !is_beyond_reach(path)).chain(&profile.processes);
     let hidden = hidden.map(|path| format!("keeping `{path}` from being read"));
     let absent = profile.absent.iter().filter(|path| profile.root_of(path).is_some());

@@ -1,11 +1,12 @@
-//! Commands in child processes that can do what their agent's scope says, and no more (Linux).
+//! Runs commands in child processes that can do no more than the scope of their agent allows (Linux).
 //!
-//! A [`Profile`] says what a command may do; a [`Sandbox`] applies it to a real child and reports what is in force, read
-//! back from the kernel. What cannot be enforced is an error that names it, and the command does not run. `docs/sandbox.md`
-//! says what each back end can do.
+//! A [`Profile`] lists the permissions of a command. A [`Sandbox`] applies it to a child process and reports the
+//! restrictions that are in force, read back from the kernel. If a part of the profile cannot be enforced, the sandbox
+//! returns an error that names it, and the command does not run. `docs/sandbox.md` describes the abilities of each back
+//! end.
 //!
-//! Deliberately absent: who may run what (the engine decides), a shell (a command is a list of words), and any way to
-//! run a command with less than its profile asks for.
+//! Three things are absent on purpose. This module does not decide who may run a command: the engine does. It has no
+//! shell: a command is a list of words. It cannot run a command with weaker restrictions than its profile asks for.
 //!
 //! ```no_run
 //! # async fn example(agent: bestow::Agent) -> Result<(), Box<dyn std::error::Error>> {
@@ -14,7 +15,8 @@
 //! let sandbox = Sandbox::find()?;
 //! let write = "@write:/work/site".parse()?;
 //! let done = agent.exec(&sandbox, Command::new("make").arg("site"), &[write]).await?;
-//! println!("{}: {} under {}", done.code.unwrap_or(-1), String::from_utf8_lossy(&done.stdout.bytes), done.facts.backend);
+//! let stdout = String::from_utf8_lossy(&done.stdout.bytes);
+//! println!("{}: {stdout} under {}", done.code.unwrap_or(-1), done.facts.backend);
 //! # Ok(()) }
 //! ```
 

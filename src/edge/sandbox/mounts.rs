@@ -1,4 +1,4 @@
-//! The mounts that make a profile: a pure list, parents before what is below them.
+//! The mounts of a profile: a pure list, parents first.
 
 use std::{
     collections::BTreeMap,
@@ -8,61 +8,63 @@ use std::{
 use super::Profile;
 use crate::model::SanitizedPath;
 
-/// How something appears to a command. Where several are wanted, the strictest counts.
+/// The appearance of a path to a command. If several apply to one path, the strictest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mount {
-    /// Mounted over itself, so that it cannot be renamed away from above what is protected. As writable as before.
+    /// A bind mount of the path over itself, so that a directory above a protected path cannot be renamed. Its write
+    /// access does not change.
     Pinned,
-    /// May be written.
+    /// A path that the command can read and write.
     Write,
-    /// May be read only.
+    /// A path that the command can only read.
     ReadOnly,
-    /// A link that stays as it is.
+    /// A link that the command cannot replace.
     Link,
-    /// Not there, and kept so by a node of ours in its place.
+    /// A missing path, kept missing by a placeholder.
     Place,
-    /// Not there, and kept so by something empty that is mounted in its place.
+    /// A missing path, kept missing by an empty read-only mount over it.
     Absent,
-    /// A file that is not even read.
+    /// A file that the command cannot read.
     HiddenFile,
-    /// A directory that is not even read.
+    /// A directory that the command cannot read.
     HiddenDirectory,
 }
 
 impl Mount {
-    /// True if nothing can be written there.
+    /// Returns true if the command cannot write the path.
     pub(super) fn is_unwritten(self) -> bool {
         self >= Mount::ReadOnly
     }
 
-    /// True if one mount over a directory above does as well.
+    /// Returns true if one read-only mount over a directory above can replace this mount.
     pub(super) fn is_foldable(self) -> bool {
         matches!(self, Mount::Pinned | Mount::ReadOnly | Mount::Link | Mount::Place)
     }
 
-    /// True if nothing can be read there.
+    /// Returns true if the command cannot read a content at the path.
     pub(super) fn is_unread(self) -> bool {
         self >= Mount::Place
     }
 }
 
-/// The mounts of a profile by their places. A path sorts after every path above it.
+/// The mounts of a profile by path. A path sorts after every path above it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mounts(BTreeMap<PathBuf, Mount>);
 
 impl Mounts {
-    /// The write roots, and nothing else.
+    /// Creates the mounts of the write roots, without any other.
     pub(super) fn of(profile: &Profile) -> Mounts {
         Mounts(profile.write.keys().map(|path| (path.as_path().to_owned(), Mount::Write)).collect())
     }
 
-    /// One more. What is there already and stricter stays.
+    /// Adds a mount. A stricter mount that is already at this path stays.
     pub(super) fn insert(&mut self, path: PathBuf, mount: Mount) {
         let there = self.0.entry(path).or_insert(mount);
         *there = mount.max(*there);
     }
 
-    /// Pins the directories between each of them and the write root it lies in. What is hidden hides all in it.
+    /// Pins the directories between each protected path and its write root. Mounts inside a hidden directory are
+    /// removed first, because that directory hides them.
     pub(super) fn pin(&mut self, profile: &Profile) {
         let hidden = self.0.iter().filter(|(_, mount)| **mount == Mount::HiddenDirectory);
         let hidden: Vec<_> = hidden.map(|(path, _)| path.clone()).collect();
@@ -77,13 +79,13 @@ impl Mounts {
         }
     }
 
-    /// Replaces everything below `directory` that is only not written by one mount over all of it.
+    /// Replaces all mounts below `directory` that only forbid writing by one read-only mount over it.
     pub(super) fn fold(&mut self, directory: &Path) {
         self.0.retain(|path, mount| !path.starts_with(directory) || !mount.is_foldable());
         self.insert(directory.to_owned(), Mount::ReadOnly);
     }
 
-    /// The mount that decides about `path`, and its place.
+    /// Returns the mount that applies to `path`, with the path of that mount.
     pub(super) fn over(&self, path: &Path) -> Option<(&Path, Mount)> {
         let found =
             path.ancestors().find_map(|above| self.0.get_key_value(above).filter(|(_, m)| **m != Mount::Pinned));
@@ -98,13 +100,13 @@ impl Mounts {
         self.0.len()
     }
 
-    /// The places of those that `is` says yes to, as far as they can be said.
+    /// Returns the paths of the mounts for which `is` returns true.
     pub(super) fn named(&self, is: impl Fn(Mount) -> bool) -> Vec<SanitizedPath> {
         self.iter().filter(|(_, mount)| is(*mount)).map(|(path, _)| said(path)).collect()
     }
 }
 
-/// The directories between a path and the write root it lies in.
+/// Returns the directories between a path and its write root.
 fn between(profile: &Profile, path: &Path) -> Vec<PathBuf> {
     let is_root = |path: &Path| profile.write.keys().any(|root| root.as_path() == path);
     let above = path.ancestors().skip(1);
@@ -114,7 +116,7 @@ fn between(profile: &Profile, path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// A path as people read it. What no text can hold is replaced.
+/// Converts a path for people. Characters that the text cannot hold are replaced.
 pub(super) fn said(path: &Path) -> SanitizedPath {
     let text = path.to_string_lossy();
     let is_odd = |c: char| c.is_control() && !matches!(c, '\t' | '\n');

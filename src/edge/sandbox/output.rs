@@ -1,4 +1,4 @@
-//! What came of a command.
+//! The result of a command.
 
 use std::{
     io::Read,
@@ -7,42 +7,42 @@ use std::{
 
 use crate::model::{SandboxFacts, SandboxViolation};
 
-/// What a command wrote to one stream.
+/// The captured output of one stream of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Output {
-    /// The first of it, up to the limit.
+    /// The first bytes of the output, up to the limit.
     pub bytes: Vec<u8>,
-    /// Whether there was more.
+    /// True if the output was longer than the limit.
     pub is_cut: bool,
 }
 
-/// How a command ended.
+/// The result of a command that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finished {
-    /// Its exit code; none if a signal ended it.
+    /// The exit code, or `None` if a signal ended the command.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the command.
     pub signal: Option<i32>,
-    /// Whether it was killed because its time was over.
+    /// True if the command was killed at its time limit.
     pub timed_out: bool,
-    /// What it wrote to standard output.
+    /// The captured standard output.
     pub stdout: Output,
-    /// What it wrote to standard error.
+    /// The captured standard error.
     pub stderr: Output,
-    /// What it ran under, read back from the kernel.
+    /// The restrictions that were in force, read back from the kernel.
     pub facts: SandboxFacts,
-    /// What it tried that its profile forbids, where its own words show it.
+    /// The attempts that the profile forbids, as far as the command's own error output shows them.
     pub violations: Vec<SandboxViolation>,
-    /// Whether it failed in a way that the sandbox may be the reason of, without evidence of what it was.
+    /// True if the sandbox may have caused the failure, but the error output names no forbidden path.
     pub possible_sandbox_denial: bool,
 }
 
-/// What hears a stream besides, piece by piece.
+/// A callback that receives a stream piece by piece while it is captured.
 pub(in crate::edge) type Heard = Box<dyn FnMut(&[u8]) + Send>;
 
-/// Reads a stream to its end, keeping no more than `limit` bytes.
+/// Reads a stream to its end on its own thread, and keeps at most `limit` bytes.
 pub(super) fn captured(
     mut stream: impl Read + Send + 'static,
     limit: usize,

@@ -1,8 +1,9 @@
-//! Mounts that the helper makes itself, in the namespace that bubblewrap has made around it.
+//! The mounts that the helper makes itself, in the namespace that bubblewrap has created around it.
 //!
-//! bubblewrap reads the list of all mounts again for each that it makes, and mounts nothing over a link. So it makes those
-//! of the roots and what hides something; what stays as it is, the helper mounts over itself, three calls each. It has the
-//! right to for as long as that takes, and then leaves for a user namespace that has none to these mounts.
+//! bubblewrap reads the list of all mounts again for each mount that it makes, and it cannot mount over a link. It
+//! therefore makes only the mounts of the roots and of hidden paths. The helper makes the bind mounts of paths that
+//! stay as they are, with three calls each. The helper has the capabilities for this only until then. Afterwards it
+//! enters a user namespace that has no capabilities over these mounts.
 
 use std::{
     collections::BTreeMap,
@@ -29,8 +30,9 @@ use super::{
     status::mount_points,
 };
 
-/// What the helper needs while it mounts: to mount, also in a directory that is closed, to bound what there may be of namespaces
-/// and processes, and to take on its user's name again. Under another name than the superuser's, bubblewrap would leave the namespace in which that can be had.
+/// The arguments that give the helper its capabilities while it mounts. It must mount, also in a closed directory. It
+/// must limit namespaces and processes. It must take the user's own id again. If the helper had another id than the
+/// superuser's, bubblewrap would leave the namespace in which it can have these capabilities.
 pub(super) const CAPABILITIES: [&str; 12] = [
     "--uid",
     "0",
@@ -46,13 +48,13 @@ pub(super) const CAPABILITIES: [&str; 12] = [
     "CAP_DAC_READ_SEARCH",
 ];
 
-/// The settings of the kernel.
+/// The directory of kernel settings.
 const SETTINGS: &str = "/proc/sys";
 
-/// How many user namespaces there may be below that of whoever writes it.
+/// The file with the limit of user namespaces below the namespace of the process that writes it.
 const USER_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
 
-/// The user and the group as whom this process began.
+/// The user and the group with which this process began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Own {
     user: u32,
@@ -64,8 +66,9 @@ impl Own {
         Own { user: geteuid().as_raw(), group: getegid().as_raw() }
     }
 
-    /// Leaves the user namespace for the last one below it: with the names that these have outside, and without any right to
-    /// what belongs to the other one, its mounts before all.
+    /// Enters a new user namespace, which is the last one below the current one. The process takes the outside user and
+    /// group ids again. It loses all capabilities over the objects of the previous namespace, above all over its
+    /// mounts.
     pub(super) fn enter_the_last_user_namespace(self) -> Result<(), String> {
         let said = |what: &'static str| move |why: io::Error| format!("the last user namespace: {what}: {why}");
         let (user, group) = (geteuid().as_raw(), getegid().as_raw());
@@ -81,27 +84,27 @@ impl Own {
     }
 }
 
-/// One mount over the very thing that is there.
+/// A bind mount of a path over itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OwnMount {
     path: Vec<u8>,
     is_read_only: bool,
 }
 
-/// The mounts of a profile by who makes them, parents before what is below them.
+/// The mounts of a profile, divided by the program that makes them, parents first.
 #[derive(Debug, Default)]
 pub(super) struct Split<'m> {
     pub(super) of_helper: Vec<OwnMount>,
     pub(super) of_bubblewrap: Vec<(&'m Path, Mount)>,
 }
 
-/// Divides the mounts of a profile.
+/// Divides the mounts of a profile between the helper and bubblewrap.
 pub(super) fn split(mounts: &Mounts) -> io::Result<Split<'_>> {
     let there = mount_points("self")?;
     let roots: BTreeMap<_, _> = mounts.iter().filter(|(_, mount)| *mount == Mount::Write).collect();
     let mut split = Split::default();
     for (path, mount) in mounts.iter() {
-        // What is mounted below by others, or may be written, is for bubblewrap to see to.
+        // bubblewrap handles paths that contain other mounts or write roots.
         let is_plain = || !has_inside(&there, path) && !has_inside(&roots, path);
         if mount == Mount::Pinned || (mount.is_foldable() && is_plain()) {
             let path = path.as_os_str().as_bytes().to_vec();
@@ -113,13 +116,13 @@ pub(super) fn split(mounts: &Mounts) -> io::Result<Split<'_>> {
     Ok(split)
 }
 
-/// True if one of these lies below `path`: the first that sorts after it, if any.
+/// Returns true if one of these paths lies below `path`. Such a path is the first one that sorts after it.
 fn has_inside<P: AsRef<Path> + Ord + std::borrow::Borrow<Path>, T>(places: &BTreeMap<P, T>, path: &Path) -> bool {
     let mut after = places.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded));
     after.next().is_some_and(|(next, _)| next.as_ref().starts_with(path))
 }
 
-/// Makes them, in this order.
+/// Makes the mounts in this order.
 pub(super) fn make(all: &[OwnMount]) -> Result<(), String> {
     all.iter().try_for_each(|own| {
         let path = PathBuf::from(OsString::from_vec(own.path.clone()));
@@ -127,21 +130,21 @@ pub(super) fn make(all: &[OwnMount]) -> Result<(), String> {
     })
 }
 
-/// Bounds the settings of the kernel that a process here could change: there will be one user namespace more, and what the
-/// superuser may write without any capability is read-only.
+/// Limits the kernel settings that a process of the sandbox could change. Only one more user namespace is allowed. The
+/// settings that the superuser can write without any capability become read-only.
 pub(super) fn settle() -> Result<(), String> {
     std::fs::write(USER_NAMESPACES, "1").map_err(|why| format!("user namespaces cannot be bounded: {why}"))?;
     make(&[OwnMount { path: SETTINGS.into(), is_read_only: true }])
 }
 
 impl OwnMount {
-    /// What is at `path`, as it is.
+    /// Creates a read-only mount of `path` over itself.
     #[cfg(test)]
     pub(super) fn read_only(path: &str) -> OwnMount {
         OwnMount { path: path.into(), is_read_only: true }
     }
 
-    /// Mounts what is at `path`, a link too, over itself.
+    /// Mounts the object at `path` over itself, also if it is a link.
     fn make(&self, path: &Path) -> rustix::io::Result<()> {
         let there = openat(CWD, path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
         let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
@@ -155,7 +158,7 @@ impl OwnMount {
         if fstatvfs(&tree)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
             flags |= MountFlags::NOEXEC;
         }
-        // By its descriptor: by name it would be followed, if it is a link.
+        // The path goes through the descriptor, because a link would be followed by its name.
         mount_remount(format!("/proc/self/fd/{}", tree.as_raw_fd()), flags, "")
     }
 }

@@ -1,9 +1,10 @@
-//! Places that are held where there is nothing: an empty node, so that there is something to mount over.
+//! Placeholders at missing paths: empty nodes that a mount can cover.
 //!
-//! A missing directory's place is held by an empty directory, any other by the node of a socket at which nobody listens:
-//! git lists neither, and whoever opens the node hears an error at once. Each run writes the places that it needs into a
-//! lease, a locked file that no confined command sees. A node goes when no lease of somebody alive names it any more,
-//! whichever process made it; the lock of a process that was killed is gone with it, and the next run removes what it left.
+//! The placeholder of a missing directory is an empty directory. Any other placeholder is a socket node without a
+//! listener. Git lists neither of them, and a process that opens the socket node gets an error at once. Each run writes
+//! its paths into a lease, a locked file that no confined command sees. A placeholder is removed when no lease of a
+//! living process names it, whichever process created it. If a process is killed, its lock ends, and the next run
+//! removes its placeholders.
 
 use std::{
     collections::BTreeSet,
@@ -28,66 +29,68 @@ use rustix::{
     process::geteuid,
 };
 
-/// The directory above those of the leases. Every sandbox with mounts has an empty one of its own in its place.
+/// The parent of the lease directories. Every sandbox with mounts has its own empty directory at this path.
 const ABOVE: &str = "/dev/shm";
 
-/// The file that is locked while leases and nodes are changed.
+/// The lock file for changes of leases and placeholders.
 const LOCK: &str = "lock";
 
-/// The directory beside the leases in which is remembered what roots hold.
+/// The directory beside the leases with the cached content of roots.
 pub(super) const SEEN: &str = "seen";
 
-/// The mode of a directory that only holds a place. Nobody makes one like that by chance.
+/// The mode of a placeholder directory. No other program creates this mode by chance.
 const PLACE: Mode = Mode::SVTX.union(Mode::RUSR).union(Mode::XUSR);
 
-/// The bits that are compared. A directory may get the group bit of the one above it.
+/// The mode bits that are compared. A new directory may inherit the set-group-ID bit of its parent, so that bit is left
+/// out.
 const COMPARED: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO).union(Mode::SVTX).union(Mode::SUID);
 
-/// How often a node is looked at again because somebody changed it meanwhile.
+/// The most attempts at a path that another process changes meanwhile.
 const ATTEMPTS: usize = 16;
 
-/// The kind of a node that holds a place.
+/// The kind of a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Directory,
-    /// Anything but a directory.
+    /// A placeholder for anything but a directory.
     Socket,
 }
 
-/// What came of holding a place.
+/// The result of placing a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
-    /// A node of ours is there, and stays as long as the lease.
+    /// A placeholder is at the path, and stays as long as the lease.
     Held,
-    /// Something of somebody's own is there.
+    /// Another object is at the path.
     There,
 }
 
-/// The directory of this user's leases.
+/// Returns the path of this user's lease directory.
 pub(super) fn directory() -> PathBuf {
     Path::new(ABOVE).join(format!("bestow-{}", geteuid().as_raw()))
 }
 
-/// The places of one run. They are let go when this is dropped.
+/// The placeholders of one run. Dropping this value releases them.
 #[derive(Debug)]
 pub(super) struct Places {
     directory: PathBuf,
     lease: PathBuf,
-    /// Locked for as long as the places are needed.
+    /// The lease file. It stays locked as long as the placeholders are needed.
     file: File,
     held: BTreeSet<PathBuf>,
 }
 
-/// The places of one run while more are taken. Nobody else takes or lets go any meanwhile.
+/// The placeholders of one run, while more are added. The lock keeps other runs from adding or removing theirs
+/// meanwhile.
 #[derive(Debug)]
 pub(super) struct Taking {
-    // INVARIANT: dropped before the places, which lock it themselves.
+    // INVARIANT: this field drops before `places`, which take the lock themselves.
     _lock: File,
     places: Places,
 }
 
 impl Taking {
-    /// Begins to take places, and removes what runs that were killed have left.
+    /// Takes the lock, and removes the placeholders that killed runs have left.
     pub(super) fn begin() -> io::Result<Taking> {
         let directory = own_directory()?;
         let lock = locked(&directory)?;
@@ -110,7 +113,7 @@ impl Taking {
         }
     }
 
-    /// Holds the place of `path`, whose directory exists.
+    /// Puts a placeholder at `path`. The parent directory exists.
     pub(super) fn put(&mut self, path: &Path, node: Node) -> Result<Put, Errno> {
         let (parent, name) = parent_of(path)?;
         for _ in 0..ATTEMPTS {
@@ -120,7 +123,8 @@ impl Taking {
                 Err(Errno::NOENT) => {}
                 Err(why) => return Err(why),
             }
-            // Before it is made: what a lease does not name, nobody removes.
+            // The lease names the path before the placeholder exists. A placeholder that no lease names would never be
+            // removed.
             self.note(path)?;
             match make(&parent, name, node) {
                 Ok(()) => return Ok(Put::Held),
@@ -131,7 +135,8 @@ impl Taking {
         Err(Errno::AGAIN)
     }
 
-    /// Holds what is at `path` if it only holds a place, for another run or one that was killed; says whether it does.
+    /// Adds the placeholder of another run, or of a killed one, to this run. Returns true if there is a placeholder at
+    /// `path`.
     pub(super) fn keep(&mut self, path: &Path) -> Result<bool, Errno> {
         let (parent, name) = match parent_of(path) {
             Err(Errno::NOENT | Errno::INVAL) => return Ok(false),
@@ -144,7 +149,7 @@ impl Taking {
         }
     }
 
-    /// The places, when all are taken.
+    /// Releases the lock, and returns the placeholders.
     pub(super) fn done(self) -> Places {
         self.places
     }
@@ -163,14 +168,14 @@ impl Taking {
 
 impl Drop for Places {
     fn drop(&mut self) {
-        // Where nobody can be kept from changing leases, the next run does it.
+        // If the lock cannot be taken, the next run removes the placeholders.
         let Ok(_lock) = locked(&self.directory) else { return };
         let _ = (fs::remove_file(&self.lease), self.file.unlock());
         let _ = sweep(&self.directory, std::mem::take(&mut self.held));
     }
 }
 
-/// The same, there, and certainly this user's alone.
+/// Creates the lease directory if it is missing, and checks that it belongs to this user alone.
 pub(super) fn own_directory() -> io::Result<PathBuf> {
     let directory = directory();
     match fs::DirBuilder::new().mode(0o700).create(&directory) {
@@ -185,14 +190,15 @@ pub(super) fn own_directory() -> io::Result<PathBuf> {
     Ok(directory)
 }
 
-/// The lock of this user's leases.
+/// Takes the lock of this user's leases.
 fn locked(directory: &Path) -> io::Result<File> {
     let lock = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(directory.join(LOCK))?;
     lock.lock()?;
     Ok(lock)
 }
 
-/// Removes the nodes of `loose` and of every lease whose holder is gone, but for those that a living one names.
+/// Removes the placeholders in `loose` and of every lease without a living process. Placeholders that a living lease
+/// names stay.
 fn sweep(directory: &Path, mut loose: BTreeSet<PathBuf>) -> io::Result<()> {
     let mut living = BTreeSet::new();
     for entry in fs::read_dir(directory)? {
@@ -217,14 +223,14 @@ fn sweep(directory: &Path, mut loose: BTreeSet<PathBuf>) -> io::Result<()> {
             living.extend(paths);
         }
     }
-    // What lies below another one first.
+    // Paths below another path come first.
     for path in loose.iter().rev().filter(|path| !living.contains(*path)) {
         remove(path);
     }
     Ok(())
 }
 
-/// Removes a node that only holds a place. If it has content by now, somebody made it theirs.
+/// Removes a placeholder. If it has content by now, another program uses it, and it stays.
 fn remove(path: &Path) {
     let Ok((parent, name)) = parent_of(path) else { return };
     let Ok(stat) = statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) else { return };
@@ -240,13 +246,13 @@ fn make(parent: &OwnedFd, name: &OsStr, node: Node) -> Result<(), Errno> {
         Node::Socket => mknodat(parent, name, FileType::Socket, Mode::empty(), 0),
     };
     match made {
-        // A file system without such nodes.
+        // The file system does not support socket nodes.
         Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::NOTSUP) => mkdirat(parent, name, PLACE),
         answer => answer,
     }
 }
 
-/// True if it is a node that only holds a place: nobody makes one like that by chance.
+/// Returns true if the node is a placeholder. No other program creates such a node by chance.
 pub(super) fn is_ours(stat: &Stat) -> bool {
     let mode = Mode::from_raw_mode(stat.st_mode) & COMPARED;
     let kind = FileType::from_raw_mode(stat.st_mode);
@@ -254,7 +260,7 @@ pub(super) fn is_ours(stat: &Stat) -> bool {
     is_directory || (kind == FileType::Socket && mode.is_empty() && stat.st_size == 0)
 }
 
-/// The directory of a path without links, and the name in it.
+/// Opens the parent directory without following links, and returns it with the last name of the path.
 fn parent_of(path: &Path) -> Result<(OwnedFd, &OsStr), Errno> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::INVAL) };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;

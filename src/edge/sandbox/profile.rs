@@ -1,4 +1,4 @@
-//! What a command may do, normalised: real paths, sorted, each once.
+//! The permissions of a command in normal form: real paths, sorted, without duplicates.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,60 +19,61 @@ use crate::{
 const UNREADABLE: &str =
     "a word of the command is not UTF-8, or a variable has a name that is none: nobody could judge it";
 
-/// Whether sensitive names below a write root are kept from being written.
+/// The protection of sensitive names below the write roots against writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "they are or they are not")]
 pub enum Guard {
-    /// They are, unless a right names them.
+    /// Sensitive names are read-only, unless a permission names them.
     Sensitive,
-    /// They are not.
+    /// Sensitive names have no protection.
     Nothing,
 }
 
-/// What a command may do. Reads everything that is not hidden; writes below its roots; nothing else.
+/// The permissions of a command. The command can read everything that is not hidden. It can write below its write roots
+/// and nowhere else.
 ///
-/// Two profiles that allow the same are equal, and read the same in every format.
+/// Two profiles with equal permissions compare as equal, and every format exports them as equal text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     pub(super) cwd: SanitizedPath,
     pub(super) write: BTreeMap<SanitizedPath, FileIdentity>,
     pub(super) hidden: Vec<SanitizedPath>,
-    /// Like hidden, but not there now; and not to be there later.
+    /// Hidden paths that do not exist now. The command cannot create them either.
     pub(super) absent: Vec<SanitizedPath>,
-    /// Like hidden, but processes: a child sees its own only.
+    /// Hidden paths in procfs that belong to processes. A command in a process namespace sees its own processes only.
     pub(super) processes: Vec<SanitizedPath>,
-    /// Below the write roots, but not written: denied by name.
+    /// Paths below the write roots that the command cannot write, because a rule denies them by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unwritten: Vec<SanitizedPath>,
-    /// What could neither be followed nor be kept from a command, and why.
+    /// Paths that the profile could neither follow nor keep from the command, each with the reason.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) unheld: BTreeSet<String>,
     pub(super) network: bool,
-    /// If there are any, these hosts and no others.
+    /// The only hosts that the command can reach. If the set is empty, the network is not limited to hosts.
     pub(super) domains: BTreeSet<Domain>,
     pub(super) events: bool,
     pub(super) guard: Guard,
-    /// Names that are sensitive besides the built-in ones.
+    /// Sensitive names in addition to the built-in ones.
     pub(super) sensitive: Vec<SensitiveName>,
     pub(super) limits: Limits,
 }
 
 impl Profile {
-    /// The profile of a command with this scope; `hidden` is what nobody may even read.
+    /// Creates the profile of a command with this scope. The command cannot read the paths in `hidden`.
     ///
     /// # Errors
     ///
-    /// A root that is the whole machine or holds the home directory, and one that is not there.
+    /// Fails if a write root is the whole machine, contains a home directory, or does not exist.
     pub fn of(scope: &ExecScope, hidden: impl IntoIterator<Item = SanitizedPath>) -> Result<Profile, ProfileError> {
         Profile::guarding(scope, hidden, [])
     }
 
-    /// The same, where these names are sensitive too.
+    /// Creates a profile like [`Profile::of`], with more sensitive names.
     ///
     /// # Errors
     ///
-    /// As [`Profile::of`].
+    /// Fails like [`Profile::of`].
     pub fn guarding(
         scope: &ExecScope,
         hidden: impl IntoIterator<Item = SanitizedPath>,
@@ -101,7 +102,7 @@ impl Profile {
             match permission {
                 Permission::Events => profile.events = true,
                 Permission::Network => profile.network = true,
-                // A capability of the host program: nothing that a sandbox could let through.
+                // A tool is a capability of the host program. A sandbox has nothing to allow for it.
                 Permission::Tool(_) => {}
                 Permission::Path(_, path) => {
                     let (path, identity) = resolved(&path)?;
@@ -116,7 +117,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// A root below another one adds nothing, unless it names what is sensitive there.
+    /// Removes each root below another root, unless it names a sensitive part that the other root does not name.
     fn drop_roots_that_add_nothing(&mut self) {
         let all: Vec<_> = self.write.keys().cloned().collect();
         let sensitive = &self.sensitive;
@@ -128,7 +129,7 @@ impl Profile {
         });
     }
 
-    /// The same without reading these besides, there or not.
+    /// Returns the profile with more hidden paths, existing or not.
     pub(in crate::edge) fn hiding(mut self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
         let reals: Vec<_> = paths.into_iter().filter_map(|path| self.followed(&path)).collect();
         let (processes, hidden): (Vec<_>, Vec<_>) = reals.into_iter().partition(|real| is_process(real.path()));
@@ -140,7 +141,8 @@ impl Profile {
         Profile { hidden, absent, processes: with(self.processes, processes), ..self }
     }
 
-    /// The same without writing these besides, there or not, as far as they lie below its write roots.
+    /// Returns the profile with more paths that the command cannot write, existing or not. Paths outside the write
+    /// roots are left out.
     pub(in crate::edge) fn not_writing(mut self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
         let reals: Vec<_> = paths.into_iter().filter_map(|path| self.followed(&path)).collect();
         let below = reals.into_iter().map(|real| real.path().clone()).filter(|path| self.root_of(path).is_some());
@@ -148,12 +150,12 @@ impl Profile {
         Profile { unwritten, ..self }
     }
 
-    /// What a path really is; where this user cannot follow it, the last thing that it can, which is kept in its place: who
-    /// owns a directory can open it again.
+    /// Resolves a path. If this user cannot follow it to its end, the result is the last part that this user can
+    /// follow. The sandbox then hides that part instead, because the owner of a closed directory can open it again.
     fn followed(&mut self, path: &SanitizedPath) -> Option<RealPath> {
         let why = match fs::real(path.as_str()) {
             Ok(real) => return Some(real),
-            // Nothing has such a name; and such a link is a process's own.
+            // No file can have a name of this length. A magic link leads into the process that follows it.
             Err(ResolveError::TooLong(_) | ResolveError::MagicLink(_)) => return None,
             Err(why) => why,
         };
@@ -165,7 +167,8 @@ impl Profile {
         None
     }
 
-    /// What it does not write although it lies below a write root: what is there, and what is not.
+    /// Returns the unwritable paths below the write roots, without hidden ones. The first list has those that exist,
+    /// the second those that do not.
     pub(super) fn unwritten(&self) -> (Vec<SanitizedPath>, Vec<SanitizedPath>) {
         let is_hidden = |path: &SanitizedPath| self.hidden.iter().any(|hidden| hidden.contains(path));
         let seen = self.unwritten.iter().filter(|path| !is_hidden(path)).cloned();
@@ -173,38 +176,37 @@ impl Profile {
         seen.partition(|path| !std::fs::symlink_metadata(path).as_ref().is_err_and(is_missing))
     }
 
-    /// The same with other limits.
+    /// Returns the profile with other limits.
     #[must_use]
     pub fn limited(self, limits: Limits) -> Profile {
         Profile { limits, ..self }
     }
 
-    /// The same, but sensitive names below the write roots may be written like any other.
-    ///
-    /// # Authority
-    ///
-    /// The command may leave files that other programs run: hooks, editor tasks, start-up files.
+    /// Returns the profile without the protection of sensitive names: the command can write them below its write roots.
     #[must_use]
     pub fn without_guard(self) -> Profile {
         Profile { guard: Guard::Nothing, ..self }
     }
 
-    /// The same, with a network that is these hosts only. A profile without a network has none of them.
+    /// Returns the profile with a network that reaches these hosts only. A profile without a network reaches none of
+    /// them.
     ///
-    /// `@network` itself knows no hosts. With bubblewrap, the command gets a network of its own that holds a proxy and
-    /// nothing else; without, such a profile does not run.
+    /// `@network` itself names no hosts. With bubblewrap, the command gets its own network namespace, which contains
+    /// only a proxy. Without bubblewrap, the sandbox does not run such a profile.
     #[must_use]
     pub fn only_to(self, domains: impl IntoIterator<Item = Domain>) -> Profile {
         Profile { domains: domains.into_iter().collect(), ..self }
     }
 
-    /// What running `command` under this profile is, to be decided: its words with its own environment as a shell would
-    /// read them, and the rights of this profile, under just this profile: where it stands, what is hidden, its limits.
-    /// Whatever differs is another action.
+    /// Creates the action that the engine evaluates before `command` runs under this profile. Its text is the command
+    /// line with the command's own variables, as a shell would read it. Its needs are the permissions of this profile.
+    /// The circumstances hold the rest of the profile: the working directory, the hidden paths, the limits. Two
+    /// commands that differ in any of these are different actions.
     ///
     /// # Errors
     ///
-    /// A word that is not UTF-8, or a variable with a name that is none: nobody could read what they say yes to.
+    /// Fails if a word is not UTF-8, or if a variable has an invalid name. A person could not read such a command
+    /// before approving it.
     pub fn action(&self, command: &Command) -> Result<Action, SandboxError> {
         let line =
             command.line().ok_or_else(|| SandboxError::Io(io::Error::new(io::ErrorKind::InvalidInput, UNREADABLE)))?;
@@ -221,68 +223,70 @@ impl Profile {
         network.into_iter().chain(events).chain(write)
     }
 
-    /// The working directory and the write roots: where a command finds what it was meant to work with.
+    /// Returns the working directory and the write roots. The user expects the command to work with the files there.
     pub(in crate::edge) fn roots(&self) -> Vec<SanitizedPath> {
         std::iter::once(&self.cwd).chain(self.write.keys()).cloned().collect()
     }
 
-    /// Where the command stands.
+    /// Returns the working directory.
     pub fn cwd(&self) -> &SanitizedPath {
         &self.cwd
     }
 
-    /// What it may write.
+    /// Returns the paths below which the command can write.
     pub fn write_roots(&self) -> impl Iterator<Item = &SanitizedPath> {
         self.write.keys()
     }
 
-    /// What it may not even read.
+    /// Returns the paths that the command cannot read.
     pub fn hidden(&self) -> &[SanitizedPath] {
         &self.hidden
     }
 
-    /// Whether it has a network.
+    /// Returns true if the command has a network.
     pub fn network(&self) -> bool {
         self.network
     }
 
-    /// Whether it reaches the engine.
+    /// Returns true if the command can connect to the engine.
     pub fn events(&self) -> bool {
         self.events
     }
 
-    /// Its limits.
+    /// Returns the limits.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The hosts that its network is kept to; if there are none, it is not kept to any.
+    /// Returns the only hosts that the network reaches. If there are none, the network is not limited to hosts.
     pub fn domains(&self) -> impl Iterator<Item = &Domain> {
         self.domains.iter()
     }
 
-    /// Whether it has a network, and not all of it.
+    /// Returns true if the command has a network that is limited to some hosts.
     pub(super) fn is_kept_to_hosts(&self) -> bool {
         self.network && !self.domains.is_empty()
     }
 
-    /// The deepest part of `path` that is sensitive.
+    /// Returns the deepest sensitive part of `path`.
     pub(super) fn sensitive_part<'p>(&self, path: &'p SanitizedPath) -> Option<&'p str> {
         sensitive_part(path, &self.sensitive)
     }
 
-    /// True if a file or directory with this name is sensitive, in the directory `above` with `depth` names above its own.
+    /// Returns true if a file or directory with this name is sensitive. `above` is the name of its directory, and
+    /// `depth` is the number of names above its own.
     pub(super) fn is_sensitive_name(&self, name: &str, above: &str, depth: usize) -> bool {
         is_sensitive_name(name, above, depth, &self.sensitive)
     }
 
-    /// The innermost write root that holds `path`.
+    /// Returns the innermost write root that contains `path`.
     pub(super) fn root_of(&self, path: &SanitizedPath) -> Option<&SanitizedPath> {
         self.write.keys().filter(|root| root.contains(path)).max_by_key(|root| root.as_str().len())
     }
 }
 
-/// What a root really is. One that is not there is no root: whoever makes it later decides what it is.
+/// Resolves a write root or the working directory. A path that does not exist is an error: otherwise the process that
+/// creates it later would choose the object there.
 fn resolved(path: &SanitizedPath) -> Result<(SanitizedPath, FileIdentity), ProfileError> {
     let real = fs::real(path.as_str()).map_err(|why| ProfileError::NotThere(path.clone(), why.to_string()))?;
     match real.identity() {
@@ -294,13 +298,13 @@ fn resolved(path: &SanitizedPath) -> Result<(SanitizedPath, FileIdentity), Profi
     }
 }
 
-/// Whether it is a process, or something of one, in procfs.
+/// Returns true if the path is a process in procfs, or belongs to one.
 fn is_process(path: &SanitizedPath) -> bool {
     let name = path.as_str().strip_prefix("/proc/").and_then(|rest| rest.split('/').next());
     name.is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Sorted, and nothing that lies below another one.
+/// Sorts the paths and removes those below another one.
 fn outermost(paths: impl Iterator<Item = SanitizedPath>) -> Vec<SanitizedPath> {
     let mut all: Vec<_> = paths.collect();
     all.sort();

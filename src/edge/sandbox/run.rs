@@ -1,4 +1,4 @@
-//! Runs a command under a profile.
+//! The execution of a command under a profile.
 
 use std::{
     io,
@@ -46,10 +46,10 @@ use super::{
 };
 use crate::model::{Limits, SandboxFacts, SanitizedPath};
 
-/// How long a sandbox may take to stand.
+/// The time limit for the start of a sandbox.
 const TO_STAND: Duration = Duration::from_secs(30);
 
-/// What runs commands under profiles: a helper, and bubblewrap if there is one.
+/// A runner of commands under profiles. It consists of a helper, and of bubblewrap if that is installed.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     helper: PathBuf,
@@ -57,16 +57,16 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// With the binary `bestow` as the helper, beside this program or on `PATH`, and bubblewrap, in `/usr/bin` or on `PATH`.
+    /// Finds the helper `bestow` beside this program or on `PATH`, and bubblewrap in `/usr/bin` or on `PATH`.
     ///
     /// # Errors
     ///
-    /// [`SandboxError::Unavailable`] if there is no helper.
+    /// Returns [`SandboxError::Unavailable`] if there is no helper.
     pub fn find() -> Result<Sandbox, SandboxError> {
         let here = std::env::current_exe().ok().and_then(|this| Some(this.parent()?.join("bestow")));
         let path = std::env::var_os("PATH").unwrap_or_default();
         let others = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).map(|dir| dir.join("bestow"));
-        // Who replaces what is beside this program replaces this program too.
+        // A user who can replace a file beside this program can replace this program too.
         let beside = here.filter(|path| path.is_file());
         let helper = beside.or_else(|| others.into_iter().find(|path| is_our_own(path)));
         let helper = helper.ok_or_else(|| {
@@ -75,32 +75,33 @@ impl Sandbox {
         Ok(Sandbox::with_helper(helper))
     }
 
-    /// With this binary `bestow` as the helper.
+    /// Creates a sandbox with this binary `bestow` as the helper.
     pub fn with_helper(helper: impl Into<PathBuf>) -> Sandbox {
         Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find() }
     }
 
-    /// With this very program as its own helper: its `main` begins with [`enter_if_asked`](super::enter_if_asked).
+    /// Creates a sandbox with this program as its own helper. The `main` of this program must begin with
+    /// [`enter_if_asked`](super::enter_if_asked).
     ///
     /// # Errors
     ///
-    /// If the system does not say which program this is.
+    /// Fails if the system does not tell the path of this program.
     pub fn with_this_program() -> Result<Sandbox, SandboxError> {
         Ok(Sandbox::with_helper(std::env::current_exe()?))
     }
 
-    /// Without bubblewrap: Landlock and seccomp alone, for what they can express.
+    /// Returns the sandbox without bubblewrap. It then uses only Landlock and seccomp, and can enforce fewer profiles.
     #[must_use]
     pub fn without_bubblewrap(self) -> Sandbox {
         Sandbox { bubblewrap: None, ..self }
     }
 
-    /// `bubblewrap` or `landlock`.
+    /// Returns the name of the back end: `bubblewrap` or `landlock`.
     pub fn backend(&self) -> &'static str {
         if self.bubblewrap.is_some() { "bubblewrap" } else { "landlock" }
     }
 
-    /// What of `profile` cannot be enforced here. If it is nothing, a command may be run.
+    /// Lists the parts of `profile` that cannot be enforced here. If the list is empty, a command can run.
     pub fn cannot_enforce(&self, profile: &Profile) -> Vec<String> {
         let is_this = std::env::current_exe().is_ok_and(|this| this == self.helper);
         let helper = Some(&self.helper).filter(|_| !is_this);
@@ -109,18 +110,19 @@ impl Sandbox {
         missing(profile, self.bubblewrap.is_some()).into_iter().chain(written).collect()
     }
 
-    /// Runs `command` under `profile` and waits for its end, on this thread.
+    /// Runs `command` under `profile` on this thread, and waits for its end.
     ///
     /// # Errors
     ///
-    /// It has not run at all: [`SandboxError::Unavailable`] names what cannot be enforced.
+    /// On an error, no part of the command has run. [`SandboxError::Unavailable`] names the parts that cannot be
+    /// enforced.
     pub fn run(&self, profile: &Profile, command: &Command) -> Result<Finished, SandboxError> {
         let (_wanted, watched) = watched();
         self.run_with(profile, command, None, &watched, |_| Ok(()))
     }
 
-    /// The same, with a way to the engine for the command, for as long as it is wanted. It starts only if `ready` agrees
-    /// to what is in force.
+    /// Runs a command with an optional connection to the engine, until the caller cancels it. The command starts only
+    /// if `ready` accepts the restrictions in force.
     pub(in crate::edge) fn run_with<E: From<SandboxError>>(
         &self,
         profile: &Profile,
@@ -130,7 +132,7 @@ impl Sandbox {
         ready: impl FnOnce(&SandboxFacts) -> Result<(), E>,
     ) -> Result<Finished, E> {
         may_be_inherited(command)?;
-        // Until the command and everything it started are gone.
+        // The guards are held until the command and all processes that it started are gone.
         let guards = self.guards(profile, way.as_ref())?;
         let plan = Plan { sandbox: self, profile, command, guards: &guards };
         let input = match command.input {
@@ -155,14 +157,14 @@ impl Sandbox {
         let shown = failed.then(|| evidence(profile, &guards.read_only, &command.words, &stderr.bytes));
         let possible_sandbox_denial = shown.as_ref().is_some_and(|shown| shown.is_possible);
         let violations = shown.map(|shown| shown.violations).unwrap_or_default();
-        // bubblewrap says of a command that a signal ended what a shell would say.
+        // bubblewrap reports a signal as a shell does: as an exit code above 128.
         let told = status.code().filter(|code| *code > 128 && self.bubblewrap.is_some()).map(|code| code - 128);
         let signal = status.signal().or(told.filter(|_| timed_out));
         let code = status.code().filter(|_| !timed_out);
         Ok(Finished { code, signal, timed_out, stdout, stderr, facts, violations, possible_sandbox_denial })
     }
 
-    /// What stays as it is while a command of `profile` runs, if all of it can be enforced.
+    /// Creates the guards of a run, if all of `profile` can be enforced.
     pub(super) fn guards(&self, profile: &Profile, way: Option<&OwnedFd>) -> Result<Guards, SandboxError> {
         let missing = self.cannot_enforce(profile);
         if !missing.is_empty() {
@@ -179,7 +181,7 @@ pub(super) fn unavailable(what: &str) -> SandboxError {
     SandboxError::Unavailable(vec![what.to_owned()])
 }
 
-/// Lets the helper become the command. The end of the stream says that it did.
+/// Lets the helper become the command. The end of the `started` stream confirms this.
 pub(super) fn go(control: &UnixStream, started: &UnixStream) -> Result<(), SandboxError> {
     say_go(control)?;
     match receive::<Told>(started)?.map(|told| told.message) {
@@ -189,7 +191,7 @@ pub(super) fn go(control: &UnixStream, started: &UnixStream) -> Result<(), Sandb
     }
 }
 
-/// One run.
+/// The parts of one run.
 pub(super) struct Plan<'a> {
     pub(super) sandbox: &'a Sandbox,
     pub(super) profile: &'a Profile,
@@ -197,7 +199,7 @@ pub(super) struct Plan<'a> {
     pub(super) guards: &'a Guards,
 }
 
-/// What stands, and waits for the word to go.
+/// A confined process that waits for the start signal.
 pub(super) struct Stands {
     pub(super) control: UnixStream,
     pub(super) started: UnixStream,
@@ -206,12 +208,12 @@ pub(super) struct Stands {
 }
 
 impl Plan<'_> {
-    /// That there is no such program, where that is why nothing started.
+    /// Improves a start error: if the program does not exist, the message says so.
     pub(super) fn naming_what_is_missing(&self, why: SandboxError) -> SandboxError {
         let SandboxError::NotStarted(said) = &why else { return why };
         let program = self.command.words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
         let is_path = program.contains('/');
-        // The helper, beyond the fence, can only say what the system told it.
+        // The helper, inside the sandbox, can only forward the message of the system.
         let is_missing = *said == io::Error::from(rustix::io::Errno::NOENT).to_string();
         let place = match self.command.environment.get("PATH").filter(|_| !is_path) {
             Some(path) => format!("there is no such program on its PATH ({})", path.to_string_lossy()),
@@ -221,7 +223,7 @@ impl Plan<'_> {
         SandboxError::NotStarted(format!("`{program}`: {reason}"))
     }
 
-    /// The process that becomes the command, by way of bubblewrap, which makes `mounts`, and the helper.
+    /// Builds the process that becomes the command: bubblewrap, which makes `mounts`, and then the helper.
     fn process(&self, mounts: &[(&Path, Mount)]) -> std::process::Command {
         let Sandbox { helper, bubblewrap, .. } = self.sandbox;
         let Some(bubblewrap) = bubblewrap else {
@@ -235,7 +237,8 @@ impl Plan<'_> {
         process
     }
 
-    /// The process that waits for the word to go, with what is in force. `heard` is what hears its two streams besides.
+    /// Starts a confined process that waits for the start signal. `heard` are the callbacks for its standard output and
+    /// standard error.
     pub(super) fn stand(
         &self,
         way: Option<OwnedFd>,
@@ -250,7 +253,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Tells the helper what to do, and looks at it from outside when it is ready.
+    /// Sends the specification to the helper. After the helper is ready, this checks the process from outside.
     fn confined(
         &self,
         control: &UnixStream,
@@ -283,7 +286,7 @@ impl Plan<'_> {
         Ok((self.facts(&spec, landlock, pid, status, socket), started, way_out))
     }
 
-    /// What is behind the door that the helper opened in its network, if it was to open one.
+    /// Starts the egress proxy at the listener that the helper opened in its network, if the profile needs one.
     fn way_out(&self, pid: Pid, doors: Vec<OwnedFd>) -> Result<Option<WayOut>, SandboxError> {
         match (self.profile.is_kept_to_hosts(), doors.into_iter().next()) {
             (false, None) => Ok(None),
@@ -305,7 +308,7 @@ impl Plan<'_> {
         let mut environment: std::collections::BTreeMap<_, _> =
             self.command.environment.iter().map(|(name, value)| (name.clone(), bytes(value))).collect();
         if self.sandbox.bubblewrap.is_some() {
-            // A file system of the sandbox's own, gone with it.
+            // This file system belongs to the sandbox and disappears with it.
             environment.entry("TMPDIR".into()).or_insert_with(|| b"/dev/shm".to_vec());
         }
         if self.profile.is_kept_to_hosts() {
@@ -388,12 +391,13 @@ fn digest(words: &[std::ffi::OsString]) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A process that is on its way to becoming the command, or is it.
+/// A process that becomes the command, or that already is the command.
 pub(super) struct Running {
     pub(super) child: Child,
-    /// The helper, as the host numbers it, once that is known.
+    /// The process id of the helper, as the host sees it, once it is known.
     pub(super) leader: Option<Pid>,
-    /// The stream at whose end the keeper ends everything, where killing the child does not: it holds no process namespace.
+    /// The stream whose end makes the keeper kill all processes. It exists only without bubblewrap: there, killing the
+    /// child does not end a process namespace.
     lifeline: Option<UnixStream>,
     pub(super) stdout: Option<thread::JoinHandle<Output>>,
     pub(super) stderr: Option<thread::JoinHandle<Output>>,
@@ -431,7 +435,7 @@ impl Running {
         Ok((control, running))
     }
 
-    /// Kills it and everything it started.
+    /// Kills the process and all processes that it started.
     pub(super) fn kill(&mut self) {
         let _ = match &self.lifeline {
             Some(lifeline) => lifeline.shutdown(Shutdown::Both),
@@ -439,12 +443,13 @@ impl Running {
         };
     }
 
-    /// Waits for the end, at most so long and while it is wanted; then for the end that it is given.
+    /// Waits for the end of the command, for its time limit, or for its cancellation. It then kills all that is left
+    /// and reaps the child.
     fn wait(&mut self, at_most: Duration, watched: &Watched) -> io::Result<(std::process::ExitStatus, Over)> {
         let pid = Pid::from_child(&self.child);
         let tell = watched.ended();
         let ended = thread::spawn(move || {
-            // Without reaping it, so that its number stays its own until everything is gone.
+            // The wait does not reap the process, so that its id stays reserved until everything is gone.
             let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
             tell();
         });
@@ -454,9 +459,10 @@ impl Running {
         self.child.wait().map(|status| (status, over))
     }
 
-    /// Why the sandbox does not stand, with what was said about it.
+    /// Returns the error of a sandbox that did not start, with the error output of its processes.
     fn not_stood(mut self, control: UnixStream, why: SandboxError) -> SandboxError {
-        // A helper that still listens hears the end, should bubblewrap be killed before it minds its children.
+        // bubblewrap may be killed before it takes care of its children. A helper that still listens then sees the end
+        // of its stream.
         drop(control);
         self.kill();
         let said = self.stderr.take().and_then(|stream| stream.join().ok()).unwrap_or_default();
@@ -476,7 +482,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
         let _ = self.child.wait();
-        // Their ends come with the processes'; what was said is for nobody.
+        // The streams end with the processes. Their output is not needed any more.
         for stream in [self.stdout.take(), self.stderr.take()].into_iter().flatten() {
             let _ = stream.join();
         }

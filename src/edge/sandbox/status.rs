@@ -1,4 +1,4 @@
-//! What the kernel says of a process, from outside.
+//! The state of a process, as the kernel reports it to the host.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use rustix::{fs::fstat, process::Pid};
 
 use super::mounts::{Mount, Mounts, said};
 
-/// The descriptor of a process that is the very socket it was handed, as facts name it.
+/// Checks that a descriptor of a process is the socket that the host sent. Returns its description for the facts.
 pub(super) fn reaches(pid: Pid, fd: i32, socket: &OwnedFd) -> Result<String, String> {
     let said = |why: &dyn std::fmt::Display| format!("the way to the engine cannot be read back: {why}");
     let there = std::fs::read_link(format!("/proc/{}/fd/{fd}", pid.as_raw_nonzero())).map_err(|why| said(&why))?;
@@ -23,7 +23,7 @@ pub(super) fn reaches(pid: Pid, fd: i32, socket: &OwnedFd) -> Result<String, Str
     Ok(format!("descriptor {fd}: the engine"))
 }
 
-/// Checks that a process does not stand in the network of this one.
+/// Checks that a process is not in the network namespace of the host.
 pub(super) fn has_a_network_of_its_own(pid: Pid) -> Result<(), String> {
     let of = |process: &str| {
         let path = format!("/proc/{process}/ns/net");
@@ -35,7 +35,7 @@ pub(super) fn has_a_network_of_its_own(pid: Pid) -> Result<(), String> {
     Ok(())
 }
 
-/// The lines of `/proc/<pid>/status` that tell whether it is confined.
+/// The lines of `/proc/<pid>/status` that show the confinement.
 #[derive(Debug, Default)]
 pub(super) struct Status {
     pub(super) no_new_privs: bool,
@@ -43,11 +43,12 @@ pub(super) struct Status {
     pub(super) capabilities: String,
 }
 
-/// What a process, its children, and whatever it becomes could have.
+/// The capability sets of a process, of its children, and of the programs that it executes.
 const CAPABILITIES: [&str; 5] = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"];
 
 impl Status {
-    /// Of a process that is to have no capabilities; and none ever again, where it stands in a user namespace of its own.
+    /// Reads the status of a process, and checks that it has no capabilities. In a user namespace of its own, the
+    /// process must also have an empty bounding set, so that it can never regain one.
     pub(super) fn of(pid: Pid, has_namespaces: bool) -> Result<Status, String> {
         let text = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero()))
             .map_err(|why| format!("what is in force cannot be read back: {why}"))?;
@@ -68,7 +69,7 @@ impl Status {
         }
     }
 
-    /// What is not in force that must be.
+    /// Returns the first required restriction that is not in force.
     fn complaint(&self) -> Option<String> {
         [(!self.no_new_privs, "no_new_privs is not in force"), (self.seccomp_filters == 0, "seccomp is not in force")]
             .into_iter()
@@ -76,17 +77,17 @@ impl Status {
     }
 }
 
-/// One mount, as the kernel says it.
+/// A mount, as the kernel reports it.
 #[derive(Debug)]
 pub(super) struct Mounted {
-    /// The place in its file system that is seen there.
+    /// The directory of the file system that is mounted.
     root: PathBuf,
     is_read_only: bool,
     file_system: String,
 }
 
 impl Mounted {
-    /// A line of `mountinfo`, and the place that it is about.
+    /// Parses a line of `mountinfo`. Returns the mount with its path.
     fn read(line: &[u8]) -> Option<(PathBuf, Mounted)> {
         let mut words = line.split(|byte| *byte == b' ');
         let root = unescaped(words.nth(3)?);
@@ -107,13 +108,13 @@ impl Mounted {
     }
 }
 
-/// The mounts that a process sees, each by its place; where several lie on each other, the uppermost.
+/// Returns the mounts that a process sees, by path. If several are stacked on one path, the topmost counts.
 pub(super) fn mount_points(process: &str) -> io::Result<BTreeMap<PathBuf, Mounted>> {
     let text = std::fs::read(format!("/proc/{process}/mountinfo"))?;
     Ok(text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect())
 }
 
-/// Checks that a process sees every one of these mounts.
+/// Checks that a process sees all of these mounts.
 pub(super) fn sees(pid: Pid, mounts: &Mounts) -> Result<(), String> {
     let seen = mount_points(&pid.as_raw_nonzero().to_string());
     let seen = seen.map_err(|why| format!("the mounts cannot be read back: {why}"))?;
@@ -123,7 +124,7 @@ pub(super) fn sees(pid: Pid, mounts: &Mounts) -> Result<(), String> {
     }
 }
 
-/// A path of `mountinfo`: blanks, line ends and backslashes are three octal digits.
+/// Decodes a path of `mountinfo`, in which blanks, line ends and backslashes are three octal digits.
 fn unescaped(text: &[u8]) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((first, more)) = rest.split_first() {

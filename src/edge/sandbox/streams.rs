@@ -1,7 +1,7 @@
-//! Which streams of this process a command may be handed as they are.
+//! The standard streams of this process that a command may inherit.
 //!
-//! A command keeps what was opened before it was confined: a directory leads to what is mounted outside, a socket that is
-//! nobody's yet to whoever it is turned to.
+//! A command keeps descriptors that were opened before it was confined. A directory gives access to files outside the
+//! sandbox's mounts. An unconnected socket can be connected to any address.
 
 use std::os::fd::BorrowedFd;
 
@@ -14,7 +14,7 @@ use rustix::{
 
 use super::{Command, SandboxError, Stream};
 
-/// Refuses a command the streams of this process that it would inherit, if one of them leads further than to its other end.
+/// Refuses an inherited stream of this process if it gives access to more than its other end.
 pub(super) fn may_be_inherited(command: &Command) -> Result<(), SandboxError> {
     let input = (command.input == Stream::Inherit).then(|| [("standard input", stdin())]);
     let output =
@@ -26,11 +26,11 @@ pub(super) fn may_be_inherited(command: &Command) -> Result<(), SandboxError> {
     if wrong.is_empty() { Ok(()) } else { Err(SandboxError::Unavailable(wrong)) }
 }
 
-/// What a stream is, if it leads further.
+/// Describes a stream that gives access to more than its other end.
 fn further(stream: BorrowedFd<'_>) -> Option<&'static str> {
     let kind = match fstat(stream) {
         Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-        // There is none.
+        // This stream is closed.
         Err(Errno::BADF) => return None,
         Err(_) => return Some("something that cannot be looked at"),
     };
@@ -46,7 +46,7 @@ fn further(stream: BorrowedFd<'_>) -> Option<&'static str> {
     }
 }
 
-/// True for a socket that has another end, and can have no other.
+/// Returns true for a connected socket that cannot be connected to another peer.
 fn is_between_two(socket: BorrowedFd<'_>) -> bool {
     let is_stream = socket_type(socket).is_ok_and(|kind| matches!(kind, SocketType::STREAM | SocketType::SEQPACKET));
     is_stream && getpeername(socket).is_ok()

@@ -1,4 +1,4 @@
-//! Programs that confine commands, from where nobody can put another one in their place.
+//! The check that no one else can replace the programs that confine commands.
 
 use std::{os::unix::fs::MetadataExt, path::Path};
 
@@ -9,17 +9,17 @@ use crate::{
     model::Shown,
 };
 
-/// True if nobody but the superuser can put another program in the place of `path`: no agent of this user either.
+/// Returns true if only the superuser can replace the program at `path`. Agents of this user cannot replace it either.
 pub(super) fn is_the_systems(path: &Path) -> bool {
     is_put_by(path, |user| user == 0)
 }
 
-/// True if nobody but this user and the superuser can put another program in the place of `path`.
+/// Returns true if only this user and the superuser can replace the program at `path`.
 pub(super) fn is_our_own(path: &Path) -> bool {
     is_put_by(path, is_us_or_root)
 }
 
-/// Who replaces the program, or writes it, is trusted.
+/// Returns true if every user who can replace or write the program is trusted.
 fn is_put_by(path: &Path, is_trusted: impl Fn(u32) -> bool) -> bool {
     let Ok(trail) = Trail::of(path) else { return false };
     let is_program = std::fs::symlink_metadata(&trail.real)
@@ -27,7 +27,7 @@ fn is_put_by(path: &Path, is_trusted: impl Fn(u32) -> bool) -> bool {
     is_program && trail.replacers(is_trusted).is_ok_and(|replacers| replacers.is_empty())
 }
 
-/// That a program which confines the command is one that the command could replace, if it is.
+/// Returns an error text if the command could replace `program`, which confines it.
 pub(super) fn is_written(program: &Path, profile: &Profile) -> Option<String> {
     let real = fs::real(program.to_str()?).ok()?;
     let root = profile.root_of(real.path())?;

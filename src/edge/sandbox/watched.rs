@@ -1,18 +1,18 @@
-//! Whether somebody still waits for a command.
+//! The cancellation of a command when its caller no longer waits.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     time::Duration,
 };
 
-/// What is heard of a command.
+/// A message about a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Ended,
     Unwanted,
 }
 
-/// Why the wait for a command is over.
+/// The reason for which the wait for a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Over {
     Ended,
@@ -20,37 +20,37 @@ pub(super) enum Over {
     Unwanted,
 }
 
-/// Held by whoever waits. Dropping it says that nobody does.
+/// The handle of the caller that waits. Dropping it cancels the command.
 #[derive(Debug)]
 pub(in crate::edge) struct Wanted(Sender<Word>);
 
 impl Drop for Wanted {
     fn drop(&mut self) {
-        // Nobody hears it if the command is over.
+        // The send fails if the command has already ended.
         let _ = self.0.send(Word::Unwanted);
     }
 }
 
-/// Held by whoever runs the command.
+/// The handle of the thread that runs the command.
 #[derive(Debug)]
 pub(in crate::edge) struct Watched {
     tell: Sender<Word>,
     told: Receiver<Word>,
 }
 
-/// The two of them.
+/// Creates the two handles.
 pub(in crate::edge) fn watched() -> (Wanted, Watched) {
     let (tell, told) = channel();
     (Wanted(tell.clone()), Watched { tell, told })
 }
 
 impl Watched {
-    /// Whether nobody waits already. Ask before it runs.
+    /// Returns true if the caller has already dropped its handle. Call it before the command starts.
     pub(super) fn is_unwanted(&self) -> bool {
         self.told.try_recv() == Ok(Word::Unwanted)
     }
 
-    /// What is to be called when the command has ended.
+    /// Returns a callback for the end of the command.
     pub(super) fn ended(&self) -> impl FnOnce() + Send + use<> {
         let tell = self.tell.clone();
         move || {
@@ -58,13 +58,13 @@ impl Watched {
         }
     }
 
-    /// Waits for the first of: its end, nobody waiting for it, the time.
+    /// Waits for the end of the command, for its cancellation, or for the time limit, whichever comes first.
     pub(super) fn wait(&self, at_most: Duration) -> Over {
         match self.told.recv_timeout(at_most) {
             Ok(Word::Ended) => Over::Ended,
             Ok(Word::Unwanted) => Over::Unwanted,
             Err(RecvTimeoutError::Timeout) => Over::TimeIsUp,
-            // It holds a sender itself, so this does not happen; if it did, the command would have to go.
+            // This handle holds a sender itself, so this case cannot occur. If it did, the command would have to end.
             Err(RecvTimeoutError::Disconnected) => Over::Unwanted,
         }
     }

@@ -1,10 +1,11 @@
-//! The one way out for a command whose network is kept to some hosts.
+//! The egress proxy of a command whose network is limited to some hosts.
 //!
-//! Such a command stands in a network of its own, with nothing in it but a door: a port of its loopback device, at which
-//! this process listens from outside. Behind the door is a proxy of the kind that programs know by `https_proxy`. It opens
-//! what is named in the list, by name, and nothing else; what goes through is not looked at.
+//! Such a command runs in its own network namespace. That namespace contains only one port of its loopback device, at
+//! which this process listens from outside. The listener leads to a proxy of the kind that programs find through
+//! `https_proxy`. The proxy connects to the hosts in the list, by name, and to no others. It does not examine the
+//! traffic.
 //!
-//! Deliberately absent: patterns, addresses, any other way in or out, and looking into what is encrypted.
+//! Patterns, addresses, other connections in or out, and the decryption of traffic are absent on purpose.
 
 use std::{
     collections::BTreeSet,
@@ -21,34 +22,34 @@ use std::{
 
 use crate::model::Domain;
 
-/// Where a command finds the door, in a network of its own where everything else is free.
+/// The address of the listener in the command's own network namespace, where every other port is free.
 const DOOR: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 3128);
 
-/// The variables by which programs learn of it.
+/// The variables that tell programs the address of the proxy.
 pub(super) const VARIABLES: [&str; 6] =
     ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
-/// What stands in them.
+/// The value of these variables.
 pub(super) const ADDRESS: &str = "http://127.0.0.1:3128";
 
-/// How many may be on their way at once; the next one is turned away.
+/// The most connections at one time. Further ones are closed.
 const MOST: usize = 64;
 
-/// How long a line that says where to may be, with the headers below it.
+/// The longest request line with its headers, in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
 
-/// How long it may take to say where to, and to get there.
+/// The time limit for the request line. Each attempt to connect to an address of the host has a third of it.
 const TO_OPEN: Duration = Duration::from_secs(15);
 
-/// How often somebody who waits looks whether the command is over.
+/// The interval at which a waiting thread checks if the command is over.
 const LOOKS: Duration = Duration::from_millis(250);
 
-/// The port in the network of whoever calls this: the helper, before it becomes the command.
+/// Opens the listener in the network namespace of the caller, which is the helper before it becomes the command.
 pub(super) fn door() -> io::Result<TcpListener> {
     TcpListener::bind(DOOR)
 }
 
-/// What is behind the door, as long as this is not dropped.
+/// The egress proxy. Dropping it stops the proxy.
 #[derive(Debug)]
 pub(super) struct WayOut {
     listener: TcpListener,
@@ -65,7 +66,7 @@ struct Shared {
 }
 
 impl WayOut {
-    /// Listens at `door`, and opens `hosts` and no others.
+    /// Starts a proxy at `door` that connects to `hosts` only.
     pub(super) fn through(door: OwnedFd, hosts: BTreeSet<Domain>) -> io::Result<WayOut> {
         WayOut::leading(door, hosts, outside)
     }
@@ -87,7 +88,7 @@ impl WayOut {
 impl Drop for WayOut {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Release);
-        // Whoever accepts hears of it at once; whoever is on the way looks soon.
+        // The accepting thread wakes up at once. The threads of connections check the flag at the next interval.
         let _ = rustix::net::shutdown(self.listener.as_fd(), rustix::net::Shutdown::Both);
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
@@ -102,7 +103,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let Ok((client, _)) = accepted else {
-            // Out of descriptors, perhaps: not for ever, and not in a circle meanwhile.
+            // Descriptors may have run out. The pause avoids a busy loop, and the next attempt may succeed.
             thread::park_timeout(LOOKS);
             continue;
         };
@@ -112,7 +113,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         }
         let own = Arc::clone(shared);
         let begun = thread::Builder::new().name("sandbox-way-out".into()).spawn(move || {
-            // Whoever asked has heard what there is to say.
+            // The client already has the error response.
             let _ = own.serve(client);
             own.open.fetch_sub(1, Ordering::AcqRel);
         });
@@ -147,7 +148,7 @@ impl Shared {
         self.both_ways(client, there)
     }
 
-    /// Everything up to the empty line, and what came behind it.
+    /// Reads the request up to the empty line. Returns it with the bytes after that line.
     fn head(&self, client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
         client.set_read_timeout(Some(LOOKS))?;
         let (mut all, mut part, mut looks) = (Vec::new(), [0; 4096], 0);
@@ -171,7 +172,7 @@ impl Shared {
         }
     }
 
-    /// Until both are done, one of them fails, or the command is over.
+    /// Copies both directions until both are done, one of them fails, or the command is over.
     fn both_ways(&self, client: TcpStream, there: TcpStream) -> io::Result<()> {
         let (from_client, to_client) = (client.try_clone()?, client);
         let (from_there, to_there) = (there.try_clone()?, there);
@@ -182,7 +183,7 @@ impl Shared {
         Ok(())
     }
 
-    /// However slowly it is taken.
+    /// Writes all bytes, even if the reader is slow, until the command is over.
     fn put(&self, to: &mut TcpStream, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             if self.is_over.load(Ordering::Acquire) {
@@ -212,7 +213,7 @@ impl Shared {
             Err(io::ErrorKind::Interrupted.into())
         });
         if copied.is_err() {
-            // The other direction has nobody to serve any more. If they are closed already, so much the better.
+            // The other direction is useless now. The sockets may already be closed.
             let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
         }
     }
@@ -231,8 +232,8 @@ fn no(client: &mut TcpStream, status: &str, why: &str) -> io::Result<()> {
     client.shutdown(Shutdown::Write)
 }
 
-/// Where a name leads, outside of this machine: who decides about a name must not decide about what only listens here, nor
-/// about what a cloud tells its machines.
+/// Resolves a host name to addresses outside this machine. The owner of a name must not gain access to services that
+/// listen only on this machine, or to the metadata service of a cloud.
 fn outside(host: &Domain, port: u16) -> io::Result<Vec<SocketAddr>> {
     let all: Vec<_> = (host.as_str(), port)
         .to_socket_addrs()?
@@ -241,7 +242,7 @@ fn outside(host: &Domain, port: u16) -> io::Result<Vec<SocketAddr>> {
     if all.is_empty() { Err(io::Error::other("it leads to this machine")) } else { Ok(all) }
 }
 
-/// True if it is an address of this machine: only those can be listened at.
+/// Returns true for an address of this machine, because only such an address can be bound.
 fn is_own(there: IpAddr) -> bool {
     std::net::UdpSocket::bind((there.to_canonical(), 0)).is_ok()
 }
@@ -270,12 +271,12 @@ fn reach(all: &[SocketAddr]) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// What a program asks of its proxy.
+/// The request of a program to its proxy.
 #[derive(Debug)]
 struct Asked {
     host: Domain,
     port: u16,
-    /// What the host is told, unless everything is the program's own words.
+    /// The request that the proxy sends to the host, or `None` for a tunnel.
     forward: Option<String>,
 }
 
@@ -298,7 +299,8 @@ impl Asked {
         let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
         let (host, port) = place(authority, Some(80))?;
         let slash = if path.starts_with('/') { "" } else { "/" };
-        // One request, to the host that was asked for and under its name: the next one asks again.
+        // The proxy forwards one request, to the requested host and under its name. The connection closes after it, so
+        // the program must send the next request to the proxy again.
         let kept = headers.split("\r\n").filter(|header| is_passed_on(header));
         let kept: String = kept.map(|header| format!("{header}\r\n")).collect();
         let forward =
@@ -307,7 +309,8 @@ impl Asked {
     }
 }
 
-/// Not what is between the program and this, nor what is said here.
+/// Returns true for headers that the proxy forwards. Headers between the program and the proxy, and those that the
+/// proxy writes itself, are left out.
 fn is_passed_on(header: &str) -> bool {
     let name = header.split_once(':').map(|(name, _)| name.trim().to_ascii_lowercase());
     name.is_some_and(|name| {

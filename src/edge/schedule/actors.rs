@@ -1,8 +1,8 @@
-//! As whom a task runs.
+//! The agents that tasks run as.
 //!
-//! A cron task has an agent of its own, `cron:<name>`, below the agent it is for: it gets what that one holds now, by grants
-//! that fall with what they rest on, and what it asks for and gets besides is its own and no other task's. A heartbeat runs as
-//! the heartbeat agent itself.
+//! A cron task has its own agent, `cron:<name>`, below the agent that the task is for. It gets the current permissions
+//! of that agent through grants, which end with the grants that they depend on. The permissions that it requests and
+//! gets in addition belong to no other task. A heartbeat task runs as the heartbeat agent itself.
 
 use super::{Task, files};
 #[cfg(feature = "sandbox")]
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Whom a task is for, and as whom it runs.
+/// The agent that a task is for, and the agent that it runs as.
 #[derive(Debug)]
 pub(super) struct Actor {
     pub(super) target: AgentId,
@@ -24,13 +24,13 @@ pub(super) struct Actor {
     pub(super) memory: Option<SanitizedPath>,
 }
 
-/// The agent that tasks of this kind are for, if a task does not name one.
+/// Returns the agent for tasks of this kind that name none.
 fn default_agent(engine: &Engine, named: Option<&AgentId>, kind: Kind) -> Result<AgentId, String> {
     if let Some(named) = named {
         return Ok(named.clone());
     }
     let all = engine.agents().map_err(|why| why.to_string())?;
-    // One with a parent is a task's own.
+    // An agent with a parent belongs to a single task.
     let mut fit = all.iter().filter(|profile| profile.kind == kind && profile.parent.is_none());
     match (fit.next(), fit.next()) {
         (Some(only), None) => Ok(only.id.clone()),
@@ -48,7 +48,7 @@ fn default_agent(engine: &Engine, named: Option<&AgentId>, kind: Kind) -> Result
     }
 }
 
-/// Whom `task` is for, if it may be for that agent: authority never comes from what a file says.
+/// Returns the agent that `task` is for, if the policy allows tasks for that agent. A file never gives authority.
 pub(super) fn target(engine: &Engine, task: &Task, settings: &TaskSettings) -> Result<Agent, String> {
     let id = match &task.agent {
         Some(named) => named.clone(),
@@ -66,7 +66,7 @@ pub(super) fn target(engine: &Engine, task: &Task, settings: &TaskSettings) -> R
     ))
 }
 
-/// Whom a task is for, as things stand.
+/// Returns the agent that a task is for under the current settings.
 #[cfg(feature = "sandbox")]
 pub(crate) fn agent_of(engine: &Engine, task: &Task) -> Result<Agent, String> {
     let settings = engine.settings().map_err(|why| why.to_string())?;
@@ -76,7 +76,7 @@ pub(crate) fn agent_of(engine: &Engine, task: &Task) -> Result<Agent, String> {
     }
 }
 
-/// The heartbeat agent.
+/// Returns the heartbeat agent.
 pub(super) fn heartbeat(engine: &Engine, settings: &TaskSettings) -> Result<Agent, String> {
     let id = default_agent(engine, settings.heartbeat_agent.as_ref(), Kind::Heartbeat)?;
     known(engine, &id)
@@ -92,7 +92,7 @@ fn known(engine: &Engine, id: &AgentId) -> Result<Agent, String> {
     })
 }
 
-/// The agent of a cron task, ready for the run that was due at `due`.
+/// Prepares the agent of a cron task for the run that was due at `due`.
 pub(super) async fn cron(
     engine: &Engine,
     dir: &SanitizedPath,
@@ -113,22 +113,23 @@ pub(super) async fn cron(
     Ok(Actor { target: target.id().clone(), agent, files: Some(files), memory: Some(memory) })
 }
 
-/// The task is gone: what was its own is nobody's.
+/// Retires the agent of a task that is gone.
 pub(super) async fn dismiss(engine: &Engine, task: &TaskId) {
     let Some(id) = own_id(task) else { return };
     let profile = engine.agent(&id).and_then(|agent| agent.profile());
     if profile.is_ok_and(|profile| profile.kind == Kind::Cron && profile.parent.is_some()) {
-        // Fails only if it is gone already.
+        // This fails only if the agent is already gone.
         let _ = engine.retire(&id).await;
     }
 }
 
-/// The name of the agent of a cron task.
+/// Returns the name of the agent of a cron task.
 fn own_id(task: &TaskId) -> Option<AgentId> {
     format!("cron:{}", task.name()).parse().ok()
 }
 
-/// The task's own agent: it writes its own files, by leave of the person who said where tasks are.
+/// Returns the task's own agent, and creates it if necessary. The agent can write its own files, because the person who
+/// configured the directory of tasks allows this.
 async fn own_agent(
     engine: &Engine,
     target: &Agent,
@@ -141,13 +142,14 @@ async fn own_agent(
     let own = [Permission::write(files.clone()), Permission::write(memory.clone())];
     if let Ok(there) = engine.agent(&id) {
         let profile = there.profile().map_err(|why| why.to_string())?;
-        // Agents can create agents, but none of kind cron: what is of that kind and has a parent was made here.
+        // Agents cannot create agents of kind cron. An agent of that kind with a parent was therefore created here.
         if profile.kind != Kind::Cron || profile.parent.is_none() {
             return Err(format!("another agent is called `{id}`"));
         }
         let set = there.permissions().map_err(|why| why.to_string())?;
         let still_writes = own.iter().all(|own| set.covers(own, crate::model::Reads::Granted));
-        // One that is called so now may be another agent, and then the task's own begins anew as well.
+        // The agent with this name may have been replaced by another one. Then the task's own agent is created again
+        // too.
         let is_its_own = !there.has_outlived_its_creator().map_err(|why| why.to_string())?;
         let same = is_its_own && profile.parent.as_ref() == Some(&above.id) && profile.mode == above.mode;
         if same && still_writes && profile.working_dir == *files {
@@ -161,7 +163,8 @@ async fn own_agent(
     engine.register(profile, Holding::of(own)).await.map_err(|why| why.to_string())
 }
 
-/// Gives the task what its agent holds now and it does not. What cannot be passed on, it does not get.
+/// Grants the task's agent the permissions that the target holds and the agent lacks. Permissions that cannot be passed
+/// on are left out.
 async fn pass_on(target: &Agent, agent: &Agent, task: &TaskId) -> Result<(), Error> {
     let held = agent.permissions()?;
     let lacks = |wanted: &Permission| !held.covers(wanted, crate::model::Reads::Granted);
@@ -173,7 +176,7 @@ async fn pass_on(target: &Agent, agent: &Agent, task: &TaskId) -> Result<(), Err
             continue;
         }
         for one in part {
-            // A refusal leaves its own fact.
+            // The engine records the denial.
             let _ = target.grant(agent.id(), one.clone(), reason.clone()).await;
         }
     }

@@ -1,4 +1,5 @@
-//! One program at a time runs the tasks of a directory: two that do not know of each other would run each task twice.
+//! A lock that lets only one program run the tasks of a directory. Two programs that do not know each other would run
+//! each task twice.
 
 use std::{
     fs::{File, OpenOptions, Permissions, TryLockError},
@@ -11,34 +12,35 @@ use rustix::fs::OFlags;
 
 use crate::model::SanitizedPath;
 
-/// Whose lock means that the tasks beside it are run.
+/// The lock file. A program that holds its lock runs the tasks beside it.
 const LOCK: &str = "LOCK";
 
-/// Whoever can open it can lock it, and a command of an agent may read almost everything: so nobody reads it.
+/// The mode of the lock file. A process that can open the file can lock it, and a command of an agent can read almost
+/// every file. The file is therefore not readable.
 const WRITE_ONLY: u32 = 0o200;
 
-/// The directory that is held, by the loop and by its handle: whichever lets go of it first.
+/// The lock of a directory. The loop and its handle share it, and either can release it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Alone(Arc<Mutex<Option<Held>>>);
 
 #[derive(Debug)]
 struct Held {
     dir: SanitizedPath,
-    /// The lock goes with it.
+    /// The lock file. Closing it releases the lock.
     file: File,
 }
 
-/// Why a directory is not held.
+/// The reason for which a directory is not locked.
 #[derive(Debug)]
 pub(super) enum NotAlone {
-    /// Another program runs the tasks, this process if it could be read.
+    /// Another program runs the tasks. Its process id is given if it could be read.
     Runs(Option<u32>),
-    /// Nobody knows, since nothing can be locked there.
+    /// The lock file cannot be locked, so the answer is not known.
     Unknown(io::Error),
 }
 
 impl Alone {
-    /// Holds `dir` from now on, and nothing else.
+    /// Locks `dir`, and releases any other directory.
     pub(super) fn hold(&self, dir: &SanitizedPath) -> Result<(), NotAlone> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if held.as_ref().is_some_and(|held| held.dir == *dir) {
@@ -46,7 +48,7 @@ impl Alone {
         }
         let file = open(dir).map_err(NotAlone::Unknown)?;
         if let Some(held) = held.as_mut().filter(|held| is_same(&held.file, &file)) {
-            // By another name.
+            // The directory is already locked under another name.
             held.dir = dir.clone();
             return Ok(());
         }
@@ -86,7 +88,7 @@ fn lock(file: &File) -> Result<(), NotAlone> {
     }
 }
 
-/// The process that has it locked, as far as the kernel tells this one.
+/// Returns the process that holds the lock, if the kernel shows it to this process.
 fn holder(file: &File) -> Option<u32> {
     let about = file.metadata().ok()?;
     let (major, minor) = (rustix::fs::major(about.dev()), rustix::fs::minor(about.dev()));

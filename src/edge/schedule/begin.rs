@@ -1,4 +1,4 @@
-//! What is due is begun, or skipped; what is over is noted.
+//! The start and the end of due runs. A due task is started or skipped, and the result of a run is recorded.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Work {
-    /// Carries out what is due.
+    /// Starts or skips the due runs.
     pub(super) async fn tick(&mut self, engine: &Engine) {
         let Ok(now) = self.clock.wall() else { return };
         let due = self.plan.tick(now);
@@ -59,7 +59,7 @@ impl Work {
         Ok(end)
     }
 
-    /// An agent may write its file by now: it is none, until a person saves it again.
+    /// Rejects a file that an agent can write now. The file stays rejected until a person saves it again.
     fn taint(&mut self, writers: &Writers, id: &TaskId, version: FileVersion, why: &str) {
         writers.judge(id, version, &self.ends, false);
         self.reject(id, version, &files::file(id), why, true);
@@ -73,7 +73,7 @@ impl Work {
         let what = Happened::Skipped(why.clone());
         self.settle(key, now);
         for task in tasks {
-            // What still runs is what happened last.
+            // A run that continues is the latest thing that happened to the task, so the skip is not recorded.
             if why != Skip::StillRunning {
                 self.note(&task, now, what.clone(), None);
             }
@@ -81,7 +81,7 @@ impl Work {
         }
     }
 
-    /// Everything up to `now` is settled.
+    /// Records that every run up to `now` is settled.
     fn settle(&mut self, key: &Key, now: Timestamp) {
         match key {
             Key::Task(id) => {
@@ -110,7 +110,7 @@ impl Work {
             Key::Task(id) => self.known.get(id).and_then(|known| known.task.clone()).into_iter().collect(),
             Key::Heartbeat => self.heartbeats().cloned().collect(),
         };
-        // A right that came since the file was read counts as well.
+        // A permission that was granted after the file was read counts as well.
         let written: Vec<_> = tasks.iter().filter_map(|task| Some((task.id.clone(), writers.of(&task.id)?))).collect();
         for (id, why) in written {
             tasks.retain(|task| task.id != id);
@@ -126,7 +126,7 @@ impl Work {
         for task in &tasks {
             self.note(&task.id, now, Happened::Started, None);
         }
-        // A crash after this does not run it again.
+        // The record must be on the disk before the run. After a crash, the task then does not run again.
         let written = self.scribe.written();
         let Some(engine) = self.weak.upgrade() else { return };
         let place = Place {
@@ -141,7 +141,7 @@ impl Work {
         };
         let key = key.clone();
         self.running.spawn(async move {
-            // Fails only if the loop is gone, and this with it.
+            // This fails only if the loop is gone, and this run with it.
             let _ = written.await;
             run::run(place, key, tasks, at, missed).await
         });
@@ -151,7 +151,7 @@ impl Work {
         self.plan.ended(&over.key);
         let Ok(now) = self.clock.wall() else { return };
         for (task, what) in over.tasks {
-            // As it was when it ran: its file may say something else by now.
+            // The task is taken as it was when it ran, because its file may have changed since.
             let (id, once) = (task.id.clone(), Once::of(&task).filter(|_| what == Happened::Ended(TaskEnd::Done)));
             self.note(&id, now, what.clone(), once);
             let known = self.known.get(&id);
@@ -165,7 +165,7 @@ impl Work {
             };
             self.tell(event);
             if let Some(waiting) = self.waiting.remove(&id) {
-                // Whoever waited may have gone.
+                // The receiver may be gone.
                 let _ = waiting.send(end);
             }
         }

@@ -1,18 +1,21 @@
-//! Five fields that say when: minute, hour, day of the month, month, day of the week.
+//! Cron expressions: five fields for minute, hour, day of the month, month, and day of the week.
 //!
-//! The fields are read here, since what people write differs from what the crate `cron` reads (it has seconds, counts the days
-//! of the week from 1, and takes both day fields together). The search through the calendar is that crate's.
+//! This module parses the fields, because people write them differently from the crate `cron`. That crate reads seconds
+//! too, counts the days of the week from 1, and requires both day fields to match. The search through the calendar uses
+//! that crate.
 
 use std::{collections::BTreeSet, fmt, str::FromStr, sync::Arc};
 
 use chrono::{DateTime, NaiveDateTime};
 use cron::Schedule;
 
-/// A cron expression: five fields, or one of `@yearly`, `@monthly`, `@weekly`, `@daily`, `@hourly` and their other names.
+/// A cron expression: five fields, or one of `@yearly`, `@monthly`, `@weekly`, `@daily`, `@hourly` and their other
+/// names.
 ///
-/// Each field is `*`, a number, a range `a-b`, any of them with a step `/n`, or a list of those. Months and days of the week have
-/// names of three letters; Sunday is 0 and 7. If both day fields are restricted, that is, neither starts with `*`, a day
-/// counts when one of them names it, as in Vixie's cron; otherwise when both do.
+/// Each field is `*`, a number, a range `a-b`, one of these with a step `/n`, or a list of them. Months and days of the
+/// week have names of three letters. Sunday is 0 and 7. A day field is restricted if it does not start with `*`. If
+/// both day fields are restricted, a day matches if one of them names it, as in Vixie's cron. Otherwise a day matches
+/// if both fields match.
 ///
 /// ```
 /// # #[cfg(feature = "schedule")] {
@@ -24,29 +27,29 @@ use cron::Schedule;
 #[derive(Clone, Debug)]
 pub struct CronExpression {
     text: Arc<str>,
-    /// Due when one of these is.
+    /// The schedules of the crate. The expression is due when one of them is.
     any_of: Vec<Schedule>,
     names_hours: bool,
 }
 
-/// Why a text is not a [`CronExpression`].
+/// The reason for which a text is not a [`CronExpression`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidExpression {
-    /// Not five fields, but this many.
+    /// The text has this number of fields instead of five.
     Fields(usize),
-    /// A word after `@` that is none.
+    /// The word after `@` is not known.
     Word(String),
-    /// One field makes no sense.
+    /// One field is not valid.
     Field {
-        /// Which.
+        /// The name of the field.
         field: &'static str,
-        /// What is written.
+        /// The text of the field.
         written: String,
-        /// What could be.
+        /// The texts that the field can have.
         expected: String,
     },
-    /// Every field makes sense, and there is no such day.
+    /// Every field is valid, but no day matches them.
     Never,
 }
 
@@ -87,12 +90,12 @@ impl PartialEq for CronExpression {
 
 impl Eq for CronExpression {}
 
-/// What a field may hold.
+/// The values that a field can have.
 struct Field {
     name: &'static str,
     first: u32,
     last: u32,
-    /// Names, the first of them for the first number.
+    /// Names of the values, starting with the first number.
     names: &'static [&'static str],
 }
 
@@ -105,7 +108,7 @@ const MONTH: Field = Field {
     last: 12,
     names: &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
 };
-/// Until the field is read, Sunday is 0 at the beginning of a range and 7 at its end.
+/// While a field is parsed, Sunday is 0 at the start of a range and 7 at its end.
 const WEEKDAY: Field =
     Field { name: "day of the week", first: 0, last: 7, names: &["sun", "mon", "tue", "wed", "thu", "fri", "sat"] };
 
@@ -138,7 +141,7 @@ impl FromStr for CronExpression {
         let weekdays: BTreeSet<u32> = WEEKDAY.read(weekday)?.into_iter().map(|day| day % 7).collect();
         let schedule = |day: &str, weekday: &str| {
             let fields = format!("0 {} {} {day} {} {weekday}", list(&minutes, 0), list(&hours, 0), list(&months, 0));
-            // The fields are in their ranges, so the crate takes them.
+            // The fields are within their ranges, so the crate accepts them.
             fields.parse::<Schedule>().map_err(|_| InvalidExpression::Never)
         };
         // The crate counts Sunday as 1.
@@ -156,13 +159,13 @@ impl FromStr for CronExpression {
 }
 
 impl CronExpression {
-    /// The next date and time of day that the fields name, after `local`. Knows nothing of time zones.
+    /// Returns the next local date and time that the fields match, after `local`. Time zones are not considered.
     pub(super) fn after_local(&self, local: NaiveDateTime) -> Option<NaiveDateTime> {
         let next = |schedule: &Schedule| schedule.after(&local.and_utc()).next().map(|next| next.naive_utc());
         self.any_of.iter().filter_map(next).min()
     }
 
-    /// Whether it names hours of the day, and not every hour.
+    /// Returns true if the expression names some hours of the day, and not every hour.
     pub(super) fn names_hours(&self) -> bool {
         self.names_hours
     }
@@ -191,7 +194,7 @@ impl Field {
             None if range == "*" => (self.first, self.last_of_all()),
             None => {
                 let first = self.value(range)?;
-                // `5/15` is from 5 on.
+                // `5/15` means every 15 from 5 on.
                 (first, if step.is_some() { self.last_of_all() } else { first })
             }
             Some((first, last)) => (self.value(first)?, self.end(last)?),
@@ -200,12 +203,13 @@ impl Field {
         (first <= last).then(|| (first..=last).step_by(step))
     }
 
-    /// Sunday twice would make steps uneven.
+    /// Returns the last value for `*` and for open steps. Sunday must not occur twice, because the steps would become
+    /// uneven.
     fn last_of_all(&self) -> u32 {
         if self.last == 7 { 6 } else { self.last }
     }
 
-    /// A range may end with Sunday.
+    /// Parses the end of a range, which may be Sunday.
     fn end(&self, text: &str) -> Option<u32> {
         let is_sunday = self.last == 7 && text.eq_ignore_ascii_case("sun");
         if is_sunday { Some(7) } else { self.value(text) }
@@ -223,14 +227,15 @@ impl Field {
             _ => String::new(),
         };
         let expected = format!(
-            "a list of numbers from {} to {}{names}, ranges from low to high, or `*`, each with a step above zero or none",
+            "a list of numbers from {} to {}{names}, ranges from low to high, or `*`, each with a step above zero or \
+             none",
             self.first, self.last
         );
         InvalidExpression::Field { field: self.name, written: written.chars().take(80).collect(), expected }
     }
 }
 
-/// Digits and nothing else: no sign, no more than a field can need.
+/// Parses a number of at most four digits, without a sign.
 fn number(text: &str) -> Option<u32> {
     let is_number = !text.is_empty() && text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }

@@ -1,7 +1,7 @@
-//! The directory of tasks, as it is on disk.
+//! The directory of tasks on the disk.
 //!
-//! Everything is reached from a held base and without following a link. Files that others than whoever runs this may write
-//! are told from those that only that person wrote.
+//! Every path is opened below a base directory that is held open, without following links. A file that other users can
+//! write is rejected. Only the user that runs this program, or root, may write task files.
 
 use std::{
     collections::HashMap,
@@ -21,16 +21,16 @@ use crate::{
     model::{FileVersion, SanitizedPath, Shown, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
 };
 
-/// How long a task file may be.
+/// The longest task file, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// How many tasks of one kind there may be.
+/// The most tasks of one kind.
 const MOST: usize = 100_000;
 
-/// What one file holds.
+/// The result of reading one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Below the directory of tasks, for messages.
+    /// The path below the directory of tasks, for messages.
     pub(super) file: Arc<str>,
     pub(super) what: Result<Content, Arc<str>>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Found {
 pub(super) struct Content {
     pub(super) id: TaskId,
     pub(super) text: Arc<str>,
-    /// When the file was changed last, as the file system counts.
+    /// The inode, the size and the change time of the file, as the file system reports them.
     pub(super) version: FileVersion,
 }
 
@@ -47,20 +47,20 @@ fn version_of(file: &Metadata) -> FileVersion {
     FileVersion { inode: file.ino(), size: file.size(), changed: (file.ctime(), file.ctime_nsec()) }
 }
 
-/// The time at which the file was changed last.
+/// Returns the time of the last change of the file.
 pub(super) fn saved_at(version: FileVersion) -> Timestamp {
     Timestamp::from_millis(u64::try_from(version.changed.0).unwrap_or(0).saturating_mul(1000))
 }
 
-/// Everything that the directory holds.
+/// The content of the directory of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// Where the directory really is.
+    /// The real path of the directory.
     pub(super) dir: SanitizedPath,
     pub(super) found: Vec<Found>,
 }
 
-/// The directory of tasks, and what was found in it last.
+/// The directory of tasks, with the files that were last found in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
     path: SanitizedPath,
@@ -72,7 +72,7 @@ impl Directory {
         Directory { path, known: HashMap::new() }
     }
 
-    /// Every task file, in the order of names. What did not change is not read again.
+    /// Reads every task file, in the order of names. Unchanged files are not read again.
     pub(crate) fn look(&mut self) -> Result<Look, Arc<str>> {
         let base = Base::hold(self.path.as_str()).map_err(|why| not_there(&self.path, &why))?;
         self.others_may_write("", &metadata(&self.path, "")?)?;
@@ -142,7 +142,7 @@ impl Directory {
         let found = file.metadata().map_err(|why| why.to_string())?;
         self.others_may_write(&self::file(&id), &found)?;
         if 1 < found.nlink() {
-            // Under another name an agent might write it.
+            // An agent might write the file under its other name.
             return Err(
                 "it has several names (hard links), and one may be where an agent writes: put a copy here".into()
             );
@@ -154,7 +154,8 @@ impl Directory {
         Ok(Content { id, text: text(file)?.into(), version })
     }
 
-    /// Whoever can write a task can have it run. `below` is what was found, below the directory of tasks.
+    /// Rejects a file or directory that other users can write, because they could then have a task run. `below` is the
+    /// path below the directory of tasks.
     fn others_may_write(&self, below: &str, found: &Metadata) -> Result<(), Arc<str>> {
         let path = self.path.as_path().join(below);
         let path = if below.is_empty() { self.path.as_path() } else { path.as_path() };
@@ -177,7 +178,7 @@ impl Directory {
     }
 }
 
-/// What stands where nobody would ever look at it.
+/// Returns an error text for an entry at a place where tasks are never read.
 fn misplaced(kind: TaskKind, name: &str, what: EntryKind) -> Option<String> {
     let stem = |endings: &[&str]| {
         let stem = endings.iter().find_map(|ending| name.strip_suffix(ending))?;
@@ -196,7 +197,7 @@ fn misplaced(kind: TaskKind, name: &str, what: EntryKind) -> Option<String> {
     }
 }
 
-/// Directories whose names are nearly those in which tasks are, and in which nobody would ever look for any.
+/// Finds directories with names similar to those of the task directories. Tasks in them would never be read.
 fn misspelt(base: &Base) -> Result<Vec<Found>, Arc<str>> {
     let place = base.below("").map_err(|why| why.to_string())?;
     let entries = place.list(MOST).map_err(|why| why.to_string())?;
@@ -216,7 +217,7 @@ fn misspelt(base: &Base) -> Result<Vec<Found>, Arc<str>> {
     Ok(all)
 }
 
-/// A directory without a task in it.
+/// Returns the error text for a directory without a task file.
 fn no_task(id: &TaskId, base: &Base) -> Arc<str> {
     let dir = format!("cron/{}", id.name());
     let entries = base.below(&dir).and_then(|place| place.list(MOST)).unwrap_or_default();
@@ -241,7 +242,7 @@ fn text(file: File) -> Result<String, Arc<str>> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".into())
 }
 
-/// Why the directory of tasks is not there: its name stands in a file.
+/// Returns the error text for a missing directory of tasks. The policy file names that directory.
 fn not_there(path: &SanitizedPath, why: &ResolveError) -> Arc<str> {
     if !matches!(why, ResolveError::Missing(_)) {
         return format!("the directory of tasks (`dir` in `[tasks]`): {why}").into();
@@ -255,29 +256,29 @@ fn metadata(dir: &SanitizedPath, below: &str) -> Result<Metadata, Arc<str>> {
     std::fs::symlink_metadata(&path).map_err(|why| format!("`{}`: {why}", path.display()).into())
 }
 
-/// What is remembered beside a task, or beside the heartbeats.
+/// The state that is stored beside a task, or beside the heartbeat tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Memory {
-    /// Everything that was due up to here has run, or been skipped.
+    /// Every run that was due up to this time has run or was skipped.
     pub(super) settled: Option<Timestamp>,
-    /// What happened last.
+    /// The last thing that happened.
     pub(super) last: Option<Last>,
-    /// What ran once, and is over by that.
+    /// The schedule that a one-time task has already run for.
     pub(super) once: Option<Once>,
 }
 
-/// What a task that is for once has run for: it is over until one of these is another one, however often its file is saved.
+/// The identity of a one-time run. The task is over until one of these fields changes, even if its file is saved again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Once {
-    /// Its name: a directory that was copied or renamed is another task.
+    /// The name of the task. A directory that was copied or renamed is another task.
     task: TaskId,
     schedule: String,
     time_zone: String,
 }
 
 impl Once {
-    /// What `task` would have run for; none if it is not for once.
+    /// Returns the identity of a run of `task`, or `None` if the task is not for one run only.
     pub(super) fn of(task: &Task) -> Option<Once> {
         match &task.when {
             When::At(expression, zone) if task.once => {
@@ -290,32 +291,32 @@ impl Once {
 }
 
 impl Memory {
-    /// Whether `task` was for once, and has run.
+    /// Returns true if `task` is for one run only and has run.
     pub(super) fn is_over(&self, task: &Task) -> bool {
         self.once.is_some() && self.once == Once::of(task)
     }
 }
 
-/// What happened to a task last.
+/// The last thing that happened to a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "when and what")]
 pub struct Last {
-    /// When.
+    /// The time of the event.
     pub at: Timestamp,
-    /// What.
+    /// The event.
     pub what: Happened,
 }
 
-/// What a run came to.
+/// The state or the result of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "people ask what")]
 pub enum Happened {
-    /// It began; if nobody runs it any more, it was interrupted.
+    /// The run began. If it does not run any more, it was interrupted.
     Started,
-    /// It ended.
+    /// The run ended.
     Ended(TaskEnd),
-    /// It did not begin.
+    /// The run did not begin.
     Skipped(Skip),
 }
 
@@ -332,13 +333,13 @@ impl std::fmt::Display for Happened {
 fn memory_file(id: Option<&TaskId>) -> String {
     match id {
         Some(id) if id.kind() == TaskKind::Cron => format!("cron/{}/state.json", id.name()),
-        // No task begins with a dot, so this is nobody else's.
+        // The name of a task does not begin with a dot, so this file belongs to no other task.
         Some(id) => format!("heartbeat/.{}.json", id.name()),
         None => "heartbeat/state.json".into(),
     }
 }
 
-/// The file of a task, below the directory.
+/// Returns the file of a task, below the directory of tasks.
 pub(super) fn file(id: &TaskId) -> String {
     match id.kind() {
         TaskKind::Cron => format!("cron/{}/TASK.md", id.name()),
@@ -346,13 +347,13 @@ pub(super) fn file(id: &TaskId) -> String {
     }
 }
 
-/// What only people and this program may write: the file of a task, and what is remembered of it.
+/// Returns the files that only people and this program may write: the file of a task, and its stored state.
 pub(super) fn own(dir: &SanitizedPath, id: &TaskId) -> Vec<SanitizedPath> {
     let own = [file(id), memory_file(Some(id)), memory_file(None)];
     own.iter().filter_map(|below| format!("{dir}/{below}").parse().ok()).collect()
 }
 
-/// What a task may write of its own.
+/// Returns the paths of its own that a task may write.
 pub(super) fn written(dir: &SanitizedPath, id: &TaskId) -> Vec<SanitizedPath> {
     let own = match id.kind() {
         TaskKind::Cron => vec![format!("cron/{}/files", id.name()), format!("cron/{}/MEMORY.md", id.name())],
@@ -361,7 +362,7 @@ pub(super) fn written(dir: &SanitizedPath, id: &TaskId) -> Vec<SanitizedPath> {
     own.iter().filter_map(|below| format!("{dir}/{below}").parse().ok()).collect()
 }
 
-/// What is remembered of a task, or of the heartbeat.
+/// Reads the stored state of a task, or of the heartbeat.
 pub(super) fn remembered(dir: &SanitizedPath, id: Option<&TaskId>) -> Result<Memory, String> {
     let file = memory_file(id);
     let base = Base::hold(dir.as_str()).map_err(|why| why.to_string())?;
@@ -373,14 +374,14 @@ pub(super) fn remembered(dir: &SanitizedPath, id: Option<&TaskId>) -> Result<Mem
     }
 }
 
-/// Remembers it, all at once, also after a crash.
+/// Stores the state. The whole file is replaced at once, also if the machine crashes.
 pub(super) fn remember(dir: &SanitizedPath, id: Option<&TaskId>, memory: &Memory) -> Result<(), String> {
     let text = serde_json::to_vec_pretty(memory).map_err(|why| why.to_string())?;
     let base = Base::hold(dir.as_str()).map_err(|why| why.to_string())?;
     base.below(&memory_file(id)).and_then(|place| place.write(&text)).map_err(|why| why.to_string())
 }
 
-/// Makes what a cron task has beside its file: `files/` to work in and `MEMORY.md`. Says where they are.
+/// Creates the `files/` directory and the `MEMORY.md` of a cron task, and returns their paths.
 pub(super) fn furnish(dir: &SanitizedPath, id: &TaskId) -> Result<(SanitizedPath, SanitizedPath), String> {
     let base = Base::hold(dir.as_str()).map_err(|why| why.to_string())?;
     let (files, memory) = (format!("cron/{}/files", id.name()), format!("cron/{}/MEMORY.md", id.name()));
@@ -396,11 +397,11 @@ pub(super) fn furnish(dir: &SanitizedPath, id: &TaskId) -> Result<(SanitizedPath
     Ok((path(&files)?, path(&memory)?))
 }
 
-/// The directories in which a change is a change of tasks.
+/// Returns the directories to watch for changes of tasks.
 pub(crate) fn directories(dir: &SanitizedPath) -> Vec<PathBuf> {
     let cron = dir.as_path().join("cron");
     let below = std::fs::read_dir(&cron).into_iter().flatten().flatten();
-    // An entry that cannot be looked at is told by whoever reads it.
+    // If an entry cannot be examined, the reader of the directory reports it.
     let tasks = below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
     [dir.as_path().to_owned(), cron.clone(), dir.as_path().join("heartbeat")]
         .into_iter()
@@ -408,7 +409,7 @@ pub(crate) fn directories(dir: &SanitizedPath) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether a change of `path` is a change of tasks, and not of what they leave beside them.
+/// Returns true if a change of `path` can change tasks. Files that tasks write themselves do not count.
 pub(crate) fn matters(dir: &SanitizedPath, path: &std::path::Path) -> bool {
     let Ok(below) = path.strip_prefix(dir.as_path()) else { return dir.as_path().starts_with(path) };
     let names: Vec<_> = below.iter().map(|name| name.to_string_lossy()).collect();

@@ -1,4 +1,4 @@
-//! Whether a task may go on: what its gate lacks, what is done about that, and what it says.
+//! The gates of tasks: missing permissions, requests for them, and the results of gate commands.
 
 use std::{collections::HashMap, fmt, sync::Mutex, time::Duration};
 
@@ -13,14 +13,14 @@ use crate::{
     },
 };
 
-/// Runs gates, each within what it declares.
+/// A runner of gates, which limits each gate to its declared permissions.
 #[async_trait]
 pub(crate) trait Gatekeeper: fmt::Debug + Send + Sync {
-    /// Runs the command of `gate` as a command of `agent`, with what the gate declares and nothing else.
+    /// Runs the command of `gate` as `agent`, with only the permissions that the gate declares.
     async fn ask(&self, agent: &Agent, gate: &Gate, time: Duration) -> Asked;
 }
 
-/// What a gate said, and what it wrote.
+/// The result of a gate with its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) outcome: GateOutcome,
@@ -33,7 +33,7 @@ impl Asked {
     }
 }
 
-/// Where there is no sandbox: no gate runs.
+/// A gatekeeper without a sandbox. It runs no gate.
 #[derive(Debug)]
 pub(crate) struct NoSandbox(pub(crate) String);
 
@@ -44,16 +44,16 @@ impl Gatekeeper for NoSandbox {
     }
 }
 
-/// What becomes of a task after its gate.
+/// The decision about a task after its gate.
 #[derive(Debug)]
 pub(super) enum Passed {
-    /// It runs.
+    /// The task runs.
     On(Option<Asked>),
-    /// It does not.
+    /// The task is skipped.
     No(Skip),
 }
 
-/// What was asked for gates, so that no task asks twice.
+/// The requests for gates, so that no task makes a request twice.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     open: Mutex<HashMap<TaskId, Ticket>>,
@@ -71,7 +71,7 @@ impl Questions {
         }
     }
 
-    /// The file reads differently, or is gone: who was asked before was asked something else.
+    /// Forgets the requests of a task whose file has changed or is gone. Earlier answers were about another content.
     pub(super) fn forget(&self, task: &TaskId) {
         if let Ok(mut refused) = self.refused.lock() {
             refused.remove(task);
@@ -95,18 +95,19 @@ impl Questions {
     }
 }
 
-/// What gates need besides themselves.
+/// The environment in which gates run.
 pub(super) struct Gates<'a> {
     pub(super) engine: &'a Engine,
     pub(super) keeper: &'a dyn Gatekeeper,
     pub(super) questions: &'a Questions,
     pub(super) settings: &'a TaskSettings,
-    /// Only so many gates and runs at once; who waits for an answer takes no room.
+    /// The limit of gates and runs at one time. A task that waits for a person's answer does not count.
     pub(super) room: &'a Semaphore,
 }
 
 impl Gates<'_> {
-    /// What becomes of `task`. `waits` is whether an open question holds it up, or lets it be skipped this time.
+    /// Decides if `task` may run. If `waits` is true, the task waits for an open request. Otherwise the task is skipped
+    /// this time.
     pub(super) async fn pass(&self, task: &TaskId, gate: Option<&Gate>, actor: &Actor, waits: bool) -> Passed {
         let Some(gate) = gate else { return Passed::On(None) };
         let missing = missing(&actor.agent, gate);
@@ -126,7 +127,7 @@ impl Gates<'_> {
                     if let Err(why) = self.ask_for(task, &missing, actor, waits).await {
                         return Passed::No(Skip::NotAllowed { missing, why: why.into() });
                     }
-                    // What a person allowed may be less than what was asked, or gone by now.
+                    // A person may have allowed less than the request, or the permission may be gone.
                     let missing = self::missing(&actor.agent, gate);
                     if !missing.is_empty() {
                         return Passed::No(Skip::Gate(GateOutcome::Unchecked { missing }));
@@ -135,7 +136,7 @@ impl Gates<'_> {
             }
         }
         let time = gate.time_limit.unwrap_or(self.settings.gate_time_limit);
-        // Closed only when nobody waits any more.
+        // The semaphore is never closed.
         let room = self.room.acquire().await;
         let asked = self.keeper.ask(&actor.agent, gate, time).await;
         drop(room);
@@ -146,12 +147,12 @@ impl Gates<'_> {
 
     fn tell(&self, task: &TaskId, actor: &Actor, outcome: &GateOutcome, runs: bool) {
         let (task, agent) = (task.clone(), actor.target.clone());
-        // Fails only if the engine ends, and then nothing runs.
+        // This fails only if the engine ends, and then no task runs.
         let _ = self.engine.tell_task(TaskEvent::Gate { task, agent, outcome: outcome.clone(), runs });
     }
 
-    /// Asks a person for what is missing. One question of a task is open at most; after a no, the same is not asked again
-    /// until the file reads differently.
+    /// Requests the missing permissions from a person. A task has at most one open request. After a denial, the task
+    /// does not request the denied permissions again until its file changes.
     async fn ask_for(&self, task: &TaskId, missing: &[Permission], actor: &Actor, waits: bool) -> Result<(), String> {
         if self.questions.refused(task).is_some_and(|refused| missing.iter().any(|one| refused.contains(one))) {
             return Err("a person said no, and is not asked again until the file changes".into());
@@ -184,7 +185,7 @@ impl Gates<'_> {
     }
 }
 
-/// What of a gate's permissions its agent does not hold, in the order of the file.
+/// Returns the permissions of a gate that the agent does not hold, in the order of the file.
 pub(crate) fn missing(agent: &Agent, gate: &Gate) -> Vec<Permission> {
     let lacks = |permission: &&Permission| match permission {
         Permission::Path(Access::Read, _) => !agent.check(*permission).is_held(),

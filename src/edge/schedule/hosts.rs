@@ -1,8 +1,8 @@
-//! The hosts behind the names of package managers.
+//! The hosts of package managers.
 
 use crate::model::Domain;
 
-/// What each package manager's tools fetch from.
+/// The hosts from which the tools of each package manager download.
 pub(super) const PACKAGES: [(&str, &[&str]); 9] = [
     ("dart", &["pub.dev", "storage.googleapis.com"]),
     ("dotnet", &["api.nuget.org", "www.nuget.org"]),

@@ -1,7 +1,9 @@
-//! Tasks that people put into files: read, due, gated, handed to whoever runs them (`sources/004`, "Scheduled tasks").
+//! Scheduled tasks that people write into files (`sources/004`, "Scheduled tasks"). The module reads the files, finds
+//! the due tasks, runs their gates, and gives the tasks to a runner.
 //!
-//! `cron/<id>/TASK.md` and `heartbeat/<id>.md`: front matter and a prompt. Authority never lives in content: a [`Task`] has
-//! no field for it, and what a file lists as `permissions` gives nothing and leaves a fact. `docs/tasks.md` has every key.
+//! A file is `cron/<id>/TASK.md` or `heartbeat/<id>.md`, and has front matter and a prompt. A file never gives
+//! authority. A [`Task`] has no field for permissions. The `permissions` that a file lists give nothing, and the engine
+//! records that they were ignored. `docs/tasks.md` describes every key.
 
 mod actors;
 mod alone;

@@ -1,4 +1,5 @@
-//! Which runs are due: pure. Tasks, when each was settled last, and a moment come in as values; what is due comes out.
+//! The plan of due runs, without any I/O. The input is tasks, their last settled times, and the current time. The
+//! output is the due runs.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -12,19 +13,19 @@ use foldhash::fast::FixedState;
 use super::CronExpression;
 use crate::model::{CatchUp, Timestamp};
 
-/// A run that starts later than this after its time was missed.
+/// The delay after which a run that has not started counts as missed.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Missed runs are counted up to here.
+/// The highest count of missed runs.
 const MAX_MISSED: u32 = 1000;
 
-/// When something is due, again and again.
+/// The repeated times at which something is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a schedule or an interval")]
 pub enum Timing {
-    /// By a schedule, where clocks show this zone.
+    /// The times of a schedule, in this time zone.
     At(CronExpression, Tz),
-    /// So long after the last time, and at once if there was none.
+    /// An interval after the last time. Without a last time, it is due at once.
     Every(Duration),
 }
 
@@ -43,7 +44,7 @@ impl Timing {
         }
     }
 
-    /// The last moment from `due` to `now` at which this was due, and how many there were before it.
+    /// Returns the last due moment from `due` to `now`, and the number of due moments before it.
     fn last(&self, due: Timestamp, now: Timestamp) -> (Timestamp, u32) {
         let (mut last, mut missed) = (due, 0);
         while missed < MAX_MISSED {
@@ -60,22 +61,22 @@ impl Timing {
     }
 }
 
-/// What is to be done with something that is due.
+/// The decision about something that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "each must be met by who carries it out")]
 pub enum Due {
-    /// It runs, for the moment `at`; `missed` runs before are not run any more.
+    /// The decision to run for the moment `at`. The `missed` earlier runs are not run any more.
     Run {
         /// The last moment at which it was due.
         at: Timestamp,
-        /// How many before that one.
+        /// The number of due moments before that one.
         missed: u32,
     },
-    /// It does not: the run before is not over.
+    /// The decision to skip, because the previous run is not over.
     StillRunning,
-    /// It does not: nobody looked in time, and missed runs are not caught up.
+    /// The decision to skip, because the time was missed and missed runs are not caught up.
     Missed {
-        /// How many.
+        /// The number of missed runs.
         times: u32,
     },
 }
@@ -84,27 +85,28 @@ pub enum Due {
 struct Entry {
     timing: Timing,
     due: Timestamp,
-    /// When it starts: at `due`, or a little later.
+    /// The time at which it starts: `due`, or a little later.
     start: Timestamp,
 }
 
-/// What is planned, by names of any kind. Cloning copies it.
+/// A plan of due runs, by names of any kind. Cloning copies the plan.
 ///
-/// Every name is in the queue once, so that what is not due costs nothing.
+/// Each name is in the queue once. Entries that are not due therefore cost nothing.
 #[derive(Clone, Debug)]
 pub struct Plan<K> {
     entries: HashMap<K, Entry, FixedState>,
     queue: BTreeSet<(Timestamp, K)>,
-    /// Also what was taken out of the plan meanwhile.
+    /// The names with a run that is not over. They may have been removed from the plan meanwhile.
     running: BTreeSet<K>,
     catch_up: CatchUp,
     jitter: Duration,
-    /// The moment of the last look.
+    /// The latest time of a tick.
     looked: Option<Timestamp>,
 }
 
 impl<K: Clone + Ord + Hash> Plan<K> {
-    /// Nothing. Each start is later than its time by less than `jitter`, always the same for the same name and time.
+    /// Creates an empty plan. Each run starts less than `jitter` after its due time. The delay is always equal for
+    /// equal names and times.
     pub fn new(catch_up: CatchUp, jitter: Duration) -> Plan<K> {
         Plan {
             entries: HashMap::default(),
@@ -116,7 +118,7 @@ impl<K: Clone + Ord + Hash> Plan<K> {
         }
     }
 
-    /// Plans `name`, of which everything up to `settled` has run, or been skipped.
+    /// Adds `name` to the plan. Every run up to `settled` has run or was skipped.
     pub fn set(&mut self, name: K, timing: Timing, settled: Option<Timestamp>, now: Timestamp) {
         self.remove(&name);
         if let Some(due) = timing.first(settled, now) {
@@ -130,51 +132,53 @@ impl<K: Clone + Ord + Hash> Plan<K> {
         self.entries.insert(name, Entry { timing, due, start });
     }
 
-    /// From now on missed runs are treated so, and starts spread so.
+    /// Changes the handling of missed runs and the jitter.
     pub fn change(&mut self, catch_up: CatchUp, jitter: Duration) {
         (self.catch_up, self.jitter) = (catch_up, jitter);
     }
 
-    /// When `name` is due, again and again.
+    /// Returns the timing of `name`.
     pub fn timing(&self, name: &K) -> Option<&Timing> {
         self.entries.get(name).map(|entry| &entry.timing)
     }
 
-    /// Takes `name` out of the plan. A run that is not over goes on, and counts as running.
+    /// Removes `name` from the plan. A run that is not over continues, and counts as running.
     pub fn remove(&mut self, name: &K) {
         if let Some(entry) = self.entries.remove(name) {
             self.queue.remove(&(entry.start, name.clone()));
         }
     }
 
-    /// A run of `name` begins, due or not.
+    /// Records that a run of `name` begins, due or not.
     pub fn begin(&mut self, name: K) {
         self.running.insert(name);
     }
 
-    /// Whether a run of `name` is not over.
+    /// Returns true if a run of `name` is not over.
     pub fn is_running(&self, name: &K) -> bool {
         self.running.contains(name)
     }
 
-    /// The run of `name` is over.
+    /// Records that the run of `name` is over.
     pub fn ended(&mut self, name: &K) {
         self.running.remove(name);
     }
 
-    /// When [`Plan::tick`] has something to do.
+    /// Returns the time at which [`Plan::tick`] has something to do.
     pub fn next(&self) -> Option<Timestamp> {
         self.queue.first().map(|(start, _)| *start)
     }
 
-    /// When `name` is due next.
+    /// Returns the next time at which `name` is due.
     pub fn due(&self, name: &K) -> Option<Timestamp> {
         self.entries.get(name).map(|entry| entry.due)
     }
 
-    /// Everything that is due at `now`, in the order of starts. What runs is running until [`Plan::ended`].
+    /// Returns everything that is due at `now`, in the order of starts. A run that begins here counts as running until
+    /// [`Plan::ended`].
     ///
-    /// A clock that was set back brings nothing that was planned for later than it would be now: it is planned anew.
+    /// If the clock was set back, the plan is made again for the new time. No entry then waits for a later time than it
+    /// needs to.
     pub fn tick(&mut self, now: Timestamp) -> Vec<(K, Due)> {
         if self.is_ahead_of(now) {
             self.plan_anew(now);
@@ -199,7 +203,8 @@ impl<K: Clone + Ord + Hash> Plan<K> {
         all
     }
 
-    /// Returns true if the clock was set back since the last look: what is planned is planned for later than it would be now.
+    /// Returns true if the clock was set back since the last tick. The entries are then planned for later times than
+    /// necessary.
     pub fn is_ahead_of(&self, now: Timestamp) -> bool {
         self.looked.is_some_and(|looked| now.after(GRACE) < looked)
     }
@@ -219,10 +224,10 @@ impl<K: Clone + Ord + Hash> Plan<K> {
         }
         let (at, missed) = entry.timing.last(entry.due, now);
         let is_late = GRACE < entry.start.until(now);
-        // An interval is not missed: it begins with the last time.
+        // An interval is never missed, because it begins at the last time.
         let by_schedule = matches!(entry.timing, Timing::At(..));
         if by_schedule && is_late && self.catch_up == CatchUp::None {
-            // The last of them may be one that is due right now.
+            // The last due moment may be now.
             let is_now = at.until(now) <= GRACE && 0 < missed;
             return if is_now { Due::Run { at, missed: 0 } } else { Due::Missed { times: missed + 1 } };
         }

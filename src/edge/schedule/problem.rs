@@ -1,17 +1,17 @@
-//! What is wrong with a task file.
+//! The errors in a task file.
 
 use std::fmt;
 
-/// How many of them are told of one file; more are not being mended one by one.
+/// The most problems that are reported for one file. A person does not correct more of them one by one.
 const MOST_TOLD: usize = 32;
 
-/// One thing that is wrong with a task file, and where.
+/// An error in a task file, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The line, from 1; none if it is about the whole file.
+    /// The line, from 1, or `None` if the problem is about the whole file.
     pub line: Option<u32>,
-    /// What is wrong, and the way out.
+    /// A description of the problem, with a remedy.
     pub why: String,
 }
 
@@ -24,7 +24,7 @@ impl Problem {
         Problem { line: None, why: why.into() }
     }
 
-    /// In the order of lines, what is about the whole file first.
+    /// Sorts the problems by line, with those about the whole file first, and limits their number.
     pub(super) fn sorted(mut all: Vec<Problem>) -> Vec<Problem> {
         all.sort_by_key(|problem| problem.line);
         let more = all.len().saturating_sub(MOST_TOLD);

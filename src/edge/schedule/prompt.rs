@@ -1,4 +1,4 @@
-//! What an agent is told to do: the text of the file, and below a marker what the gate wrote.
+//! The prompt of an agent: the text of the task file, and below a marker the output of the gate.
 
 #[cfg(feature = "sandbox")]
 use std::sync::Arc;
@@ -7,27 +7,27 @@ use super::Task;
 #[cfg(feature = "sandbox")]
 use crate::model::redacted;
 
-/// Above what a gate wrote.
+/// The heading above the output of a gate.
 const MARKER: &str = "## Gate output";
 
-/// How much of that is passed on, in bytes.
+/// The most output of a gate that is passed on, in bytes.
 const MOST: usize = 16 << 10;
 
-/// How much of it is kept of a gate that failed, in bytes.
+/// The most output of a failed gate that is stored, in bytes.
 #[cfg(feature = "sandbox")]
 const MOST_KEPT: usize = 1 << 10;
 
-/// What a gate wrote to its two streams: trimmed, each on lines of its own.
+/// Joins the output of a gate on its two streams. Each is trimmed and begins on its own line.
 #[cfg(feature = "sandbox")]
 pub(crate) fn output(stdout: &str, stderr: &str) -> String {
     let parts = [stdout.trim(), stderr.trim()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// The end of that, for whoever wants to know why a gate failed: it is kept, so no secret stays in it.
+/// Returns the end of the output, to explain the failure of a gate. Secrets are removed, because this text is stored.
 #[cfg(feature = "sandbox")]
 pub(crate) fn tail(output: &str) -> Arc<str> {
-    // Before it is cut, since half a secret is not known for one.
+    // The redaction comes before the cut, because it would not recognize half of a secret.
     let output = redacted(output);
     let output = output.trim();
     let start = output.len().saturating_sub(MOST_KEPT);
@@ -38,7 +38,7 @@ pub(crate) fn tail(output: &str) -> Arc<str> {
     }
 }
 
-/// The prompt of one task. Nothing is added if its gate wrote nothing.
+/// Builds the prompt of one task. If its gate wrote no output, the prompt is the text of the file.
 pub(super) fn of(task: &Task, output: &str) -> String {
     let output = output.trim();
     if output.is_empty() {
@@ -50,7 +50,7 @@ pub(super) fn of(task: &Task, output: &str) -> String {
     format!("{}\n\n{MARKER}\n\n{kept}{cut}", task.prompt)
 }
 
-/// The prompt of several tasks, each below its title.
+/// Builds the prompt of several tasks, each below its title.
 pub(super) fn of_all(tasks: &mut [(&Task, String)]) -> String {
     if let [(_, prompt)] = tasks {
         return std::mem::take(prompt);

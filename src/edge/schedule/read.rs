@@ -1,4 +1,4 @@
-//! From the text of a file to a task, or to everything that is wrong with it.
+//! The parser of task files. It returns a task, or all problems of the file.
 
 use std::path::Path;
 
@@ -12,17 +12,17 @@ use super::{
 };
 use crate::model::{AgentId, TaskId, TaskKind};
 
-/// A task, and what its file lists without giving it.
+/// A parsed task, with the permissions that its file lists in vain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) task: Task,
     pub(super) ignored: Option<String>,
-    /// Where it names its agent, if it does, and where its gate stands.
+    /// The lines of the agent's name and of the gate, if the file has them.
     pub(super) agent_line: Option<u32>,
     pub(super) gate_line: Option<u32>,
 }
 
-/// What only a task with a schedule of its own says.
+/// The keys that only a task with its own schedule can have.
 const CRON_ONLY: [&str; 10] = [
     "schedule",
     "cron",
@@ -36,7 +36,8 @@ const CRON_ONLY: [&str; 10] = [
     "time_limit",
 ];
 
-/// Understands `text`, the file of `id`. `dir` is the task's own directory, if it has one; `zone` is for schedules without one.
+/// Parses `text`, the file of `id`. `dir` is the task's own directory, if it has one. `zone` is the time zone for
+/// schedules that name none.
 pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Result<Read, Vec<Problem>> {
     let (front, body) = split(text).map_err(|why| vec![why])?;
     let entries = match front {
@@ -60,7 +61,7 @@ pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Res
     let enabled = table.flag(&["enabled"]).unwrap_or(true);
     let time_limit = if is_cron { table.duration(&["time_limit"]) } else { None };
     let gate = table.gate(dir);
-    // Words for people, and the name that files of the first engine carry.
+    // `description` is for people. `taskId` is a key in files of the first engine.
     let _about = (table.take(&["description"]), table.take(&["taskId"]));
     let prompt = body.trim();
     if prompt.is_empty() {
@@ -78,7 +79,7 @@ pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Res
     }
 }
 
-/// The front matter between two lines of three dashes, and what is below it.
+/// Splits a text into the front matter, between two lines of three dashes, and the rest.
 fn split(text: &str) -> Result<(Option<&str>, &str), Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((first, rest)) = text.split_once('\n').filter(|(first, _)| first.trim_end() == "---") else {
@@ -96,7 +97,7 @@ fn split(text: &str) -> Result<(Option<&str>, &str), Problem> {
     Err(Problem::at(1, "the front matter does not end: a line `---` is missing"))
 }
 
-/// The first heading of a prompt, of whatever depth.
+/// Returns the first heading of a prompt, at any depth.
 fn heading(prompt: &str) -> Option<String> {
     let mut headings = prompt.lines().filter(|line| line.starts_with('#'));
     let title = headings.find_map(|line| line.trim_start_matches('#').strip_prefix(' '))?.trim();
@@ -136,7 +137,7 @@ fn no_zone(text: &str) -> String {
     format!("`time_zone`: there is no `{}`: {help}", text.escape_debug())
 }
 
-/// What was listed and gives nothing, in one line.
+/// Formats the listed permissions, which give nothing, in one line.
 fn shown(node: &Node) -> String {
     match &node.value {
         Value::Nothing => "nothing".into(),

@@ -1,4 +1,4 @@
-//! The gate of a task, as front matter describes it.
+//! The parser for the gate of a task in front matter.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,12 +13,12 @@ use super::{
 };
 use crate::model::{Domain, InvalidPermission, Permission};
 
-/// What a gate declares.
-const FORMS: &str = "a permission is `@network`, `@read:<path>` or `@write:<path>`, and a relative path is below the task's own \
-    directory, as in `@write:files`";
+/// The help text for the permissions of a gate.
+const FORMS: &str = "a permission is `@network`, `@read:<path>` or `@write:<path>`, and a relative path is below the \
+    task's own directory, as in `@write:files`";
 
 impl Table {
-    /// The gate, if there is one. `dir` is what relative paths are relative to.
+    /// Reads the gate, if there is one. `dir` is the base of relative paths.
     pub(super) fn gate(&mut self, dir: Option<&Path>) -> Option<Gate> {
         let node = self.take(&["gate"])?;
         let Value::Map(entries) = node.value else {
@@ -42,7 +42,7 @@ impl Table {
         let has_network = permissions.contains(&Permission::Network);
         let (cwd, home) = (self.text(&["cwd"]), self.home(&permissions, dir));
         let (env, time_limit, domains) = (self.env(), self.gate_time(), self.domains(has_network));
-        // After everything else was read, so that the rest is not told as unknown.
+        // This check comes last. A missing command then does not make the other keys unknown.
         Some(Gate { command: command?, cwd, home, env, time_limit, permissions, domains })
     }
 
@@ -56,7 +56,7 @@ impl Table {
                     let why = match why {
                         InvalidPermission::Path(why) => why.to_string(),
                         InvalidPermission::Tool(why) => why.to_string(),
-                        // Here a path may be a relative one.
+                        // The path may be relative here, so the usual help text does not fit.
                         InvalidPermission::ReadWithoutPath
                         | InvalidPermission::WriteWithoutPath
                         | InvalidPermission::UnknownForm => FORMS.to_owned(),
@@ -112,7 +112,7 @@ impl Table {
         all
     }
 
-    /// From a tenth of a second to five minutes.
+    /// Reads the time limit, from 100 milliseconds to 5 minutes.
     fn gate_time(&mut self) -> Option<Duration> {
         let (text, line) = self.text_at(&["timeout", "timeoutMs"])?;
         let millis = text.parse::<u64>().ok().map(Duration::from_millis);
@@ -157,7 +157,7 @@ impl Table {
     }
 }
 
-/// A tag whose path, if it is relative, is below `dir`.
+/// Makes the path of a tag absolute, with `dir` as the base of relative paths.
 fn below(tag: &str, dir: Option<&Path>) -> String {
     match (tag.split_once(':'), dir) {
         (Some((access @ ("@read" | "@write"), path)), Some(dir))

@@ -1,4 +1,4 @@
-//! One run, from its gates to its end.
+//! A single run, from its gates to its end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     seam::Clock,
 };
 
-/// What a run needs of the loop that started it.
+/// The parts of the loop that a run needs.
 pub(super) struct Place {
     pub(super) engine: Engine,
     pub(super) clock: Arc<dyn Clock>,
@@ -29,7 +29,7 @@ pub(super) struct Place {
     pub(super) room: Arc<Semaphore>,
 }
 
-/// A run that is over, and what each of its tasks came to.
+/// A run that is over, with the result of each task.
 #[derive(Debug)]
 pub(super) struct Over {
     pub(super) key: Key,
@@ -42,7 +42,7 @@ impl Over {
     }
 }
 
-/// A task whose gate let it go on.
+/// A task that passed its gate.
 struct Going {
     task: Arc<Task>,
     gate: Option<Asked>,
@@ -53,7 +53,7 @@ pub(super) async fn run(place: Place, key: Key, tasks: Vec<Arc<Task>>, due: Time
         Ok(actor) => actor,
         Err(why) => return Over::all(key, &tasks, &Happened::Skipped(why)),
     };
-    // A cron task waits for its answer; the heartbeat beats on.
+    // A cron task waits for an answer. The heartbeat does not wait.
     let waits = key != Key::Heartbeat;
     let gates = Gates {
         engine: &place.engine,
@@ -89,12 +89,12 @@ impl Place {
         }
     }
 
-    /// Hands it to the host, for no longer than `limit`.
+    /// Gives the run to the host, with the time limit `limit`.
     async fn carry_out(&self, actor: Actor, going: &[Going], due: Timestamp, missed: u32, limit: Duration) -> TaskEnd {
         let _room = self.room.acquire().await;
         for Going { task, .. } in going {
             let (task, agent) = (task.id.clone(), actor.agent.id().clone());
-            // Fails only if the engine ends.
+            // This fails only if the engine ends.
             let _ = self.engine.tell_task(TaskEvent::Started { task, agent, due, missed });
         }
         let run = TaskRun {
@@ -110,7 +110,8 @@ impl Place {
         let Ok(now) = self.clock.now() else {
             return TaskEnd::Failed { why: "the time cannot be told".into() };
         };
-        // A task of its own: a panic in it is an error here, and it is cut off when this is dropped.
+        // The runner has its own tokio task. A panic in it becomes an error here. The run is cancelled when the set is
+        // dropped.
         let (mut work, runner) = (JoinSet::new(), Arc::clone(&self.runner));
         work.spawn(async move { runner.run(run).await });
         tokio::select! {

@@ -1,4 +1,5 @@
-//! Who carries out tasks: the host, which has the model and the tools. This library only says when, as whom, and what.
+//! The runner of tasks, which the host supplies with its model and tools. This library decides the time, the agent and
+//! the prompt.
 
 use async_trait::async_trait;
 
@@ -7,36 +8,38 @@ use crate::{
     model::{GateOutcome, SanitizedPath, TaskId, Timestamp},
 };
 
-/// A task that is to be carried out now, or all heartbeats that are due together.
+/// A run to be carried out now: one cron task, or all heartbeat tasks that are due together.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TaskRun {
-    /// Which: one cron task, or the heartbeats of one beat.
+    /// The tasks of the run: one cron task, or the tasks of one heartbeat.
     pub tasks: Vec<TaskId>,
-    /// As whom: it checks, asks, opens files and runs commands with the rights of the task's agent, and only those.
+    /// The agent of the run. It checks, requests, opens files and runs commands with the permissions of the task's
+    /// agent only.
     pub agent: Agent,
-    /// What is to be done, with what the gates said below it.
+    /// The instructions, followed by the output of the gates.
     pub prompt: String,
-    /// When it was due.
+    /// The time at which the run was due.
     pub due: Timestamp,
-    /// How many runs before were missed; this one stands for them.
+    /// The number of missed earlier runs, which this run replaces.
     pub missed: u32,
-    /// What the gates said.
+    /// The results of the gates.
     pub gates: Vec<(TaskId, GateOutcome)>,
-    /// The directory that a cron task may write, and works in.
+    /// The working directory of a cron task, which the task may write.
     pub files: Option<SanitizedPath>,
-    /// The file in which a cron task keeps what it wants to know next time; it may write it.
+    /// The file in which a cron task keeps notes for its next run. The task may write it.
     pub memory: Option<SanitizedPath>,
 }
 
-/// Carries out tasks: a type of the host, or a closure `async |run| ...`.
+/// A runner of tasks: a type of the host, or a closure `async |run| ...`.
 #[async_trait]
 pub trait Runner: Send + Sync + 'static {
-    /// Carries out one run. An error is a sentence about what went wrong, for the record.
+    /// Carries out one run. An error is a sentence about the failure, for the record.
     ///
     /// # Cancellation
     ///
-    /// When it takes too long, or the tasks are stopped, the future is dropped: whatever it started must end with it.
+    /// The future is dropped at the time limit, or when the tasks are stopped. Everything that it started must end with
+    /// it.
     async fn run(&self, run: TaskRun) -> Result<(), String>;
 }
 

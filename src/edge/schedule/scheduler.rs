@@ -1,4 +1,4 @@
-//! The handles: [`Scheduler`] is what a host sets up, [`Tasks`] what it holds while tasks run.
+//! The handles of scheduled tasks. A host sets up a [`Scheduler`], and holds [`Tasks`] while they run.
 
 use std::{fmt, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     model::{SanitizedPath, Shown, Skip, TaskEnd, TaskId, TaskSettings, Timestamp},
 };
 
-/// Scheduled tasks, before they start.
+/// Scheduled tasks before they start.
 ///
 /// ```no_run
 /// # async fn example(engine: bestow::Engine) -> Result<(), Box<dyn std::error::Error>> {
@@ -46,43 +46,43 @@ impl fmt::Debug for Scheduler {
 }
 
 impl Scheduler {
-    /// Tasks that `runner` carries out, as the engine's settings say (`[tasks]` and `[gates]` of its file), and as they
-    /// will say when they change.
+    /// Creates a scheduler whose tasks `runner` carries out. It uses the settings of the engine (`[tasks]` and
+    /// `[gates]` of its file), and follows their changes.
     pub fn new(runner: impl Runner) -> Scheduler {
         Scheduler { runner: Arc::new(runner), settings: None, keeper: None, only_by_hand: false }
     }
 
-    /// The same with these settings, whatever the engine's say.
+    /// Returns the scheduler with these settings instead of the engine's settings.
     #[must_use]
     pub fn with_settings(self, settings: TaskSettings) -> Scheduler {
         Scheduler { settings: Some(settings), ..self }
     }
 
-    /// The same, but nothing is due by itself: tasks run when [`Tasks::run`] says so.
+    /// Returns the scheduler without due times. Tasks run only through [`Tasks::run`].
     #[must_use]
     pub fn by_hand(self) -> Scheduler {
         Scheduler { only_by_hand: true, ..self }
     }
 }
 
-/// Why tasks did not start.
+/// The reason for which tasks did not start.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SchedulerError {
-    /// Nobody says where the tasks are.
+    /// The settings name no directory of tasks.
     NoDirectory,
-    /// The directory cannot be read, or is not to be trusted.
+    /// The directory cannot be read, or cannot be trusted.
     Directory(Arc<str>),
     /// Another program runs the tasks of this directory.
     InUse {
-        /// Which.
+        /// The directory.
         dir: SanitizedPath,
-        /// Its process id, if it could be read.
+        /// The process id of the other program, if it could be read.
         pid: Option<u32>,
     },
-    /// There is no such time zone.
+    /// The time zone does not exist.
     TimeZone(Arc<str>),
-    /// The engine has no answer.
+    /// The engine could not answer.
     Engine(Error),
 }
 
@@ -126,7 +126,7 @@ impl From<Error> for SchedulerError {
     }
 }
 
-/// Tasks that run when they are due. When this is dropped they stop, and what runs is cut off.
+/// The handle of running tasks. Dropping it stops them, and cancels runs that are not over.
 #[derive(Debug)]
 pub struct Tasks {
     pub(super) orders: mpsc::Sender<Order>,
@@ -134,31 +134,31 @@ pub struct Tasks {
     pub(super) alone: Alone,
 }
 
-/// How one task stands.
+/// The state of one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskStatus {
-    /// Which.
+    /// The name of the task.
     pub id: TaskId,
-    /// What people call it.
+    /// The title for people.
     pub title: Arc<str>,
-    /// When it is due next; none if it is disabled, or over.
+    /// The next due time, or `None` if the task is disabled or over.
     pub next: Option<Timestamp>,
-    /// Whether it runs now.
+    /// True if the task runs now.
     pub is_running: bool,
-    /// What happened last.
+    /// The last thing that happened.
     pub last: Option<Last>,
 }
 
-/// Why a task was not started by hand.
+/// The reason for which a task was not started by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotStarted {
-    /// There is no such task, or its file is not taken.
+    /// The task does not exist, or its file was rejected.
     Unknown,
-    /// It runs already.
+    /// The task already runs.
     Running,
-    /// The tasks were stopped, or the engine.
+    /// The tasks or the engine were stopped.
     Stopped,
 }
 
@@ -175,29 +175,30 @@ impl fmt::Display for NotStarted {
 impl std::error::Error for NotStarted {}
 
 impl Tasks {
-    /// How each task stands, in the order of names. Empty once they stopped.
+    /// Returns the state of each task, in the order of names. The list is empty after the tasks have stopped.
     pub async fn list(&self) -> Vec<TaskStatus> {
         self.order(Order::List).await.unwrap_or_default()
     }
 
-    /// Starts a task now, due or not, enabled or not. Its gate is asked all the same. A heartbeat task brings all of them.
+    /// Starts a task now, due or not, enabled or not. Its gate still runs. A heartbeat task starts all heartbeat tasks.
     ///
     /// # Errors
     ///
-    /// If there is none, or it runs.
+    /// Fails if the task does not exist, already runs, or the tasks were stopped.
     pub async fn run(&self, id: &TaskId) -> Result<(), NotStarted> {
         self.started(id).await.map(drop)
     }
 
-    /// Starts a task like [`Tasks::run`], and waits until its run is over: how it ended, or why it did not run.
+    /// Starts a task like [`Tasks::run`], and waits until its run is over. Returns the end of the run, or the reason
+    /// for which it did not run.
     ///
     /// # Errors
     ///
-    /// If there is none, or it runs, or the tasks stop before it is over.
+    /// Fails if the task does not exist, already runs, or the tasks stop before the run is over.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future stops waiting; the run goes on.
+    /// Dropping the future stops the wait. The run continues.
     pub async fn run_to_end(&self, id: &TaskId) -> Result<Result<TaskEnd, Skip>, NotStarted> {
         self.started(id).await?.await.map_err(|_| NotStarted::Stopped)
     }
@@ -207,12 +208,12 @@ impl Tasks {
         self.order(|answer| Order::Run(id, answer)).await.unwrap_or(Err(NotStarted::Stopped))
     }
 
-    /// Looks at the files now, without waiting for the system to tell that they changed.
+    /// Reads the files now, without waiting for a notification of the watcher.
     pub async fn look(&self) {
         self.order(Order::Look).await;
     }
 
-    /// Stops them: what runs is cut off, and everything that is to be remembered is written down when this returns.
+    /// Stops the tasks and cancels runs that are not over. All states are stored when this returns.
     pub async fn stop(self) {
         self.order(Order::Stop).await;
     }
@@ -231,7 +232,7 @@ impl Drop for Tasks {
     }
 }
 
-/// Where the tasks are.
+/// Returns the directory of tasks in the settings.
 pub(super) fn directory(settings: &TaskSettings) -> Result<SanitizedPath, SchedulerError> {
     settings.dir.clone().ok_or(SchedulerError::NoDirectory)
 }

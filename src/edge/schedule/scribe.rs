@@ -1,4 +1,4 @@
-//! Writes down what is remembered, one thing after another, so that nothing older is written over something newer.
+//! The writer of task states. It writes them one after another, so that an older state never replaces a newer one.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ enum Page {
     Mark(oneshot::Sender<()>),
 }
 
-/// How many pages are looked at together: of those about one task, only the last is written.
+/// The most messages that are handled together. Of several states of one task, only the last is written.
 const TOGETHER: usize = 64;
 
-/// Writes on a thread of its own, and to the end when nobody needs it any more.
+/// The handle of the writer. The writer runs on its own thread, and finishes its queue after the handle is dropped.
 #[derive(Debug)]
 pub(super) struct Scribe {
     pages: mpsc::UnboundedSender<Page>,
@@ -37,13 +37,13 @@ impl Scribe {
                         Page::Mark(mark) => marks.push(mark),
                     }
                 }
-                // Where nothing was to be written, nothing is known of the trouble.
+                // If no state was written, an earlier error may still be there.
                 let mut failed = if last.is_empty() { trouble.clone() } else { None };
                 for ((dir, id), memory) in last {
                     failed = files::remember(&dir, id.as_ref(), &memory).err().or(failed);
                 }
                 tell(&engine, &mut trouble, failed);
-                // Whoever waited may have gone.
+                // The receiver may be gone.
                 for mark in marks {
                     let _: Result<(), ()> = mark.send(());
                 }
@@ -53,11 +53,11 @@ impl Scribe {
     }
 
     pub(super) fn write(&self, dir: SanitizedPath, id: Option<TaskId>, memory: Memory) {
-        // It is there as long as this is.
+        // The thread lives as long as this handle.
         let _ = self.pages.send(Page::Memory(dir, id, memory));
     }
 
-    /// Done when everything so far is written.
+    /// Returns a receiver that resolves when everything queued so far is written.
     pub(super) fn written(&self) -> oneshot::Receiver<()> {
         let (mark, done) = oneshot::channel();
         let _ = self.pages.send(Page::Mark(mark));
@@ -65,14 +65,14 @@ impl Scribe {
     }
 }
 
-/// Once for each trouble, not for each page.
+/// Reports each new error once, and not for every state.
 fn tell(engine: &WeakEngine, before: &mut Option<String>, failed: Option<String>) {
     if let Some(why) = &failed
         && before.as_ref() != Some(why)
         && let Some(engine) = engine.upgrade()
     {
         let why = format!("what ran could not be written down, and would run again after a restart: {why}");
-        // Fails only if the engine ends.
+        // This fails only if the engine ends.
         let _ = engine.tell_task(TaskEvent::Trouble { why: why.into() });
     }
     *before = failed;

@@ -1,4 +1,4 @@
-//! Tasks as their files are now, for whoever looks without running them.
+//! The tasks as their files are now, for callers that inspect them without running them.
 
 use std::sync::Arc;
 
@@ -15,34 +15,34 @@ use crate::{
     model::{Permission, SanitizedPath, TaskKind, TaskSettings, Timestamp},
 };
 
-/// One file, and what is known of its task.
+/// A task file, with the state of its task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Surveyed {
     /// The file, below the directory of tasks.
     pub file: Arc<str>,
-    /// The task, or every reason why it is none.
+    /// The task, or all reasons for which the file is not a task.
     pub task: Result<Task, Vec<Problem>>,
-    /// Why a task whose file is good would not run as things stand: whom it names, what its gate wants.
+    /// The reasons for which a valid task would not run under the current settings: its agent, or its gate.
     pub hindered: Vec<Problem>,
-    /// Where its gate stands, if it has one.
+    /// The line of the gate, if there is one.
     pub gate_line: Option<u32>,
-    /// What its gate declares and its agent lacks; what becomes of it then, the settings say (`on_missing`).
+    /// The permissions that the gate declares and the agent lacks. The setting `on_missing` decides what then happens.
     pub missing: Vec<Permission>,
-    /// What the file lists as permissions, which gives nothing.
+    /// The permissions that the file lists. They give nothing.
     pub ignored: Option<String>,
-    /// When it is due next.
+    /// The next due time.
     pub next: Option<Timestamp>,
-    /// What happened to it last.
+    /// The last thing that happened to the task.
     pub last: Option<Last>,
 }
 
-/// Reads every task file that the settings of `engine` name, and changes nothing. A file that an agent of this engine may
-/// write is no task.
+/// Reads every task file that the settings of `engine` name, and changes nothing. A file that an agent of this engine
+/// can write is not a task.
 ///
 /// # Errors
 ///
-/// If nobody says where the tasks are, or the directory cannot be read.
+/// Fails if the settings name no directory of tasks, or if the directory cannot be read.
 pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
     let settings = &engine.settings()?.tasks;
     let now = engine.clock().wall().map_err(Error::from)?;
@@ -84,7 +84,8 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
     Ok(look.found.into_iter().map(surveyed).collect())
 }
 
-/// What keeps it from running, and what its gate lacks. Its own files it may always write.
+/// Returns the problems that keep a task from running, and the permissions that its gate lacks. A task can always write
+/// its own files, so these never lack.
 fn stands(engine: &Engine, read: &Read, settings: &TaskSettings) -> (Vec<Problem>, Vec<Permission>) {
     let target = match read.task.id.kind() {
         TaskKind::Cron => actors::target(engine, &read.task, settings),
@@ -103,8 +104,8 @@ fn stands(engine: &Engine, read: &Read, settings: &TaskSettings) -> (Vec<Problem
     }
 }
 
-/// Where its gate would start, if nobody can start there. A relative one is below where the task works, which is made for its
-/// run; a heartbeat works where its agent does.
+/// Returns an error text if the gate's working directory does not exist. A relative one is below the working directory
+/// of the task, which is created for its run. A heartbeat task works in the directory of its agent.
 fn nowhere(gate: &Gate, agent: &Agent, kind: TaskKind) -> Option<String> {
     let cwd = gate.cwd.as_deref()?;
     let path = match kind {
@@ -115,7 +116,7 @@ fn nowhere(gate: &Gate, agent: &Agent, kind: TaskKind) -> Option<String> {
     (!path.is_dir()).then(|| format!("its gate could not run: its `cwd` `{}` is no directory", cwd.escape_debug()))
 }
 
-/// The directory of a task that has one.
+/// Returns the directory of a cron task.
 pub(super) fn own(dir: &SanitizedPath, content: &Content) -> Option<std::path::PathBuf> {
     let is_cron = content.id.kind() == TaskKind::Cron;
     is_cron.then(|| dir.as_path().join("cron").join(content.id.name()))

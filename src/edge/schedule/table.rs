@@ -1,4 +1,4 @@
-//! Reads one map of front matter key by key, and remembers which keys somebody asked for: the rest is unknown.
+//! A reader for one map of front matter. It remembers the keys that were asked for, and reports the others as unknown.
 
 use std::{str::FromStr, time::Duration};
 
@@ -9,11 +9,11 @@ use super::{
     yaml::{Node, Value},
 };
 
-/// One map, being read.
+/// A map that is being read.
 pub(super) struct Table {
     entries: Vec<(String, Node)>,
     known: Vec<&'static str>,
-    /// Of the names that mean the same, the one that is documented first.
+    /// The documented names of the keys, which are the first ones among equivalent names.
     keys: Vec<&'static str>,
     pub(super) problems: Vec<Problem>,
     name: &'static str,
@@ -28,12 +28,12 @@ impl Table {
         self.line(names).is_some()
     }
 
-    /// Where the first of `names` or another of them stands.
+    /// Returns the line of the first entry under one of `names`.
     pub(super) fn line(&self, names: &[&str]) -> Option<u32> {
         self.entries.iter().find(|(key, _)| names.contains(&key.as_str())).map(|(_, node)| node.line)
     }
 
-    /// Keys that mean something elsewhere, and here do not: why not.
+    /// Reports keys that have no meaning here, with the reason `why`.
     pub(super) fn refuse(&mut self, names: &[&'static str], why: &str) {
         for name in names {
             if let Some(line) = self.line(&[name]) {
@@ -43,7 +43,7 @@ impl Table {
         }
     }
 
-    /// What stands under the first of `names` or another of them.
+    /// Takes the value under one of `names`, which are equivalent.
     pub(super) fn take(&mut self, names: &[&'static str]) -> Option<Node> {
         self.known.extend(names);
         self.keys.extend(names.first());
@@ -102,7 +102,7 @@ impl Table {
         found
     }
 
-    /// Texts: one, or a list of them; numbers and blanks are told.
+    /// Reads a text, or a list of texts. Other values and blank texts are reported.
     pub(super) fn texts(&mut self, names: &[&'static str]) -> Vec<(String, u32)> {
         let Some(node) = self.take(names) else { return Vec::new() };
         let line = node.line;
@@ -142,7 +142,8 @@ impl Table {
 
 const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
-/// Reads `5m`. None if it is not a whole number with a unit, or longer than a year.
+/// Parses a duration such as `5m`. The result is `None` if the text is not a whole number with a unit, or if it is
+/// longer than a year.
 pub(super) fn duration(text: &str) -> Option<Duration> {
     let (digits, millis) = UNITS.iter().find_map(|(unit, millis)| Some((text.strip_suffix(unit)?, millis)))?;
     let number = Some(digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse::<u64>().ok()?;

@@ -1,4 +1,4 @@
-//! What the files say is taken over: what is new, what reads differently, what is gone, what is not taken.
+//! The reload of task files: new, changed, removed and rejected ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,13 +37,14 @@ impl Work {
         }
     }
 
-    /// Looks at the files, and takes over what they say now.
+    /// Reads the files, and takes over their current content.
     pub(super) async fn look(&mut self, engine: &Engine) {
         if let Err(why) = self.hold() {
             self.take_nothing(why.to_string().into());
             return self.plan_heartbeat();
         }
-        // Before anything is read: what ends while it is read counts as later.
+        // This comes before the files are read. A write permission that ends during the read then counts as ended
+        // later.
         let Ok(ends) = engine.write_ends() else { return };
         self.ends = ends;
         let mut directory = self.directory.clone();
@@ -63,7 +64,7 @@ impl Work {
         self.plan_heartbeat();
     }
 
-    /// The directory cannot be trusted, or is gone.
+    /// Removes all tasks, because the directory is gone or cannot be trusted.
     pub(super) fn take_nothing(&mut self, why: Arc<str>) {
         self.forget_what_was_read();
         if self.trouble.as_ref() != Some(&why) {
@@ -72,7 +73,7 @@ impl Work {
         }
     }
 
-    /// Everything is read anew, but for what an agent may have written: that stays refused.
+    /// Forgets all files, so that they are read again. Files that an agent may have written stay rejected.
     pub(super) fn forget_what_was_read(&mut self) {
         let (kept, read): (BTreeMap<_, _>, BTreeMap<_, _>) =
             std::mem::take(&mut self.known).into_iter().partition(|(_, known)| known.is_tainted);
@@ -103,11 +104,13 @@ impl Work {
         }
     }
 
-    /// The file, if it is to be read: not if it was read before, nor if an agent could have written it.
+    /// Returns the file if it must be read. A file that was read before, or that an agent could have written, is left
+    /// out.
     fn if_news(&mut self, content: Content, file: Arc<str>, writers: &Writers) -> Option<(Content, Arc<str>)> {
         let known = self.known.get(&content.id).filter(|known| known.version == content.version);
         let (is_known, is_tainted) = (known.is_some(), known.is_some_and(|known| known.is_tainted));
-        // What was taken, and did not change, is no agent's, whatever ended meanwhile.
+        // A file that was accepted and has not changed does not come from an agent, even if a write permission has
+        // ended meanwhile.
         let may_be_new = || writers.once(&content.id, content.version).filter(|_| !is_known || is_tainted);
         let Some(why) = writers.of(&content.id).or_else(may_be_new) else {
             writers.judge(&content.id, content.version, &self.ends, true);
@@ -135,7 +138,7 @@ impl Work {
         read::read(&content.id, &content.text, own.as_deref(), self.zone).map_err(told)
     }
 
-    /// Not taken; `is_tainted` is whether that is because of who could have written it.
+    /// Rejects a file. `is_tainted` is true if the reason is that an agent could have written it.
     pub(super) fn reject(&mut self, id: &TaskId, version: FileVersion, file: &str, why: &str, is_tainted: bool) {
         self.unplan(id);
         let memory = self.known.remove(id).map(|known| known.memory).unwrap_or_default();
@@ -143,7 +146,7 @@ impl Work {
         self.tell(TaskEvent::Rejected { file: file.into(), why: why.into() });
     }
 
-    /// The heartbeat goes on for the others.
+    /// Removes a cron task from the plan. The heartbeat stays planned for the other tasks.
     fn unplan(&mut self, id: &TaskId) {
         if id.kind() == TaskKind::Cron {
             self.plan.remove(&key(id));
@@ -154,11 +157,12 @@ impl Work {
         let (task, listed) = (Arc::new(read.task), read.ignored);
         let name = task.id.clone();
         if self.known.contains_key(&name) {
-            // What happened last may be on its way to the disk.
+            // The latest state may still be on its way to the disk.
             let _ = self.scribe.written().await;
         }
         let mut memory = self.remembered(Some(name.clone())).await;
-        // What is for more than once by now, and for once again later, has not run since.
+        // The task now runs more than once. If it becomes a one-time task again later, it has not run as such since
+        // then.
         if !task.once && !self.only_by_hand && memory.once.take().is_some() {
             self.scribe.write(self.dir.clone(), Some(name.clone()), memory.clone());
         }
@@ -175,7 +179,7 @@ impl Work {
         let _ = engine.tell_task(TaskEvent::Added { task: name, next });
     }
 
-    /// A run that began and is nowhere any more was cut in the middle.
+    /// Reports a run that began and is not running any more as interrupted.
     fn tell_interrupted(&mut self, id: &TaskId, memory: &mut Memory) {
         let Some(last) = memory.last.as_mut().filter(|last| last.what == Happened::Started) else { return };
         last.what = Happened::Ended(TaskEnd::Interrupted);
@@ -183,14 +187,14 @@ impl Work {
         self.tell(TaskEvent::Finished { task: id.clone(), end: TaskEnd::Interrupted });
     }
 
-    /// Plans a cron task, unless it is not due any more.
+    /// Plans a cron task, unless it is over or disabled.
     fn plan_task(&mut self, task: &Task, version: FileVersion, memory: &Memory) {
         let key = Key::Task(task.id.clone());
         let is_over = self.only_by_hand || memory.is_over(task);
         match (&task.when, self.clock.wall()) {
             (When::At(expression, zone), Ok(now)) if task.enabled && !is_over => {
-                // What was never run is due from when its file was saved on, and so is what ran once and is for another
-                // time now.
+                // A task that has never run is due from the time at which its file was saved. A task that has run once
+                // and has another schedule now is treated likewise.
                 let saved = saved_at(version);
                 let settled = memory.settled.map_or(saved, |settled| match memory.once {
                     Some(_) => settled.max(saved),
@@ -203,7 +207,7 @@ impl Work {
         }
     }
 
-    /// The heartbeat is planned while there is something to do.
+    /// Plans the heartbeat while there are heartbeat tasks.
     fn plan_heartbeat(&mut self) {
         let beats = !self.only_by_hand && self.heartbeats().next().is_some();
         match self.clock.wall() {

@@ -1,4 +1,4 @@
-//! A task as its file describes it. There is no field for what it may do: that is what its agent may do.
+//! A task as its file describes it. It has no field for permissions, because it has those of its agent.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -11,38 +11,38 @@ use crate::model::{AgentId, Domain, Permission, TaskId, Timestamp};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Task {
-    /// Its name.
+    /// The name of the task.
     pub id: TaskId,
-    /// What people call it.
+    /// The title for people.
     pub title: Arc<str>,
-    /// When it is due; a heartbeat task is due with the heartbeat.
+    /// The due times. A heartbeat task is due with the heartbeat.
     pub when: When,
-    /// Whom it names to run as.
+    /// The agent that the file names.
     pub agent: Option<AgentId>,
-    /// Whether it is due at all.
+    /// True if the task is due at all.
     pub enabled: bool,
-    /// Whether it is over after one run.
+    /// True if the task is over after one run.
     pub once: bool,
-    /// How long a run may take, if it says so.
+    /// The time limit of a run, if the file sets one.
     pub time_limit: Option<Duration>,
-    /// What is asked before each run.
+    /// The command that runs before each run and decides about it.
     pub gate: Option<Gate>,
-    /// What the agent is to do.
+    /// The instructions for the agent.
     pub prompt: Arc<str>,
 }
 
-/// When a task is due.
+/// The due times of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "as there are kinds of tasks")]
 pub enum When {
-    /// By its own schedule, where clocks show this zone.
+    /// The times of its own schedule, in this time zone.
     At(CronExpression, Tz),
-    /// With the heartbeat.
+    /// The times of the heartbeat.
     WithTheHeartbeat,
 }
 
 impl Task {
-    /// When it is due after `now`, if it has a schedule and is enabled.
+    /// Returns the next due time after `now`, if the task has a schedule and is enabled.
     pub fn next(&self, now: Timestamp) -> Option<Timestamp> {
         match &self.when {
             When::At(expression, zone) if self.enabled => expression.next(now, *zone),
@@ -51,22 +51,23 @@ impl Task {
     }
 }
 
-/// A command that says whether a task should run now. It runs with what it declares here and nothing else.
+/// A command that decides if a task should run now. It runs with only the permissions that it declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gate {
-    /// A line for the shell.
+    /// A command line for the shell.
     pub command: String,
-    /// Where it starts; otherwise in the working directory of the task's agent. Relative paths are relative to that.
+    /// The working directory. The default is the working directory of the task's agent, which is also the base of a
+    /// relative path.
     pub cwd: Option<String>,
-    /// Its home directory, below something that it declares to write.
+    /// The home directory, below a path that the gate declares to write.
     pub home: Option<String>,
-    /// Variables of its environment.
+    /// The variables of the environment.
     pub env: BTreeMap<String, String>,
-    /// How long it may take, if it says so.
+    /// The time limit, if the file sets one.
     pub time_limit: Option<Duration>,
-    /// What it needs, besides reading.
+    /// The permissions that the command needs, apart from reading.
     pub permissions: Vec<Permission>,
-    /// The hosts it reaches; those of its package managers are among them.
+    /// The hosts that the command can reach, including those of its package managers.
     pub domains: Vec<Domain>,
 }

@@ -1,4 +1,5 @@
-//! The loop around the plan: waits for whatever comes first, and does what follows. All waiting for time is the clock's.
+//! The event loop around the plan. It waits for the next event and handles it. The clock provides every wait for a
+//! time.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -28,10 +29,10 @@ use crate::{
     seam::Clock,
 };
 
-/// The longest time between two looks at the plan while something is planned.
+/// The longest time between two checks of the plan, while something is planned.
 const LOOKS: Duration = Duration::from_secs(60);
 
-/// What a host asks of the loop.
+/// The requests of a host to the loop.
 #[derive(Debug)]
 pub(super) enum Order {
     List(oneshot::Sender<Vec<TaskStatus>>),
@@ -40,35 +41,35 @@ pub(super) enum Order {
     Stop(oneshot::Sender<()>),
 }
 
-/// How a run ended; or why the task did not run.
+/// The end of a run, or the reason for which the task did not run.
 pub(super) type RunEnd = Result<TaskEnd, Skip>;
 
-/// What whoever watches the directory tells.
+/// The messages of the watcher of the directory.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// Look at it.
+    /// The directory has changed.
     Changed,
-    /// Changes are noticed later than they should be.
+    /// Changes are noticed late, because the watcher polls.
     Polling(String),
 }
 
-/// Watches a directory of tasks until the receiver is dropped.
+/// A function that watches a directory of tasks until its receiver is dropped.
 pub(crate) type Watch = Box<dyn Fn(SanitizedPath) -> mpsc::Receiver<News> + Send + Sync>;
 
-/// What is planned: each cron task, and the heartbeat.
+/// The keys of the plan: each cron task, and the heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Key {
     Task(TaskId),
     Heartbeat,
 }
 
-/// A file as it is known.
+/// A known task file.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) version: FileVersion,
-    /// None if it is not taken.
+    /// The task, or `None` if the file was rejected.
     pub(super) task: Option<Arc<Task>>,
-    /// Whether an agent could have written it: then it stays refused until it is saved again.
+    /// True if an agent could have written the file. The file then stays rejected until it is saved again.
     pub(super) is_tainted: bool,
     pub(super) memory: Memory,
 }
@@ -81,26 +82,26 @@ pub(super) struct Work {
     pub(super) questions: Arc<Questions>,
     pub(super) settings: TaskSettings,
     pub(super) follows: bool,
-    /// Nothing is due by itself.
+    /// True if no task is due by itself.
     pub(super) only_by_hand: bool,
     pub(super) zone: Tz,
     pub(super) directory: Directory,
     pub(super) alone: Alone,
-    /// It was told that nothing can be locked there.
+    /// True if it was already reported that the lock file cannot be locked.
     pub(super) told_unlocked: bool,
-    /// Where it really is, once that is known.
+    /// The real path of the directory, once it is known.
     pub(super) dir: SanitizedPath,
-    /// Why the directory as a whole is not taken, if it is not.
+    /// The reason for which the whole directory is rejected, if there is one.
     pub(super) trouble: Option<Arc<str>>,
     pub(super) known: BTreeMap<TaskId, Known>,
-    /// Files that have no name a task could have.
+    /// Files whose names cannot be names of tasks.
     pub(super) nameless: BTreeMap<Arc<str>, Arc<str>>,
     pub(super) heartbeat: Memory,
     pub(super) plan: Plan<Key>,
     pub(super) running: JoinSet<Over>,
-    /// Those who wait for the end of a run, by the task that they started.
+    /// The callers that wait for the end of a run, by the task that they started.
     pub(super) waiting: HashMap<TaskId, oneshot::Sender<RunEnd>>,
-    /// The rights to write that had ended when the files were looked at last.
+    /// The write permissions that had ended when the files were last read.
     pub(super) ends: WriteEnds,
     pub(super) room: Arc<Semaphore>,
     pub(super) scribe: Scribe,
@@ -108,7 +109,7 @@ pub(super) struct Work {
     pub(super) news: mpsc::Receiver<News>,
 }
 
-/// Starts the loop, with everything known that is there now.
+/// Starts the loop, after it has read all task files.
 pub(crate) async fn start(
     scheduler: Scheduler,
     engine: &Engine,
@@ -122,7 +123,7 @@ pub(crate) async fn start(
     };
     let dir = directory(&settings)?;
     let zone = zone(&settings)?;
-    // Before the first look, so that no change of the settings is missed.
+    // The subscription comes before the first read, so that no change of the settings is missed.
     let events = engine.subscribe();
     let mut work = Work {
         weak: engine.downgrade(),
@@ -165,7 +166,7 @@ fn room(settings: &TaskSettings) -> usize {
 }
 
 impl Work {
-    /// Ends with the engine, or with the handle.
+    /// Runs until the engine or the handle is gone.
     async fn run(mut self, events: Subscription, orders: mpsc::Receiver<Order>) {
         self.go_on(events, orders).await;
         self.alone.let_go();
@@ -184,7 +185,7 @@ impl Work {
                 event = events.next() => match event {
                     Err(NoEvent::Ended) => return,
                     Ok(recorded) if !matches!(recorded.event, Event::SettingsChanged { .. }) => {}
-                    // Something may have been missed, so look.
+                    // Events were missed, and a change of the settings may be among them.
                     Ok(_) | Err(NoEvent::Missed(_)) => self.with(Work::follow).await,
                 },
                 Some(over) = self.running.join_next(), if !self.running.is_empty() => {
@@ -200,7 +201,7 @@ impl Work {
                     Some(Order::Stop(answer)) => {
                         self.running.shutdown().await;
                         let _ = self.scribe.written().await;
-                        // Whoever asked may have gone.
+                        // The receiver may be gone.
                         let _ = answer.send(());
                         return;
                     }
@@ -212,8 +213,8 @@ impl Work {
         }
     }
 
-    /// The time of the next look at the plan, if there is one: when something is due, at once if the clock was set back, and
-    /// soon in any case, since nobody tells when it is set.
+    /// Returns the time of the next check of the plan, if something is planned. This is the next due time, or now if
+    /// the clock was set back. It is never far away, because the system does not report that the clock was set.
     fn next_look(&self) -> Option<Timestamp> {
         let next = self.plan.next()?;
         match self.clock.wall() {
@@ -223,12 +224,13 @@ impl Work {
         }
     }
 
-    /// Keeps other programs from running the same tasks. Where nothing can be locked, that is told, and tasks run.
+    /// Locks the directory, so that no other program runs its tasks. If the lock file cannot be locked, this is
+    /// reported and the tasks run anyway.
     pub(super) fn hold(&mut self) -> Result<(), SchedulerError> {
         match self.alone.hold(&self.dir) {
             Ok(()) => {}
             Err(NotAlone::Runs(pid)) => return Err(SchedulerError::InUse { dir: self.dir.clone(), pid }),
-            // There is nothing to run either; it is tried again when there is.
+            // The directory is missing, so there is no task to run. The next read tries the lock again.
             Err(NotAlone::Unknown(why)) if why.kind() == std::io::ErrorKind::NotFound => {}
             Err(NotAlone::Unknown(_)) if self.told_unlocked => {}
             Err(NotAlone::Unknown(why)) => {
@@ -239,7 +241,7 @@ impl Work {
         Ok(())
     }
 
-    /// Does something with the engine, if it is still there.
+    /// Calls `work` with the engine, if the engine still exists.
     async fn with(&mut self, work: impl AsyncFnOnce(&mut Work, &Engine)) {
         if let Some(engine) = self.weak.upgrade() {
             work(self, &engine).await;
@@ -247,7 +249,7 @@ impl Work {
     }
 
     pub(super) fn tell(&self, event: TaskEvent) {
-        // Fails only if the engine ends, and then there is nobody to tell.
+        // This fails only if the engine ends, and then the event has no reader.
         if let Some(engine) = self.weak.upgrade() {
             let _ = engine.tell_task(event);
         }
@@ -258,7 +260,7 @@ impl Work {
     }
 
     async fn obey(&mut self, order: Order) {
-        // Whoever asked may have gone.
+        // The receivers of the answers may be gone.
         match order {
             Order::List(answer) => {
                 let _ = answer.send(self.list());
@@ -292,7 +294,7 @@ impl Work {
         .collect()
     }
 
-    /// Takes over settings that changed.
+    /// Takes over changed settings.
     async fn follow(&mut self, engine: &Engine) {
         let Ok(settings) = engine.settings() else { return };
         let new = settings.tasks.clone();
@@ -313,14 +315,14 @@ impl Work {
         }
         self.directory = Directory::new(dir.clone());
         (self.dir, self.zone, self.settings) = (dir, zone, new);
-        // Everything reads differently: the zone of schedules, the interval of the heartbeat.
+        // All files must be read again, because the time zone or the heartbeat interval may have changed.
         self.forget_what_was_read();
         self.remember_heartbeat().await;
         self.look(engine).await;
     }
 }
 
-/// What a task is planned under.
+/// Returns the key of a task in the plan.
 pub(super) fn key(id: &TaskId) -> Key {
     match id.kind() {
         TaskKind::Cron => Key::Task(id.clone()),

@@ -1,4 +1,4 @@
-//! Who may write a task file besides people: then it is none.
+//! The agents that can write task files. A file that an agent can write is not a task.
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -9,14 +9,15 @@ use crate::{
     model::{Access, AgentId, FileVersion, Permission, SanitizedPath, TaskId},
 };
 
-/// What agents may write in or around the directory of tasks, at one moment.
+/// The write permissions of agents in or around the directory of tasks, at one moment.
 ///
-/// Each task adds rights of its own to this, so a file is looked up by the directories above it and not compared with all.
+/// Each task adds permissions of its own. A file is therefore looked up through the directories above it, and not
+/// compared with every permission.
 #[derive(Debug)]
 pub(super) struct Writers {
     engine: Engine,
     dir: SanitizedPath,
-    /// None if nobody can tell.
+    /// The writable directories, or `None` if the engine did not answer.
     roots: Option<HashMap<PathBuf, AgentId>>,
 }
 
@@ -25,7 +26,8 @@ impl Writers {
         Writers { engine: engine.clone(), dir: dir.clone(), roots: roots(engine, dir).ok() }
     }
 
-    /// Why the file of `id` is not taken although it may be right: an agent that may write it says what another one does.
+    /// Returns the reason to reject the file of `id` if an agent can write it now, even if its content is correct. Such
+    /// an agent could decide what another agent does.
     pub(super) fn of(&self, id: &TaskId) -> Option<String> {
         let own = files::own(&self.dir, id);
         let mut above = own.iter().flat_map(|path| path.as_path().ancestors());
@@ -35,31 +37,32 @@ impl Writers {
         let (agent, root) = above.find_map(|path| Some((roots.get(path)?, path)))?;
         let root = root.display();
         Some(format!(
-            "agent `{agent}` may write it, by its right to `{root}`: nothing that an agent can write is a task; put the \
-             tasks elsewhere, or give it less"
+            "agent `{agent}` may write it, by its right to `{root}`: nothing that an agent can write is a task; put \
+             the tasks elsewhere, or give it less"
         ))
     }
 
-    /// Why the file of `id` as it is now is not taken although no agent may write it any more: one could, and may have.
+    /// Returns the reason to reject this version of the file if an agent could write it before. The agent may have
+    /// written it, even if no agent can write it now.
     pub(super) fn once(&self, id: &TaskId, version: FileVersion) -> Option<String> {
         let own = files::own(&self.dir, id);
-        // What cannot be told is not trusted.
+        // If the engine cannot answer, the file is not trusted.
         let may_be = self.engine.may_be_an_agents(id, &own, version).unwrap_or(true);
         let why =
             "an agent could write it once, and nobody has saved it since: read it, and save it again if it is yours";
         may_be.then(|| why.to_owned())
     }
 
-    /// Remembers whether the file is taken for a person's, where an agent could write it once.
+    /// Records if a file that an agent could write before counts as a person's file.
     pub(super) fn judge(&self, id: &TaskId, version: FileVersion, ends: &WriteEnds, is_trusted: bool) {
         let own = files::own(&self.dir, id);
-        // Fails only if the engine ends, and then nothing of it runs.
+        // This fails only if the engine ends, and then no task runs.
         let _ = self.engine.judge_task_file(id, &own, version, ends.of(&own), is_trusted);
     }
 }
 
-/// The directories in or around `dir` that agents may write, by grants, or by what a yes for once gives: that is no grant
-/// until it is used.
+/// Returns the directories in or around `dir` that agents can write. They come from grants, and from one-time
+/// approvals, which become grants only when they are used.
 fn roots(engine: &Engine, dir: &SanitizedPath) -> Result<HashMap<PathBuf, AgentId>, Error> {
     let (grants, rulings) = (engine.grants()?, engine.rulings()?);
     let granted = grants.iter().map(|grant| (&grant.right, &grant.to));

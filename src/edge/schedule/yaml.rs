@@ -1,16 +1,16 @@
-//! The little of YAML that front matter needs: texts, lists and maps, each with its line.
+//! The parser for the part of YAML that front matter needs: texts, lists and maps, each with its line.
 //!
-//! Absent on purpose: anchors and aliases (a short text would stand for a long one), tags, more than one document, and any
-//! guess about what a text means.
+//! Some parts of YAML are absent on purpose. Anchors and aliases would let a short text stand for a long one. Tags,
+//! several documents, and guesses about the meaning of a text are absent too.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
 use super::Problem;
 
-/// How deep lists and maps may stand in one another.
+/// The deepest nesting of lists and maps.
 const DEEPEST: usize = 8;
 
-/// A value, and the line on which it begins, from 1.
+/// A value, with the line on which it begins, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) line: u32,
@@ -19,9 +19,9 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// Nothing is written.
+    /// An empty value.
     Nothing,
-    /// As it is written; `plain` is without quotation marks.
+    /// A text. `plain` is true if it has no quotation marks.
     Text {
         text: String,
         plain: bool,
@@ -30,7 +30,7 @@ pub(super) enum Value {
     Map(Vec<(String, Node)>),
 }
 
-/// Reads one map. `first` is the line on which `text` begins.
+/// Parses one map. `first` is the line on which `text` begins.
 pub(super) fn map(text: &str, first: u32) -> Result<Vec<(String, Node)>, Problem> {
     let mut reader = Reader { text, parser: Parser::new_from_str(text), first };
     let mut found = Vec::new();
@@ -136,7 +136,8 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What people forget most: `schedule: * * * * *` and `schedule: @daily` are no texts until they are quoted.
+/// Returns help for the most frequent mistake: `schedule: * * * * *` and `schedule: @daily` become texts only with
+/// quotation marks.
 fn quote_it(text: &str, line: usize) -> &'static str {
     let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
     let value = line.split_once(':').map(|(_, value)| value.trim_start()).unwrap_or_default();

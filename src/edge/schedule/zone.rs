@@ -1,4 +1,4 @@
-//! When a schedule is due in a place whose clocks change.
+//! The due times of a schedule in a time zone whose clocks change.
 
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeDelta, TimeZone};
 use chrono_tz::Tz;
@@ -6,20 +6,21 @@ use chrono_tz::Tz;
 use super::CronExpression;
 use crate::model::Timestamp;
 
-/// No change of clocks repeats more than a day.
+/// The longest search range around a change of clocks. No change repeats more than a day.
 const LONGEST_CHANGE: TimeDelta = TimeDelta::hours(26);
 
 impl CronExpression {
-    /// The first moment after `after` at which this is due where clocks show the time of `zone`; none if that is too far away
-    /// for the calendar (the year 2100).
+    /// Returns the first moment after `after` at which the expression is due in `zone`. The result is `None` if that
+    /// moment is beyond the calendar (the year 2100).
     ///
-    /// When clocks change, what names hours happens once for each time of day that it names: if the time is skipped, at
-    /// the first moment after the gap; if it comes twice, the first time. What is due in every hour follows the time that
-    /// really goes by: it is due in both of two equal hours, and not in an hour that there is not.
+    /// An expression that names hours is due once for each time of day that it names, even if the clocks change. If the
+    /// time is skipped, the expression is due at the first moment after the gap. If the time comes twice, it is due the
+    /// first time. An expression for every hour follows elapsed time. It is due in both of two repeated hours, and not
+    /// in a skipped hour.
     pub fn next(&self, after: Timestamp, zone: Tz) -> Option<Timestamp> {
         let seconds = i64::try_from(after.as_millis() / 1000).ok()?;
         let after = DateTime::from_timestamp(seconds, 0)?.naive_utc();
-        // Where clocks go back soon, a time of day that is over comes again.
+        // If the clocks go back soon, a local time that is over comes again.
         let (now, soon) = (offset(zone, after), offset(zone, after + LONGEST_CHANGE));
         let back = (now - soon).max(TimeDelta::zero());
         let mut local = self.after_local(after + now - back)?;
@@ -45,7 +46,7 @@ impl CronExpression {
         }
     }
 
-    /// When clocks show `local` and this is due: never, once, or twice.
+    /// Returns the moments at which the clocks show `local` and the expression is due: none, one, or two.
     fn moments(&self, local: NaiveDateTime, zone: Tz) -> (Option<NaiveDateTime>, Option<NaiveDateTime>) {
         match zone.from_local_datetime(&local) {
             MappedLocalTime::Single(moment) => (Some(moment.naive_utc()), None),
@@ -57,10 +58,10 @@ impl CronExpression {
     }
 }
 
-/// The moment at which clocks that skip `local` go forward.
+/// Returns the moment at which the clocks go forward over `local`.
 fn end_of_gap(local: NaiveDateTime, zone: Tz) -> NaiveDateTime {
     let (before, after) = (offset(zone, local - LONGEST_CHANGE), offset(zone, local + LONGEST_CHANGE));
-    // By the clocks of afterwards it is not time yet, by those of before it is over.
+    // With the later offset, `local` is too early. With the earlier offset, it is too late.
     let (mut early, mut late) = (local - after, local - before);
     while TimeDelta::seconds(1) < late - early {
         let middle = early + TimeDelta::seconds((late - early).num_seconds() / 2);
@@ -69,7 +70,7 @@ fn end_of_gap(local: NaiveDateTime, zone: Tz) -> NaiveDateTime {
     late
 }
 
-/// How far clocks are ahead of UTC.
+/// Returns the offset of the local clocks from UTC.
 fn offset(zone: Tz, moment: NaiveDateTime) -> TimeDelta {
     TimeDelta::seconds(i64::from(zone.offset_from_utc_datetime(&moment).fix().local_minus_utc()))
 }

@@ -1,47 +1,47 @@
-//! What an event hangs on: the call of a hook, the decision that let it happen.
+//! The context of an event: the call of a hook, or the decision that allowed a command.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::{AgentId, CallId, Decision, DecisionId, Digest, HookName, RequestId, RunId};
 
-/// One hook, asked about one action.
+/// One call of a hook about one action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HookCall {
     /// The hook.
     pub hook: HookName,
-    /// Whose action.
+    /// The agent that wants to do the action.
     pub agent: AgentId,
-    /// In which run.
+    /// The run of the agent.
     pub run: RunId,
-    /// Binds the action, as [`ActionFacts::input`](crate::model::ActionFacts::input) does.
+    /// The digest of the action, as in [`ActionFacts::input`](crate::model::ActionFacts::input).
     pub input: Digest,
-    /// The call of the tool, if the host program said.
+    /// The id of the tool call, if the host program named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
 }
 
-/// What let something happen: joins what the sandbox tells with the decision and its approval.
+/// The cause of a started command. It joins the reports of the sandbox with the decision and its approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Cause {
     /// The decision.
     pub decision: DecisionId,
-    /// In which run.
+    /// The run of the agent.
     pub run: RunId,
     /// The request that a person answered, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestId>,
-    /// The call of the tool, if the host program said.
+    /// The id of the tool call, if the host program named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
-    /// Whether it does what nobody can undo.
+    /// True if the action is irreversible.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub destructive: bool,
 }
 
 impl Cause {
-    /// What `decision` let happen; none if nothing was decided.
+    /// Returns the cause for `decision`. Returns none if the decision has no id, as in a dry run.
     pub fn of(decision: &Decision) -> Option<Cause> {
         Some(Cause {
             decision: decision.id?,

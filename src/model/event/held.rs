@@ -1,4 +1,4 @@
-//! What a file would change, once a person agrees.
+//! A change of a policy file that waits for the approval of a person.
 
 use std::{fmt, sync::Arc};
 
@@ -9,15 +9,17 @@ use super::{
     words::held_back,
 };
 
-/// The file gives more than before, and that waits for a person: what an engine would take over once one agrees.
+/// A pending change of a policy file that gives more permissions than before. The engine applies it when a person
+/// agrees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HeldChange {
-    /// Its number, which a person names to agree to just this.
+    /// The number of the change. A person names it to agree to exactly this change.
     pub change: u64,
-    /// What agents would gain, for use or for passing on, and what the file would give them that somebody else gives now.
+    /// The permissions that agents would gain, for use or for passing on. This includes permissions that another source
+    /// gives now and the file would give then.
     pub would_gain: Vec<(AgentId, Permission)>,
-    /// What else would be different, a sentence each, and for which agent; for none: settings.
+    /// Further changes, one sentence each, with the agent. Without an agent, the sentence is about the settings.
     pub besides: Vec<(Option<AgentId>, Arc<str>)>,
 }
 

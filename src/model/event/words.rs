@@ -1,4 +1,4 @@
-//! Events as people read them.
+//! The text form of events, for people.
 
 use std::{fmt, sync::Arc};
 
@@ -7,7 +7,7 @@ use super::{
     Event,
 };
 
-/// One readable line.
+/// Formats the event on one readable line.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

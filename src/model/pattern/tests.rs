@@ -1,4 +1,5 @@
-//! The search against a slow and obvious evaluator: every word that is not known is tried as every short list of words.
+//! Tests that compare the search with a slow and obvious evaluator. This evaluator tries every short list of words for
+//! each unknown word.
 
 use super::{CommandPattern, Coverage, Ends, Said, Spoken, base_name, is_like};
 
@@ -32,7 +33,7 @@ impl Numbers {
     }
 }
 
-/// Every list of at most two words that this may be.
+/// Returns every list of at most two words that this word may be.
 fn lists(said: &Said) -> Vec<Vec<String>> {
     let fit = |ends: &Ends| -> Vec<String> {
         let fits = |word: &&&str| word.starts_with(ends.start.as_str()) && word.ends_with(ends.end.as_str());
@@ -58,7 +59,7 @@ fn lines(words: &[Said]) -> Vec<Vec<String>> {
     })
 }
 
-/// Whether written words are like the pattern, with options and their values left out wherever that helps. Between
+/// Returns true if literal words match the pattern. Options and their values are skipped where that helps. Between
 /// `git` and its subcommand, `-C` takes the next word.
 fn naive(pattern: &[&str], words: &[String], first: bool, of_git: bool) -> bool {
     let Some((wanted, rest)) = pattern.split_first() else { return words.is_empty() };
@@ -93,7 +94,7 @@ fn what_may_be_like_a_pattern_is_found_and_what_certainly_is_needs_every_word() 
         if all.iter().any(is) {
             assert!(pattern.may_cover(&command), "{text}: {command:?}");
             met[0] += 1;
-            // What counts every unknown word as one falls here.
+            // An evaluator that counts every unknown word as one word fails here.
             let as_one =
                 |said: &Said| if matches!(said, Said::Is(_)) { said.clone() } else { Said::One(Ends::default()) };
             let command = Spoken { words: words.iter().map(as_one).collect(), anywhere };

@@ -1,9 +1,9 @@
-//! Secrets in texts that are kept and shown: left out, with nothing of them but a mark in their place.
+//! Redaction of secrets in stored and displayed texts. A mark replaces each secret, and no part of the secret remains.
 //!
-//! What binds an approval is made of the text before anything is left out of it (`ActionFacts::input`), so two actions
-//! never become one here. What is left out is one word without white space and without anything that a shell acts on, and
-//! it has the form of a token or stands where a known program takes a password: what could be run is shown, even where its
-//! name speaks of a secret. This is a net, not a wall.
+//! The digest that binds an approval is computed from the text before redaction (`ActionFacts::input`). Two different
+//! actions therefore stay different. A redacted secret is one word without white space and without shell operators. It
+//! has the form of a token, or it stands where a known program takes a password. Text that could run is shown, even if
+//! its name suggests a secret. Redaction is a safety net and no guarantee.
 
 mod names;
 mod scan;
@@ -13,29 +13,31 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use serde_json::Value;
 
-/// What begins the mark in the place of a secret. How many characters it had follows: `[redacted 17]`.
+/// The beginning of the mark that replaces a secret. The length of the secret in characters follows: `[redacted 17]`.
 const MARK_START: &str = "[redacted";
 
-/// What stands in the place of texts of which nothing is shown.
+/// The mark for a text that is hidden completely.
 const MARK: &str = "[redacted]";
 
-/// With more secrets than this in one text, what is derived from that text is left out as a whole.
+/// The most secrets in one source text. With more of them, a text derived from it is hidden completely.
 const MOST: usize = 64;
 
-/// Shorter secrets are too likely to be part of something else.
+/// The shortest secret that is searched in derived texts, in bytes. A shorter one is too likely to be part of another
+/// word.
 const SHORTEST: usize = 4;
 
-/// `text` as it may be kept and shown. Takes time in proportion to the text, and grows it at most thirteenfold.
+/// Returns `text` without secrets, for storing and displaying. The run time is proportional to the length of the text.
+/// The text grows at most thirteenfold.
 pub(crate) fn redacted(text: &str) -> Arc<str> {
     without(text, scan::secrets(text).iter()).into()
 }
 
-/// The secrets of a text from which others are made, looked for once.
+/// The secrets of a source text, found once and then removed from derived texts.
 #[derive(Debug)]
 pub(crate) struct Secrets<'t> {
     text: &'t str,
     spans: Vec<Range<usize>>,
-    /// Those that are long enough to be told from other words, the longest first.
+    /// The secrets that are long enough to be distinct from other words, longest first.
     values: Vec<&'t str>,
 }
 
@@ -49,15 +51,16 @@ impl<'t> Secrets<'t> {
         Secrets { text, spans, values }
     }
 
-    /// The text as it may be kept and shown, for a command line of which these are the programs: what runs is shown,
-    /// whatever it looks like.
+    /// Returns the text without secrets, for a command line that runs `programs`. A word that is part of a program name
+    /// is shown in any case.
     pub(crate) fn redacted_but(&self, programs: &[&str]) -> Arc<str> {
         let runs = |secret: &str| programs.iter().any(|program| program.contains(secret));
         let is_secret = |span: &&Range<usize>| self.text.get(Range::clone(span)).is_none_or(|secret| !runs(secret));
         without(self.text, self.spans.iter().filter(is_secret)).into()
     }
 
-    /// A text that was made from this one, and may have in it what only this one shows to be a secret.
+    /// Redacts a text that was derived from the source text. It may contain secrets that only the source text
+    /// identifies.
     pub(crate) fn redacted_in(&self, made: &str) -> Arc<str> {
         if self.values.is_empty() {
             return redacted(made);
@@ -70,12 +73,12 @@ impl<'t> Secrets<'t> {
     }
 }
 
-/// A text that was made from `source`, and may have in it what only `source` shows to be a secret.
+/// Redacts a text that was derived from `source`. It may contain secrets that only `source` identifies.
 pub(crate) fn redacted_with(text: &str, source: &str) -> Arc<str> {
     Secrets::of(source).redacted_in(text)
 }
 
-/// The same for values: texts inside, and what stands below a name that speaks of a secret.
+/// Redacts a JSON value: the texts inside, and each value whose name suggests a secret.
 pub(crate) fn redacted_value(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::from(redacted(text).as_ref()),
@@ -90,24 +93,24 @@ pub(crate) fn redacted_value(value: &Value) -> Value {
     }
 }
 
-/// Whether somebody who saw only a redacted text has put it in the place of the real one.
+/// Returns true if a text contains a redaction mark. Its author then saw only a redacted text.
 pub(crate) fn has_mark(text: &str) -> bool {
     text.match_indices(MARK_START).any(|(at, _)| text.get(at..).is_some_and(|rest| mark_at(rest.as_bytes()).is_some()))
 }
 
-/// What stands in the place of `secret`.
+/// Returns the mark that replaces `secret`.
 fn mark(secret: &str) -> String {
     format!("{MARK_START} {}]", secret.chars().count())
 }
 
-/// How long the mark is with which `text` begins, if it begins with one.
+/// Returns the length of the mark at the beginning of `text`, if there is one.
 fn mark_at(text: &[u8]) -> Option<usize> {
     let rest = text.strip_prefix(MARK_START.as_bytes())?;
     let number = rest.strip_prefix(b" ").map_or(0, |rest| 1 + rest.iter().take_while(|b| b.is_ascii_digit()).count());
     (rest.get(number) == Some(&b']')).then_some(MARK_START.len() + number + 1)
 }
 
-/// What is shown of a value whose name speaks of a secret, if it has the form of one.
+/// Returns the mark for a value whose name suggests a secret, if the value looks like one.
 fn hidden(name: &str, value: &Value) -> Option<Value> {
     if names::strength(name) != Some(names::Strength::Strong) {
         return None;

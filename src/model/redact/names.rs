@@ -1,30 +1,30 @@
-//! Names that say: what comes next is a secret.
+//! Names of options, variables and fields whose value is a secret.
 
-/// How much a name says about its value.
+/// The probability that the value of a name is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
-    /// It stands where a known program or a URL has a secret, and nothing else.
+    /// The value is at a place where a known program or a URL has a secret and nothing else.
     Certain,
-    /// What comes is a secret, unless it could be a program that the text runs later and has not the form of one.
+    /// The value is a secret, unless the text could run it as a program later and it does not look like a token.
     Strong,
-    /// It is one if chance seems to have made it.
+    /// The value is a secret if it looks random.
     Weak,
 }
 
-/// How a word ends that speaks of a secret.
+/// The endings of words that suggest a secret.
 const ENDS: [&str; 8] = ["password", "passwd", "passphrase", "passwort", "pass", "token", "secret", "apikey"];
 
-/// Words that end so and speak of none.
+/// Words with such an ending that do not suggest a secret.
 const NOT: [&str; 5] = ["bypass", "compass", "trespass", "underpass", "overpass"];
 
-/// Words that speak of a secret.
+/// Whole words that suggest a secret.
 const WHOLE: [&str; 6] = ["authorization", "cookie", "otp", "passcode", "pwd", "jwt"];
 
-/// Words that may.
+/// Words that may suggest a secret.
 const WEAK: [&str; 9] = ["key", "keys", "auth", "credential", "credentials", "secrets", "sig", "signature", "tokens"];
 
-/// Whether a name ends in the two letters of a word that speaks of a secret. Most names do not, and nothing else is
-/// compared of them.
+/// Returns true if a name ends with the last two letters of a word that suggests a secret. Most names do not, so this
+/// test avoids further comparisons.
 fn ends_like_one(name: &str) -> bool {
     let Some((before, [one, last])) = name.trim_end_matches(['_', '-', '.']).as_bytes().split_last_chunk() else {
         return false;
@@ -57,13 +57,13 @@ fn ends_like_one(name: &str) -> bool {
         )
 }
 
-/// What `name`, as in `--db-password`, `API_KEY` or `clientSecret`, says about its value. The last word of it counts: a
+/// Classifies a name, such as `--db-password`, `API_KEY` or `clientSecret`. Only its last word counts: the value of
 /// `token-file` is a file.
 pub(super) fn strength(name: &str) -> Option<Strength> {
     if !ends_like_one(name) {
         return None;
     }
-    // Who asks for a password is a program.
+    // These values are a directory, or a program that asks for a password.
     if matches!(name, "PWD" | "OLDPWD" | "pwd") || name.to_ascii_lowercase().ends_with("askpass") {
         return None;
     }
@@ -97,7 +97,7 @@ fn is_variable(name: &str) -> bool {
     name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
 
-/// The last word of a name and the one before it, in small letters.
+/// Returns the last word of a name and the word before it, in lower case.
 fn last_words(name: &str) -> (String, String) {
     let (mut words, mut word, mut small_before) = ((String::new(), String::new()), String::new(), false);
     for c in name.chars() {
@@ -118,13 +118,13 @@ fn last_words(name: &str) -> (String, String) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShortOption {
     pub(super) letter: u8,
-    /// Whether its value may be the next word.
+    /// True if the value may be the next word.
     pub(super) apart: bool,
-    /// What stands between a name and the secret, if a name comes first.
+    /// The character between a name and the secret, if a name comes first.
     pub(super) after: Option<u8>,
 }
 
-/// The short option by which `program` is told a secret, if it has one.
+/// Returns the short option of `program` that takes a secret, if there is one.
 pub(super) fn option_of(program: &str) -> Option<ShortOption> {
     let option = |letter, apart, after| Some(ShortOption { letter, apart, after });
     let mut program = program;
@@ -134,7 +134,7 @@ pub(super) fn option_of(program: &str) -> Option<ShortOption> {
     match program {
         "mysql" | "mysqldump" | "mysqladmin" | "mysqlimport" | "mysqlshow" | "mysqlcheck" | "mariadb"
         | "mariadb-dump" | "mariadb-admin" | "7z" | "7za" | "7zr" | "7zz" => option(b'p', false, None),
-        // `docker login`, `az login`, `helm registry login` and others.
+        // Subcommands such as `docker login`, `az login`, `helm registry login`.
         "login" | "sshpass" | "mongo" | "mongosh" | "mongodump" | "mongorestore" | "mongoexport" | "mongoimport" => {
             option(b'p', true, None)
         }

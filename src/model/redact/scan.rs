@@ -1,4 +1,4 @@
-//! Finds the secrets in a text, from its beginning to its end, once.
+//! The scanner that finds secrets in one pass through a text.
 
 use std::{cell::Cell, ops::Range};
 
@@ -7,12 +7,12 @@ use super::{
     tokens,
 };
 
-/// The secrets in `text`, in order, none inside another.
+/// Returns the secrets in `text`, in order. No secret is inside another.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
     secrets_counting(text).0
 }
 
-/// The same, with the number of bytes that were looked at to find them.
+/// Returns the secrets, and the number of bytes that the scanner read.
 pub(super) fn secrets_counting(text: &str) -> (Vec<Range<usize>>, usize) {
     let scanner = Scanner {
         text,
@@ -30,16 +30,16 @@ pub(super) fn secrets_counting(text: &str) -> (Vec<Range<usize>>, usize) {
     scanner.all()
 }
 
-/// Stretches whose end is looked for again and again, from one place in them after the other.
+/// A kind of stretch. The scanner asks for the end of one stretch from many positions in it.
 #[derive(Clone, Copy)]
 enum Stretch {
     /// A word outside of quotations.
     Bare,
-    /// A value inside of one.
+    /// A value inside of a quotation.
     Inside,
-    /// A value inside of one that may have white space.
+    /// A value inside of a quotation that may contain white space.
     InsideData,
-    /// Characters of which nothing but one word can be made.
+    /// Characters that can only form one word.
     Plain,
 }
 
@@ -47,18 +47,18 @@ struct Scanner<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
-    /// What stands between quotation marks as a shell reads them, if that is sure.
+    /// The insides of quotations, as a shell reads them. Empty if they are uncertain.
     quoted: Vec<Range<usize>>,
     found: Vec<Range<usize>>,
-    /// Whether a word may come back somewhere else in the text, and be run there.
+    /// True if the text may insert one of its words at another place and run it there.
     comes_back: bool,
-    /// The short option by which the program at hand is told a secret.
+    /// The short option with which the current program takes a secret.
     option: Option<ShortOption>,
-    /// How many more words stand near one that speaks of a secret.
+    /// The number of further words that are near a word that suggests a secret.
     near: u8,
-    /// Whether the program at hand gives commands names: what stands behind one is a command.
+    /// True if the current program defines names for commands. The value of such a name is a command.
     names_commands: bool,
-    /// For each kind of stretch, the last one that was measured.
+    /// The last measured stretch of each kind.
     seen: [Cell<(usize, usize)>; 4],
     steps: Cell<usize>,
 }
@@ -75,7 +75,7 @@ impl Scanner<'_> {
                 self.names_commands = false;
             }
             if let Some(length) = super::mark_at(self.rest(self.at)) {
-                // The secret that was near is here.
+                // The secret that was expected near here is this mark.
                 self.near = 0;
                 self.at += length;
             } else if self.rest(self.at).starts_with(b"://") {
@@ -103,14 +103,14 @@ impl Scanner<'_> {
         self.text.get(span).unwrap_or_default()
     }
 
-    /// One past the last of the bytes from `at` that are like `like`.
+    /// Returns the end of the bytes from `at` that satisfy `like`.
     fn while_like(&self, at: usize, like: impl Fn(u8) -> bool) -> usize {
         let count = self.rest(at).iter().take_while(|byte| like(**byte)).count();
         self.steps.set(self.steps.get() + count);
         at + count
     }
 
-    /// One past the end of the stretch in which `at` lies: measured once, asked for from many places.
+    /// Returns the end of the stretch that contains `at`. Each stretch is measured once.
     fn end_of(&self, kind: Stretch, at: usize) -> usize {
         let Some(seen) = self.seen.get(kind as usize) else { return at };
         let (start, end) = seen.get();
@@ -135,7 +135,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A run of letters, digits, `-`, `_` and `.`: a name, a program, an option, a secret.
+    /// Reads a run of letters, digits, `-`, `_` and `.`: a name, a program, an option or a secret.
     fn word(&mut self) {
         let start = self.at;
         let end = self.while_like(start, is_name);
@@ -170,7 +170,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// `IDENTIFIED BY`, as SQL says it.
+    /// Returns true for the word after `IDENTIFIED` in the SQL phrase `IDENTIFIED BY`.
     fn is_after_identified_by(&self, run: &str, start: usize) -> bool {
         run.eq_ignore_ascii_case("by") && {
             let before = self.part(start.saturating_sub(11)..start).trim_end().to_ascii_lowercase();
@@ -178,7 +178,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A word near one that speaks of a secret is one if it looks like one.
+    /// Redacts a word near a name that suggests a secret, if the word looks random.
     fn chance(&mut self, start: usize) {
         self.near -= 1;
         let end = self.end_of(Stretch::Bare, start);
@@ -188,11 +188,11 @@ impl Scanner<'_> {
         }
     }
 
-    /// Whatever belongs to the name in `name`.
+    /// Redacts the value of the name at `name`, if it is a secret.
     fn value_of(&mut self, name: Range<usize>, is_option: bool, strength: Strength) {
         self.near = 3;
         let mut at = name.end;
-        // The name itself may be quoted, as in JSON, and that within a quotation.
+        // The name itself may be quoted, as in JSON, and that quotation may be inside another one.
         let marks = self.while_like(at, |byte| byte == b'\\');
         let is_quoted = matches!(self.byte(marks), Some(b'"' | b'\'')) && name.start > 0;
         if is_quoted && matches!(self.byte(name.start - 1), Some(b'"' | b'\'')) {
@@ -215,7 +215,7 @@ impl Scanner<'_> {
     fn after_sign(&mut self, at: usize, may_be_apart: bool, strength: Strength, name: usize) {
         let at = if may_be_apart { self.while_like(at, |byte| byte == b' ') } else { at };
         let mut span = self.value(at, name);
-        // `Authorization: Bearer …`: the word that says how is no secret.
+        // In `Authorization: Bearer …`, the word for the scheme is no secret.
         let first = self.while_like(span.start, |byte| byte.is_ascii_alphabetic());
         if is_scheme(self.part(span.start..first)) && self.byte(first) == Some(b' ') {
             span = if first < span.end { first + 1..span.end } else { self.value(first + 1, name) };
@@ -223,7 +223,7 @@ impl Scanner<'_> {
         self.keep_or_leave_out(span, strength);
     }
 
-    /// `--password hunter2`; without an option, only a quotation is a value.
+    /// Reads a value after a space, as in `--password hunter2`. If `only_quoted` is set, only a quotation is a value.
     fn after_space(&mut self, at: usize, strength: Strength, only_quoted: bool) {
         let at = self.while_like(at, |byte| byte == b' ');
         let quoted = matches!(self.byte(at), Some(b'"' | b'\''));
@@ -258,7 +258,7 @@ impl Scanner<'_> {
         true
     }
 
-    /// Whether a quotation that begins before `span` ends behind it.
+    /// Returns true unless a quotation mark precedes `span` and no equal one follows it.
     fn is_whole(&self, span: &Range<usize>) -> bool {
         let before = span.start.checked_sub(1).and_then(|at| self.byte(at));
         !matches!(before, Some(b'"' | b'\'')) || self.byte(span.end) == before
@@ -271,11 +271,11 @@ impl Scanner<'_> {
             name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         });
         if is_reference {
-            // Its name is no secret either, however it looks.
+            // The name of a variable is no secret either, even if it looks like one.
             self.at = self.at.max(span.end);
             return;
         }
-        // What a person is asked about they see, unless it cannot be anything that runs.
+        // A person must see the text that they approve. So a value stays visible unless it cannot run.
         let shown = match strength {
             Strength::Certain => self.end_of(Stretch::Plain, span.start) < span.end,
             Strength::Strong => {
@@ -291,7 +291,7 @@ impl Scanner<'_> {
         self.leave_out(span);
     }
 
-    /// The value that begins at `at`, for a name that begins at `name`.
+    /// Returns the value that begins at `at`, for a name that begins at `name`.
     fn value(&self, at: usize, name: usize) -> Range<usize> {
         if let Some(inside) = self.quotation_at(at + 1).filter(|_| matches!(self.byte(at), Some(b'"' | b'\''))) {
             return inside;
@@ -300,7 +300,8 @@ impl Scanner<'_> {
         let around = around.filter(|span| span.start <= at);
         let inner = self.while_like(at, |byte| byte == b'\\');
         if let Some(b'"' | b'\'') = self.byte(inner) {
-            // A quotation within one: data if all of it is, and otherwise perhaps a command with words of its own.
+            // A quotation within another one. It is data if the outer quotation is JSON. Otherwise it may be a command
+            // with several words.
             let start = inner + 1;
             let is_data = around.as_ref().is_some_and(|span| is_json(self.part(span.clone())));
             let kind = if is_data { Stretch::InsideData } else { Stretch::Inside };
@@ -314,7 +315,7 @@ impl Scanner<'_> {
         at..self.end_of(Stretch::Bare, at)
     }
 
-    /// Where a word ends that begins outside of a quotation; it may go on in one.
+    /// Returns the end of a word that begins outside of a quotation. The word may continue in a quotation.
     fn bare_end(&self, mut at: usize) -> usize {
         let start = at;
         loop {
@@ -339,7 +340,7 @@ impl Scanner<'_> {
         self.quoted.get(place).cloned()
     }
 
-    /// `user:password@`, or a token in the place of the user.
+    /// Redacts the password in `user:password@`, or a token that replaces the user.
     fn user_of_url(&mut self) {
         let start = self.at;
         let end = self.while_like(start, |byte| {
@@ -355,7 +356,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The lines of a private key; nothing else that may follow its first line.
+    /// Redacts the lines of a private key. Other text after its first line stays.
     fn private_key(&mut self, at: usize) -> bool {
         let head = self.while_like(at, |byte| byte.is_ascii_uppercase() || byte == b' ').min(at + 64);
         if !self.part(at..head).contains("PRIVATE KEY") {
@@ -365,7 +366,7 @@ impl Scanner<'_> {
         loop {
             let start = self.after_line_break(self.at);
             let end = self.while_like(start, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
-            // A short line may be a command, unless it is filled up.
+            // A short line may be a command, unless padding ends it.
             let filled = self.part(start..end).ends_with('=') && start > head + 64;
             let last = filled && self.rest(self.after_line_break(end)).starts_with(b"-----END");
             if end == start || !(last || end - start >= 24 && tokens::is_random(self.part(start..end))) {
@@ -375,7 +376,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// White space, and line breaks as JSON writes them.
+    /// Skips white space, and line breaks in JSON notation.
     fn after_line_break(&self, mut at: usize) -> usize {
         loop {
             match self.byte(at) {
@@ -387,8 +388,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether a text may put a word of it where it runs: by an expansion, or through a file, a pipe or a here-document into a
-/// shell. In any other text a word that is given to a program stays what it is given for.
+/// Returns true if a text may run one of its own words: by an expansion, or through a file, a pipe or a here-document
+/// into a shell. In any other text, a word stays an argument of its program.
 fn comes_back(text: &str) -> bool {
     text.bytes().enumerate().any(|(at, byte)| {
         let beside = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)) == Some(&b'|');
@@ -404,7 +405,8 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// What a shell would act on ends a value; white space does, unless it is known to be data.
+/// Returns true for a byte that ends a value. A shell operator does. White space does too, unless the value is known to
+/// be data.
 fn ends_value(byte: u8, is_data: bool) -> bool {
     matches!(byte, b';' | b'|' | b'&' | b'<' | b'>' | b'(' | b')' | b'`' | b'\n')
         || !is_data && byte.is_ascii_whitespace()
@@ -414,7 +416,7 @@ fn is_scheme(word: &str) -> bool {
     ["basic", "bearer", "digest", "negotiate", "token", "apikey"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
-/// Nothing that a shell acts on, and no white space.
+/// Returns true for a byte that is neither a shell operator nor white space.
 fn is_plain(byte: u8) -> bool {
     is_name(byte) || matches!(byte, b'+' | b'/' | b'=' | b'%' | b'@' | b':' | b',' | b'^' | b'~')
 }
@@ -426,12 +428,13 @@ fn is_json(text: &str) -> bool {
     text.strip_prefix('{').is_some_and(|rest| rest.trim_start_matches([' ', '\n', '\\']).starts_with('"'))
 }
 
-/// Whether a text is one word that has the form of a token.
+/// Returns true if a text is one word that looks like a token.
 pub(super) fn is_token(text: &str) -> bool {
     text.bytes().all(is_plain) && !text.starts_with(['/', '.', '~']) && tokens::is_token(text)
 }
 
-/// The insides of quotations as a shell reads them. None if something makes that unsure: then a value ends with its word.
+/// Returns the insides of quotations, as a shell reads them. Returns none if they are uncertain. Each value then ends
+/// with its word.
 fn quoted(text: &str) -> Vec<Range<usize>> {
     if is_unsure(text) {
         return Vec::new();
@@ -452,14 +455,14 @@ fn quoted(text: &str) -> Vec<Range<usize>> {
     if open.is_some() { Vec::new() } else { spans }
 }
 
-/// Whether something in a text makes it unsure which quotation marks belong together.
+/// Returns true if a text makes it uncertain which quotation marks belong together.
 fn is_unsure(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.iter().enumerate().any(|(at, byte)| match byte {
         b'`' | b'#' => true,
         b'<' => bytes.get(at + 1) == Some(&b'<'),
         b'$' => matches!(bytes.get(at + 1), Some(b'(' | b'{' | b'\'')),
-        // A mark may stand where one of the others stood.
+        // The mark may replace a text that contained a quotation mark.
         b'[' => bytes.get(at..).is_some_and(|rest| rest.starts_with(super::MARK_START.as_bytes())),
         _ => false,
     })

@@ -4,7 +4,7 @@ use super::{MARK, MARK_START, Secrets, redacted, redacted_with, scan};
 
 const SECRET: &str = "hunter2aB3x";
 
-/// What a person reads of `text`, where the secret was.
+/// Returns the redacted text, with `*` for each secret.
 fn shown(text: &str) -> String {
     let text = redacted(text);
     let (mut told, mut rest) = (String::new(), text.as_ref());
@@ -63,7 +63,7 @@ fn short_options_are_secrets_where_the_program_says_so() {
 
 #[test]
 fn known_forms_are_secrets_wherever_they_stand() {
-    // Put together here, so that nobody takes this file for a place where secrets lie.
+    // The tokens are assembled here, so that no secret scanner reports this file.
     let body = "0123456789abcdefghijABCDEFGHIJ0123456789";
     for start in ["ghp_", "github_pat_", "sk-", "sk-proj-", "xoxb-", "glpat-", "AKIA", "npm_", "hf_"] {
         let token = format!("{start}{body}");
@@ -98,7 +98,7 @@ fn what_is_no_secret_stays() {
     }
 }
 
-/// A mark must not hide what runs: somebody who writes commands could otherwise show a person half of one.
+/// A mark must not hide commands. Otherwise the author of a command could show only half of it to a person.
 #[test]
 fn nothing_that_runs_hides_behind_a_mark() {
     for (text, told) in [
@@ -126,7 +126,7 @@ fn what_is_made_of_a_text_leaves_out_what_only_the_text_shows() {
     assert_eq!(&*redacted_with("anything", &many), MARK);
 }
 
-/// What a person says yes to, they have read: the naive way hides whatever stands behind a name.
+/// A person must read everything that they approve. A naive redaction hides any value of a suspicious name.
 #[test]
 fn what_may_be_code_is_shown_whatever_its_name_says() {
     for text in [
@@ -156,7 +156,7 @@ fn what_may_be_code_is_shown_whatever_its_name_says() {
     assert_eq!(&*told, "TOKEN=x9K2m4Qp7Lz1; $TOKEN && deploy --token=[redacted 13]");
 }
 
-/// A word that nothing in the text can run is a secret where its name says so, however short or plain it is.
+/// A word that the text cannot run is a secret if its name suggests one, even if it is short or plain.
 #[test]
 fn a_plain_password_is_left_out_where_it_cannot_come_back_as_a_program() {
     for (text, expected) in [
@@ -186,7 +186,7 @@ fn what_is_left_out_says_how_long_it_was() {
     assert!(super::has_mark("x [redacted 11]") && super::has_mark("[redacted]") && !super::has_mark("[redacted x]"));
 }
 
-/// The naive scanner reads the rest of `key=key=key=…` once for each `key`.
+/// A naive scanner reads the rest of `key=key=key=…` once for each `key`.
 #[test]
 fn the_work_grows_with_the_length_and_no_faster() {
     let pieces = [
@@ -279,7 +279,7 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..24).prop_map(|words| words.concat())
 }
 
-/// Commands whose quotation marks match.
+/// Generates commands whose quotation marks match.
 fn commands() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "mysql",
@@ -318,7 +318,7 @@ proptest! {
         prop_assert_eq!(&redacted(&once), &once);
     }
 
-    /// Where quotation marks do not match, a second time may leave out more. It brings nothing back.
+    /// If quotation marks do not match, a second redaction may remove more. It never restores a secret.
     #[test]
     fn doing_it_twice_shows_nothing_more(text in texts()) {
         let once = redacted(&text);

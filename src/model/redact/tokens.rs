@@ -1,6 +1,6 @@
-//! Secrets that are known by their form, wherever they stand.
+//! Secrets with a known form, at any place in a text.
 
-/// How it begins, and how many more letters, digits, `-`, `_` and `.` it has at least.
+/// The known prefixes of tokens, each with the least number of further letters, digits, `-`, `_` and `.`.
 const FORMS: [(&str, usize); 33] = [
     ("AGE-SECRET-KEY-1", 16),
     ("AIza", 30),
@@ -37,10 +37,11 @@ const FORMS: [(&str, usize); 33] = [
     ("xoxs-", 10),
 ];
 
-/// What is shorter has none of the forms below.
+/// The length of the shortest form below.
 const SHORTEST_FORM: usize = 15;
 
-/// Where in `run` (letters, digits, `-`, `_`, `.`) a secret begins; it ends with the run.
+/// Returns the position in `run` at which a secret begins. `run` has only letters, digits, `-`, `_` and `.`. The secret
+/// ends with the run.
 pub(super) fn begins_in(run: &str) -> Option<usize> {
     let mut before = None;
     let longest_start = run.len().checked_sub(SHORTEST_FORM)?;
@@ -59,30 +60,31 @@ fn is_one(text: &str) -> bool {
     known || is_sk(text) || is_jwt(text)
 }
 
-/// `sk-` and something no word looks like.
+/// Returns true for `sk-` followed by at least 16 characters with two digits, which no word has.
 fn is_sk(text: &str) -> bool {
     text.strip_prefix("sk-")
         .is_some_and(|rest| rest.len() >= 16 && rest.bytes().take(64).filter(u8::is_ascii_digit).count() >= 2)
 }
 
-/// The base64 of `{"`, and at least one more part.
+/// Returns true for the base64 form of `{"`, followed by at least one more part.
 fn is_jwt(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("eyJ") else { return false };
     let head = rest.bytes().take(1024).position(|byte| byte == b'.');
     head.is_some_and(|head| head >= 8 && rest.len() >= head + 9)
 }
 
-/// Whether a word looks as if chance had made it.
+/// Returns true if a word looks random.
 pub(super) fn is_random(word: &str) -> bool {
     word.len() >= 16 && is_mixed(word, 3.0)
 }
 
-/// Whether a word has the form of a token: known, or long and mixed enough that no program is called so.
+/// Returns true if a word looks like a token: it has a known form, or it is too long and mixed for the name of a
+/// program.
 pub(super) fn is_token(word: &str) -> bool {
     (word.len() >= 10 && is_mixed(word, 2.8)) || is_one(word)
 }
 
-/// At least two digits, two letters, and so many bits in each character.
+/// Returns true if a word has at least two digits, two letters, and `least` bits of entropy per character.
 fn is_mixed(word: &str, least: f64) -> bool {
     let (mut counts, mut total) = ([0_u32; 256], 0_u32);
     let (mut digits, mut letters) = (0, 0);
@@ -106,7 +108,7 @@ mod tests {
     #[test]
     fn no_form_is_shorter_than_the_shortest() {
         assert_eq!(FORMS.iter().map(|(start, more)| start.len() + more).min(), Some(SHORTEST_FORM));
-        // `sk-` and sixteen characters; `eyJ`, eight of the head, and nine.
+        // `sk-` has 16 more characters. `eyJ` has 8 more in the head, and 9 after it.
         assert!(SHORTEST_FORM <= "sk-".len() + 16 && SHORTEST_FORM <= "eyJ".len() + 8 + 9);
     }
 }

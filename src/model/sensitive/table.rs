@@ -1,32 +1,33 @@
-//! The one table of sensitive names: what a file or directory of this name is to somebody who writes it. The classifier,
-//! the engine, the sandbox and the list of protected paths ask it.
+//! The one table of sensitive names. A row tells what a file or directory of this name can do for an attacker who
+//! writes it. The classifier, the engine, the sandbox and the list of protected paths use this table.
 //!
-//! Names are compared without regard to ASCII case, and without dots and spaces at their end, which some file systems
-//! drop. What agents write all day (`Makefile`, `package.json`, `Cargo.toml`) is not in it.
+//! The comparison ignores ASCII case, and dots and spaces at the end of a name, because some file systems drop them.
+//! Files that agents write often (`Makefile`, `package.json`, `Cargo.toml`) are not in the table.
 
 use std::{ops::BitOr, sync::LazyLock};
 
-/// The columns of the table that are set for a name. A name without any is not sensitive.
+/// The columns that are set for a name. A name without any column is not sensitive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Columns(u8);
 
-/// A secret usually lies there.
+/// The file or directory usually contains a secret.
 const SECRET: Columns = Columns(1);
-/// A program runs or obeys it without being told to.
+/// A program runs or obeys the file or directory automatically.
 const OBEYED: Columns = Columns(2);
-/// The sandbox holds its place at the top of a write root while it is missing: an empty directory there harms nobody.
+/// The sandbox reserves its place at the top of a write root while it is missing. An empty directory in this place is
+/// harmless.
 #[cfg(feature = "sandbox")]
 const HELD: Columns = Columns(4);
 /// The system starts from it, or knows its users by it.
 const CRITICAL: Columns = Columns(8);
-/// What is missing and held is a file, and no directory.
+/// The reserved place is a file, not a directory.
 #[cfg(feature = "sandbox")]
 const FILE: Columns = Columns(16);
-/// A program obeys the directory, and its place can be held.
+/// A program obeys the directory, and its place can be reserved.
 const OBEYED_HELD: Columns = Columns(2 | 4);
-/// A program obeys the file, and its place can be held.
+/// A program obeys the file, and its place can be reserved.
 const OBEYED_FILE: Columns = Columns(2 | 4 | 16);
-/// A program obeys it, and secrets lie in it.
+/// A program obeys it, and it contains secrets.
 const OBEYED_SECRET: Columns = Columns(1 | 2);
 
 impl Columns {
@@ -57,38 +58,39 @@ impl BitOr for Columns {
     }
 }
 
-/// The names that a row is about, in lower case.
+/// The names that a row matches, in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Form {
     Whole(&'static str),
-    /// In this case only, where the disk tells cases apart.
+    /// Matches in this case only, if the disk distinguishes cases.
     Exactly(&'static str),
     Begins(&'static str),
     Ends(&'static str),
-    /// The name up to its first dot, other than one it begins with, ends so.
+    /// Matches the end of the stem. The stem is the part before the first dot. A dot at the start of the name does not
+    /// count.
     StemEnds(&'static str),
 }
 use Form::{Begins, Ends, Exactly, StemEnds, Whole};
 
-/// The place in which a name counts.
+/// The directory in which a row applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Where {
     Anywhere,
-    /// In a directory of this name.
+    /// Applies in a directory of this name.
     In(&'static str),
-    /// At the root of the file system.
+    /// Applies at the root of the file system.
     AtRoot,
-    /// In the directory of this name at the root of the file system.
+    /// Applies in the directory of this name at the root of the file system.
     AtRootIn(&'static str),
 }
 use Where::{Anywhere, AtRoot, AtRootIn, In};
 
-/// One row.
+/// One row: the names, the directory, and the columns.
 #[derive(Clone, Copy, Debug, Hash)]
 struct Row(Form, Where, Columns);
 
 const ROWS: &[Row] = &[
-    // Of agents and editors: instructions, hooks, tasks.
+    // Agents and editors: instructions, hooks, tasks.
     Row(Whole(".agents"), Anywhere, OBEYED_HELD),
     Row(Whole(".claude"), Anywhere, OBEYED_HELD),
     Row(Whole(".codex"), Anywhere, OBEYED_HELD),
@@ -101,7 +103,7 @@ const ROWS: &[Row] = &[
     Row(Whole("agents.toml"), Anywhere, OBEYED_FILE),
     Row(Whole("task.md"), Anywhere, OBEYED),
     Row(Ends(".md"), In("heartbeat"), OBEYED),
-    // Of version control: hooks, and configuration that runs programs.
+    // Version control: hooks, and configuration that runs programs.
     Row(Whole(".git"), Anywhere, OBEYED_HELD),
     Row(Whole(".gitconfig"), Anywhere, OBEYED),
     Row(Whole(".gitmodules"), Anywhere, OBEYED_FILE),
@@ -112,9 +114,9 @@ const ROWS: &[Row] = &[
     Row(Whole("config.worktree"), In(".git"), OBEYED),
     Row(Whole("hooks"), In(".git"), OBEYED),
     Row(Whole("modules"), In(".git"), OBEYED),
-    // Makes a repository of the directory in which it lies, whose configuration `git status` obeys.
+    // `HEAD` turns its directory into a repository, whose configuration `git status` obeys.
     Row(Exactly("HEAD"), Anywhere, OBEYED),
-    // Of shells, editors and terminals: run when they start.
+    // Shells, editors and terminals: files that run when they start.
     Row(Whole(".bash_login"), Anywhere, OBEYED),
     Row(Whole(".bash_logout"), Anywhere, OBEYED),
     Row(Whole(".bash_profile"), Anywhere, OBEYED),
@@ -130,11 +132,11 @@ const ROWS: &[Row] = &[
     Row(Whole(".zprofile"), Anywhere, OBEYED),
     Row(Whole(".zshenv"), Anywhere, OBEYED),
     Row(Whole(".zshrc"), Anywhere, OBEYED),
-    // Of schedulers.
+    // Schedulers.
     Row(Whole("crontab"), Anywhere, OBEYED),
     Row(Whole("launchagents"), Anywhere, OBEYED),
     Row(Whole("launchdaemons"), Anywhere, OBEYED),
-    // Of build tools and package managers: what makes them run something else in this directory.
+    // Build tools and package managers: files that make them run other programs in this directory.
     Row(Whole(".envrc"), Anywhere, Columns(1 | 2 | 4 | 16)),
     Row(Whole(".mise.toml"), Anywhere, OBEYED_FILE),
     Row(Whole(".mvn"), Anywhere, OBEYED_HELD),
@@ -184,7 +186,7 @@ const ROWS: &[Row] = &[
     Row(Whole("gshadow"), Anywhere, SECRET),
     Row(Whole("shadow"), Anywhere, SECRET),
     Row(Whole("sudoers"), Anywhere, OBEYED_SECRET),
-    // Of the system: a right to everything is none to this.
+    // The system: a permission for everything does not include these.
     Row(Whole("bin"), AtRoot, OBEYED),
     Row(Whole("boot"), AtRoot, Columns(2 | 8)),
     Row(Whole("dev"), AtRoot, OBEYED),
@@ -213,15 +215,15 @@ const ROWS: &[Row] = &[
     Row(Whole("sudoers.d"), AtRootIn("etc"), CRITICAL),
 ];
 
-/// The length of the shortest name that a stem can decide about.
+/// The length of the shortest name to which a stem row can apply.
 const SHORTEST_STEM: usize = "credentials".len();
 
-/// The place of a component in its path.
+/// The position of a component in its path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At<'p> {
-    /// The name of the directory that holds it; empty if that is not known, or is the root.
+    /// The name of the directory that contains the component. Empty if that is unknown or the root.
     pub(crate) above: &'p str,
-    /// The number of components before it, in an absolute path.
+    /// The number of components before it, if the path is absolute.
     pub(crate) depth: Option<usize>,
 }
 
@@ -246,16 +248,16 @@ impl Row {
     }
 }
 
-/// The columns of a component of a path.
+/// Returns the columns of a component of a path.
 pub(crate) fn columns(name: &str, at: At<'_>) -> Columns {
-    // Copies of the system's own files have a `-` behind their name.
+    // Backup copies of system files end with `-`.
     let name = if at.depth == Some(1) { name.trim_end_matches('-') } else { name };
     let name = name.trim_end_matches(['.', ' ']);
     let met = INDEX.rows(name).filter(|row| row.is_met(name, at));
     met.fold(Columns::NONE, |columns, Row(_, _, more)| columns | *more)
 }
 
-/// A number that is another one for another table.
+/// Returns a number that changes when the table changes.
 #[cfg(feature = "sandbox")]
 pub(crate) fn fingerprint() -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
@@ -264,7 +266,8 @@ pub(crate) fn fingerprint() -> u64 {
     hasher.finish()
 }
 
-/// The paths, below the top of a directory, whose places can be held while they are missing, and whether each is a file.
+/// Lists the paths, relative to the top of a directory, whose places can be reserved while they are missing. The flag
+/// is true for a file.
 #[cfg(feature = "sandbox")]
 pub(crate) fn held_in_place() -> impl Iterator<Item = (String, bool)> {
     ROWS.iter().filter(|Row(_, _, columns)| columns.has(HELD)).filter_map(|Row(form, place, columns)| {
@@ -277,27 +280,27 @@ pub(crate) fn held_in_place() -> impl Iterator<Item = (String, bool)> {
     })
 }
 
-/// What git looks for to take a directory of any name for a repository: without one of them it is none. A `HEAD` that is no
-/// reference is in the way of `git diff HEAD`, so its place is the last that is held.
+/// The entries by which git recognizes a repository. Without any one of them, a directory is no repository. A `HEAD`
+/// that is no reference breaks `git diff HEAD`, so the place of `HEAD` is the last one to reserve.
 #[cfg(feature = "sandbox")]
 pub(crate) const REPOSITORY: [&str; 3] = ["refs", "objects", "HEAD"];
 
-/// What git obeys in a repository, and whether it is a file.
+/// The entries that git obeys in a repository. The flag is true for a file.
 #[cfg(feature = "sandbox")]
 pub(crate) const OBEYED_IN_REPOSITORY: [(&str, bool); 4] =
     [("config", true), ("config.worktree", true), ("hooks", false), ("commondir", true)];
 
-/// True if a directory with this name in it may be one that git takes for a repository.
+/// Returns true if git may recognize a directory with an entry of this name as a repository.
 #[cfg(feature = "sandbox")]
 pub(crate) fn makes_a_repository(name: &str) -> bool {
     name == "commondir" || REPOSITORY.contains(&name)
 }
 
-/// The rows by what they begin or end with: most names are compared with none.
+/// An index of the rows by their first or last byte. It saves most comparisons.
 #[derive(Debug)]
 struct Index {
-    /// The rows of names that begin with each byte, whole or not, and which lengths the whole ones have; the last bit is
-    /// for names that only begin so.
+    /// For each first byte: the rows of names that begin with it, and a bit set of the lengths of whole names. The
+    /// highest bit marks rows that match a prefix.
     starts: Vec<(u32, Vec<Row>)>,
     /// The rows of names that end with each byte.
     ends: Vec<Vec<Row>>,
@@ -306,7 +309,7 @@ struct Index {
 
 static INDEX: LazyLock<Index> = LazyLock::new(Index::new);
 
-/// The bit of names that only begin like a row.
+/// The bit for rows that match a prefix.
 const BEGINS: u32 = 1 << 31;
 
 impl Index {
@@ -336,7 +339,7 @@ impl Index {
         index
     }
 
-    /// The rows that may be about `name`, and all that are.
+    /// Returns all rows that match `name`, and some that do not.
     fn rows(&self, name: &str) -> impl Iterator<Item = &Row> {
         let bytes = name.as_bytes();
         let at = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(byte.to_ascii_lowercase()));
@@ -372,7 +375,8 @@ pub(super) fn ends_with(name: &str, end: &str) -> bool {
     start.and_then(|start| name.get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
 }
 
-/// An example for each row: a path that it is about, and its columns. For tests that compare who asks the table.
+/// Returns an example path for each row, and whether the row marks a secret. Tests use it to compare the users of the
+/// table.
 #[doc(hidden)]
 pub fn examples() -> Vec<(String, bool)> {
     let example = |Row(form, place, columns): &Row| {

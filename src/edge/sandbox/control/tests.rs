@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What the helper makes of these bytes.
+/// Parses these bytes as the helper does.
 fn heard(bytes: &[u8]) -> io::Result<Option<Spec>> {
     let (mut ours, theirs) = UnixStream::pair()?;
     ours.write_all(bytes)?;
@@ -30,7 +30,7 @@ fn spec(words: Vec<Vec<u8>>, environment: BTreeMap<String, Vec<u8>>, processes: 
     }
 }
 
-/// A message as it is sent.
+/// Encodes a message as it is sent.
 fn sent(message: &Spec) -> Vec<u8> {
     let body = serde_json::to_vec(message).unwrap();
     [u32::try_from(body.len()).unwrap().to_be_bytes().as_slice(), &body].concat()
@@ -67,7 +67,7 @@ proptest! {
         prop_assert!(heard(&bytes[..cut.index(bytes.len())]).map_or(true, |none| none.is_none()));
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        // A length that is longer than what follows, and one beyond any message, end it.
+        // A length that is longer than the message, or beyond the longest message, is an error.
         if let Ok(Some(message)) = heard(&bytes) {
             prop_assert!(heard(&sent(&message)).unwrap().is_some());
         }

@@ -1,7 +1,8 @@
-//! What was seen of a root, in a file for the next command of this user: beside the leases, where no confined command comes.
+//! A cache of the directories below a root, in a file for the next command of this user. The file lies beside the
+//! leases, which no confined command can reach.
 //!
-//! Whoever could write it could make a sensitive name go unseen. So it is read only in a directory that is this user's
-//! alone; what is not whole, or about something else, is nothing.
+//! A process that can write the cache could hide a sensitive name from the search. The cache is therefore read only
+//! from a directory that belongs to this user alone. A truncated file, or a file about another root, counts as missing.
 
 use std::{
     ffi::OsString,
@@ -23,19 +24,19 @@ use crate::{
     model::{SanitizedPath, table_fingerprint},
 };
 
-/// The first words of a file; with another way to write it, other words.
+/// The start of a cache file. It changes with the file format.
 const MAGIC: &[u8] = b"bestow: directories as they were seen, 1\n";
 
-/// Fewer directories are sooner read than remembered.
+/// The fewest directories that are cached. A smaller tree is faster to read again.
 const FEWEST: usize = 64;
 
-/// How many roots are remembered: the latest.
+/// The most roots in the cache. The latest ones stay.
 const MOST_FILES: usize = 16;
 
-/// More than any file has.
+/// A length limit that no cache file reaches, in bytes.
 const LONGEST: u64 = 256 << 20;
 
-/// What is remembered of a root for these names; nothing if that cannot be read.
+/// Loads the cached tree of a root for the sensitive names of this profile. The result is empty if there is none.
 pub(super) fn load(root: &SanitizedPath, profile: &Profile) -> Tree {
     read(root, profile).unwrap_or_default()
 }
@@ -48,7 +49,7 @@ fn read(root: &SanitizedPath, profile: &Profile) -> Option<Tree> {
     decoded(bytes.strip_prefix(header.as_slice())?)
 }
 
-/// Remembers a tree, if it is large enough.
+/// Stores a tree, if it is large enough.
 pub(super) fn store(tree: &Tree, root: &SanitizedPath, profile: &Profile) -> io::Result<()> {
     let (mut bytes, count) = encoded(tree);
     if count < FEWEST {
@@ -83,7 +84,8 @@ fn directory() -> io::Result<PathBuf> {
     }
 }
 
-/// What a file is about: which root, and which names are looked for.
+/// Builds the header of a cache file: the program version, the table of sensitive names, the root, and the profile's
+/// own names.
 fn header(root: &SanitizedPath, profile: &Profile) -> Vec<u8> {
     let mut header = [MAGIC, env!("CARGO_PKG_VERSION").as_bytes(), &table_fingerprint().to_le_bytes()].concat();
     put_text(&mut header, root.as_str().as_bytes());
@@ -105,11 +107,11 @@ fn put_text(bytes: &mut Vec<u8>, text: &[u8]) {
     bytes.extend(text);
 }
 
-/// The directories of a tree, each before those in it, and how many.
+/// Encodes the directories of a tree, parents first. Returns the bytes and the number of directories.
 fn encoded(tree: &Tree) -> (Vec<u8>, usize) {
     let (mut bytes, mut next) = (Vec::new(), vec![ROOT]);
     let mut count = 0;
-    // In the order in which they are named, so that a place is a number of this file.
+    // The order is that of the names, so that the index of a directory is its position in the file.
     while let Some(at) = next.get(count).copied() {
         count += 1;
         let (known, entries) = (tree.known(at), tree.entries(at));
@@ -135,7 +137,7 @@ fn encoded(tree: &Tree) -> (Vec<u8>, usize) {
     (bytes, count)
 }
 
-/// The tree that such bytes are; none if they are none.
+/// Decodes a tree, or returns `None` for invalid bytes.
 fn decoded(bytes: &[u8]) -> Option<Tree> {
     let mut rest = Rest(bytes);
     let mut nodes = vec![Node::default(), Node::default()];
@@ -143,13 +145,13 @@ fn decoded(bytes: &[u8]) -> Option<Tree> {
     while at < nodes.len() {
         let node = rest.node(&mut nodes)?;
         *nodes.get_mut(at)? = node;
-        // The second place is nobody's.
+        // The second index is reserved for directories without a node of their own.
         at += if at == ROOT { 2 } else { 1 };
     }
     rest.0.is_empty().then(|| Tree::of(nodes))
 }
 
-/// What is not read yet.
+/// The bytes that are not decoded yet.
 struct Rest<'b>(&'b [u8]);
 
 impl<'b> Rest<'b> {
@@ -175,7 +177,7 @@ impl<'b> Rest<'b> {
         usize::try_from(u32::from_le_bytes(self.array()?)).ok()
     }
 
-    /// A name in a directory.
+    /// Decodes the name of a directory entry.
     fn name(&mut self) -> Option<OsString> {
         let length = self.number()?;
         let name = self.take(length)?;
@@ -183,7 +185,7 @@ impl<'b> Rest<'b> {
         is_name.then(|| OsString::from_vec(name.to_vec()))
     }
 
-    /// The next node. Places are made for the directories in it.
+    /// Decodes the next node, and reserves an index for each of its directories.
     fn node(&mut self, nodes: &mut Vec<Node>) -> Option<Node> {
         let known = if self.flag()? { Some(self.known()?) } else { None };
         let mut entries = Entries { count: self.number()?, is_repository: self.flag()?, ..Entries::default() };

@@ -1,7 +1,8 @@
-//! Directories as they were read, and whether they still are what they were.
+//! The directories as they were read, and a check if they have changed since.
 //!
-//! What a directory holds has not changed if its change time has not, which nobody but the kernel sets. So a directory is
-//! asked for its state and not read again; what lies below it is asked too, since that changes no directory above.
+//! The content of a directory has not changed if its change time has not, because only the kernel sets that time. The
+//! search then checks the state of the directory and does not read it again. It also checks the directories below,
+//! because their changes do not touch the ones above.
 
 use std::{
     collections::HashMap,
@@ -20,22 +21,23 @@ use rustix::{
 
 use crate::{edge::sandbox::Profile, model::makes_a_repository};
 
-/// The place of the root in a tree.
+/// The index of the root in a tree.
 pub(super) const ROOT: usize = 0;
 
-/// The place of every directory that there is no room for. It is never known.
+/// The index of all directories that have no node of their own, because the tree is full. Its state is never known.
 pub(super) const CROWD: usize = 1;
 
-/// More directories than this are not remembered.
+/// The most directories that a tree remembers.
 pub(super) const MOST_REMEMBERED: usize = 200_000;
 
-/// A directory that was changed less than this before it was read may change again without its time telling.
+/// The age at which a change counts as settled. A directory that was read sooner after its change may change again
+/// within one step of its change time.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// File systems of this machine's own, whose change times are the kernel's: ext, XFS, Btrfs, tmpfs.
+/// Local file systems whose change times come from the kernel: ext, XFS, Btrfs, tmpfs.
 pub(super) const LOCAL: [i64; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994];
 
-/// How much of a directory is read at once.
+/// The size of the buffer for directory entries, in bytes.
 const AT_ONCE: usize = 32 << 10;
 
 /// The state of a directory.
@@ -52,7 +54,7 @@ impl Known {
         Known { device: stat.st_dev, inode: stat.st_ino, changed: (stat.st_ctime, nanoseconds) }
     }
 
-    /// True if it was last changed long enough ago for another change to have another time.
+    /// Returns true if the last change is old enough: a further change would get another time.
     fn is_settled(&self) -> bool {
         let now = clock_gettime(ClockId::Realtime);
         let (seconds, nanoseconds) = self.changed;
@@ -61,17 +63,17 @@ impl Known {
     }
 }
 
-/// What is of interest among the entries of one directory.
+/// The relevant entries of one directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entries {
     pub(super) count: usize,
     pub(super) is_repository: bool,
     pub(super) sensitive: Vec<(OsString, FileType)>,
-    /// Each with its place in the tree.
+    /// The directories that are not sensitive, each with its index in the tree.
     pub(super) directories: Vec<(OsString, usize)>,
 }
 
-/// A directory, and the state in which it was read, if it may be in it again.
+/// A directory with its entries. `known` is the state in which it was read, if a later search can rely on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) known: Option<Known>,
@@ -82,9 +84,9 @@ pub(super) struct Node {
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// True if something is known that was not known before.
+    /// True if the tree has learned a state that was not known before.
     pub(super) has_news: bool,
-    /// Whether the file systems that were asked keep the times of changes themselves.
+    /// For each device seen so far: true if its file system keeps change times itself.
     local: HashMap<u64, bool>,
     buffer: Vec<MaybeUninit<u8>>,
 }
@@ -96,18 +98,19 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// A tree of these, of which the first is the root, and the second nobody's.
+    /// Creates a tree from nodes. The first node is the root, and the second one stands for directories without a node
+    /// of their own.
     pub(super) fn of(nodes: Vec<Node>) -> Tree {
         Tree { nodes, has_news: false, local: HashMap::new(), buffer: Vec::new() }
     }
 
     pub(super) fn entries(&self, at: usize) -> &Entries {
-        // INVARIANT: there is a node at each place that a directory has.
+        // INVARIANT: every index of a directory has a node.
         self.nodes.get(at).map_or(&NOTHING.entries, |node| &node.entries)
     }
 
     pub(super) fn known(&self, at: usize) -> Option<Known> {
-        // A directory with some below it that there was no room for is read each time.
+        // The directory is read each time if one of its directories has no node of its own.
         let is_whole = |node: &&Node| node.entries.directories.iter().all(|(_, child)| *child != CROWD);
         self.nodes.get(at).filter(is_whole)?.known
     }
@@ -119,13 +122,13 @@ impl Tree {
         }
     }
 
-    /// A directory that is known, and has none below it.
+    /// Returns a directory with a known state and without directories in it.
     pub(super) fn leaf(&self, at: usize) -> Option<(Known, &Entries)> {
         let node = self.nodes.get(at).filter(|node| node.entries.directories.is_empty())?;
         Some((node.known?, &node.entries))
     }
 
-    /// Reads a directory, if it is not as it is known; and holds it.
+    /// Opens a directory, and reads it unless its state is the known one.
     pub(super) fn visit(&mut self, at: usize, directory: &Path, profile: &Profile) -> Result<OwnedFd, Errno> {
         let held = opened(directory)?;
         let state = Known::of(&fstat(&held)?);
@@ -134,9 +137,9 @@ impl Tree {
         }
         let is_settled = state.is_settled() && self.is_local(&held, state.device)?;
         let mut entries = self.read(&held, directory, profile)?;
-        // What changed while it was read is not what it is now.
+        // A directory that changed during the read may have other entries now.
         let is_same = is_settled && fstat(&held).is_ok_and(|now| Known::of(&now) == state);
-        // The root changes with every command, for which places are held in it.
+        // Every command changes the root, because placeholders are created in it.
         let known = (is_same && at != CROWD && at != ROOT).then_some(state);
         self.place(at, &mut entries);
         self.has_news |= known.is_some();
@@ -146,7 +149,7 @@ impl Tree {
         Ok(held)
     }
 
-    /// Gives every directory among `entries` its place: the one that it had.
+    /// Gives each directory among `entries` its index: the earlier one, or a new one.
     fn place(&mut self, at: usize, entries: &mut Entries) {
         let before = self.nodes.get_mut(at).map(|node| std::mem::take(&mut node.entries.directories));
         let mut before: HashMap<OsString, usize> = before.unwrap_or_default().into_iter().collect();
@@ -212,7 +215,7 @@ static NOTHING: Node = Node {
     entries: Entries { count: 0, is_repository: false, sensitive: Vec::new(), directories: Vec::new() },
 };
 
-/// A directory, to be read, in which no link leads elsewhere.
+/// Opens a directory for reading. No link in its path is followed.
 fn opened(directory: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat2(CWD, directory, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {

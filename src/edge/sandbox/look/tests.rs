@@ -15,7 +15,7 @@ fn at(path: &Path) -> SanitizedPath {
     crate::fs::real(path.to_str().unwrap()).unwrap().path().clone()
 }
 
-/// A tree in which every directory is known, whenever it was changed last.
+/// Reads a tree, and marks every directory as known, even after a recent change.
 fn known_at_once(root: &SanitizedPath, profile: &Profile) -> Tree {
     let mut seen = Tree::default();
     look_with(root, profile, &mut seen);
@@ -27,7 +27,7 @@ fn known_at_once(root: &SanitizedPath, profile: &Profile) -> Tree {
     seen
 }
 
-/// Some file systems count time in steps.
+/// Waits until a change gets another change time. Some file systems count time in steps.
 fn until_changes_have_another_time() {
     let dir = tempfile::tempdir().unwrap();
     let changed = || Known::of(&rustix::fs::lstat(dir.path()).unwrap()).changed;

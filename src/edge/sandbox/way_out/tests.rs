@@ -1,8 +1,9 @@
-//! What the proxy opens, and what not. That nothing else is open is shown from inside of the sandbox, in `tests/it/sandbox`.
+//! The destinations that the proxy opens and refuses. `tests/it/sandbox` shows from inside the sandbox that no other
+//! one is open.
 
 use super::*;
 
-/// A proxy for `docs.example.com`, which leads to `there` as everything does.
+/// Starts a proxy for `docs.example.com`. Every name resolves to `there`.
 fn proxy(there: Option<SocketAddr>) -> (WayOut, SocketAddr) {
     let door = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let at = door.local_addr().unwrap();
@@ -13,14 +14,14 @@ fn proxy(there: Option<SocketAddr>) -> (WayOut, SocketAddr) {
     (WayOut::leading(door.into(), hosts, lead).unwrap(), at)
 }
 
-/// Set by the one test that leads somewhere.
+/// The destination, set by the one test that connects somewhere.
 static THERE: std::sync::OnceLock<SocketAddr> = std::sync::OnceLock::new();
 
 fn lead(_: &Domain, _: u16) -> io::Result<Vec<SocketAddr>> {
     Ok(THERE.get().copied().into_iter().collect())
 }
 
-/// Everything that is answered.
+/// Sends a request and returns the whole response.
 fn answered(at: SocketAddr, asked: &str) -> String {
     let mut client = TcpStream::connect(at).unwrap();
     client.write_all(asked.as_bytes()).unwrap();
@@ -31,7 +32,7 @@ fn answered(at: SocketAddr, asked: &str) -> String {
 
 #[test]
 fn no_address_of_this_machine_is_outside_whatever_name_leads_there() {
-    // Nothing is sent: this only asks which address would be used.
+    // This sends no packet. It only finds the address that the machine would use.
     let route = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
     let own = route.connect("192.0.2.1:9").and_then(|()| route.local_addr()).map(|own| own.ip());
     for own in own.into_iter().chain(["127.0.0.1", "127.1.2.3", "0.0.0.0"].map(|ip| ip.parse().unwrap())) {
@@ -120,7 +121,7 @@ fn what_is_not_on_the_list_and_what_only_looks_like_it_is_refused() {
     }
 }
 
-/// The attack: a name that one was allowed leads to what only listens on this machine.
+/// The attack: an allowed name resolves to a service that listens only on this machine.
 #[test]
 fn a_name_that_leads_to_this_machine_or_to_its_cloud_leads_nowhere() {
     for here in ["127.0.0.1", "127.8.8.8", "0.0.0.0", "0.1.2.3", "169.254.169.254", "224.0.0.1", "255.255.255.255"] {
@@ -139,7 +140,7 @@ fn a_head_that_does_not_end_is_not_waited_for_for_ever() {
     let (_way_out, at) = proxy(None);
     let long = "x".repeat(LONGEST_HEAD + 8192);
     let mut client = TcpStream::connect(at).unwrap();
-    // It may be closed before everything is sent.
+    // The proxy may close the connection before everything is sent.
     let _ = client.write_all(format!("GET http://a.b/ HTTP/1.1\r\nX: {long}").as_bytes());
     assert_eq!(client.read(&mut [0]).unwrap_or(0), 0);
 }

@@ -1,4 +1,4 @@
-//! Due, missed, running: by numbers.
+//! Tests of due, missed and running entries.
 
 use super::*;
 

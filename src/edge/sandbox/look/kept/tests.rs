@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A tree of so many directories, each in one that was made before it.
+/// Generates a tree in which each directory lies in an earlier one.
 fn tree() -> impl Strategy<Value = Tree> {
     let kind = prop_oneof![Just(FileType::RegularFile), Just(FileType::Directory), Just(FileType::Symlink)];
     let name = || "[a-z\\.]{1,8}".prop_map(|name| OsString::from(format!("x{name}")));
@@ -27,7 +27,7 @@ fn tree() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// Every directory by its path of places in those above.
+/// Lists the directories by their paths of positions and names.
 fn flat(tree: &Tree) -> Vec<String> {
     let (mut all, mut open) = (Vec::new(), vec![(String::new(), ROOT)]);
     while let Some((path, at)) = open.pop() {
@@ -58,7 +58,11 @@ proptest! {
     }
 
     #[test]
-    fn whatever_lies_there_is_read_or_is_nothing(tree in tree(), changes in proptest::collection::vec(any::<(proptest::sample::Index, u8)>(), 0..8), bytes in any::<Vec<u8>>()) {
+    fn whatever_lies_there_is_read_or_is_nothing(
+        tree in tree(),
+        changes in proptest::collection::vec(any::<(proptest::sample::Index, u8)>(), 0..8),
+        bytes in any::<Vec<u8>>(),
+    ) {
         if let Some(read) = decoded(&bytes) {
             prop_assert_eq!(decoded(&encoded(&read).0).map(|again| flat(&again)), Some(flat(&read)));
         }
