@@ -7,7 +7,7 @@ mod world;
 
 use std::{hint::black_box, sync::Arc};
 
-use bestow::{Agent, AsWritten, Engine, Holding, Kind, Profile, Reads, Settings, SystemClock, Want};
+use bestow::{Agent, AsWritten, Engine, InitialGrants, Kind, PermissionRef, Profile, Reads, Settings, SystemClock};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use world::{Limit, Naive, Query, World};
 
@@ -26,7 +26,7 @@ fn build(runtime: &tokio::runtime::Runtime, world: &World) -> Built {
         let mut agents = Vec::new();
         for (number, (id, _)) in world.agents.iter().enumerate() {
             let profile = Profile::new(id.clone(), "you".parse().unwrap(), Kind::Subagent, "/srv".parse().unwrap());
-            agents.push(engine.register(profile, Holding::of(world.permissions(number))).await.unwrap());
+            agents.push(engine.register(profile, InitialGrants::of(world.permissions(number))).await.unwrap());
         }
         Built { engine, agents }
     })
@@ -44,7 +44,7 @@ fn check(criterion: &mut Criterion) {
             let expected = naive.check(ids[query.agent].as_str(), query.access, &query.path);
             assert_eq!(limit.check(ids[query.agent].as_str(), query.access, &query.path), expected, "{query:?}");
             assert_eq!(
-                built.agents[query.agent].check(Want::Path(query.access, &query.path)).is_held(),
+                built.agents[query.agent].check(PermissionRef::Path(query.access, &query.path)).is_held(),
                 expected,
                 "{query:?}"
             );
@@ -59,11 +59,11 @@ fn check(criterion: &mut Criterion) {
         };
         run("limit, handle", &|query| handles[query.agent].check(query.access, &query.path));
         run("bestow, handle", &|query| {
-            built.agents[query.agent].check(Want::Path(query.access, &query.path)).is_held()
+            built.agents[query.agent].check(PermissionRef::Path(query.access, &query.path)).is_held()
         });
         run("limit, by id", &|query| limit.check(ids[query.agent].as_str(), query.access, &query.path));
         run("bestow, by id", &|query| {
-            built.engine.check(&ids[query.agent], Want::Path(query.access, &query.path)).is_held()
+            built.engine.check(&ids[query.agent], PermissionRef::Path(query.access, &query.path)).is_held()
         });
         if agents * roots <= 32_000 {
             run("naive, by id", &|query| naive.check(ids[query.agent].as_str(), query.access, &query.path));

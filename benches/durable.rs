@@ -20,7 +20,7 @@ use std::{
 };
 
 use bestow::{
-    AsWritten, Check, Engine, Holding, Kind, Permission, Profile, Reads, Settings, SystemClock, Want,
+    AsWritten, Check, Engine, InitialGrants, Kind, Permission, PermissionRef, Profile, Reads, Settings, SystemClock,
     journal::{Journal, RealDisk, SEGMENT},
 };
 
@@ -58,7 +58,7 @@ async fn writers(engine: &Engine, count: usize) -> f64 {
             Kind::Cron,
             "/".parse().unwrap(),
         );
-        let agent = engine.register(profile, Holding::nothing()).await.unwrap();
+        let agent = engine.register(profile, InitialGrants::nothing()).await.unwrap();
         let (you, stop) = (engine.approver(&owner, "ann".parse().unwrap(), "bench"), Arc::clone(&stop));
         let wanted = write(&format!("/srv/work/project/{number}"));
         tasks.push(tokio::spawn(async move {
@@ -186,7 +186,7 @@ async fn uses(directory: &Path, engine: &Engine) {
     let memory = Engine::new(settings()).unwrap();
     for (name, engine) in [("in memory", &memory), ("with a journal", engine)] {
         let profile = Profile::new("user".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, "/".parse().unwrap());
-        let agent = engine.register(profile, Holding::of([write(place.to_str().unwrap())])).await.unwrap();
+        let agent = engine.register(profile, InitialGrants::of([write(place.to_str().unwrap())])).await.unwrap();
         let started = Instant::now();
         for _ in 0..2_000 {
             agent.fs().read(&path).await.unwrap();
@@ -206,7 +206,7 @@ fn checks(engine: &Engine) -> (u128, u128) {
     let mut all: Vec<_> = (0..200_000)
         .map(|_| {
             let started = Instant::now();
-            assert_eq!(agent.check(Want::write("/srv/a/b")), Check::Held);
+            assert_eq!(agent.check(PermissionRef::write("/srv/a/b")), Check::Held);
             started.elapsed().as_nanos()
         })
         .collect();
@@ -217,7 +217,7 @@ fn checks(engine: &Engine) -> (u128, u128) {
 async fn writing(directory: &Path) {
     let engine = engine(&directory.join("state"), SEGMENT).await;
     let profile = Profile::new("reader".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, "/".parse().unwrap());
-    engine.register(profile, Holding::of([write("/srv")])).await.unwrap();
+    engine.register(profile, InitialGrants::of([write("/srv")])).await.unwrap();
     let disk = raw(directory);
     println!("one append and fdatasync after the other: {disk:.0}/s");
     println!(
@@ -250,7 +250,7 @@ async fn starting(directory: &Path) {
         let state = directory.join(format!("start-{steps}"));
         let live = engine(&state, SEGMENT).await;
         let profile = Profile::new("ann".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, "/".parse().unwrap());
-        live.register(profile, Holding::nothing()).await.unwrap();
+        live.register(profile, InitialGrants::nothing()).await.unwrap();
         let you = live.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "bench");
         let mut tasks = Vec::new();
         for part in 0..200 {

@@ -21,7 +21,9 @@ use std::{
 };
 
 use allocation_counter::measure;
-use bestow::{Agent, AsWritten, Engine, Holding, Kind, Permission, Profile, Reads, Settings, SystemClock, Want};
+use bestow::{
+    Agent, AsWritten, Engine, InitialGrants, Kind, Permission, PermissionRef, Profile, Reads, Settings, SystemClock,
+};
 use world::{Dice, Query, World};
 
 async fn engine(world: &World) -> (Engine, Vec<Agent>) {
@@ -32,7 +34,7 @@ async fn engine(world: &World) -> (Engine, Vec<Agent>) {
     let mut agents = Vec::with_capacity(world.agents.len());
     for (number, (id, _)) in world.agents.iter().enumerate() {
         let profile = Profile::new(id.clone(), "you".parse().unwrap(), Kind::Subagent, "/srv".parse().unwrap());
-        agents.push(engine.register(profile, Holding::of(world.permissions(number))).await.unwrap());
+        agents.push(engine.register(profile, InitialGrants::of(world.permissions(number))).await.unwrap());
     }
     (engine, agents)
 }
@@ -57,7 +59,7 @@ fn allocations(runtime: &tokio::runtime::Runtime) {
 }
 
 fn ask(agents: &[Agent], query: &Query) -> bool {
-    agents[query.agent].check(Want::Path(query.access, &query.path)).is_held()
+    agents[query.agent].check(PermissionRef::Path(query.access, &query.path)).is_held()
 }
 
 fn tails(runtime: &tokio::runtime::Runtime) {
@@ -128,7 +130,7 @@ fn weight(runtime: &tokio::runtime::Runtime) {
             for number in 0..AGENTS {
                 let owner = "you".parse().unwrap();
                 let profile = Profile::new(world::id(number), owner, Kind::Subagent, "/srv".parse().unwrap());
-                engine.register(profile, Holding::of(roots(number))).await.unwrap();
+                engine.register(profile, InitialGrants::of(roots(number))).await.unwrap();
             }
             engine
         }));

@@ -17,7 +17,8 @@ use std::{
 };
 
 use bestow::{
-    CatchUp, DiskPaths, Engine, Holding, Kind, ManualClock, Permission, Profile, Settings, TaskSettings, Timestamp,
+    CatchUp, DiskPaths, Engine, InitialGrants, Kind, ManualClock, Permission, Profile, Settings, TaskSettings,
+    Timestamp,
     schedule::{CronExpression, Plan, Scheduler, TaskRun, Tasks, Timing},
 };
 use criterion::{BatchSize, Criterion, criterion_group};
@@ -82,7 +83,7 @@ async fn files() {
     let engine = Engine::on(settings, clock.clone(), Arc::new(DiskPaths)).unwrap();
     let at = dir.to_str().unwrap().parse().unwrap();
     let profile = Profile::new("nightly".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, at);
-    engine.register(profile, Holding::of([Permission::Network])).await.unwrap();
+    engine.register(profile, InitialGrants::of([Permission::Network])).await.unwrap();
     let (told, mut runs) = mpsc::unbounded_channel();
     let runner = move |run: TaskRun| {
         let sent = told.send(run.due);

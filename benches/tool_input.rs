@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bestow::{Action, Agent, Engine, Holding, Kind, Permission, Profile, Settings, SystemClock};
+use bestow::{Action, Agent, Engine, InitialGrants, Kind, Permission, Profile, Settings, SystemClock};
 use serde_json::{Map, Value};
 
 /// Pieces of command lines that are expensive to follow when they are repeated.
@@ -100,7 +100,7 @@ async fn agent(directory: &str) -> (Engine, Agent) {
     let profile =
         Profile::new("ann".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, directory.parse().unwrap());
     let write: Permission = format!("@write:{directory}").parse().unwrap();
-    let agent = engine.register(profile, Holding::of([write])).await.unwrap();
+    let agent = engine.register(profile, InitialGrants::of([write])).await.unwrap();
     (engine, agent)
 }
 

@@ -15,7 +15,8 @@ use std::{
 };
 
 use bestow::{
-    Agent, Answer, AsWritten, Ask, Engine, Holding, Kind, Permission, Profile, Reason, Settings, SystemClock, ToPerson,
+    Agent, Answer, AsWritten, Engine, InitialGrants, Kind, Permission, PermissionRequest, Profile, Prompt, Reason,
+    Settings, SystemClock,
 };
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use world::World;
@@ -41,7 +42,7 @@ async fn pair(roots: usize) -> Pair {
     for (number, (id, _)) in world.agents.iter().enumerate() {
         let kind = if number == 0 { Kind::Foreground } else { Kind::Subagent };
         let profile = Profile::new(id.clone(), "you".parse().unwrap(), kind, "/srv".parse().unwrap());
-        engine.register(profile, Holding::of(world.permissions(number))).await.unwrap();
+        engine.register(profile, InitialGrants::of(world.permissions(number))).await.unwrap();
     }
     let giver = engine.agent(&world.agents[1].0).unwrap();
     let receiver = engine.agent(&world.agents[2].0).unwrap();
@@ -111,12 +112,12 @@ fn request(criterion: &mut Criterion) {
                 runtime.block_on(async {
                     let mut spent = Duration::ZERO;
                     for _ in 0..rounds {
-                        let ask = Ask::new(Permission::Network, pair.reason.clone());
+                        let ask = PermissionRequest::new(Permission::Network, pair.reason.clone());
                         let started = Instant::now();
                         let ticket = pair.receiver.request(ask).await.unwrap();
                         let shown = user.next().await.unwrap();
                         let routed = started.elapsed();
-                        assert!(matches!(shown, ToPerson::Ask(_)));
+                        assert!(matches!(shown, Prompt::Ask(_)));
                         you.answer(ticket.id(), Answer::deny()).await.unwrap();
                         ticket.resolution().await;
                         spent += if answered { started.elapsed() } else { routed };

@@ -1,6 +1,6 @@
 //! The quick start of the README. Run it in a directory with an `agents.toml`.
 
-use bestow::{Answer, Ask, Engine, Permission, Want};
+use bestow::{Answer, Engine, Permission, PermissionRef, PermissionRequest};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -8,16 +8,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (lead, worker) = (engine.agent(&"lead".parse()?)?, engine.agent(&"worker".parse()?)?);
     let you = engine.approver(&"you".parse()?, "ann".parse()?, "terminal");
 
-    let ticket = worker.request(Ask::new(Permission::Network, "to read the latest docs".parse()?)).await?;
+    let ticket =
+        worker.request(PermissionRequest::new(Permission::Network, "to read the latest docs".parse()?)).await?;
     you.answer(ticket.id(), Answer::allow()).await?; // a person, through whatever surface you build
     println!("{}", ticket.resolution().await); // granted @network (session), ann, terminal
-    assert!(worker.check(Want::Network).is_held());
+    assert!(worker.check(PermissionRef::Network).is_held());
 
     let given = lead.grant(worker.id(), Permission::Events, "watch what happens".parse()?).await?;
-    assert!(worker.check(Want::Events).is_held());
+    assert!(worker.check(PermissionRef::Events).is_held());
     for grant in given {
         lead.revoke(grant, None).await?; // whatever rested on it falls with it
     }
-    assert!(!worker.check(Want::Events).is_held());
+    assert!(!worker.check(PermissionRef::Events).is_held());
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use bestow::{
-    Permission, Reason, Shown,
+    Escaped, Permission, Reason,
     stdio::{Decision, FromConnector, MessageFromUser, PermissionDecision, PermissionRequest, ToConnector},
 };
 
@@ -80,7 +80,7 @@ impl Console {
                     }
                 }
                 Input::Heard(ToConnector::Message(message)) => {
-                    self.print(&format!("{} says: {}", message.agent_id, Shown(&message.text)))?;
+                    self.print(&format!("{} says: {}", message.agent_id, Escaped(&message.text)))?;
                 }
                 Input::Heard(ToConnector::Notice(notice)) => self.print(&notice.text)?,
                 Input::Heard(ToConnector::Error(fault)) => self.print(&fault.message)?,

@@ -4,7 +4,7 @@
 //!
 //! `cargo run --example model`
 
-use bestow::{Agent, Answer, Engine, Holding, Kind, Profile, Settings, prompt};
+use bestow::{Agent, Answer, Engine, InitialGrants, Kind, Profile, Settings, prompt};
 use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error>;
@@ -73,5 +73,5 @@ async fn main() -> Result<(), Failure> {
 
 async fn agent(engine: &Engine, id: &str, kind: Kind) -> Result<Agent, Failure> {
     let profile = Profile::new(id.parse()?, "you".parse()?, kind, "/tmp".parse()?);
-    Ok(engine.register(profile, Holding::nothing()).await?)
+    Ok(engine.register(profile, InitialGrants::nothing()).await?)
 }

@@ -36,7 +36,7 @@ mod writer;
 use std::{error::Error, fs::OpenOptions, path::PathBuf, process::ExitCode, time::Duration};
 
 use bestow::{
-    Engine, Shown,
+    Engine, Escaped,
     stdio::{Bot, Exit, Running},
 };
 use tokio::{
@@ -109,7 +109,7 @@ fn parse(arguments: &[&str]) -> std::result::Result<Call, String> {
             "--help" | "-h" => return Ok(Call::Help),
             "--script" => options.scripted = true,
             "--dir" => options.dir = Some(PathBuf::from(arguments.next().ok_or("--dir needs a directory")?)),
-            other => return Err(format!("`{}` is no option", Shown(other))),
+            other => return Err(format!("`{}` is no option", Escaped(other))),
         }
     }
     Ok(Call::Run(options))

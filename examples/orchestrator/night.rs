@@ -15,7 +15,7 @@ pub(crate) async fn start(engine: &Engine) -> Result<Tasks> {
         let files = run.files.ok_or("a cron task has a directory")?;
         let written = run.agent.fs().write(&format!("{files}/report.md"), "no page leads nowhere\n").await;
         // The task's agent does not hold this permission, so the task does not either.
-        let online = run.agent.check(bestow::Want::Network).is_held();
+        let online = run.agent.check(bestow::PermissionRef::Network).is_held();
         if online { Err("nobody gave it the network".to_owned()) } else { written.map_err(|why| why.to_string()) }
     };
     Ok(Scheduler::new(carry_out).start(engine).await?)

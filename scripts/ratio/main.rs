@@ -25,7 +25,7 @@ macro_rules! version {
             use $bestow::{
                 Access, Action, Agent, AgentId, AgentPolicy, Answer, AsWritten, Authorization, BaseRight,
                 CommandPattern, DiskPaths, Engine, Hold, Kind, OwnerId, PathGlob, Paths, Permission, Place, Policy,
-                Profile, Reach, Reads, Right, Rule, SanitizedPath, Scope, Settings, SystemClock, Verdict, Want,
+                Profile, Reach, Reads, Right, Rule, SanitizedPath, Scope, Settings, SystemClock, Verdict, PermissionRef,
             };
 
             use super::*;
@@ -104,11 +104,11 @@ macro_rules! version {
                     let mut add = |what: &str, case: Box<dyn Fn()>| cases.push((format!("{world} | {what}"), case));
                     let (of, at) = (agent.clone(), path.clone());
                     add("check, by handle", Box::new(move || {
-                        black_box(of.check(Want::Path(Access::Write, &at)));
+                        black_box(of.check(PermissionRef::Path(Access::Write, &at)));
                     }));
                     let (id, at) = (agent.id().clone(), path.clone());
                     add("check, by id", Box::new(move || {
-                        black_box(engine.check(&id, Want::Path(Access::Write, &at)));
+                        black_box(engine.check(&id, PermissionRef::Path(Access::Write, &at)));
                     }));
                     let lines = LINES.map(|line| (format!("`{line}`"), Action::command(line)));
                     let paths = [("write".to_owned(), Action::write(&path)), ("read".to_owned(), Action::read(&path))];

@@ -5,7 +5,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::model::{CommandRules, Raise, SafeAddition, Shown};
+use crate::model::{CommandRules, Escaped, Raise, SafeAddition};
 
 use super::{
     answer::Classification,
@@ -59,27 +59,31 @@ pub enum InvalidAddition {
 impl fmt::Display for InvalidAddition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            InvalidAddition::Program(name) => write!(f, "`{}` is not the bare name of a program", Shown(name)),
+            InvalidAddition::Program(name) => write!(f, "`{}` is not the bare name of a program", Escaped(name)),
             InvalidAddition::RunsOthers(name) => {
                 write!(f, "`{name}` runs other programs or code and cannot be declared safe")
             }
             InvalidAddition::Word(name, word) => {
-                write!(f, "`{}` is not an option or subcommand of `{name}`", Shown(word))
+                write!(f, "`{}` is not an option or subcommand of `{name}`", Escaped(word))
             }
             InvalidAddition::NoExample(name) => {
                 write!(f, "`{name}` needs an example in `match` and one in `not_match`")
             }
             InvalidAddition::Example { program, example, matches, tier, reason } => {
-                let (list, example) = (if *matches { "match" } else { "not_match" }, Shown(example));
-                write!(f, "`{example}` stands in `{list}` of `{program}` and comes out {tier}: {}", Shown(reason))
+                let (list, example) = (if *matches { "match" } else { "not_match" }, Escaped(example));
+                write!(f, "`{example}` stands in `{list}` of `{program}` and comes out {tier}: {}", Escaped(reason))
             }
             InvalidAddition::ProvesNothing { program, example, tier } => {
-                let example = Shown(example);
+                let example = Escaped(example);
                 write!(f, "`{example}` stands in `match` of `{program}` and is {tier} without it: it shows nothing")
             }
             InvalidAddition::NotRaised(name) => write!(f, "`{name}` can be raised to dangerous or destructive only"),
             InvalidAddition::TooMany(name) => {
-                write!(f, "`{}` is beyond {MAX_ROWS} rules of a kind, or has more than {MAX_WORDS} words", Shown(name))
+                write!(
+                    f,
+                    "`{}` is beyond {MAX_ROWS} rules of a kind, or has more than {MAX_WORDS} words",
+                    Escaped(name)
+                )
             }
         }
     }

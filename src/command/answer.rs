@@ -36,7 +36,7 @@ pub struct Part {
     /// The tier of this part alone.
     pub tier: Tier,
     /// The text of the part as it was written, cut short if it is long. An agent may have written it: display it
-    /// through [`Shown`](crate::Shown).
+    /// through [`Escaped`](crate::Escaped).
     pub command: String,
     /// The rule that decided the tier.
     pub rule: String,
@@ -124,7 +124,7 @@ impl Classification {
     /// start the commands in `starts`. Therefore the result is at least dangerous.
     pub(super) fn with(mut self, key: &str, starts: Vec<Spoken>) -> Self {
         let key: String = key.chars().take(40).collect();
-        let rule = format!("runs with `{}` besides, which may change what it does", crate::Shown(&key));
+        let rule = format!("runs with `{}` besides, which may change what it does", crate::Escaped(&key));
         if self.tier == Tier::Safe {
             self.tier = Tier::Dangerous;
             self.reason = format!("{}: {rule}", prefix(Tier::Dangerous));

@@ -3,19 +3,18 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    kernel::{Check, Command, ExecScope, Known, Refusal, State, Support, lasting},
+    kernel::{Check, Command, ExecScope, Known, ProvenanceStep, Refusal, State, lasting},
     model::{
-        Access, Actor, AgentId, Ask, Grant, GrantId, Permission, PermissionSet, Permissions, Profile, Reason,
-        RequestId, Scope, Timestamp, Want,
+        Access, Actor, AgentId, Grant, GrantId, Permission, PermissionRef, PermissionRequest, PermissionSet,
+        Permissions, Profile, Reason, RequestId, Scope, Timestamp,
     },
 };
 
 use super::{
-    Error, Heard, Mailbox, Resolved, Ticket,
-    cell::Cell,
-    fresh_request, fresh_run,
-    keep::Done,
-    permissions_of,
+    Delivery, Error, Inbox, Resolved, Ticket,
+    agent_slot::AgentSlot,
+    commit::CommitHandle,
+    fresh_request, fresh_run, permissions_of,
     shared::{Shared, granted},
 };
 
@@ -34,7 +33,7 @@ use super::{
 /// ```
 ///
 /// ```compile_fail,E0599
-/// async fn take_back_a_no(agent: bestow::Agent, no: bestow::RulingId) {
+/// async fn take_back_a_no(agent: bestow::Agent, no: bestow::SavedDecisionId) {
 ///     agent.revoke_ruling(no, None).await;
 /// }
 /// ```
@@ -48,7 +47,7 @@ use super::{
 pub struct Agent {
     pub(super) shared: Arc<Shared>,
     pub(super) id: AgentId,
-    pub(super) cell: Arc<Cell>,
+    pub(super) cell: Arc<AgentSlot>,
 }
 
 impl fmt::Debug for Agent {
@@ -67,7 +66,7 @@ impl Agent {
     ///
     /// The path is taken as written. A caller that is about to open a file uses [`Agent::resolve`], which asks the
     /// disk.
-    pub fn check<'w>(&self, want: impl Into<Want<'w>>) -> Check {
+    pub fn check<'w>(&self, want: impl Into<PermissionRef<'w>>) -> Check {
         if !self.shared.is_open() {
             return Check::NotHeld;
         }
@@ -90,7 +89,7 @@ impl Agent {
     /// # Cancellation
     ///
     /// Dropping the ticket leaves the request open.
-    pub async fn request(&self, ask: Ask) -> Result<Ticket, Error> {
+    pub async fn request(&self, ask: PermissionRequest) -> Result<Ticket, Error> {
         let rights = self.shared.pin_all(&ask.permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
         let (id, from) = (fresh_request(), self.id.clone());
@@ -227,7 +226,7 @@ impl Agent {
     /// # Errors
     ///
     /// [`Error::Refused`] if the agent is gone.
-    pub async fn say(&self, text: &str) -> Result<Heard, Error> {
+    pub async fn say(&self, text: &str) -> Result<Delivery, Error> {
         self.shared.say(&self.id, &self.cell, text)
     }
 
@@ -251,12 +250,12 @@ impl Agent {
 
     /// Returns the provenance of `permission`: this agent's own grant first, the root last. The result is empty if the
     /// agent does not hold the permission. If only a chain with a replaced object is left, the result contains a
-    /// [`Support::Replaced`] link, and that chain gives no permission.
+    /// [`ProvenanceStep::Replaced`] link, and that chain gives no permission.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] if the agent is gone.
-    pub fn why(&self, permission: &Permission) -> Result<Vec<Support>, Error> {
+    pub fn why(&self, permission: &Permission) -> Result<Vec<ProvenanceStep>, Error> {
         let broken = self.shared.broken(&self.id, std::iter::once(permission))?;
         self.look(|state, _, now| state.why(&self.id, permission, &broken, now))
     }
@@ -304,7 +303,7 @@ impl Agent {
 
     /// Returns the paths that the commands of this agent must not use, for the sandbox.
     #[cfg(feature = "sandbox")]
-    pub(crate) fn kept_from_commands(&self) -> Result<crate::kernel::KeptFrom, Error> {
+    pub(crate) fn kept_from_commands(&self) -> Result<crate::kernel::SandboxDenials, Error> {
         self.look(|state, agent, now| state.kept_from_commands(agent, now))
     }
 
@@ -348,8 +347,8 @@ impl Agent {
     }
 
     /// Returns the mailbox with the notifications and messages for this agent.
-    pub fn mailbox(&self) -> Mailbox {
-        Mailbox(Arc::clone(self.cell.mail()))
+    pub fn mailbox(&self) -> Inbox {
+        Inbox(Arc::clone(self.cell.mail()))
     }
 
     /// Returns true if the agent that created this one is gone but still restricts it.
@@ -366,7 +365,7 @@ impl Agent {
         self.carry_out(command).acknowledged().await
     }
 
-    pub(super) fn carry_out(&self, command: Command) -> Done {
+    pub(super) fn carry_out(&self, command: Command) -> CommitHandle {
         self.shared.execute_as(&self.id, &self.cell, command)
     }
 }

@@ -3,22 +3,22 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    kernel::{Command, Considered, Person, Refusal, Start},
+    kernel::{Command, Person, Refusal, ResolvedAction, Start},
     model::{
         Action, Actor, AgentId, Answer, ApproverId, Event, GrantId, Hold, Means, OwnerId, Pending, Permissions, Reason,
-        RequestId, Resolution, RulingId, Scope,
+        RequestId, Resolution, SavedDecisionId, Scope,
     },
 };
 
 use super::{
-    Attendance, Error, fresh_run,
+    ApproverSession, Error, fresh_run,
     shared::{Shared, granted},
 };
 
 /// The handle of a person who acts for one owner, with the means they use. It cannot request permissions.
 ///
 /// ```compile_fail,E0599
-/// async fn ask_as_a_person(person: bestow::Approver, question: bestow::Ask) {
+/// async fn ask_as_a_person(person: bestow::Approver, question: bestow::PermissionRequest) {
 ///     person.request(question).await;
 /// }
 /// ```
@@ -52,7 +52,7 @@ impl Approver {
 
     /// Understands the action that replaces the requested one, as the asker would mean it. It keeps the tool if none is
     /// named.
-    fn instead(&self, request: RequestId, action: &Action) -> Result<Arc<Considered>, Error> {
+    fn instead(&self, request: RequestId, action: &Action) -> Result<Arc<ResolvedAction>, Error> {
         let (profile, asked) = self.shared.look(|state, _| {
             let waiting = state.pending.get(&request).ok_or(Refusal::UnknownRequest(request))?;
             let profile = Arc::clone(&state.agent(&waiting.request.from)?.profile);
@@ -75,7 +75,7 @@ impl Approver {
     /// # Errors
     ///
     /// [`Error::Refused`] if the agent belongs to another owner.
-    pub async fn enable(&self, agent: &AgentId, action: &Action, reason: Reason) -> Result<RulingId, Error> {
+    pub async fn enable(&self, agent: &AgentId, action: &Action, reason: Reason) -> Result<SavedDecisionId, Error> {
         let profile = self.shared.look(|state, _| state.agent(agent).map(|agent| Arc::clone(&agent.profile)))??;
         let action = Arc::new(self.shared.understood(&profile, action)?);
         let command = Command::Enable { by: self.person(), agent: agent.clone(), action, reason };
@@ -89,7 +89,7 @@ impl Approver {
     /// # Errors
     ///
     /// [`Error::Refused`] if the saved decision does not exist, or is about an agent of another owner.
-    pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
+    pub async fn revoke_ruling(&self, ruling: SavedDecisionId, reason: Option<Reason>) -> Result<(), Error> {
         let by = Actor::Person { by: self.by.clone(), means: Arc::clone(&self.means) };
         let command = Command::RevokeRuling { ruling, by, owner: Some(self.owner.clone()), reason };
         self.shared.execute(command).acknowledged().await.map(drop)
@@ -195,14 +195,14 @@ impl Approver {
         self.shared.look(|state, _| state.all_pending(Some(&self.owner)))
     }
 
-    /// Attends as a person. Every request of this owner is shown to the returned [`Attendance`].
+    /// Attends as a person. Every request of this owner is shown to the returned [`ApproverSession`].
     ///
     /// # Errors
     ///
     /// [`Error::Closed`].
-    pub fn attend(&self) -> Result<Attendance, Error> {
+    pub fn attend(&self) -> Result<ApproverSession, Error> {
         let (generation, receiver) = self.shared.attend(&self.owner)?;
-        Ok(Attendance { shared: Arc::downgrade(&self.shared), owner: self.owner.clone(), generation, receiver })
+        Ok(ApproverSession { shared: Arc::downgrade(&self.shared), owner: self.owner.clone(), generation, receiver })
     }
 
     pub(super) fn person(&self) -> Person {

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    kernel::{Broken, Case, Command, Considered, Explanation, Judgement, Opinion, Refusal, judge},
-    model::{Action, Decision, Effect, Event, RequestId, Ruling, SandboxFacts},
+    kernel::{
+        Command, Evaluation, EvaluationInput, Explanation, HookVerdict, Refusal, ResolvedAction, StaleGrants, evaluate,
+    },
+    model::{Action, Decision, Effect, Event, RequestId, SandboxFacts, SavedDecision},
 };
 
 #[cfg(feature = "sandbox")]
@@ -54,8 +56,8 @@ impl Authorization {
 #[derive(Debug)]
 pub struct Confinement {
     agent: Agent,
-    action: Arc<Considered>,
-    opinions: Vec<Opinion>,
+    action: Arc<ResolvedAction>,
+    opinions: Vec<HookVerdict>,
     updated: Option<Box<Action>>,
 }
 
@@ -114,8 +116,8 @@ impl Agent {
     ///
     /// ```
     /// use bestow::{
-    ///     Action, Agent, Answer, Approver, Authorization, Engine, Error, Holding, Kind, Outcome, Profile, Settings,
-    ///     ToPerson,
+    ///     Action, Agent, Answer, Approver, Authorization, Engine, Error, InitialGrants, Kind, Outcome, Profile, Settings,
+    ///     Prompt,
     /// };
     ///
     /// # fn carry_out(_: &Action) -> String { "built".to_owned() }
@@ -143,7 +145,7 @@ impl Agent {
     /// async fn person(you: Approver) -> Result<(), Error> {
     ///     let mut there = you.attend()?; // while this lives, the person is present
     ///     while let Some(shown) = there.next().await {
-    ///         if let ToPerson::Ask(question) = shown {
+    ///         if let Prompt::Ask(question) = shown {
     ///             println!("[{}] {question}", question.code()); // untrusted text in it is quoted
     ///             you.answer(question.id, Answer::allow()).await?;
     ///         }
@@ -155,7 +157,7 @@ impl Agent {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let engine = Engine::new(Settings::default())?;
     /// let profile = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/tmp".parse()?);
-    /// let agent = engine.register(profile, Holding::nothing()).await?;
+    /// let agent = engine.register(profile, InitialGrants::nothing()).await?;
     /// tokio::spawn(person(engine.approver(&"you".parse()?, "ann".parse()?, "terminal")));
     /// let action = Action::tool("Bash".parse()?, serde_json::json!({ "command": "make" }));
     /// assert_eq!(call(&agent, action.because("to build the site".parse()?)).await?, "built");
@@ -191,7 +193,12 @@ impl Agent {
         })
     }
 
-    async fn decide(&self, action: Considered, opinions: Vec<Opinion>, broken: Broken) -> Result<Authorization, Error> {
+    async fn decide(
+        &self,
+        action: ResolvedAction,
+        opinions: Vec<HookVerdict>,
+        broken: StaleGrants,
+    ) -> Result<Authorization, Error> {
         let request = fresh_request();
         let ask = |action| {
             let (agent, opinions, broken) = (self.id.clone(), opinions.clone(), broken.clone());
@@ -217,9 +224,9 @@ impl Agent {
     /// to the disk, this binds all of them and executes the command again.
     async fn execute_about(
         &self,
-        action: Arc<Considered>,
-        command: impl Fn(Arc<Considered>) -> Command,
-    ) -> Result<(Vec<Event>, Arc<Considered>), Error> {
+        action: Arc<ResolvedAction>,
+        command: impl Fn(Arc<ResolvedAction>) -> Command,
+    ) -> Result<(Vec<Event>, Arc<ResolvedAction>), Error> {
         let events = self.execute(command(Arc::clone(&action))).await?;
         if action.placed || !events.is_empty() {
             return Ok((events, action));
@@ -242,24 +249,27 @@ impl Agent {
     #[cfg(all(feature = "sandbox", feature = "schedule"))]
     pub(crate) async fn go_ahead_confined(&self, action: Action) -> Result<Option<Arc<Cause>>, Error> {
         let (action, opinions) = self.unchanged(action).await?;
-        self.let_run(Considered { confined: true, ..action }, opinions).await
+        self.let_run(ResolvedAction { confined: true, ..action }, opinions).await
     }
 
     /// Asks the hooks about `action`. A hook that changed the input counts as a denial, because the command runs as
     /// written.
     #[cfg(feature = "sandbox")]
-    async fn unchanged(&self, action: Action) -> Result<(Considered, Vec<Opinion>), Error> {
+    async fn unchanged(&self, action: Action) -> Result<(ResolvedAction, Vec<HookVerdict>), Error> {
         let heard = self.heard(action.clone()).await?;
         if heard.updated.is_none() {
             return Ok((heard.action, heard.opinions));
         }
         let hook = "changed the input".into();
         let why = Some("what runs are the words of the command, and nothing in their place".into());
-        Ok((self.considered(&action)?, vec![Opinion { hook, verdict: Verdict::Deny, failed: false, about: 0, why }]))
+        Ok((
+            self.considered(&action)?,
+            vec![HookVerdict { hook, verdict: Verdict::Deny, failed: false, about: 0, why }],
+        ))
     }
 
     #[cfg(feature = "sandbox")]
-    async fn let_run(&self, action: Considered, opinions: Vec<Opinion>) -> Result<Option<Arc<Cause>>, Error> {
+    async fn let_run(&self, action: ResolvedAction, opinions: Vec<HookVerdict>) -> Result<Option<Arc<Cause>>, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         let run = |action| {
             let (agent, opinions, broken) = (self.id.clone(), opinions.clone(), broken.clone());
@@ -295,7 +305,7 @@ impl Agent {
     /// (`go_ahead_confined`).
     #[cfg(all(feature = "sandbox", feature = "schedule"))]
     pub(crate) fn explain_confined(&self, action: &Action) -> Result<Explanation, Error> {
-        let action = Considered { confined: true, ..self.considered(action)? };
+        let action = ResolvedAction { confined: true, ..self.considered(action)? };
         self.judged_as(action, |judgement, case| judgement.explanation(case))
     }
 
@@ -304,29 +314,29 @@ impl Agent {
     /// # Errors
     ///
     /// [`Error::Refused`] if the agent is gone.
-    pub fn rulings(&self) -> Result<Vec<Arc<Ruling>>, Error> {
+    pub fn rulings(&self) -> Result<Vec<Arc<SavedDecision>>, Error> {
         self.look(|_, agent, now| agent.rulings.iter().filter(|ruling| ruling.is_live(now)).cloned().collect())
     }
 
     pub(super) fn judged<T>(
         &self,
         action: &Action,
-        read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T,
+        read: impl FnOnce(&Evaluation<'_>, &EvaluationInput<'_>) -> T,
     ) -> Result<T, Error> {
         self.judged_as(self.considered(action)?, read)
     }
 
     fn judged_as<T>(
         &self,
-        mut action: Considered,
-        read: impl FnOnce(&Judgement<'_>, &Case<'_>) -> T,
+        mut action: ResolvedAction,
+        read: impl FnOnce(&Evaluation<'_>, &EvaluationInput<'_>) -> T,
     ) -> Result<T, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         let mut read = Some(read);
         loop {
             let read = self.look(|state, agent, now| {
-                let case = Case { state, agent, action: &action, broken: &broken, opinions: &[], now };
-                let judgement = judge(&case);
+                let case = EvaluationInput { state, agent, action: &action, broken: &broken, opinions: &[], now };
+                let judgement = evaluate(&case);
                 let is_decided = !action.lacks_place_of(judgement.lacking.iter());
                 read.take_if(|_| is_decided).map(|read| read(&judgement, &case))
             })?;
@@ -338,7 +348,7 @@ impl Agent {
     }
 
     /// Resolves `action` for this agent.
-    pub(super) fn considered(&self, action: &Action) -> Result<Considered, Error> {
+    pub(super) fn considered(&self, action: &Action) -> Result<ResolvedAction, Error> {
         self.shared.understood_so_far(&*self.profile()?, action)
     }
 }

@@ -3,11 +3,11 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{
-    kernel::{Considered, Spoken, Target, Use, operation_of},
+    kernel::{ResolvedAction, Spoken, Target, Use, operation_of},
     model::{Access, AgentId, PathGlob, Permission, SanitizedPath, Tier, UseOrigin},
 };
 
-use super::{Error, consider::invalid, shared::Shared};
+use super::{Error, resolve_action::invalid, shared::Shared};
 
 /// Paths that an action uses besides those that it names.
 #[derive(Debug, Default)]
@@ -148,9 +148,9 @@ impl Shared {
     pub(super) fn with_what_versions_show(
         &self,
         agent: &AgentId,
-        mut understood: Considered,
+        mut understood: ResolvedAction,
         reached: &Reached,
-    ) -> Result<Considered, Error> {
+    ) -> Result<ResolvedAction, Error> {
         if reached.versions.is_empty() || understood.in_sandbox || understood.tier != Some(Tier::Safe) {
             return Ok(understood);
         }
@@ -172,9 +172,9 @@ impl Shared {
     pub(super) fn with_what_is_reached(
         &self,
         agent: &AgentId,
-        mut understood: Considered,
+        mut understood: ResolvedAction,
         reached: &Reached,
-    ) -> Result<Considered, Error> {
+    ) -> Result<ResolvedAction, Error> {
         // A sandbox hides such paths from the command and allows the rest.
         if understood.in_sandbox {
             return Ok(understood);

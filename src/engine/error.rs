@@ -5,8 +5,8 @@ use std::{fmt, io::ErrorKind, sync::Arc};
 use crate::{
     command::InvalidAddition,
     kernel::Refusal,
-    model::{HookName, Permission, SanitizedPath, Shown},
-    seam::{ClockUnreadable, PathFailure, StoreError},
+    model::{Escaped, HookName, Permission, SanitizedPath},
+    ports::{ClockUnreadable, PathFailure, StoreError},
 };
 
 /// The reason why a call failed. The state did not change unless the variant says otherwise. Callers treat every
@@ -51,8 +51,8 @@ impl fmt::Display for Error {
             Error::Replaced { permission, path } => write!(
                 f,
                 "what `{}` was given for has been replaced by something else, so it does not reach {}: ask again",
-                Shown(&permission.to_string()),
-                Shown(path.as_str())
+                Escaped(&permission.to_string()),
+                Escaped(path.as_str())
             ),
             Error::Path(why) => why.fmt(f),
             Error::Open(why) => f.write_str(why),
@@ -114,7 +114,7 @@ pub struct FileFailure {
 
 impl FileFailure {
     pub(super) fn new(kind: ErrorKind, path: &str) -> FileFailure {
-        FileFailure { kind, what: format!("`{}`: {kind}", Shown(path)).into() }
+        FileFailure { kind, what: format!("`{}`: {kind}", Escaped(path)).into() }
     }
 
     /// Returns the kind of the failure, as in the standard library.

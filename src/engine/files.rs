@@ -4,10 +4,13 @@ use std::{fs::File, io::ErrorKind, sync::Arc};
 
 use tokio::runtime::Handle;
 
-use super::{Agent, Error, FileFailure, agent::or_replaced, consider::using_right, hooks::HeardOfPath, keep::Done};
+use super::{
+    Agent, Error, FileFailure, agent::or_replaced, commit::CommitHandle, hooks::HeardOfPath,
+    resolve_action::using_right,
+};
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
-    kernel::{Broken, Case, Command, Considered, Opinion, judge},
+    kernel::{Command, EvaluationInput, HookVerdict, ResolvedAction, StaleGrants, evaluate},
     model::{Access, Effect, Event, Grant, Permission, SanitizedPath},
 };
 
@@ -200,7 +203,7 @@ impl Found {
 /// A use of a permission that is being recorded.
 #[derive(Debug)]
 pub(super) struct Using {
-    done: Done,
+    done: CommitHandle,
     replaced: bool,
 }
 
@@ -227,7 +230,7 @@ fn told(replaced: bool, done: Result<Vec<Event>, Error>) -> Result<(), Error> {
 }
 
 /// Returns the hook results, if the path still leads to the place that the hooks saw.
-fn opinions_at(path: &SanitizedPath, access: Access, heard: Option<HeardOfPath>) -> Result<Vec<Opinion>, Error> {
+fn opinions_at(path: &SanitizedPath, access: Access, heard: Option<HeardOfPath>) -> Result<Vec<HookVerdict>, Error> {
     match heard {
         Some(heard) if heard.path == *path => Ok(heard.opinions),
         Some(_) => Err(Error::Replaced { permission: Permission::Path(access, path.clone()), path: path.clone() }),
@@ -258,8 +261,15 @@ impl Agent {
         let action = self.shared.using(access, real.clone());
         self.refuse_what_is_being_taken(&action, &opinions)?;
         let (is_free, roots) = self.look(|state, agent, now| {
-            let case = Case { state, agent, action: &action, broken: &Broken::new(), opinions: &opinions, now };
-            let judged = judge(&case);
+            let case = EvaluationInput {
+                state,
+                agent,
+                action: &action,
+                broken: &StaleGrants::new(),
+                opinions: &opinions,
+                now,
+            };
+            let judged = evaluate(&case);
             let is_allowed = judged.conclusion.ruled.verdict() == Effect::Allow;
             let is_free = is_allowed && judged.missing.is_empty() && state.readable_by_all(&permission);
             (is_free, state.usable(agent, &permission, now).cloned().collect::<Vec<_>>())
@@ -308,10 +318,10 @@ impl Agent {
     }
 
     /// Refuses an action that a decision already denies, while that decision is still being stored.
-    fn refuse_what_is_being_taken(&self, action: &Considered, opinions: &[Opinion]) -> Result<(), Error> {
+    fn refuse_what_is_being_taken(&self, action: &ResolvedAction, opinions: &[HookVerdict]) -> Result<(), Error> {
         let judged = self.shared.look_ahead(&self.id, |state, agent, now| {
-            let case = Case { state, agent, action, broken: &Broken::new(), opinions, now };
-            let judged = judge(&case);
+            let case = EvaluationInput { state, agent, action, broken: &StaleGrants::new(), opinions, now };
+            let judged = evaluate(&case);
             let allowed = judged.conclusion.ruled.verdict() == Effect::Allow;
             if allowed { Ok(()) } else { Err(state.not_allowed(&case, &judged)) }
         })?;
@@ -319,7 +329,7 @@ impl Agent {
     }
 
     /// Executes `action` now and consumes one-time permissions. The action is evaluated again, since time has passed.
-    fn act(&self, action: Considered, opinions: Vec<Opinion>) -> Result<Using, Error> {
+    fn act(&self, action: ResolvedAction, opinions: Vec<HookVerdict>) -> Result<Using, Error> {
         let broken = self.shared.broken(&self.id, action.permissions())?;
         let (agent, action, replaced) = (self.id.clone(), Arc::new(action), !broken.is_empty());
         Ok(Using { done: self.carry_out(Command::Act { agent, action, opinions, broken }), replaced })

@@ -6,12 +6,12 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::{runtime::Handle, task::JoinSet};
 
 use crate::{
-    kernel::{Case, Command, Considered, HookNews, Opinion, Use, is_no_worse, judge},
+    kernel::{Command, EvaluationInput, HookNews, HookVerdict, ResolvedAction, Use, evaluate, is_no_worse},
     model::{
         Access, Action, Digest, HookCall, HookName, Permission, RunId, SanitizedPath, Secrets, Tier, UseFacts,
         UseOrigin, Verdict, What, has_mark, redacted, redacted_value,
     },
-    seam::{Hook, HookAnswer, HookFailure, Proposal},
+    ports::{Hook, HookAnswer, HookFailure, Proposal},
 };
 
 use super::{Agent, Error, shared::Shared};
@@ -29,8 +29,8 @@ pub(super) struct Registered {
 /// An action with the results of its hooks.
 #[derive(Debug)]
 pub(super) struct HeardOf {
-    pub(super) action: Considered,
-    pub(super) opinions: Vec<Opinion>,
+    pub(super) action: ResolvedAction,
+    pub(super) opinions: Vec<HookVerdict>,
     /// The action that replaces the original one, if a hook changed it.
     pub(super) updated: Option<Box<Action>>,
 }
@@ -39,7 +39,7 @@ pub(super) struct HeardOf {
 #[derive(Debug)]
 pub(super) struct HeardOfPath {
     pub(super) path: SanitizedPath,
-    pub(super) opinions: Vec<Opinion>,
+    pub(super) opinions: Vec<HookVerdict>,
 }
 
 impl Shared {
@@ -75,7 +75,7 @@ impl Agent {
         };
         // While the hooks ran, a link may have moved: then their results are about another action. The mode may have
         // changed: then the action is evaluated in the current mode.
-        let now = Considered { updated: updated.is_some(), ..self.considered(meant)? };
+        let now = ResolvedAction { updated: updated.is_some(), ..self.considered(meant)? };
         let moved = now.facts().input != before.facts().input;
         let opinions = if moved { hooks.iter().map(failed).collect() } else { opinions };
         Ok(HeardOf { action: now, opinions, updated })
@@ -87,14 +87,14 @@ impl Agent {
         &self,
         hooks: &[Registered],
         updated: &Action,
-        considered: &Considered,
-        before: Vec<Opinion>,
-    ) -> Result<Vec<Opinion>, Error> {
+        considered: &ResolvedAction,
+        before: Vec<HookVerdict>,
+    ) -> Result<Vec<HookVerdict>, Error> {
         let mut asked = self.ask_hooks(hooks, considered, Some(updated)).await?;
         asked.refuse_another_change(updated, considered.facts().input)?;
         let stricter = before.into_iter().filter(|opinion| opinion.verdict > Verdict::Allow);
         // The uses may have changed, so an earlier result now applies to the whole action.
-        let stricter = stricter.map(|opinion| Opinion { about: 0, ..opinion });
+        let stricter = stricter.map(|opinion| HookVerdict { about: 0, ..opinion });
         Ok(stricter.chain(asked.opinions()?).collect())
     }
 
@@ -112,7 +112,7 @@ impl Agent {
     }
 
     /// Asks the hooks about the use of a permission that is about no path.
-    pub(super) async fn heard_of_right(&self, action: &Considered) -> Result<Vec<Opinion>, Error> {
+    pub(super) async fn heard_of_right(&self, action: &ResolvedAction) -> Result<Vec<HookVerdict>, Error> {
         let hooks = self.shared.hooks.load_full();
         if hooks.is_empty() {
             return Ok(Vec::new());
@@ -124,9 +124,9 @@ impl Agent {
     async fn heard_unchanged(
         &self,
         hooks: &[Registered],
-        action: &Considered,
+        action: &ResolvedAction,
         why: &str,
-    ) -> Result<Vec<Opinion>, Error> {
+    ) -> Result<Vec<HookVerdict>, Error> {
         let mut asked = self.ask_hooks(hooks, action, None).await?;
         asked.refuse_changes(why);
         asked.opinions()
@@ -137,7 +137,7 @@ impl Agent {
     async fn ask_hooks(
         &self,
         hooks: &[Registered],
-        action: &Considered,
+        action: &ResolvedAction,
         said: Option<&Action>,
     ) -> Result<Asked, Error> {
         Handle::try_current().map_err(|_| Error::NoRuntime)?;
@@ -183,7 +183,7 @@ impl Agent {
     }
 
     /// Creates the proposals for the hooks: the action, and each use that it has or may have.
-    fn proposals(&self, action: &Considered, run: &RunId, said: Option<&Action>) -> Proposals {
+    fn proposals(&self, action: &ResolvedAction, run: &RunId, said: Option<&Action>) -> Proposals {
         let facts = action.facts();
         let whole = Proposal {
             agent: self.id.clone(),
@@ -220,9 +220,9 @@ impl Agent {
     fn may_replace(
         &self,
         action: &Action,
-        old: &Considered,
+        old: &ResolvedAction,
         new: &Action,
-    ) -> Result<Result<Considered, String>, Error> {
+    ) -> Result<Result<ResolvedAction, String>, Error> {
         if has_mark(&text_of(new)) && !has_mark(&text_of(action)) {
             return Ok(Err("its input has a mark where there was a secret".to_owned()));
         }
@@ -233,8 +233,8 @@ impl Agent {
         let both: Vec<_> = old.permissions().chain(considered.permissions()).cloned().collect();
         let broken = self.shared.broken(&self.id, both.iter())?;
         let is_fine = self.look(|state, agent, now| {
-            let case = |action| Case { state, agent, action, broken: &broken, opinions: &[], now };
-            let lacked = judge(&case(old)).missing;
+            let case = |action| EvaluationInput { state, agent, action, broken: &broken, opinions: &[], now };
+            let lacked = evaluate(&case(old)).missing;
             let lacked: Vec<&Permission> = lacked.iter().map(|right| &right.permission).collect();
             is_no_worse(&old.facts(), &lacked, &case(&considered))
         })?;
@@ -278,16 +278,16 @@ struct Answered {
 }
 
 impl Answered {
-    fn opinion(&self, hook: &HookName) -> Option<Opinion> {
+    fn opinion(&self, hook: &HookName) -> Option<HookVerdict> {
         let (hook, about) = (hook.as_str().into(), self.about);
         match &self.answer {
             Ok(answer) => {
                 let why = answer.reason.as_deref().map(|reason| kept(reason).into());
-                answer.verdict.map(|verdict| Opinion { hook, verdict, failed: false, about, why })
+                answer.verdict.map(|verdict| HookVerdict { hook, verdict, failed: false, about, why })
             }
             Err(why) => {
                 let why = Some(why.as_str().into());
-                Some(Opinion { hook, verdict: Verdict::Ask, failed: true, about, why })
+                Some(HookVerdict { hook, verdict: Verdict::Ask, failed: true, about, why })
             }
         }
     }
@@ -348,7 +348,7 @@ impl Asked {
 
     /// Returns the one input that replaces the original. Hooks that disagree about it have failed, and so has a hook
     /// whose input is worse.
-    fn updated(&mut self, action: &Action, old: &Considered) -> Result<Option<Box<Action>>, Error> {
+    fn updated(&mut self, action: &Action, old: &ResolvedAction) -> Result<Option<Box<Action>>, Error> {
         let mut inputs = Vec::new();
         for said in &mut self.said {
             let new = said.whole().and_then(|answer| answer.updated_input.clone());
@@ -397,7 +397,7 @@ impl Asked {
     }
 
     /// Records the results and returns those that count.
-    fn opinions(mut self) -> Result<Vec<Opinion>, Error> {
+    fn opinions(mut self) -> Result<Vec<HookVerdict>, Error> {
         let mut opinions = Vec::new();
         for said in &mut self.said {
             said.refuse_changed_parts();
@@ -422,9 +422,9 @@ impl Drop for Asked {
     }
 }
 
-fn failed(hook: &Registered) -> Opinion {
+fn failed(hook: &Registered) -> HookVerdict {
     let why = Some("what it was asked about has moved meanwhile".into());
-    Opinion { hook: hook.name.as_str().into(), verdict: Verdict::Ask, failed: true, about: 0, why }
+    HookVerdict { hook: hook.name.as_str().into(), verdict: Verdict::Ask, failed: true, about: 0, why }
 }
 
 /// Returns the hook's input, completed with the fields of `old` that the hook left out.

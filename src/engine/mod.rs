@@ -4,41 +4,43 @@
 //! caller without a handle can do nothing.
 
 mod agent;
+mod agent_slot;
 mod approver;
 mod authorize;
 mod below;
-mod cell;
-mod consider;
+mod commit;
 mod declarations;
+mod dry_run;
 mod error;
+mod fanout;
 mod files;
-mod guards;
-mod holding;
 mod hooks;
+mod inbox;
+mod initial_grants;
 mod input;
-mod keep;
 mod lines;
-mod look;
-mod mail;
 mod modes;
 mod obeyed;
 mod outside;
 mod pin;
 mod presence;
+#[cfg(feature = "stdio")]
+pub(crate) mod process_order;
 mod processes;
 mod program;
 mod publish;
-mod rehearse;
-mod resolved;
+mod queries;
+mod resolve_action;
+mod resolved_path;
 mod restore;
 mod runs;
 mod shared;
 mod subscription;
-mod surface;
-mod tell;
 mod ticket;
 mod timer;
 mod tool_call;
+mod tool_policy;
+mod user_channel;
 
 use std::{
     fmt,
@@ -50,10 +52,11 @@ use crate::{
     command::Classifier,
     kernel::{Check, Command, Refusal, Start, State},
     model::{
-        Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OwnerId, Permission, Policy, Profile,
-        Reason, Recorded, RequestId, Right, RulingId, RunId, RuntimeId, SanitizedPath, Settings, Tools, Want,
+        Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OwnerId, Permission, PermissionRef,
+        Policy, Profile, Reason, Recorded, RequestId, Right, RunId, RuntimeId, SanitizedPath, SavedDecisionId,
+        Settings, Tools,
     },
-    seam::{Clock, DiskPaths, Hook, Paths, SystemClock},
+    ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
 
 use self::shared::Shared;
@@ -61,22 +64,22 @@ pub use self::{
     agent::Agent,
     approver::Approver,
     authorize::{Authorization, Confinement},
+    dry_run::DryRun,
     error::{Error, FileFailure},
     files::Files,
-    holding::Holding,
-    mail::{Mail, Mailbox},
-    rehearse::Rehearsal,
-    resolved::Resolved,
+    inbox::{Inbox, Notification},
+    initial_grants::InitialGrants,
+    resolved_path::Resolved,
     subscription::{NoEvent, Subscription},
-    surface::{Attendance, Connection, Heard, ToPerson},
     ticket::Ticket,
+    user_channel::{ApproverSession, Connection, Delivery, Prompt},
 };
+#[cfg(feature = "config")]
+pub(crate) use dry_run::Examples;
 #[cfg(feature = "sandbox")]
 pub(crate) use outside::Outside;
 #[cfg(feature = "sandbox")]
 pub(crate) use processes::{Standing, WeakAgent};
-#[cfg(feature = "config")]
-pub(crate) use rehearse::Examples;
 
 /// The operator's handle of a running engine. Clones share the engine. When the last handle of any kind is dropped,
 /// every waiting request ends.
@@ -129,7 +132,7 @@ impl Engine {
     ///
     /// [`Error::Refused`] if the id is taken, or a permission is protected; [`Error::Path`] if a path cannot be
     /// followed.
-    pub async fn register(&self, profile: Profile, holding: Holding) -> Result<Agent, Error> {
+    pub async fn register(&self, profile: Profile, holding: InitialGrants) -> Result<Agent, Error> {
         let start =
             |(permission, hold): &(Permission, Hold)| Ok(Start { right: self.shared.pin(permission)?, hold: *hold });
         let rights = holding.permissions.iter().map(start).collect::<Result<_, Error>>()?;
@@ -175,7 +178,7 @@ impl Engine {
 
     /// Checks if `agent` holds `want` now. An unregistered agent holds no permission. A caller that checks often should
     /// keep an [`Agent`].
-    pub fn check<'w>(&self, agent: &AgentId, want: impl Into<Want<'w>>) -> Check {
+    pub fn check<'w>(&self, agent: &AgentId, want: impl Into<PermissionRef<'w>>) -> Check {
         if !self.shared.is_open() {
             return Check::NotHeld;
         }
@@ -223,7 +226,7 @@ impl Engine {
         let cell = self.shared.cell(to).ok_or_else(|| Refusal::UnknownAgent(to.clone()))?;
         // The message is posted under the lock, so that it cannot reach a later agent of the same name.
         self.shared.look_as(to, &cell, |_, _, _| {
-            cell.mail().post(Mail::Message { from: from.cloned(), text: text.into() });
+            cell.mail().post(Notification::Message { from: from.cloned(), text: text.into() });
         })
     }
 
@@ -408,7 +411,7 @@ impl Engine {
     /// # Errors
     ///
     /// [`Error::Refused`] if there is no such saved decision.
-    pub async fn revoke_ruling(&self, ruling: RulingId, reason: Option<Reason>) -> Result<(), Error> {
+    pub async fn revoke_ruling(&self, ruling: SavedDecisionId, reason: Option<Reason>) -> Result<(), Error> {
         let command = Command::RevokeRuling { ruling, by: Actor::Operator, owner: None, reason };
         self.shared.execute(command).acknowledged().await.map(drop)
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    kernel::{Considered, Target},
-    model::{Obeyed, Obeys, SanitizedPath, Shown, StartDir, Tier},
+    kernel::{ResolvedAction, Target},
+    model::{Escaped, Obeyed, Obeys, SanitizedPath, StartDir, Tier},
 };
 
 use super::{Error, shared::Shared};
@@ -20,8 +20,8 @@ const MAX_POINTER: u64 = 4096;
 
 impl Shared {
     /// Raises the tier of each part that obeys files which agents may write.
-    pub(super) fn trusting_nobody(&self, mut understood: Considered) -> Result<Considered, Error> {
-        let Considered { uses, cwd, tier, tier_reason, .. } = &mut understood;
+    pub(super) fn trusting_nobody(&self, mut understood: ResolvedAction) -> Result<ResolvedAction, Error> {
+        let ResolvedAction { uses, cwd, tier, tier_reason, .. } = &mut understood;
         let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return Ok(understood) };
         // The parts of a line mostly obey the same files.
         let mut looked: Vec<(Obeys, Option<Arc<str>>)> = Vec::new();
@@ -49,7 +49,7 @@ impl Shared {
 
     /// Returns the reason why the files that a program obeys cannot be trusted, or none if they can.
     fn distrusted(&self, obeys: &Obeys, cwd: Option<&SanitizedPath>) -> Result<Option<Arc<str>>, Error> {
-        let program = Shown(&obeys.program);
+        let program = Escaped(&obeys.program);
         let mut paths = Vec::new();
         for dir in &obeys.dirs {
             let found = runs_in(dir, obeys, cwd).and_then(|dir| match obeys.files {
@@ -62,7 +62,7 @@ impl Shared {
             }
         }
         self.look(|state, now| {
-            let shown = |path: &SanitizedPath| Shown(path.as_str()).to_string();
+            let shown = |path: &SanitizedPath| Escaped(path.as_str()).to_string();
             if let Some((agent, path)) = state.writer_of(&paths, now) {
                 return Some(format!("`{program}` obeys `{}`, which {agent} may write", shown(path)).into());
             }

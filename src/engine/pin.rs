@@ -2,12 +2,12 @@
 //! there.
 
 use crate::{
-    kernel::{Broken, Considered},
+    kernel::{ResolvedAction, StaleGrants},
     model::{Access, AgentId, FileIdentity, Permission, Right, SanitizedPath},
-    seam::{PathFailure, Real},
+    ports::{PathFailure, Real},
 };
 
-use super::{Error, consider::invalid, shared::Shared};
+use super::{Error, resolve_action::invalid, shared::Shared};
 
 /// Creates a right to the real path, bound to the object there. If the path does not exist, [`Shared::placed`] binds
 /// the right.
@@ -33,7 +33,7 @@ impl Shared {
 
     /// Binds all permissions that the action needs to the disk. An agent that holds a permission does not need this, so
     /// the disk is read only when one is missing.
-    pub(super) fn placed(&self, mut understood: Considered) -> Considered {
+    pub(super) fn placed(&self, mut understood: ResolvedAction) -> ResolvedAction {
         let mut failed = None;
         for right in understood.uses.iter_mut().filter_map(|used| used.takes.as_mut()) {
             match self.right_in_place(right.clone()) {
@@ -41,7 +41,7 @@ impl Shared {
                 Err(why) => failed = Some((right.permission.to_string(), why.to_string())),
             }
         }
-        let understood = Considered { placed: true, ..understood };
+        let understood = ResolvedAction { placed: true, ..understood };
         match failed {
             Some((permission, why)) => invalid(understood, &permission, &why),
             None => understood,
@@ -73,14 +73,14 @@ impl Shared {
         &self,
         agent: &AgentId,
         permissions: impl Iterator<Item = &'p Permission> + Clone,
-    ) -> Result<Broken, Error> {
+    ) -> Result<StaleGrants, Error> {
         if permissions.clone().all(|permission| permission.path().is_none()) {
-            return Ok(Broken::new());
+            return Ok(StaleGrants::new());
         }
         let pinned = self.look(|state, _| state.pinned_chains(agent, permissions))?;
         // Most grants of a chain refer to the same object.
         let mut looked: Vec<(&SanitizedPath, FileIdentity, bool)> = Vec::new();
-        let mut broken = Broken::new();
+        let mut broken = StaleGrants::new();
         for grant in &pinned {
             let Some((path, identity)) = grant.right.pinned() else { continue };
             let known = looked.iter().find(|(there, was, _)| *there == path && *was == identity);

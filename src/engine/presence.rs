@@ -11,14 +11,14 @@ use crate::{
 
 use super::{
     Error,
-    cell::Cell,
+    agent_slot::AgentSlot,
     shared::{Shared, Writer},
-    surface::{self, Heard, Open, Surface, ToPerson, show},
+    user_channel::{self, Delivery, Open, Prompt, Surface, show},
 };
 
 impl Shared {
     /// Opens the connection to the user of a foreground agent. An earlier connection of the same agent closes.
-    pub(super) fn connect(&self, agent: &AgentId) -> Result<(u64, mpsc::Receiver<ToPerson>), Error> {
+    pub(super) fn connect(&self, agent: &AgentId) -> Result<(u64, mpsc::Receiver<Prompt>), Error> {
         self.under_lock(None, |shared, writer, now, stuck| {
             // The earlier connection receives no further prompts.
             let before = writer.carriers.remove(agent);
@@ -37,11 +37,11 @@ impl Shared {
 
     /// Shows a message to an agent's own user. It is dropped if no user is connected, or if the user reads too slowly,
     /// because messages must not crowd out waiting requests.
-    pub(super) fn say(&self, agent: &AgentId, cell: &Arc<Cell>, text: &str) -> Result<Heard, Error> {
+    pub(super) fn say(&self, agent: &AgentId, cell: &Arc<AgentSlot>, text: &str) -> Result<Delivery, Error> {
         self.under_lock(Some((agent, cell)), |_, writer, _, _| {
-            let open = writer.carriers.get(agent).filter(|open| open.sender.capacity() > surface::CAPACITY / 2);
-            let said = || ToPerson::Said { from: agent.clone(), text: text.into() };
-            Ok(if open.is_some_and(|open| show(open, said()).is_ok()) { Heard::Shown } else { Heard::ByNobody })
+            let open = writer.carriers.get(agent).filter(|open| open.sender.capacity() > user_channel::CAPACITY / 2);
+            let said = || Prompt::Said { from: agent.clone(), text: text.into() };
+            Ok(if open.is_some_and(|open| show(open, said()).is_ok()) { Delivery::Shown } else { Delivery::ByNobody })
         })
     }
 
@@ -57,7 +57,7 @@ impl Shared {
     }
 
     /// Opens a surface that shows every request that waits for an approval of this owner.
-    pub(super) fn attend(&self, owner: &OwnerId) -> Result<(u64, mpsc::Receiver<ToPerson>), Error> {
+    pub(super) fn attend(&self, owner: &OwnerId) -> Result<(u64, mpsc::Receiver<Prompt>), Error> {
         self.under_lock(None, |shared, writer, now, stuck| {
             shared.carry_out(writer, Command::ApproverArrived { owner: owner.clone() }, now, stuck).at_once()?;
             let (open, receiver) = writer.open_surface(|waiting| waiting.request.owner == *owner);
@@ -83,10 +83,10 @@ impl Shared {
 
 impl Writer {
     /// Creates a surface, with capacity for all requests that it must show at first.
-    fn open_surface(&mut self, belongs: impl Fn(&Waiting) -> bool) -> (Open, mpsc::Receiver<ToPerson>) {
+    fn open_surface(&mut self, belongs: impl Fn(&Waiting) -> bool) -> (Open, mpsc::Receiver<Prompt>) {
         self.generation += 1;
         let waiting = self.decided().pending.values().filter(|waiting| belongs(waiting)).count();
-        let (sender, receiver) = mpsc::channel(waiting + surface::CAPACITY);
+        let (sender, receiver) = mpsc::channel(waiting + user_channel::CAPACITY);
         (Open { generation: self.generation, sender, filled: false }, receiver)
     }
 
@@ -109,7 +109,7 @@ impl Writer {
         open.filled = true;
         for waiting in belongs {
             // There is room: the channel was sized for these requests.
-            let _ = show(open, ToPerson::Ask(Arc::clone(&waiting.request)));
+            let _ = show(open, Prompt::Ask(Arc::clone(&waiting.request)));
         }
     }
 }

@@ -15,12 +15,12 @@ use std::sync::Weak;
 
 #[cfg(feature = "sandbox")]
 use crate::{
-    kernel::{Judgement, Refusal, Starting},
+    kernel::{Evaluation, Refusal, Starting},
     model::{Action, AgentId, Event, ProcessExit, Ruled},
 };
 
 #[cfg(feature = "sandbox")]
-use super::{cell::Cell, keep::Done, outside::Outside, shared::Shared};
+use super::{agent_slot::AgentSlot, commit::CommitHandle, outside::Outside, shared::Shared};
 
 /// Converts a grace period to the milliseconds that are recorded.
 fn millis(grace: Duration) -> u64 {
@@ -156,7 +156,7 @@ impl Agent {
             }
             Ok(done)
         });
-        Done::of(done).wait()?;
+        CommitHandle::of(done).wait()?;
         begun.ok_or(Error::Closed)
     }
 
@@ -174,7 +174,7 @@ impl Agent {
 
     /// Evaluates `action` as it stands now. This opens no request, consumes no permission and records no event.
     pub(crate) fn standing(&self, action: &Action) -> Result<Standing, Error> {
-        self.judged(action, |judgement: &Judgement<'_>, case| {
+        self.judged(action, |judgement: &Evaluation<'_>, case| {
             let is_denied = judgement.conclusion.ruled == Ruled::Deny;
             Standing { denied: is_denied.then(|| judgement.decision(case).decision_reason) }
         })
@@ -209,7 +209,7 @@ fn process_of(event: &Event) -> Option<Arc<Process>> {
 pub(crate) struct WeakAgent {
     shared: Weak<Shared>,
     id: AgentId,
-    cell: Arc<Cell>,
+    cell: Arc<AgentSlot>,
 }
 
 #[cfg(feature = "sandbox")]

@@ -2,24 +2,24 @@
 
 use crate::{
     command::Classification,
-    kernel::{Considered, Target, Use},
+    kernel::{ResolvedAction, Target, Use},
     model::{Action, Named, Operation, Profile, UseOrigin, What},
 };
 
-use super::{Error, consider::reaching, shared::Shared};
+use super::{Error, resolve_action::reaching, shared::Shared};
 
 impl Shared {
     /// Resolves `action` as the agent of `profile` means it, with all its uses.
     ///
     /// An action that cannot be understood is no error: it becomes an invalid action that is never allowed, with the
     /// reason.
-    pub(super) fn understood(&self, profile: &Profile, action: &Action) -> Result<Considered, Error> {
+    pub(super) fn understood(&self, profile: &Profile, action: &Action) -> Result<ResolvedAction, Error> {
         Ok(self.placed(self.understood_so_far(profile, action)?))
     }
 
     /// Resolves `action` as far as needed to decide for an agent that holds every needed permission
-    /// ([`Considered::placed`]).
-    pub(super) fn understood_so_far(&self, profile: &Profile, action: &Action) -> Result<Considered, Error> {
+    /// ([`ResolvedAction::placed`]).
+    pub(super) fn understood_so_far(&self, profile: &Profile, action: &Action) -> Result<ResolvedAction, Error> {
         let mut understood = self.consider(profile, action)?;
         let mut programs = program_files(&understood);
         if let (Operation::Exec, What::Plain(_, written)) = (understood.operation(), &action.what) {
@@ -36,7 +36,7 @@ impl Shared {
 }
 
 /// Returns the real paths of the program files that an action runs.
-fn program_files(understood: &Considered) -> Vec<String> {
+fn program_files(understood: &ResolvedAction) -> Vec<String> {
     let runs = |used: &Use| match (&used.target, used.operation) {
         // A word of a line belongs to that line, which the rules already cover.
         (Target::Path(path), Operation::Exec) if used.origin != UseOrigin::Word => Some(path.to_string()),
@@ -50,7 +50,7 @@ fn name(path: &str) -> Option<&str> {
 }
 
 /// Adds the command of running the program at `path`, and the uses of that program.
-fn add(understood: &mut Considered, path: &str, judged: &Classification) {
+fn add(understood: &mut ResolvedAction, path: &str, judged: &Classification) {
     let target = Target::Command { text: path.into(), parts: judged.spoken() };
     understood.uses.add(Use { operation: Operation::Command, target, takes: None, origin: UseOrigin::Named });
     for named in judged.named.iter() {

@@ -4,12 +4,12 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     command::{Classifier, Profile},
-    kernel::{Ground, Protected, compile},
+    kernel::{Protected, SharedLimits, compile},
     model::{AgentId, Event, Reads},
 };
 
 use super::{
-    cell::Cell,
+    agent_slot::AgentSlot,
     lines::Reader,
     shared::{Shared, Writer},
 };
@@ -42,7 +42,7 @@ impl Shared {
         };
         let classifier = Classifier::for_settings(&settings).unwrap_or_else(|_| strict());
         self.publish_classifier(classifier);
-        let ground = Ground::new(settings.reads, &writer.state.protected, self.seed);
+        let ground = SharedLimits::new(settings.reads, &writer.state.protected, self.seed);
         self.publish_ground(writer, ground);
     }
 
@@ -52,7 +52,7 @@ impl Shared {
         self.classifier.store(Arc::new(Reader::new(classifier.with_tools(tools))));
     }
 
-    fn publish_ground(&self, writer: &mut Writer, ground: Ground) {
+    fn publish_ground(&self, writer: &mut Writer, ground: SharedLimits) {
         writer.ground = Arc::new(ground);
         let all: Vec<_> = self.cells.iter().map(|entry| entry.key().clone()).collect();
         all.iter().for_each(|agent| self.publish_agent(writer, agent));
@@ -63,7 +63,10 @@ impl Shared {
         for agent in events.iter().filter_map(Event::retired) {
             if let Some((_, cell)) = self.cells.remove(agent) {
                 // The retired agent also loses the permissions that every agent has.
-                cell.publish(compile(&[], &Arc::new(Ground::new(Reads::Granted, &Protected::default(), self.seed))));
+                cell.publish(compile(
+                    &[],
+                    &Arc::new(SharedLimits::new(Reads::Granted, &Protected::default(), self.seed)),
+                ));
                 cell.close_mail();
             }
         }
@@ -76,7 +79,7 @@ impl Shared {
             if let Event::SettingsChanged { settings } = event {
                 let now = Arc::clone(&writer.state.settings);
                 let reads = if now.reads == Reads::Granted { Reads::Granted } else { settings.reads };
-                let ground = Ground::new(reads, &writer.state.protected_besides(settings), self.seed);
+                let ground = SharedLimits::new(reads, &writer.state.protected_besides(settings), self.seed);
                 self.publish_ground(writer, ground);
             }
         }
@@ -104,7 +107,7 @@ impl Shared {
         match self.cell(agent) {
             Some(cell) => cell.publish(held),
             None => {
-                self.cells.insert(agent.clone(), Arc::new(Cell::new(held)));
+                self.cells.insert(agent.clone(), Arc::new(AgentSlot::new(held)));
             }
         }
     }

@@ -11,10 +11,10 @@ use crate::{
     command::Classifier,
     kernel::{Command, Known, State},
     model::{AgentId, SanitizedPath, Settings, Timestamp},
-    seam::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
+    ports::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
 
-use super::{Engine, Error, fresh_run, keep::Keeping, seed, shared::Shared, timer};
+use super::{Engine, Error, commit::CommitQueue, fresh_run, seed, shared::Shared, timer};
 
 impl Engine {
     /// Creates an engine from the content of `store`, and stores everything from then on. Agents, grants, recent
@@ -119,7 +119,7 @@ impl Shared {
     ) -> Result<Option<T>, Error> {
         let now = self.clock.now()?;
         let writer = self.lock()?;
-        let Some(ahead) = writer.keeping.as_ref().and_then(Keeping::ahead) else { return Ok(None) };
+        let Some(ahead) = writer.keeping.as_ref().and_then(CommitQueue::ahead) else { return Ok(None) };
         Ok(Some(look(ahead, ahead.agent(agent)?, now)))
     }
 
@@ -151,7 +151,7 @@ impl Shared {
     fn keep_in(&self, store: Arc<dyn Store>, sequence: u64) -> Result<(), Error> {
         self.locked(|shared, writer, _| {
             writer.sequence = sequence;
-            writer.keeping = Some(Keeping::new(store, writer.state.clone(), sequence));
+            writer.keeping = Some(CommitQueue::new(store, writer.state.clone(), sequence));
             shared.publish_all(writer);
             shared.set_alarm(writer);
         })

@@ -15,21 +15,21 @@ use tokio::sync::{Notify, broadcast, watch};
 
 use crate::{
     command::Classifier,
-    kernel::{Carried, Command, Ground, Known, Meter, Refusal, State},
+    kernel::{Carried, Command, Known, Meter, Refusal, SharedLimits, State},
     model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Timestamp, Tools},
-    seam::{Clock, Paths},
+    ports::{Clock, Paths},
 };
 
 use super::{
     Error, Ticket,
-    cell::Cell,
+    agent_slot::AgentSlot,
+    commit::{CommitHandle, CommitQueue},
     hooks::Registered,
-    keep::{Done, Keeping},
     lines::Reader,
     outside::Outside,
     subscription::CAPACITY,
-    surface::Open,
     ticket::Waiting,
+    user_channel::Open,
 };
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub(super) struct Shared {
     pub(super) writer: Mutex<Writer>,
     /// The published permissions of each agent. The map is locked only to find a cell, not while permissions are
     /// searched.
-    pub(super) cells: DashMap<AgentId, Arc<Cell>, RandomState>,
+    pub(super) cells: DashMap<AgentId, Arc<AgentSlot>, RandomState>,
     pub(super) answers: DashMap<RequestId, watch::Sender<Option<Arc<Resolution>>>>,
     /// Notified when the next deadline changes.
     pub(super) wake: Arc<Notify>,
@@ -68,13 +68,13 @@ pub(super) struct Writer {
     /// The published state. If events are stored, the decided state may be ahead of it.
     pub(super) state: State,
     /// The queue to the store, if events are stored.
-    pub(super) keeping: Option<Keeping>,
+    pub(super) keeping: Option<CommitQueue>,
     pub(super) sequence: u64,
     /// The sender to subscribers; none once the engine ended, so that subscribers learn about that.
     pub(super) events: Option<broadcast::Sender<Recorded>>,
     /// The recent events that each family of agents caused.
     pub(super) meter: Meter,
-    pub(super) ground: Arc<Ground>,
+    pub(super) ground: Arc<SharedLimits>,
     pub(super) due: Option<Timestamp>,
     pub(super) generation: u64,
     pub(super) carriers: HashMap<AgentId, Open>,
@@ -85,7 +85,7 @@ pub(super) struct Writer {
 
 /// Surfaces that could not be shown a prompt, and are therefore closed.
 #[derive(Debug, Default)]
-pub(super) struct Stuck {
+pub(super) struct StalledChannels {
     pub(super) carriers: Vec<(AgentId, u64)>,
     pub(super) approvers: Vec<(OwnerId, u64)>,
 }
@@ -113,7 +113,7 @@ impl Shared {
         paths: Arc<dyn Paths>,
         seed: u64,
     ) -> Shared {
-        let ground = Arc::new(Ground::new(state.settings.reads, &state.protected, seed));
+        let ground = Arc::new(SharedLimits::new(state.settings.reads, &state.protected, seed));
         let writer = Writer {
             state,
             keeping: None,
@@ -154,7 +154,7 @@ impl Shared {
     /// Cancels every request and then closes the engine, in one step without other commands in between. Stored requests
     /// stay open for the next engine.
     pub(super) fn shut_down(&self) {
-        let shut_down = |shared: &Shared, writer: &mut Writer, now, stuck: &mut Stuck| {
+        let shut_down = |shared: &Shared, writer: &mut Writer, now, stuck: &mut StalledChannels| {
             let kept = writer.keeping.is_some();
             let done = if kept {
                 Ok(())
@@ -185,14 +185,16 @@ impl Shared {
     }
 
     /// Executes a command of the host program or of a person.
-    pub(super) fn execute(&self, command: Command) -> Done {
-        Done::of(self.under_lock(None, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))))
+    pub(super) fn execute(&self, command: Command) -> CommitHandle {
+        CommitHandle::of(
+            self.under_lock(None, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))),
+        )
     }
 
     /// Executes a command of an agent, if `cell` still belongs to that agent: another agent may have taken its id.
-    pub(super) fn execute_as(&self, agent: &AgentId, cell: &Arc<Cell>, command: Command) -> Done {
+    pub(super) fn execute_as(&self, agent: &AgentId, cell: &Arc<AgentSlot>, command: Command) -> CommitHandle {
         let caller = Some((agent, cell));
-        Done::of(
+        CommitHandle::of(
             self.under_lock(caller, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))),
         )
     }
@@ -207,7 +209,7 @@ impl Shared {
     pub(super) fn look_as<T>(
         &self,
         agent: &AgentId,
-        cell: &Arc<Cell>,
+        cell: &Arc<AgentSlot>,
         look: impl FnOnce(&State, &Known, Timestamp) -> T,
     ) -> Result<T, Error> {
         let now = self.clock.now()?;
@@ -216,7 +218,7 @@ impl Shared {
         Ok(look(&writer.state, writer.state.agent(agent)?, now))
     }
 
-    pub(super) fn refuse_stranger(&self, agent: &AgentId, cell: &Arc<Cell>) -> Result<(), Refusal> {
+    pub(super) fn refuse_stranger(&self, agent: &AgentId, cell: &Arc<AgentSlot>) -> Result<(), Refusal> {
         let same = self.cell(agent).is_some_and(|there| Arc::ptr_eq(&there, cell));
         if same { Ok(()) } else { Err(Refusal::Gone(agent.clone())) }
     }
@@ -230,15 +232,18 @@ impl Shared {
 
     pub(super) fn under_lock<T>(
         &self,
-        caller: Option<(&AgentId, &Arc<Cell>)>,
-        work: impl FnOnce(&Shared, &mut Writer, Timestamp, &mut Stuck) -> Result<T, Error>,
+        caller: Option<(&AgentId, &Arc<AgentSlot>)>,
+        work: impl FnOnce(&Shared, &mut Writer, Timestamp, &mut StalledChannels) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.locked(|shared, writer, stuck| shared.at_this_moment(caller, writer, stuck, work))?
     }
 
     /// Works under the lock without reading the clock, for steps that were decided before.
-    pub(super) fn locked<T>(&self, work: impl FnOnce(&Shared, &mut Writer, &mut Stuck) -> T) -> Result<T, Error> {
-        let mut stuck = Stuck::default();
+    pub(super) fn locked<T>(
+        &self,
+        work: impl FnOnce(&Shared, &mut Writer, &mut StalledChannels) -> T,
+    ) -> Result<T, Error> {
+        let mut stuck = StalledChannels::default();
         let mut locked = Locked { shared: self, writer: self.lock()?, came_to_its_end: false };
         let result = work(self, &mut locked.writer, &mut stuck);
         locked.came_to_its_end = true;
@@ -250,10 +255,10 @@ impl Shared {
 
     fn at_this_moment<T>(
         &self,
-        caller: Option<(&AgentId, &Arc<Cell>)>,
+        caller: Option<(&AgentId, &Arc<AgentSlot>)>,
         writer: &mut Writer,
-        stuck: &mut Stuck,
-        work: impl FnOnce(&Shared, &mut Writer, Timestamp, &mut Stuck) -> Result<T, Error>,
+        stuck: &mut StalledChannels,
+        work: impl FnOnce(&Shared, &mut Writer, Timestamp, &mut StalledChannels) -> Result<T, Error>,
     ) -> Result<T, Error> {
         // The clock is read under the lock, so that no event is older than the one before it.
         let now = self.clock.now()?;
@@ -268,7 +273,13 @@ impl Shared {
     /// Decides, changes the state, publishes and notifies, in this order, so that a recipient finds the change in
     /// force. If events are stored, storing comes before publishing a change that gives a permission, and before any
     /// notification.
-    pub(super) fn carry_out(&self, writer: &mut Writer, command: Command, now: Timestamp, stuck: &mut Stuck) -> Done {
+    pub(super) fn carry_out(
+        &self,
+        writer: &mut Writer,
+        command: Command,
+        now: Timestamp,
+        stuck: &mut StalledChannels,
+    ) -> CommitHandle {
         if writer.keeping.is_some() {
             return self.carry_out_and_keep(writer, command, now, stuck);
         }
@@ -277,13 +288,18 @@ impl Shared {
         self.tell(writer, &recorded, now, stuck);
         self.set_alarm(writer);
         match answer {
-            Ok(events) => Done::carried_out(events.unwrap_or(recorded)),
-            Err(refusal) => Done::refused(refusal),
+            Ok(events) => CommitHandle::carried_out(events.unwrap_or(recorded)),
+            Err(refusal) => CommitHandle::refused(refusal),
         }
     }
 
     /// Reports the events that were only counted until now, since no later event will report them.
-    pub(super) fn tell_numbers(&self, writer: &mut Writer, now: Timestamp, stuck: &mut Stuck) -> Done {
+    pub(super) fn tell_numbers(
+        &self,
+        writer: &mut Writer,
+        now: Timestamp,
+        stuck: &mut StalledChannels,
+    ) -> CommitHandle {
         writer.meter.tell_all(now);
         self.carry_out(writer, Command::Tick, now, stuck)
     }
@@ -300,7 +316,7 @@ impl Shared {
         self.lock().ok().and_then(|writer| writer.due)
     }
 
-    pub(super) fn cell(&self, agent: &AgentId) -> Option<Arc<Cell>> {
+    pub(super) fn cell(&self, agent: &AgentId) -> Option<Arc<AgentSlot>> {
         // The map guard is dropped on this line: a search under it would block writers of the shard.
         self.cells.get(agent).map(|cell| Arc::clone(cell.value()))
     }
@@ -312,7 +328,12 @@ impl Shared {
     }
 
     /// Returns the ticket of a waiting or remembered request, if `cell` still belongs to the agent.
-    pub(super) fn ticket(&self, agent: &AgentId, cell: &Arc<Cell>, id: RequestId) -> Result<Option<Ticket>, Error> {
+    pub(super) fn ticket(
+        &self,
+        agent: &AgentId,
+        cell: &Arc<AgentSlot>,
+        id: RequestId,
+    ) -> Result<Option<Ticket>, Error> {
         let writer = self.lock()?;
         self.refuse_stranger(agent, cell)?;
         let owner = &writer.state.agent(agent)?.profile.owner;

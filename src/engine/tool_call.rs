@@ -10,7 +10,7 @@ use crate::{
         Call, Classifier, DECLARED, DeclaredCall, NamedUses, ToolUse, UNLISTED, Undeclared, bare_hosts, declaration,
         hosts_in, is_certainly_a_path, read_call, read_call_as,
     },
-    kernel::{Considered, Mentions, Target, Use},
+    kernel::{InputText, ResolvedAction, Target, Use},
     model::{
         Access, Action, Destructive, Details, Operation, Permission, Profile, Right, Secrets, Tier, Tool, ToolName,
         Tools, UseOrigin,
@@ -20,8 +20,8 @@ use crate::{
 use super::{
     Error,
     below::Reached,
-    consider::{about, absolute, blank, host, invalid, runs_in, said_content, texts_in},
     input,
+    resolve_action::{about, absolute, blank, host, invalid, runs_in, said_content, texts_in},
     shared::Shared,
 };
 
@@ -47,13 +47,18 @@ impl Shared {
     }
 
     /// Resolves the call of a tool with `input`.
-    pub(super) fn consider_call(&self, profile: &Profile, action: &Action, input: &Value) -> Result<Considered, Error> {
+    pub(super) fn consider_call(
+        &self,
+        profile: &Profile,
+        action: &Action,
+        input: &Value,
+    ) -> Result<ResolvedAction, Error> {
         let classifier = self.classifier.load();
         let name = action.tool.as_ref().map_or("", ToolName::as_str);
         let base = |operation: Operation| {
             let tool = action.tool.clone().unwrap_or_else(|| operation.own_tool());
             let input = input::canonical(input).to_string();
-            Considered { cwd: runs_in(profile, operation), ..blank(operation, tool, action, input) }
+            ResolvedAction { cwd: runs_in(profile, operation), ..blank(operation, tool, action, input) }
         };
         match read_call(classifier.tools(), name, input) {
             Call::Declared(call) => {
@@ -63,7 +68,7 @@ impl Shared {
                 let is_content = |name: Option<&str>, value: &Value| {
                     call.tool.is_content(name) || writes && value.as_str() != Some(about)
                 };
-                let base = Considered { details: content(action, input, is_content), ..base(operation) };
+                let base = ResolvedAction { details: content(action, input, is_content), ..base(operation) };
                 self.declared(profile, base, &call, input)
             }
             Call::Invalid(operation, why) => {
@@ -73,7 +78,7 @@ impl Shared {
             Call::Undeclared => {
                 let tools = self.look(|state, _| state.declared_by_people(&profile.owner, name))?;
                 let is_content = |name: Option<&str>, _: &Value| tools.iter().any(|tool| tool.is_content(name));
-                let base = Considered { details: content(action, input, is_content), ..base(Operation::Command) };
+                let base = ResolvedAction { details: content(action, input, is_content), ..base(Operation::Command) };
                 let plain = self.undeclared(profile, base, input, &classifier)?;
                 tools.iter().try_fold(plain, |understood, tool| self.declared_besides(profile, understood, tool, input))
             }
@@ -83,10 +88,10 @@ impl Shared {
     fn declared(
         &self,
         profile: &Profile,
-        base: Considered,
+        base: ResolvedAction,
         call: &DeclaredCall<'_>,
         input: &Value,
-    ) -> Result<Considered, Error> {
+    ) -> Result<ResolvedAction, Error> {
         let own = match &call.own {
             ToolUse::Path { text, tree, .. } => {
                 let at = self.path(profile, base, text);
@@ -114,10 +119,10 @@ impl Shared {
     fn declared_besides(
         &self,
         profile: &Profile,
-        mut understood: Considered,
+        mut understood: ResolvedAction,
         tool: &Tool,
         input: &Value,
-    ) -> Result<Considered, Error> {
+    ) -> Result<ResolvedAction, Error> {
         let call = match read_call_as(tool, input) {
             Ok(call) => call,
             Err(why) => return Ok(invalid(understood, "", why)),
@@ -138,13 +143,13 @@ impl Shared {
     fn running_too(
         &self,
         profile: &Profile,
-        understood: Considered,
+        understood: ResolvedAction,
         line: &str,
         call: &DeclaredCall<'_>,
-    ) -> Result<Considered, Error> {
+    ) -> Result<ResolvedAction, Error> {
         let operation = Operation::Command;
         let base = blank(operation, understood.tool.clone(), &Action::new(operation, ""), String::new());
-        let base = Considered { cwd: runs_in(profile, operation), ..base };
+        let base = ResolvedAction { cwd: runs_in(profile, operation), ..base };
         let run = self.command(&profile.id, base, line, &call.besides)?;
         let mut understood = with_worse_tier(understood, &run);
         for used in run.uses.into_all() {
@@ -159,10 +164,10 @@ impl Shared {
     fn using_too(
         &self,
         profile: &Profile,
-        understood: Considered,
+        understood: ResolvedAction,
         used: &ToolUse<'_>,
         origin: UseOrigin,
-    ) -> Considered {
+    ) -> ResolvedAction {
         let operation = used.operation();
         let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
         let other = match used {
@@ -186,10 +191,10 @@ impl Shared {
     /// path is also read, and a directory moves with its content.
     fn with_what_is_moved(
         &self,
-        mut understood: Considered,
+        mut understood: ResolvedAction,
         call: &DeclaredCall<'_>,
         reached: &mut Reached,
-    ) -> Considered {
+    ) -> ResolvedAction {
         let is_told_several = call.tool.fields().any(|(name, fields)| name == "path" && fields.len() > 1);
         if !is_told_several || call.tool.operation() != Operation::Write {
             return understood;
@@ -210,9 +215,9 @@ impl Shared {
     fn with_what_lies_below(
         &self,
         profile: &Profile,
-        understood: Considered,
+        understood: ResolvedAction,
         call: &DeclaredCall<'_>,
-    ) -> Result<Considered, Error> {
+    ) -> Result<ResolvedAction, Error> {
         let mut reached = Reached::default();
         let understood = self.with_what_is_moved(understood, call, &mut reached);
         let trees = understood.uses.iter().filter(|used| matches!(used.target, Target::Tree(_)));
@@ -226,7 +231,7 @@ impl Shared {
     }
 
     /// Adds the permissions that the declaration requires.
-    fn as_declared(&self, mut understood: Considered, tool: &Tool) -> Result<Considered, Error> {
+    fn as_declared(&self, mut understood: ResolvedAction, tool: &Tool) -> Result<ResolvedAction, Error> {
         for permission in tool.needs() {
             match self.pin(permission) {
                 Ok(right) => understood.uses.add(Use::demanded(right)),
@@ -241,10 +246,10 @@ impl Shared {
     fn undeclared(
         &self,
         profile: &Profile,
-        base: Considered,
+        base: ResolvedAction,
         input: &Value,
         classifier: &Classifier,
-    ) -> Result<Considered, Error> {
+    ) -> Result<ResolvedAction, Error> {
         let name: Arc<str> = base.tool.as_str().into();
         let read = Undeclared::of(input);
         let mut followed = read.follow(classifier);
@@ -261,7 +266,7 @@ impl Shared {
             impact_scope: secrets.redacted_in(&worst.impact()),
             rollback_advice: worst.rollback_advice().into(),
         });
-        let base = Considered { shown, cut, tier: Some(tier), tier_reason, destructive, ..base };
+        let base = ResolvedAction { shown, cut, tier: Some(tier), tier_reason, destructive, ..base };
         if read.is_beyond {
             return Ok(invalid(base, "", BEYOND));
         }
@@ -269,7 +274,7 @@ impl Shared {
         texts_in(input, &mut texts);
         let known = |line: &str| followed.spoken.get(line).cloned();
         let spoken = |line: &str| known(line).unwrap_or_else(|| classifier.classify(line).spoken());
-        let mentions = Mentions::of(texts, read.lines(), spoken);
+        let mentions = InputText::of(texts, read.lines(), spoken);
         let mut understood = about(base, Target::Tool { name, mentions }, None);
         for used in read.uses() {
             understood = match used {
@@ -301,7 +306,12 @@ impl Shared {
     }
 
     /// Adds the uses of two texts that may name a path together: a directory, and a name in it.
-    fn with_what_lies_in(&self, profile: &Profile, mut understood: Considered, read: &Undeclared<'_>) -> Considered {
+    fn with_what_lies_in(
+        &self,
+        profile: &Profile,
+        mut understood: ResolvedAction,
+        read: &Undeclared<'_>,
+    ) -> ResolvedAction {
         let (directories, names) = read.places();
         let leads = |text: &&str| text.starts_with(['/', '.', '~']) || text.contains('/') || self.holds(profile, text);
         let directories: Vec<&str> = directories.iter().map(|text| &**text).filter(leads).collect();
@@ -330,9 +340,9 @@ impl Shared {
     fn with_what_lines_use(
         &self,
         profile: &Profile,
-        mut understood: Considered,
+        mut understood: ResolvedAction,
         lines: &[NamedUses],
-    ) -> Result<Considered, Error> {
+    ) -> Result<ResolvedAction, Error> {
         let (start, mut reached) = (profile.working_dir.as_str(), Reached::default());
         for line in lines {
             if line.uses_too_much() {
@@ -357,7 +367,7 @@ impl Shared {
 
     /// Adds a text that is written as a path, or names an existing file. It may be read and written, so the permission
     /// must be held.
-    fn told_of(&self, profile: &Profile, mut understood: Considered, text: &str) -> Considered {
+    fn told_of(&self, profile: &Profile, mut understood: ResolvedAction, text: &str) -> ResolvedAction {
         if !is_certainly_a_path(text) && text.contains('/') && !self.stands_here(profile, text) {
             return self.may_mean(profile, understood, text);
         }
@@ -376,7 +386,7 @@ impl Shared {
     }
 
     /// Adds a word that may be a path. Rules and policies apply to the path, but its permission need not be held.
-    fn may_mean(&self, profile: &Profile, mut understood: Considered, word: &str) -> Considered {
+    fn may_mean(&self, profile: &Profile, mut understood: ResolvedAction, word: &str) -> ResolvedAction {
         let read = blank(Operation::Read, Operation::Read.own_tool(), &Action::read(""), String::new());
         let from_home = word.starts_with("~/").then(|| absolute(None, word)).flatten();
         let word = from_home.as_deref().unwrap_or(word);
@@ -394,7 +404,7 @@ const MOST_TOGETHER: usize = 4096;
 
 /// Adds the hosts of the addresses in the texts, so that rules about them apply. A tool that uses the network may take
 /// a bare name as an address.
-fn with_hosts_told(mut understood: Considered, input: &Value, bare: bool) -> Considered {
+fn with_hosts_told(mut understood: ResolvedAction, input: &Value, bare: bool) -> ResolvedAction {
     let mut texts = Vec::new();
     texts_in(input, &mut texts);
     for text in texts {
@@ -413,7 +423,7 @@ fn with_hosts_told(mut understood: Considered, input: &Value, bare: bool) -> Con
 }
 
 /// Extends the use of a path to everything below it.
-fn as_tree(mut at: Considered) -> Considered {
+fn as_tree(mut at: ResolvedAction) -> ResolvedAction {
     if let Target::Path(path) = &at.uses.own.target {
         at.uses.own.target = Target::Tree(path.clone());
     }
@@ -421,27 +431,27 @@ fn as_tree(mut at: Considered) -> Considered {
 }
 
 /// Resolves a declared tool that is neither file, command nor network. Its effect is not classified.
-fn declared_tool(base: Considered, input: &Value) -> Considered {
+fn declared_tool(base: ResolvedAction, input: &Value) -> ResolvedAction {
     let name: Arc<str> = base.tool.as_str().into();
     let (input, cut) = input::shown(input);
     let shown = format!("{name} {input}").into();
-    let mentions = Mentions::of([], [], |_| None);
+    let mentions = InputText::of([], [], |_| None);
     let tier_reason = DECLARED.into();
     let base = about(base, Target::Tool { name, mentions }, None);
-    Considered { shown, cut, tier: Some(Tier::Dangerous), tier_reason, ..base }
+    ResolvedAction { shown, cut, tier: Some(Tier::Dangerous), tier_reason, ..base }
 }
 
 /// Combines two tiers to the stricter one. An unknown tier stays unknown, unless the other is destructive.
-fn with_worse_tier(understood: Considered, other: &Considered) -> Considered {
+fn with_worse_tier(understood: ResolvedAction, other: &ResolvedAction) -> ResolvedAction {
     let tier_reason = Arc::clone(&other.tier_reason);
     match (understood.tier, other.tier) {
         (Some(Tier::Destructive), _) => understood,
         (_, Some(Tier::Destructive)) => {
             let destructive = other.destructive.clone();
-            Considered { tier: other.tier, tier_reason, destructive, ..understood }
+            ResolvedAction { tier: other.tier, tier_reason, destructive, ..understood }
         }
-        (Some(own), Some(tier)) if tier > own => Considered { tier: Some(tier), tier_reason, ..understood },
-        (Some(_), None) => Considered { tier: None, tier_reason, ..understood },
+        (Some(own), Some(tier)) if tier > own => ResolvedAction { tier: Some(tier), tier_reason, ..understood },
+        (Some(_), None) => ResolvedAction { tier: None, tier_reason, ..understood },
         (Some(_) | None, _) => understood,
     }
 }

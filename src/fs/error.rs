@@ -7,7 +7,7 @@ use std::{
 
 use rustix::io::Errno;
 
-use crate::model::{InvalidPath, SanitizedPath, Shown};
+use crate::model::{Escaped, InvalidPath, SanitizedPath};
 
 /// The reason why a path could not be resolved to a known object below an allowed base.
 ///
@@ -65,7 +65,7 @@ impl fmt::Display for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, what) = match self {
             ResolveError::Invalid(invalid) => return invalid.fmt(f),
-            ResolveError::Io(path, error) => return write!(f, "`{}` cannot be followed: {error}", Shown(path)),
+            ResolveError::Io(path, error) => return write!(f, "`{}` cannot be followed: {error}", Escaped(path)),
             ResolveError::Outside(path) => (path.as_str(), "lies outside every allowed directory"),
             ResolveError::Loop(path) => (path.as_str(), "leads through more than 40 links"),
             ResolveError::NotADirectory(path) => (path.as_str(), "is not a directory"),
@@ -77,7 +77,7 @@ impl fmt::Display for ResolveError {
             ResolveError::NotText(path) => (path.as_str(), "leads to a name that is not UTF-8"),
             ResolveError::Unsteady(path) => (path.as_str(), "kept changing while it was followed"),
         };
-        write!(f, "`{}` {what}", Shown(path))
+        write!(f, "`{}` {what}", Escaped(path))
     }
 }
 
@@ -162,8 +162,8 @@ impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, what) = match self {
             FileError::Invalid(invalid) => return invalid.fmt(f),
-            FileError::TooLarge(path, limit) => return write!(f, "{} has more than {limit}", Escaped(path)),
-            FileError::Io(path, error) => return write!(f, "{} failed: {error}", Escaped(path)),
+            FileError::TooLarge(path, limit) => return write!(f, "{} has more than {limit}", EscapedPath(path)),
+            FileError::Io(path, error) => return write!(f, "{} failed: {error}", EscapedPath(path)),
             FileError::NotCanonical(path) => (path, "is not a plain path below a directory"),
             FileError::Link(path) => (path, "leads through a link where none may be"),
             FileError::NotAFile(path) => (path, "is not a regular file"),
@@ -177,7 +177,7 @@ impl fmt::Display for FileError {
             FileError::TooLong(path) => (path, "is longer than the file system takes"),
             FileError::Unsteady(path) => (path, "kept changing while it was checked"),
         };
-        write!(f, "{} {what}", Escaped(path))
+        write!(f, "{} {what}", EscapedPath(path))
     }
 }
 
@@ -204,10 +204,10 @@ impl std::error::Error for FileError {
 }
 
 /// A path in a message. Bytes that are not UTF-8 become U+FFFD, which is only for people to read.
-struct Escaped<'a>(&'a Path);
+struct EscapedPath<'a>(&'a Path);
 
-impl fmt::Display for Escaped<'_> {
+impl fmt::Display for EscapedPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", Shown(&self.0.to_string_lossy()))
+        write!(f, "`{}`", Escaped(&self.0.to_string_lossy()))
     }
 }

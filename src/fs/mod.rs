@@ -10,26 +10,25 @@
 //! turn the checks off. All calls are blocking. A disk may be slow, so a caller that must not block uses another
 //! thread.
 
-mod answer;
 mod backend;
 mod base;
 mod below;
 mod contained;
 mod error;
+mod file_ops;
+mod jsonl;
 mod open;
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
+mod path_trace;
 mod pattern;
 mod place;
 mod real;
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
 mod replacing;
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
-mod shell;
-mod tools;
-#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
-mod trail;
+mod shell_quote;
 mod walk;
 
-pub use answer::{Answer, Op, Verdict, answer};
 #[doc(hidden)]
 pub use backend::Backend;
 pub use base::Base;
@@ -38,7 +37,11 @@ pub(crate) use below::all_found;
 pub(crate) use below::{first_found, linked};
 pub use contained::{ContainedPath, resolve};
 pub use error::{FileError, ResolveError};
+pub use file_ops::{Entry, EntryKind};
+pub use jsonl::{Answer, Op, Verdict, answer};
 pub use open::{open_read, open_write};
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
+pub(crate) use path_trace::Trail;
 pub(crate) use pattern::matching;
 pub use place::Place;
 #[cfg(any(feature = "config", feature = "edit", feature = "journal", feature = "sandbox"))]
@@ -50,9 +53,6 @@ pub(crate) use replacing::{Replacer, us};
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
 pub(crate) use replacing::{is_us_or_root, others_write};
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
-pub(crate) use shell::for_shell;
-pub use tools::{Entry, EntryKind};
-#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
-pub(crate) use trail::Trail;
+pub(crate) use shell_quote::for_shell;
 
 pub use crate::model::sanitize;

@@ -6,11 +6,11 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use crate::model::TaskEvent;
 use crate::model::{
     Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, OwnerId,
-    Permission, Policies, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, Right, RulingId, RunId,
-    SandboxFacts, SanitizedPath, Scope, Settings, ToolName, Tools, Verdict,
+    Permission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, Right, RunId, SandboxFacts,
+    SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools, Verdict,
 };
 
-use super::{Refusal, considered::Considered, decide::StopOrder, judge::Opinion};
+use super::{Refusal, authorization::HookVerdict, decide::StopOrder, resolved_action::ResolvedAction};
 #[cfg(feature = "sandbox")]
 use crate::model::{ProcessExit, SandboxViolation};
 
@@ -36,7 +36,7 @@ impl Person {
 }
 
 /// The grants whose path now leads to a different object. They support nothing.
-pub(crate) type Broken = BTreeSet<GrantId>;
+pub(crate) type StaleGrants = BTreeSet<GrantId>;
 
 /// A process that is about to start.
 #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
@@ -86,7 +86,7 @@ pub(crate) enum Command {
         run: RunId,
         rights: Vec<Right>,
         reason: Reason,
-        broken: Broken,
+        broken: StaleGrants,
     },
     /// An agent is retired.
     Retire {
@@ -108,38 +108,38 @@ pub(crate) enum Command {
         rights: Vec<Right>,
         reason: Reason,
         scope: Option<Scope>,
-        broken: Broken,
+        broken: StaleGrants,
     },
     /// A person answers a request.
     Answer {
         request: RequestId,
         answer: Answer,
         /// The action that the answer puts in place of the requested one.
-        modified: Option<Arc<Considered>>,
+        modified: Option<Arc<ResolvedAction>>,
         by: Person,
     },
     /// An agent asks whether it may carry out an action.
     Authorize {
         agent: AgentId,
-        action: Arc<Considered>,
-        opinions: Vec<Opinion>,
+        action: Arc<ResolvedAction>,
+        opinions: Vec<HookVerdict>,
         /// The id of the request, if the decision needs a person.
         request: RequestId,
-        broken: Broken,
+        broken: StaleGrants,
     },
     /// An agent carries out an action now. If a person would have to be asked, the kernel refuses.
     Act {
         agent: AgentId,
-        action: Arc<Considered>,
-        opinions: Vec<Opinion>,
-        broken: Broken,
+        action: Arc<ResolvedAction>,
+        opinions: Vec<HookVerdict>,
+        broken: StaleGrants,
     },
     /// An agent carries out an action now inside a sandbox. If a person would have to be asked, the kernel refuses.
     ActConfined {
         agent: AgentId,
-        action: Arc<Considered>,
-        opinions: Vec<Opinion>,
-        broken: Broken,
+        action: Arc<ResolvedAction>,
+        opinions: Vec<HookVerdict>,
+        broken: StaleGrants,
         /// The facts about a sandbox of the host program. The library's own sandbox reports its facts separately.
         applied: Option<Arc<SandboxFacts>>,
     },
@@ -147,12 +147,12 @@ pub(crate) enum Command {
     Enable {
         by: Person,
         agent: AgentId,
-        action: Arc<Considered>,
+        action: Arc<ResolvedAction>,
         reason: Reason,
     },
     /// An actor revokes a saved decision. If `owner` is set, the actor may only touch decisions of that owner.
     RevokeRuling {
-        ruling: RulingId,
+        ruling: SavedDecisionId,
         by: Actor,
         owner: Option<OwnerId>,
         reason: Option<Reason>,
@@ -175,7 +175,7 @@ pub(crate) enum Command {
         by: Person,
         run: RunId,
         tool: Option<ToolName>,
-        policies: Arc<Policies>,
+        policies: Arc<ToolPolicies>,
     },
     /// A person changes policies (`update_policy`). Globs are relative to `base`, which is a canonical path.
     UpdatePolicy {
@@ -187,7 +187,7 @@ pub(crate) enum Command {
     /// A person changed policies. The new policies may answer these pending requests.
     Reconsider {
         by: Person,
-        actions: Vec<(RequestId, Arc<Considered>)>,
+        actions: Vec<(RequestId, Arc<ResolvedAction>)>,
     },
     /// The mode of an agent is set. If `owner` is set, the caller may only touch agents of that owner.
     SetMode {
@@ -198,7 +198,7 @@ pub(crate) enum Command {
     },
     /// A mode changed. The new mode may deny these pending requests.
     JudgeAgain {
-        actions: Vec<(RequestId, Arc<Considered>)>,
+        actions: Vec<(RequestId, Arc<ResolvedAction>)>,
     },
     /// An agent cancels its own request.
     Cancel {
@@ -212,7 +212,7 @@ pub(crate) enum Command {
         rights: Vec<Right>,
         reason: Reason,
         scope: Scope,
-        broken: Broken,
+        broken: StaleGrants,
     },
     /// A person gives rights without a request.
     Give {
@@ -450,7 +450,7 @@ enum About {
     Agent(AgentId),
     Request(RequestId),
     Grant(GrantId),
-    Ruling(RulingId),
+    Ruling(SavedDecisionId),
     Run(RunId),
     Process(ProcessId),
 }

@@ -4,67 +4,67 @@
 //! [`State::execute`] is the only entry point. It decides, applies the events and applies their consequences under one
 //! `&mut`, so nothing can change between the check and the action.
 
-mod asked;
-mod behind;
+mod ancestry;
+mod authorization;
 mod below;
 mod command;
-mod considered;
 mod decide;
 mod declared;
 mod exec_scope;
-mod guards;
-mod image;
-mod judge;
-mod kept_from;
-mod lineage;
-#[cfg(feature = "journal")]
-mod lost;
-mod mentions;
 mod meter;
 mod obeyed;
 mod permission_state;
 mod processes;
 mod protected;
+mod provenance;
+mod published_state;
+#[cfg(feature = "journal")]
+mod recovery;
 mod refusal;
+mod request_budget;
+mod resolved_action;
 mod rights;
 mod rules;
+mod sandbox_denials;
+mod snapshot;
 mod state;
 mod support;
 #[cfg_attr(not(feature = "schedule"), allow(dead_code, reason = "only scheduled tasks have files"))]
 mod task_files;
+mod tool_policy;
+mod unknown_tool_input;
 mod uses;
-mod why;
 mod written;
 
-pub(crate) use behind::only_takes;
+pub(crate) use authorization::{Evaluation, EvaluationInput, HookVerdict, evaluate, is_no_worse};
+pub use authorization::{Explanation, Stage, Step, UseStep};
 pub(crate) use below::Spoken;
 #[cfg(feature = "sandbox")]
 pub(crate) use command::Starting;
-pub(crate) use command::{Broken, Command, Entering, HookNews, Person, Start};
-pub(crate) use considered::{Considered, Target};
+pub(crate) use command::{Command, Entering, HookNews, Person, StaleGrants, Start};
 pub(crate) use decide::StopOrder;
 pub use exec_scope::ExecScope;
-pub(crate) use judge::{Case, Judgement, Opinion, is_no_worse, judge};
-pub use judge::{Explanation, Stage, Step, UseStep};
-#[cfg(feature = "sandbox")]
-pub(crate) use kept_from::KeptFrom;
-#[cfg(feature = "journal")]
-pub(crate) use lost::Lost;
-pub(crate) use mentions::Mentions;
 pub(crate) use meter::{Carried, Meter};
 pub use permission_state::{ModeAbove, PermissionState, StatedPolicies, StatedRight, StatedRule, StatedViolation};
 pub(crate) use protected::{Protected, Standing};
+pub use provenance::ProvenanceStep;
+pub(crate) use published_state::only_takes;
+#[cfg(feature = "journal")]
+pub(crate) use recovery::LostRevocations;
 pub use refusal::Refusal;
+pub(crate) use resolved_action::{ResolvedAction, Target};
 pub use rights::Check;
-pub(crate) use rights::{Ground, Rights, check, compile, extend};
+pub(crate) use rights::{Rights, SharedLimits, check, compile, extend};
 #[cfg(feature = "config")]
 pub(crate) use rules::Rules;
+#[cfg(feature = "sandbox")]
+pub(crate) use sandbox_denials::SandboxDenials;
 pub(crate) use state::{Agent as Known, State, Waiting};
 pub(crate) use support::lasting;
 #[cfg(feature = "schedule")]
 pub(crate) use task_files::WriteEnds;
+pub(crate) use unknown_tool_input::InputText;
 pub(crate) use uses::{Use, operation_for, operation_of};
-pub use why::Support;
 
 use crate::model::{Event, Timestamp};
 
@@ -85,9 +85,9 @@ impl State {
         events.iter().for_each(|event| self.apply(event));
         // Grants without support are revoked first. Pending requests are then compared with the grants that remain.
         let all = [
-            State::falls,
+            State::cascade,
             State::gifts_follow,
-            State::noes_follow,
+            State::update_denials,
             State::guards_follow,
             State::silence,
             State::requests_follow,

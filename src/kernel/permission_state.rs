@@ -5,8 +5,8 @@ use std::{fmt, iter, sync::Arc};
 use serde::Serialize;
 
 use crate::model::{
-    AgentId, Grant, Hold, Interaction, Kind, Mode, OwnerId, Permission, Place, Reads, RuleRef, RunId, SanitizedPath,
-    Scope, Shown, Timestamp, ToolName, Verdict, ViolationId,
+    AgentId, Escaped, Grant, Hold, Interaction, Kind, Mode, OwnerId, Permission, Place, Reads, RuleRef, RunId,
+    SanitizedPath, Scope, Timestamp, ToolName, Verdict, ViolationId,
 };
 
 use super::{
@@ -212,10 +212,10 @@ impl fmt::Display for PermissionState {
                 Some(tool) => write!(f, "\n{} of {}:", tool, policies.run)?,
                 None => write!(f, "\nevery other tool of {}:", policies.run)?,
             }
-            policies.names.iter().try_for_each(|name| write!(f, " {}", Shown(name)))?;
+            policies.names.iter().try_for_each(|name| write!(f, " {}", Escaped(name)))?;
         }
         self.violations
             .iter()
-            .try_for_each(|violated| write!(f, "\n{}: kept from `{}`", violated.id, Shown(violated.path.as_str())))
+            .try_for_each(|violated| write!(f, "\n{}: kept from `{}`", violated.id, Escaped(violated.path.as_str())))
     }
 }

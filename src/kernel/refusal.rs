@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::model::{
-    AgentId, Code, Decision, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, ProcessId, RequestId, Resolution,
-    Ruled, RulingId, RunId, SanitizedPath, Scope, Shown, Timestamp, ToolName,
+    AgentId, Code, Decision, Escaped, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, ProcessId, RequestId,
+    Resolution, Ruled, RunId, SanitizedPath, SavedDecisionId, Scope, Timestamp, ToolName,
 };
 
 /// A reason for which a command was not carried out. The state did not change.
@@ -55,7 +55,7 @@ pub enum Refusal {
         answered: Scope,
     },
     /// The saved decision does not exist, or no longer.
-    UnknownRuling(RulingId),
+    UnknownRuling(SavedDecisionId),
     /// The owner has no agent in this run, or no longer.
     UnknownRun(RunId),
     /// Other agents are in the run, and the agent did not ask to join it.
@@ -237,7 +237,7 @@ impl fmt::Display for Refusal {
             Refusal::NotForeground(agent) => write!(f, "agent `{agent}` is no foreground agent and has no connector"),
             Refusal::NotYours(request) => write!(f, "request {} was asked by another agent", request.code()),
             Refusal::NotHeld { agent, permission } => {
-                write!(f, "agent `{agent}` does not hold `{}` itself: ", Shown(&permission.to_string()))?;
+                write!(f, "agent `{agent}` does not hold `{}` itself: ", Escaped(&permission.to_string()))?;
                 f.write_str("it can ask for it with `request_permission`")
             }
             Refusal::NotAllowed(decision) => {
@@ -246,7 +246,7 @@ impl fmt::Display for Refusal {
                     "agent `{}` may not {}: {}",
                     decision.agent,
                     decision.action.typed(),
-                    Shown(&decision.decision_reason)
+                    Escaped(&decision.decision_reason)
                 )?;
                 decision.rule_refs.iter().try_for_each(|rule| write!(f, "; {rule}"))?;
                 match decision.decision {
@@ -259,19 +259,19 @@ impl fmt::Display for Refusal {
                 f,
                 "the sandbox allows `{}`, which the action does not use: report one that allows no more than was \
                  decided",
-                Shown(&permission.to_string())
+                Escaped(&permission.to_string())
             ),
             Refusal::InputClimbs { asked, answered } => write!(
                 f,
                 "`{}` cannot take the place of `{}`: it must be the same kind of action, no more harmful, need nothing \
                  more, and be nothing that is denied",
-                Shown(answered),
-                Shown(asked)
+                Escaped(answered),
+                Escaped(asked)
             ),
             Refusal::NotForGood(resource) => write!(
                 f,
                 "a yes to `{}` cannot be remembered for longer than `session`: answer `once` or `session`",
-                Shown(resource)
+                Escaped(resource)
             ),
             Refusal::NotShownWhole { answered } => write!(
                 f,
@@ -300,7 +300,7 @@ impl fmt::Display for Refusal {
                  the limit: declare fewer, or in the policy file"
             ),
             Refusal::InvalidGlob { glob, why } => {
-                write!(f, "`{}` cannot be taken, and nothing was changed: {}", Shown(glob), Shown(&why.to_string()))
+                write!(f, "`{}` cannot be taken, and nothing was changed: {}", Escaped(glob), Escaped(&why.to_string()))
             }
             Refusal::SeveralBases(run) => write!(
                 f,
@@ -313,7 +313,7 @@ impl fmt::Display for Refusal {
                  which is the limit: use fewer"
             ),
             Refusal::NotAsked(permission) => {
-                write!(f, "`{}` is not among what was asked", Shown(&permission.to_string()))
+                write!(f, "`{}` is not among what was asked", Escaped(&permission.to_string()))
             }
             Refusal::NothingHeldBack => f.write_str("no change of the file is waiting for anybody to agree"),
             Refusal::Gone(agent) => {
@@ -325,7 +325,7 @@ impl fmt::Display for Refusal {
             Refusal::HeldOnce { agent, permission } => write!(
                 f,
                 "agent `{agent}` holds `{}` for one use, which can only be used: ask for more than `once`",
-                Shown(&permission.to_string())
+                Escaped(&permission.to_string())
             ),
             Refusal::InFile(agent) => {
                 write!(f, "agent `{agent}` stands in the policy file: take it away there, or it would come back")
@@ -353,19 +353,19 @@ impl fmt::Display for Refusal {
             Refusal::Protected(permission) => write!(
                 f,
                 "`{}` is protected: only a line of agents.toml that names exactly this path gives it",
-                Shown(&permission.to_string())
+                Escaped(&permission.to_string())
             ),
             Refusal::Governs(permission) => write!(
                 f,
                 "`{}` holds agents.toml, and whoever may write that gives itself any right: name a smaller directory, \
                  or move the file out of there",
-                Shown(&permission.to_string())
+                Escaped(&permission.to_string())
             ),
             Refusal::Sensitive { permission, part } => write!(
                 f,
                 "`{}` is sensitive: it takes `@write:{}` by name, which can be asked for with `request_permission`",
-                Shown(&permission.to_string()),
-                Shown(part.as_str())
+                Escaped(&permission.to_string()),
+                Escaped(part.as_str())
             ),
             Refusal::NotYourGrant(grant) => {
                 write!(f, "grant {grant} can be revoked by who gave it, who holds it, or a person of its owner")
@@ -378,7 +378,7 @@ impl fmt::Display for Refusal {
             Refusal::TooDeep { permission, max } => write!(
                 f,
                 "`{}` was passed on {max} times already, which is the limit: ask a person instead",
-                Shown(&permission.to_string())
+                Escaped(&permission.to_string())
             ),
             Refusal::TooManyAsked { agent, max } => {
                 write!(
@@ -411,7 +411,7 @@ impl fmt::Display for Refusal {
             Refusal::UnknownAgent(agent) => write!(f, "no agent `{agent}` is registered"),
             Refusal::UnknownGrant(grant) => write!(f, "there is no grant {grant}, or no longer"),
             Refusal::UnknownRequest(request) => write!(f, "there is no request {request}"),
-            Refusal::UnknownCode(code) => write!(f, "no pending request has the code `{}`", Shown(code)),
+            Refusal::UnknownCode(code) => write!(f, "no pending request has the code `{}`", Escaped(code)),
             Refusal::AmbiguousCode(code) => write!(f, "two pending requests share the code {code}: use the full id"),
         }
     }

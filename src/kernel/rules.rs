@@ -6,13 +6,13 @@ use globset::{GlobMatcher, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::model::{
-    Access, CommandPattern, Coverage, Operation, PathGlob, Rule, RuleCwd, SanitizedPath, Shown, SpokenPart, StartDir,
+    Access, CommandPattern, Coverage, Escaped, Operation, PathGlob, Rule, RuleCwd, SanitizedPath, SpokenPart, StartDir,
     Tier, UseOrigin, Verdict, redacted,
 };
 
 use super::{
-    considered::{Considered, Target},
-    guards::all_inside,
+    resolved_action::{ResolvedAction, Target},
+    tool_policy::all_inside,
     uses::{Use, operation_of},
 };
 
@@ -100,7 +100,7 @@ impl Rules {
     ///
     /// An allow rule applies only to the action's own use, never to its further uses. For a command line, several allow
     /// rules may have to cover the parts together. They are returned only if they cover all parts.
-    pub(crate) fn about(&self, action: &Considered, used: &Use) -> Vec<&Rule> {
+    pub(crate) fn about(&self, action: &ResolvedAction, used: &Use) -> Vec<&Rule> {
         if self.0.written.is_empty() {
             return Vec::new();
         }
@@ -149,7 +149,7 @@ impl Rules {
     }
 
     /// Returns the reason why the rules that allow commands do not allow `action`, if one of them nearly does.
-    pub(crate) fn nearly_allows(&self, action: &Considered) -> Option<String> {
+    pub(crate) fn nearly_allows(&self, action: &ResolvedAction) -> Option<String> {
         let Target::Command { parts: Some(parts), .. } = action.target() else { return None };
         let allowing: Vec<_> = self.allowing_commands().filter(|rule| rule.is_of(action, &action.uses.own)).collect();
         let mut words_needed = parts.iter().filter(|part| part.tier > Tier::Safe);
@@ -211,7 +211,7 @@ impl Placed<'_> {
     }
 
     /// Returns true if `used` meets the conditions of the rule on tool and operation.
-    fn is_of(&self, action: &Considered, used: &Use) -> bool {
+    fn is_of(&self, action: &ResolvedAction, used: &Use) -> bool {
         let tool = self.rule.tool.as_ref().is_none_or(|tool| *tool == action.tool);
         tool && self.rule.operation.is_none_or(|of_rule| of_rule == used.operation)
     }
@@ -219,7 +219,7 @@ impl Placed<'_> {
     /// Returns true if `used` meets all conditions of the rule. An allow pattern has to cover some part of the command.
     /// A rule about command lines applies to lines only. If the rule also names a path, it applies to a matching line
     /// that uses the path.
-    fn speaks_about(&self, action: &Considered, used: &Use) -> bool {
+    fn speaks_about(&self, action: &ResolvedAction, used: &Use) -> bool {
         let rule = self.rule;
         let denies = rule.verdict > Verdict::Allow;
         let shape =
@@ -247,7 +247,7 @@ impl Placed<'_> {
 
     /// Returns true if the rule allows this part of a line. The program in the line must be the named one, and it must
     /// run in an allowed directory. The rule does not restrict the commands that the program starts.
-    fn allows(&self, part: &SpokenPart, action: &Considered) -> bool {
+    fn allows(&self, part: &SpokenPart, action: &ResolvedAction) -> bool {
         self.covers(part) == Coverage::Whole && part.dirs.iter().all(|dir| self.reaches(dir, action))
     }
 
@@ -256,7 +256,7 @@ impl Placed<'_> {
         pattern.map_or(Coverage::None, |(pattern, runs)| pattern.certainly_covers(runs, &part.by_name))
     }
 
-    fn reaches(&self, dir: &StartDir, action: &Considered) -> bool {
+    fn reaches(&self, dir: &StartDir, action: &ResolvedAction) -> bool {
         let own = action.cwd.as_ref();
         let real = match dir {
             StartDir::Own => own,
@@ -271,15 +271,15 @@ impl Placed<'_> {
     }
 
     /// Returns the element of `part` that the rule does not cover, if it covers all others.
-    fn misses(&self, part: &SpokenPart, action: &Considered) -> Option<String> {
-        let rule = Shown(self.rule.command.as_ref()?.as_str()).to_string();
+    fn misses(&self, part: &SpokenPart, action: &ResolvedAction) -> Option<String> {
+        let rule = Escaped(self.rule.command.as_ref()?.as_str()).to_string();
         let place = &self.rule.place;
         match self.covers(part) {
             Coverage::None => None,
             Coverage::AllBut(at) => {
                 let word = part.runs.as_ref()?.words.get(at)?.written()?;
                 let name = redacted(word.split('=').next().unwrap_or(word));
-                let (kind, name) = (if word.starts_with(['-', '+']) { "option" } else { "word" }, Shown(&name));
+                let (kind, name) = (if word.starts_with(['-', '+']) { "option" } else { "word" }, Escaped(&name));
                 Some(format!("; the {kind} `{name}` is not named by the pattern `{rule}` of the rule at {place}"))
             }
             Coverage::Whole => {
@@ -291,7 +291,7 @@ impl Placed<'_> {
                     }
                 };
                 let allowed = match &self.rule.cwd {
-                    Some(RuleCwd::In(glob)) => format!("in `{}` only", Shown(glob.as_str())),
+                    Some(RuleCwd::In(glob)) => format!("in `{}` only", Escaped(glob.as_str())),
                     Some(RuleCwd::Anywhere) => "anywhere".to_owned(),
                     None => "in the working directory only, unless it says `cwd`".to_owned(),
                 };
@@ -302,7 +302,7 @@ impl Placed<'_> {
 }
 
 fn shown_path(path: &SanitizedPath) -> String {
-    Shown(path.as_str()).to_string()
+    Escaped(path.as_str()).to_string()
 }
 
 /// Returns the part of a command line that no allow rule covers, for lines that other allow rules cover partly. The
@@ -310,7 +310,7 @@ fn shown_path(path: &SanitizedPath) -> String {
 fn left_over(part: &SpokenPart) -> String {
     let program = part.runs.as_ref().and_then(|command| command.words.first()?.written());
     match program {
-        Some(program) => format!("; rules allow a part of it, and none allows `{}`", Shown(&redacted(program))),
+        Some(program) => format!("; rules allow a part of it, and none allows `{}`", Escaped(&redacted(program))),
         None => "; rules allow a part of it, and none the rest".to_owned(),
     }
 }
@@ -324,10 +324,10 @@ pub(super) fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>) -> b
 }
 
 /// Returns true if `rules` allow the whole line: every part is safe by itself or is allowed by one of them.
-fn allow_all(rules: &[Placed<'_>], parts: &[SpokenPart], action: &Considered) -> bool {
+fn allow_all(rules: &[Placed<'_>], parts: &[SpokenPart], action: &ResolvedAction) -> bool {
     parts.iter().all(|part| part.tier == Tier::Safe || is_allowed(rules, part, action))
 }
 
-fn is_allowed(rules: &[Placed<'_>], part: &SpokenPart, action: &Considered) -> bool {
+fn is_allowed(rules: &[Placed<'_>], part: &SpokenPart, action: &ResolvedAction) -> bool {
     rules.iter().any(|placed| placed.allows(part, action))
 }

@@ -9,14 +9,14 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, Decision, Event, Floor, Grant, GrantId, Hold, Mode, Origin, Outcome, OwnerId, Pending, Permission, Policy,
-    Profile, Reason, Request, RequestId, Resolution, Route, Ruling, RulingId, RunId, SanitizedPath, Settings, Source,
-    TaskEvent, TaskId, Timestamp, Verdict, ViolationId,
+    AgentId, AgentOrigin, Decision, Event, Floor, Grant, GrantId, Hold, Mode, Origin, Outcome, OwnerId, Pending,
+    Permission, Policy, Profile, Reason, Request, RequestId, Resolution, Route, RunId, SanitizedPath, SavedDecision,
+    SavedDecisionId, Settings, TaskEvent, TaskId, Timestamp, Verdict, ViolationId,
 };
 
 use super::{
-    Protected, Refusal, asked::Asked, declared::Declared, guards::Guards, lineage::Gone, obeyed::WriteRoots,
-    processes::Processes, rules::Rules, task_files::Judged, written::WrittenOnce,
+    Protected, Refusal, ancestry::RetiredAncestors, declared::Declared, obeyed::WriteRoots, processes::Processes,
+    request_budget::Asked, rules::Rules, task_files::Judged, tool_policy::CompiledToolPolicies, written::WrittenOnce,
 };
 
 /// The maximum number of ended requests that are remembered per agent. A late answer then gets a correct refusal.
@@ -41,7 +41,7 @@ pub(crate) struct State {
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
     /// The retired agents whose restrictions still bind other agents.
     #[serde(default)]
-    pub(super) gone: Gone,
+    pub(super) gone: RetiredAncestors,
     pub(crate) grants: BTreeMap<GrantId, Arc<Grant>>,
     /// The grants that expire, ordered by end time.
     #[serde(skip)]
@@ -63,7 +63,7 @@ pub(crate) struct State {
     over_of_others: VecDeque<RequestId>,
     /// The recent denials of each family, with their end. The key is the first agent of the family. A recent denial
     /// answers a repeated question without a prompt.
-    pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, FreshNo>>,
+    pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, RecentDenial>>,
     /// The foreground agents with a connected user, per owner.
     pub(super) connected: BTreeMap<OwnerId, BTreeSet<AgentId>>,
     /// The number of connected approver surfaces per owner, in addition to the foreground agents.
@@ -73,18 +73,18 @@ pub(crate) struct State {
     /// The number of the last change that was held back.
     pub(super) last_change: u64,
     pub(super) next_grant: u64,
-    pub(crate) rulings: BTreeMap<RulingId, Arc<Ruling>>,
+    pub(crate) rulings: BTreeMap<SavedDecisionId, Arc<SavedDecision>>,
     /// The permanent denials for agents that are not registered. Such a denial binds the agent once it is registered.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub(super) noes_for_later: BTreeSet<RulingId>,
+    pub(super) noes_for_later: BTreeSet<SavedDecisionId>,
     /// The denials that bind a whole run, regardless of the agent in that run that was denied.
-    #[serde(with = "super::image::pairs")]
-    pub(super) denied_in: BTreeMap<(OwnerId, RunId), BTreeSet<RulingId>>,
+    #[serde(with = "super::snapshot::pairs")]
+    pub(super) denied_in: BTreeMap<(OwnerId, RunId), BTreeSet<SavedDecisionId>>,
     /// The saved decisions that expire, ordered by end time.
     #[serde(skip)]
-    pub(super) rulings_ending: BTreeSet<(Timestamp, RulingId)>,
+    pub(super) rulings_ending: BTreeSet<(Timestamp, SavedDecisionId)>,
     /// The tool policies of each run.
-    pub(super) guards: Guards,
+    pub(super) guards: CompiledToolPolicies,
     /// The tools that people declared.
     #[serde(default, skip_serializing_if = "Declared::is_empty")]
     pub(super) declared: Declared,
@@ -104,7 +104,7 @@ pub(crate) struct State {
 pub(crate) struct Agent {
     pub(crate) profile: Arc<Profile>,
     pub(crate) run: RunId,
-    pub(super) source: Source,
+    pub(super) source: AgentOrigin,
     /// The mode in the policy file, if another mode was set at run time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) written_mode: Option<Mode>,
@@ -131,7 +131,7 @@ pub(crate) struct Agent {
     /// The rules of this agent.
     pub(super) rules: Rules,
     /// The saved decisions about actions of this agent, oldest first.
-    pub(crate) rulings: Vec<Arc<Ruling>>,
+    pub(crate) rulings: Vec<Arc<SavedDecision>>,
     /// The paths that the sandbox denied to the agent's commands in this run, oldest first.
     pub(super) kept_from: VecDeque<Violated>,
     /// The remembered ended requests of this agent, oldest first.
@@ -156,7 +156,7 @@ pub(super) struct HeldBack {
 
 /// A denial by a person that answers repeated questions for a while.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct FreshNo {
+pub(super) struct RecentDenial {
     pub(super) until: Timestamp,
     pub(super) feedback: Option<Reason>,
 }
@@ -354,11 +354,11 @@ impl State {
         }
     }
 
-    fn register(&mut self, profile: &Arc<Profile>, run: &RunId, source: Source) {
+    fn register(&mut self, profile: &Arc<Profile>, run: &RunId, source: AgentOrigin) {
         let parent = profile.parent.as_ref().and_then(|parent| self.agents.get(parent));
         let family = parent.map_or_else(|| profile.id.clone(), |parent| parent.family.clone());
         // An agent from the policy file or the host program was not created in any run.
-        let made_in = parent.filter(|_| source == Source::Agent).map(|parent| parent.run.clone());
+        let made_in = parent.filter(|_| source == AgentOrigin::Agent).map(|parent| parent.run.clone());
         if let Some(first) = self.agents.get_mut(&family) {
             first.descendants = first.descendants.saturating_add(1);
         }
@@ -425,7 +425,7 @@ impl State {
         self.used_tool(decision);
     }
 
-    fn rule(&mut self, ruling: &Arc<Ruling>) {
+    fn rule(&mut self, ruling: &Arc<SavedDecision>) {
         self.next_ruling = self.next_ruling.max(ruling.id.number() + 1);
         // The rights that come with an approval have no grant. Their write roots are recorded here instead.
         for right in &ruling.gives {
@@ -450,7 +450,7 @@ impl State {
         self.rulings.insert(ruling.id, Arc::clone(ruling));
     }
 
-    fn end_ruling(&mut self, id: RulingId) {
+    fn end_ruling(&mut self, id: SavedDecisionId) {
         let Some(ruling) = self.rulings.remove(&id) else { return };
         self.noes_for_later.remove(&id);
         for right in &ruling.gives {
@@ -560,7 +560,7 @@ impl State {
             Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => return,
         }
         let until = asked.map_or(resolution.at.after(memory), |asked| asked.said_no(resolution.at, memory));
-        let no = FreshNo { until, feedback: resolution.feedback.clone() };
+        let no = RecentDenial { until, feedback: resolution.feedback.clone() };
         let fresh = self.refusals.entry(family).or_default();
         fresh.retain(|_, no| resolution.at < no.until);
         let said_no = request.permissions().filter(|permission| resolution.refused.contains(permission));

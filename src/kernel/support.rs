@@ -17,7 +17,7 @@ use crate::model::{
 
 use super::{
     Refusal, Standing, State,
-    command::Broken,
+    command::StaleGrants,
     state::{Agent, giver},
 };
 
@@ -67,7 +67,7 @@ impl State {
         from: &'s AgentId,
         permission: &Permission,
         now: Timestamp,
-        broken: &Broken,
+        broken: &StaleGrants,
     ) -> Result<Held<'s>, Refusal> {
         let agent = self.agent(from)?;
         if self.readable_by_all(permission) {
@@ -84,17 +84,17 @@ impl State {
     }
 
     /// Returns true if `agent` may use `permission` now for any number of uses.
-    pub(crate) fn uses(&self, agent: &Agent, permission: &Permission, now: Timestamp, broken: &Broken) -> bool {
+    pub(crate) fn uses(&self, agent: &Agent, permission: &Permission, now: Timestamp, broken: &StaleGrants) -> bool {
         self.readable_by_all(permission)
             || self.usable(agent, permission, now).any(|grant| self.counts(grant, broken, now))
     }
 
     /// Returns true if `grant` has a chain to a root without a broken link.
-    pub(crate) fn counts(&self, grant: &Grant, broken: &Broken, now: Timestamp) -> bool {
+    pub(crate) fn counts(&self, grant: &Grant, broken: &StaleGrants, now: Timestamp) -> bool {
         broken.is_empty() || self.hangs_on_what_stands(grant, broken, now)
     }
 
-    fn hangs_on_what_stands(&self, grant: &Grant, broken: &Broken, now: Timestamp) -> bool {
+    fn hangs_on_what_stands(&self, grant: &Grant, broken: &StaleGrants, now: Timestamp) -> bool {
         let mut seen = BTreeSet::from([grant.id]);
         let mut open = vec![grant];
         while let Some(link) = open.pop() {
@@ -171,13 +171,13 @@ impl State {
 
     /// Returns the revocations and shortened grants that follow from the end of `ended`. These grants are no longer in
     /// the state.
-    pub(super) fn falls_with(&self, ended: &[Arc<Grant>], now: Timestamp) -> Vec<Event> {
+    pub(super) fn cascade_of(&self, ended: &[Arc<Grant>], now: Timestamp) -> Vec<Event> {
         self.unsupported_among(&self.suspects(ended), now)
     }
 
     /// Returns the consequences of `ended` together with a change of settings. A passed-on path may have been supported
     /// by free reading, or by a path that was not sensitive before.
-    pub(super) fn falls_with_settings_and(&self, ended: &[Arc<Grant>], now: Timestamp) -> Vec<Event> {
+    pub(super) fn cascade_of_settings_and(&self, ended: &[Arc<Grant>], now: Timestamp) -> Vec<Event> {
         let is_path = |grant: &&Arc<Grant>| matches!(grant.right.permission, Permission::Path(..));
         let passed_on = self.grants.values().filter(is_path).filter(|grant| giver(grant).is_some());
         let mut suspects: Suspects = passed_on.map(|grant| (grant.id, (Arc::clone(grant), None))).collect();

@@ -1,16 +1,16 @@
 //! Tests of kernel internals: whole states are compared, events are replayed, supports are counted.
 
-mod behind;
 mod monotone;
 mod obeyed;
+mod published_state;
+mod reference_evaluator;
 mod refusals;
 mod runs;
-mod strictest;
+mod scenario;
+mod stateful_properties;
 mod supports;
-mod tale;
-mod tales;
 
-use super::{Broken, Command, Person, Refusal, Start, State};
+use super::{Command, Person, Refusal, StaleGrants, Start, State};
 use crate::model::{AgentId, Event, Hold, Kind, Permission, Profile, Reads, RequestId, Right, Settings, Timestamp};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -62,20 +62,27 @@ fn begin_run(agent: &str, run: crate::model::RunId) -> Command {
 
 fn grant(from: &str, to: &str, tags: &[&str]) -> Command {
     let (from, to, reason) = (id(from), id(to), "why".parse().unwrap());
-    Command::Grant { from, to, rights: rights(tags), reason, scope: crate::model::Scope::Always, broken: Broken::new() }
+    Command::Grant {
+        from,
+        to,
+        rights: rights(tags),
+        reason,
+        scope: crate::model::Scope::Always,
+        broken: StaleGrants::new(),
+    }
 }
 
 fn request(number: u128, from: &str, tags: &[&str]) -> Command {
     let (id, from, reason) = (request_id(number), id(from), "why".parse().unwrap());
-    Command::Request { id, from, rights: rights(tags), reason, scope: None, broken: Broken::new() }
+    Command::Request { id, from, rights: rights(tags), reason, scope: None, broken: StaleGrants::new() }
 }
 
 /// Returns a command line with a single command that uses no resources.
-fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Considered> {
+fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::ResolvedAction> {
     let words = text.split(' ').map(|word| crate::model::Said::Is(word.into())).collect();
     let runs = Some(crate::model::Spoken::of(words));
     let parts = Some(vec![crate::model::SpokenPart::plain(tier, runs)]);
-    std::sync::Arc::new(super::Considered {
+    std::sync::Arc::new(super::ResolvedAction {
         tool: "bash".parse().unwrap(),
         uses: own(crate::model::Operation::Command, super::Target::Command { text: text.into(), parts }, None),
         shown: text.into(),
@@ -111,7 +118,7 @@ fn own(
 }
 
 /// Returns an action that uses one permission.
-fn using(tag: &str) -> std::sync::Arc<super::Considered> {
+fn using(tag: &str) -> std::sync::Arc<super::ResolvedAction> {
     let right = crate::model::Right::from(self::tag(tag));
     let operation = super::operation_for(&right.permission);
     let target = match &right.permission {
@@ -122,7 +129,7 @@ fn using(tag: &str) -> std::sync::Arc<super::Considered> {
     };
     let blank = command("x", crate::model::Tier::Safe);
     let blank = std::sync::Arc::into_inner(blank).unwrap();
-    std::sync::Arc::new(super::Considered {
+    std::sync::Arc::new(super::ResolvedAction {
         tool: operation.own_tool(),
         shown: target.resource().into(),
         uses: own(operation, target, Some(right)),
@@ -130,9 +137,9 @@ fn using(tag: &str) -> std::sync::Arc<super::Considered> {
     })
 }
 
-fn authorize(number: u128, agent: &str, action: &std::sync::Arc<super::Considered>) -> Command {
+fn authorize(number: u128, agent: &str, action: &std::sync::Arc<super::ResolvedAction>) -> Command {
     let (agent, action, request) = (id(agent), std::sync::Arc::clone(action), request_id(number));
-    Command::Authorize { agent, action, opinions: Vec::new(), request, broken: Broken::new() }
+    Command::Authorize { agent, action, opinions: Vec::new(), request, broken: StaleGrants::new() }
 }
 
 /// Carries out a command that must succeed.

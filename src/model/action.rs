@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    CallId, Details, Digest, Doing, Permission, Permissions, Reason, SanitizedPath, Tier, ToolName, UseFacts,
+    CallId, CommandFingerprint, Details, Digest, Permission, Permissions, Reason, SanitizedPath, Tier, ToolName,
+    UseFacts,
     text::{Quoted, Ticked},
 };
 
@@ -266,7 +267,7 @@ pub struct ActionFacts {
     pub shape: Option<CommandShape>,
     /// The fingerprint of a command line, independent of its spelling. A denial for the run applies to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doing: Option<Doing>,
+    pub doing: Option<CommandFingerprint>,
     /// The id of the tool call, if the host program named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,

@@ -132,7 +132,7 @@ impl FromStr for Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "what a file brings, a file takes away")]
-pub enum Source {
+pub enum AgentOrigin {
     /// Another agent.
     Agent,
     /// A file.

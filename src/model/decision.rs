@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ActionFacts, AgentId, DecisionId, Digest, Effect, Permission, RequestId, RuleRef, RulingId, RunId, Scope, Shown,
-    Timestamp,
+    ActionFacts, AgentId, DecisionId, Digest, Effect, Escaped, Permission, RequestId, RuleRef, RunId, SavedDecisionId,
+    Scope, Timestamp,
 };
 
 /// The source of a decision.
@@ -139,7 +139,7 @@ pub struct Decision {
     pub missing: Vec<Permission>,
     /// The saved decision of a person that this action consumes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub used: Option<RulingId>,
+    pub used: Option<SavedDecisionId>,
 }
 
 impl Decision {
@@ -156,7 +156,7 @@ impl fmt::Display for Decision {
             Ruled::Sandboxed => Effect::Confined.as_str(),
             Ruled::Allow | Ruled::Deny | Ruled::Ask | Ruled::Unavailable => self.decision.as_str(),
         };
-        write!(f, "{decided} {}: {} ({})", self.action.phrase(), Shown(&self.decision_reason), self.decision_source)?;
+        write!(f, "{decided} {}: {} ({})", self.action.phrase(), Escaped(&self.decision_reason), self.decision_source)?;
         self.rule_refs.iter().try_for_each(|rule| write!(f, "; {rule}"))
     }
 }

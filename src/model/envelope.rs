@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::{
     ActionFacts, AgentId, CallId, Cause, Decision, DecisionId, Digest, Event, Grant, GrantId, HookCall, Origin,
-    OwnerId, Process, ProcessId, Recorded, Request, RequestId, Resolution, Ruling, RulingId, RunId, RuntimeId,
-    Timestamp,
+    OwnerId, Process, ProcessId, Recorded, Request, RequestId, Resolution, RunId, RuntimeId, SavedDecision,
+    SavedDecisionId, Timestamp,
 };
 
 /// The value that this version writes to [`Envelope::schema_version`].
@@ -21,11 +21,11 @@ const SCHEMA: &str = "bestow-1";
 ///
 /// ```
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-/// use bestow::{Engine, Envelope, Holding, Kind, Profile, Settings};
+/// use bestow::{Engine, Envelope, InitialGrants, Kind, Profile, Settings};
 /// let engine = Engine::new(Settings::default())?;
 /// let mut events = engine.subscribe();
 /// let profile = Profile::new("ann".parse()?, "you".parse()?, Kind::Cron, "/tmp".parse()?);
-/// engine.register(profile, Holding::nothing()).await?;
+/// engine.register(profile, InitialGrants::nothing()).await?;
 /// let envelope = engine.envelope(&events.next().await?);
 /// let text = serde_json::to_string(&envelope)?;
 /// assert!(text.starts_with(r#"{"type":"agent.registered","eventId":"#));
@@ -88,7 +88,7 @@ pub struct Ids {
     pub decision_id: Option<DecisionId>,
     /// The saved decision of a person about an action.
     #[serde(default, alias = "ruling_id", skip_serializing_if = "Option::is_none")]
-    pub ruling_id: Option<RulingId>,
+    pub ruling_id: Option<SavedDecisionId>,
     /// The background process.
     #[serde(default, alias = "process_id", skip_serializing_if = "Option::is_none")]
     pub process_id: Option<ProcessId>,
@@ -282,7 +282,7 @@ impl About {
         decision.rule_refs.iter().for_each(|rule| self.refer("rule", rule));
     }
 
-    fn ruling(&mut self, ruling: &Ruling) {
+    fn ruling(&mut self, ruling: &SavedDecision) {
         self.agent(&ruling.agent, ruling.run.as_ref());
         self.ids.ruling_id = Some(ruling.id);
         self.ids.request_id = ruling.request;

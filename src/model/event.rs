@@ -1,8 +1,8 @@
 //! Events: the one kind of record that changes state, is published, and can be replayed.
 
 mod cause;
-mod held;
-mod words;
+mod display;
+mod pending_change;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,13 +13,13 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, ApproverId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode, OwnerId, Permission, Policies,
-    Policy, ProcessEvent, Profile, Request, RequestId, Resolution, Route, Rule, Ruling, RunId, SandboxFacts,
-    SandboxViolation, Settings, Source, TaskEvent, Timestamp, ToolName, Tools, Verdict,
+    Actor, AgentId, AgentOrigin, ApproverId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode, OwnerId,
+    Permission, Policy, ProcessEvent, Profile, Request, RequestId, Resolution, Route, Rule, RunId, SandboxFacts,
+    SandboxViolation, SavedDecision, Settings, TaskEvent, Timestamp, ToolName, ToolPolicies, Tools, Verdict,
 };
 
 pub use cause::{Cause, HookCall};
-pub use held::HeldChange;
+pub use pending_change::HeldChange;
 
 /// Something that happened.
 ///
@@ -36,7 +36,7 @@ pub enum Event {
         /// The run it starts in.
         run: RunId,
         /// The source that registered it.
-        source: Source,
+        source: AgentOrigin,
     },
     /// The description of an agent changed. Changes of its permissions are reported by grant events.
     #[serde(rename = "agent.changed")]
@@ -166,19 +166,19 @@ pub enum Event {
     #[serde(rename = "ruling.made")]
     RulingMade {
         /// The saved decision.
-        ruling: Arc<Ruling>,
+        ruling: Arc<SavedDecision>,
     },
     /// A one-time saved decision was consumed.
     #[serde(rename = "ruling.used")]
     RulingUsed {
         /// The saved decision.
-        ruling: Arc<Ruling>,
+        ruling: Arc<SavedDecision>,
     },
     /// A saved decision ended.
     #[serde(rename = "ruling.ended")]
     RulingEnded {
         /// The saved decision.
-        ruling: Arc<Ruling>,
+        ruling: Arc<SavedDecision>,
         /// The reason.
         ended: Ended,
     },
@@ -217,7 +217,7 @@ pub enum Event {
         /// The names of all policies.
         policies: Vec<Arc<str>>,
         /// The policies in full.
-        rules: Arc<Policies>,
+        rules: Arc<ToolPolicies>,
         /// The actor that set them.
         by: Actor,
     },
@@ -233,7 +233,7 @@ pub enum Event {
         /// The names of everything that applies: first policies, then saved decisions for this run.
         policies: Vec<Arc<str>>,
         /// The policies in full.
-        rules: Arc<Policies>,
+        rules: Arc<ToolPolicies>,
         /// The actor that set them. None if the change follows from a saved decision that was added or ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Actor>,

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentId, Anchor, ApproverId, FileIdentity, GrantId, Permission, Reason, RequestId, RunId, SanitizedPath, Shown,
+    AgentId, Anchor, ApproverId, Escaped, FileIdentity, GrantId, Permission, Reason, RequestId, RunId, SanitizedPath,
     Timestamp,
 };
 
@@ -161,7 +161,7 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", Shown(&self.file), self.line)
+        write!(f, "{}:{}", Escaped(&self.file), self.line)
     }
 }
 
@@ -241,7 +241,7 @@ impl fmt::Display for Grant {
             Origin::Agent { from } => write!(f, ", given by {from}")?,
             Origin::Config(place) => write!(f, ", from {place}")?,
             Origin::Operator => f.write_str(", given by the host program")?,
-            Origin::Person { by, means, .. } => write!(f, ", allowed by {by} ({})", Shown(means))?,
+            Origin::Person { by, means, .. } => write!(f, ", allowed by {by} ({})", Escaped(means))?,
         }
         match self.scope {
             // An unlimited grant ends with the grant it depends on, so "always" is printed only for a person's
@@ -304,7 +304,7 @@ impl fmt::Display for Actor {
         match self {
             Actor::Agent(agent) => write!(f, "{agent}"),
             Actor::Operator => f.write_str("the host program"),
-            Actor::Person { by, means } => write!(f, "{by} ({})", Shown(means)),
+            Actor::Person { by, means } => write!(f, "{by} ({})", Escaped(means)),
         }
     }
 }

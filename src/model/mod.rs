@@ -4,55 +4,55 @@
 mod action;
 mod agent;
 mod command;
+mod command_fingerprint;
 mod decision;
 mod details;
 mod digest;
-mod doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 mod domain;
 mod duration;
 mod envelope;
 mod event;
 mod field;
+mod file_identity;
 mod floor;
 mod glob;
 mod grant;
-mod guard;
 mod host;
 mod id;
-mod identity;
 mod limits;
 mod named;
 mod path;
 mod pattern;
 mod permission;
+mod permission_set;
 mod policy;
 mod process;
 mod redact;
 mod request;
 mod rule;
-mod ruling;
 mod sandbox;
+mod saved_decision;
 mod script;
 mod sensitive;
-mod set;
 mod spoken;
 mod task;
 mod text;
 mod time;
 mod tool;
 mod tool_path;
+mod tool_policy;
 mod used;
 mod verdict;
 
 pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
 pub(crate) use action::{GIVEN, What, cut, cut_to};
-pub use agent::{InvalidMode, Kind, Mode, Profile, Source};
+pub use agent::{AgentOrigin, InvalidMode, Kind, Mode, Profile};
 pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
+pub use command_fingerprint::CommandFingerprint;
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use details::Details;
 pub use digest::{Digest, InvalidDigest};
-pub use doing::Doing;
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
 #[cfg(feature = "config")]
@@ -63,33 +63,33 @@ pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HeldChange, HookCall, Recorded};
 pub(crate) use field::Found;
 pub use field::{Field, InvalidField};
+pub use file_identity::{Anchor, FileIdentity};
 pub use floor::Floor;
 pub(crate) use floor::{ByName, by_name, is_device_name};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
-pub use guard::{Guard, PathPolicy, Policies, PolicyPatch};
 pub(crate) use host::{canonical_host, percent_decoded};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
-    InvalidProcessId, InvalidRequestId, InvalidRulingId, InvalidViolationId, OwnerId, ProcessId, RequestId, RulingId,
-    RunId, RuntimeId, ToolName, ViolationId,
+    InvalidProcessId, InvalidRequestId, InvalidSavedDecisionId, InvalidViolationId, OwnerId, ProcessId, RequestId,
+    RunId, RuntimeId, SavedDecisionId, ToolName, ViolationId,
 };
-pub use identity::{Anchor, FileIdentity};
 pub use limits::{InvalidLimit, Limit, Limits};
 pub(crate) use named::{Below, Named};
 pub use path::{InvalidPath, SanitizedPath, sanitize};
 pub(crate) use pattern::Coverage;
 pub use pattern::{CommandPattern, InvalidPattern};
 pub(crate) use permission::MAX_PERMISSIONS;
-pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, Permissions, Want};
+pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, PermissionRef, Permissions};
+pub use permission_set::{PermissionSet, Reads};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
 pub use process::{OutputStream, Process, ProcessEvent, ProcessExit, StopCause};
 pub(crate) use redact::{Secrets, has_mark, redacted, redacted_value, redacted_with};
 pub(crate) use request::Allowed;
-pub use request::{Answer, Ask, Decider, Outcome, Pending, Reply, Request, Resolution, Route};
+pub use request::{Answer, Decider, Outcome, Pending, PermissionRequest, Reply, Request, Resolution, Route};
 pub use rule::{Rule, RuleCwd, RuleRef};
-pub use ruling::{Ruling, Subject};
 pub use sandbox::{SandboxFacts, SandboxViolation};
+pub use saved_decision::{SavedDecision, Subject};
 #[doc(hidden)]
 pub use sensitive::sensitive_examples;
 pub(crate) use sensitive::{Columns, columns_of_text, sensitive_part};
@@ -98,7 +98,6 @@ pub use sensitive::{InvalidSensitiveName, SensitiveName};
 pub(crate) use sensitive::{
     OBEYED_IN_REPOSITORY, REPOSITORY, held_in_place, is_sensitive_name, makes_a_repository, table_fingerprint,
 };
-pub use set::{PermissionSet, Reads};
 pub(crate) use spoken::{Ends, Obeyed, Obeys, Said, Spoken, SpokenPart, StartDir, base_name};
 pub use task::{
     CatchUp, FileVersion, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind,
@@ -106,9 +105,10 @@ pub use task::{
 };
 pub(crate) use text::MAX_REASON_CHARS;
 pub(crate) use text::Quoted;
-pub use text::{InvalidName, InvalidReason, Name, Reason, Shown};
+pub use text::{Escaped, InvalidName, InvalidReason, Name, Reason};
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool::{InvalidTool, Tool, Tools};
 pub use tool_path::{InvalidToolPath, ToolPath};
+pub use tool_policy::{PathPolicy, PolicyPatch, ToolPolicies, ToolPolicy};
 pub use used::{UseFacts, UseOrigin};
 pub use verdict::{Effect, InvalidVerdict, Verdict};

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidPath, InvalidToolPath, SanitizedPath, Shown, ToolPath, text::Quoted};
+use super::{Escaped, InvalidPath, InvalidToolPath, SanitizedPath, ToolPath, text::Quoted};
 
 /// The most permissions one request or one grant may name.
 pub(crate) const MAX_PERMISSIONS: usize = 32;
@@ -193,7 +193,7 @@ impl fmt::Display for Permission {
 /// A borrowed [`Permission`] for a check, so that a check allocates nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "mirrors `Permission`")]
-pub enum Want<'a> {
+pub enum PermissionRef<'a> {
     /// `@events`: the engine's own socket.
     Events,
     /// `@network`: the network.
@@ -204,25 +204,25 @@ pub enum Want<'a> {
     Tool(&'a str),
 }
 
-impl<'a> Want<'a> {
+impl<'a> PermissionRef<'a> {
     /// Creates the query for reading `path`.
-    pub fn read(path: &'a str) -> Want<'a> {
-        Want::Path(Access::Read, path)
+    pub fn read(path: &'a str) -> PermissionRef<'a> {
+        PermissionRef::Path(Access::Read, path)
     }
 
     /// Creates the query for writing `path`.
-    pub fn write(path: &'a str) -> Want<'a> {
-        Want::Path(Access::Write, path)
+    pub fn write(path: &'a str) -> PermissionRef<'a> {
+        PermissionRef::Path(Access::Write, path)
     }
 }
 
-impl<'a> From<&'a Permission> for Want<'a> {
-    fn from(permission: &'a Permission) -> Want<'a> {
+impl<'a> From<&'a Permission> for PermissionRef<'a> {
+    fn from(permission: &'a Permission) -> PermissionRef<'a> {
         match permission {
-            Permission::Events => Want::Events,
-            Permission::Network => Want::Network,
-            Permission::Path(access, path) => Want::Path(*access, path.as_str()),
-            Permission::Tool(name) => Want::Tool(name.as_str()),
+            Permission::Events => PermissionRef::Events,
+            Permission::Network => PermissionRef::Network,
+            Permission::Path(access, path) => PermissionRef::Path(*access, path.as_str()),
+            Permission::Tool(name) => PermissionRef::Tool(name.as_str()),
         }
     }
 }
@@ -254,7 +254,7 @@ impl fmt::Display for InvalidPermissions {
         match self {
             InvalidPermissions::Empty => f.write_str("name at least one permission"),
             InvalidPermissions::TooMany => write!(f, "at most {MAX_PERMISSIONS} permissions at once"),
-            InvalidPermissions::Tag { tag, why } => write!(f, "`{}` is not a permission: {why}", Shown(tag)),
+            InvalidPermissions::Tag { tag, why } => write!(f, "`{}` is not a permission: {why}", Escaped(tag)),
         }
     }
 }
@@ -336,7 +336,7 @@ pub(crate) fn list<'a>(
         if place > 0 {
             f.write_str(", ")?;
         }
-        write!(f, "{}", Shown(&permission.to_string()))?;
+        write!(f, "{}", Escaped(&permission.to_string()))?;
     }
     Ok(())
 }

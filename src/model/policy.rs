@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentId, CommandRules, Hold, Limits, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName, Shown,
+    AgentId, CommandRules, Escaped, Hold, Limits, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName,
     TaskSettings, Tools, Verdict,
 };
 
@@ -191,7 +191,7 @@ pub struct LeftOut {
 
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, Shown(&self.why))
+        write!(f, "{}: {}", self.place, Escaped(&self.why))
     }
 }
 

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Actor, AgentId, Cause, GrantId, OwnerId, Permission, ProcessId, Reason, RunId, Shown, Timestamp};
+use super::{Actor, AgentId, Cause, Escaped, GrantId, OwnerId, Permission, ProcessId, Reason, RunId, Timestamp};
 
 /// An output stream of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ pub struct Process {
 
 impl fmt::Display for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {}: `{}`", self.id, self.agent, Shown(&self.command))
+        write!(f, "{} of {}: `{}`", self.id, self.agent, Escaped(&self.command))
     }
 }
 
@@ -118,14 +118,14 @@ impl fmt::Display for StopCause {
         match self {
             StopCause::Ordered { by, reason, .. } => {
                 write!(f, "{by} stops it")?;
-                reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {}", Shown(reason.as_str())))
+                reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {}", Escaped(reason.as_str())))
             }
             StopCause::RightLost { permission } => {
-                write!(f, "`{}`, which it was started with, is gone", Shown(&permission.to_string()))
+                write!(f, "`{}`, which it was started with, is gone", Escaped(&permission.to_string()))
             }
             StopCause::RunOver => f.write_str("the run that it was started in is over"),
             StopCause::AgentGone => f.write_str("its agent is gone"),
-            StopCause::Denied { why } => write!(f, "it is denied by now: {}", Shown(why)),
+            StopCause::Denied { why } => write!(f, "it is denied by now: {}", Escaped(why)),
             StopCause::EngineEnds => f.write_str("the engine ends"),
         }
     }

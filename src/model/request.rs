@@ -5,14 +5,14 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, ActionFacts, AgentId, ApproverId, Code, Details, Kind, Means, Mode, Name, OwnerId, Permission, Permissions,
-    Reason, RequestId, Right, RunId, Scope, Shown, Timestamp, permission::list, text::Quoted,
+    Action, ActionFacts, AgentId, ApproverId, Code, Details, Escaped, Kind, Means, Mode, Name, OwnerId, Permission,
+    Permissions, Reason, RequestId, Right, RunId, Scope, Timestamp, permission::list, text::Quoted,
 };
 
 /// A permission request of an agent: `request_permission {permission(s), reason, scope?}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ask {
+pub struct PermissionRequest {
     /// The requested permissions.
     pub permissions: Permissions,
     /// The reason.
@@ -21,16 +21,16 @@ pub struct Ask {
     pub scope: Option<Scope>,
 }
 
-impl Ask {
+impl PermissionRequest {
     /// Creates a request for `permissions` that leaves the scope to the person.
-    pub fn new(permissions: impl Into<Permissions>, reason: Reason) -> Ask {
-        Ask { permissions: permissions.into(), reason, scope: None }
+    pub fn new(permissions: impl Into<Permissions>, reason: Reason) -> PermissionRequest {
+        PermissionRequest { permissions: permissions.into(), reason, scope: None }
     }
 
     /// Sets the widest requested scope.
     #[must_use]
-    pub fn at_most(self, scope: Scope) -> Ask {
-        Ask { scope: Some(scope), ..self }
+    pub fn at_most(self, scope: Scope) -> PermissionRequest {
+        PermissionRequest { scope: Some(scope), ..self }
     }
 }
 
@@ -328,8 +328,8 @@ impl fmt::Display for Decider {
             Decider::FreshRefusal => f.write_str("refused a moment ago"),
             Decider::NobodyThere => f.write_str("nobody is there to ask"),
             Decider::Mode { mode, of } => write!(f, "in mode {mode}, the mode of {of}, nothing is asked"),
-            Decider::Person { by, means } => write!(f, "{by}, {}", Shown(means)),
-            Decider::Policies { by, means } => write!(f, "policies changed by {by}, {}", Shown(means)),
+            Decider::Person { by, means } => write!(f, "{by}, {}", Escaped(means)),
+            Decider::Policies { by, means } => write!(f, "policies changed by {by}, {}", Escaped(means)),
             Decider::RunOver => f.write_str("the asker began another run"),
             Decider::Retired => f.write_str("the asker is gone"),
             Decider::Timeout => f.write_str("nobody answered in time"),

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{CommandPattern, CommandShape, Operation, PathGlob, Place, Reason, Shown, ToolName, Verdict};
+use super::{CommandPattern, CommandShape, Escaped, Operation, PathGlob, Place, Reason, ToolName, Verdict};
 
 /// One rule. An action must meet every condition that is set. A rule without any condition applies to every action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,17 +60,17 @@ impl fmt::Display for Rule {
             None => f.write_str("everything")?,
         }
         if let Some(path) = &self.path {
-            write!(f, " of `{}`", Shown(path.as_str()))?;
+            write!(f, " of `{}`", Escaped(path.as_str()))?;
         }
         if let Some(command) = &self.command {
-            write!(f, " like `{}`", Shown(command.as_str()))?;
+            write!(f, " like `{}`", Escaped(command.as_str()))?;
         }
         if let Some(shape) = &self.shape {
-            write!(f, " of the shape `{}`", Shown(&shape.shown))?;
+            write!(f, " of the shape `{}`", Escaped(&shape.shown))?;
         }
         match &self.cwd {
             Some(RuleCwd::Anywhere) => f.write_str(" anywhere")?,
-            Some(RuleCwd::In(glob)) => write!(f, " in `{}`", Shown(glob.as_str()))?,
+            Some(RuleCwd::In(glob)) => write!(f, " in `{}`", Escaped(glob.as_str()))?,
             None => {}
         }
         if let Some(tool) = &self.tool {
@@ -111,7 +111,7 @@ pub enum RuleRef {
         name: Arc<str>,
     },
     /// A saved decision of a person.
-    Ruling(super::RulingId),
+    Ruling(super::SavedDecisionId),
     /// A protected path.
     Protected(super::SanitizedPath),
     /// A hook of the host program.
@@ -145,11 +145,11 @@ impl RuleRef {
 impl fmt::Display for RuleRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RuleRef::Rule { rule, place } => write!(f, "{place}: {}", Shown(rule)),
-            RuleRef::Policy { tool, name } => write!(f, "{} of {tool}", Shown(name)),
+            RuleRef::Rule { rule, place } => write!(f, "{place}: {}", Escaped(rule)),
+            RuleRef::Policy { tool, name } => write!(f, "{} of {tool}", Escaped(name)),
             RuleRef::Ruling(id) => write!(f, "{id}"),
-            RuleRef::Protected(path) => write!(f, "protected `{}`", Shown(path.as_str())),
-            RuleRef::Hook(name) => write!(f, "hook {}", Shown(name)),
+            RuleRef::Protected(path) => write!(f, "protected `{}`", Escaped(path.as_str())),
+            RuleRef::Hook(name) => write!(f, "hook {}", Escaped(name)),
             RuleRef::Violation(id) => write!(f, "violation {id}"),
             RuleRef::OfParent { agent, rule } => write!(f, "{rule}, for {agent}"),
         }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Permission, SanitizedPath, Shown, Timestamp, permission::list};
+use super::{AgentId, Escaped, Permission, SanitizedPath, Timestamp, permission::list};
 
 /// The trigger of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -249,13 +249,13 @@ impl fmt::Display for GateOutcome {
             GateOutcome::Failed { code, wrote } => {
                 write!(f, "failed with {code}")?;
                 // Programs usually describe an error on the last line.
-                wrote.lines().last().map_or(Ok(()), |last| write!(f, ": {}", Shown(last)))
+                wrote.lines().last().map_or(Ok(()), |last| write!(f, ": {}", Escaped(last)))
             }
             GateOutcome::Unchecked { missing } => {
                 f.write_str("was not asked, since its agent lacks ")?;
                 list(f, missing)
             }
-            GateOutcome::CouldNotRun { why } => write!(f, "could not run: {}", Shown(why)),
+            GateOutcome::CouldNotRun { why } => write!(f, "could not run: {}", Escaped(why)),
         }
     }
 }
@@ -295,11 +295,11 @@ impl fmt::Display for Skip {
             Skip::NotAllowed { missing, why } => {
                 f.write_str("its gate lacks ")?;
                 list(f, missing)?;
-                write!(f, ", and asking for it ended: {}", Shown(why))
+                write!(f, ", and asking for it ended: {}", Escaped(why))
             }
             Skip::StillRunning => f.write_str("the run before is not over"),
             Skip::Missed { times } => write!(f, "it was due {times} times while nobody looked"),
-            Skip::NoAgent { why } => write!(f, "nobody runs it: {}", Shown(why)),
+            Skip::NoAgent { why } => write!(f, "nobody runs it: {}", Escaped(why)),
         }
     }
 }
@@ -329,7 +329,7 @@ impl fmt::Display for TaskEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TaskEnd::Done => f.write_str("done"),
-            TaskEnd::Failed { why } => write!(f, "failed: {}", Shown(why)),
+            TaskEnd::Failed { why } => write!(f, "failed: {}", Escaped(why)),
             TaskEnd::CutOff { seconds } => write!(f, "cut off after {seconds} seconds"),
             TaskEnd::Interrupted => f.write_str("interrupted, since the program that ran it ended"),
         }
@@ -505,13 +505,13 @@ impl fmt::Display for TaskEvent {
             TaskEvent::Added { task, next: Some(next) } => write!(f, "{task} is due at {next}"),
             TaskEvent::Added { task, next: None } => write!(f, "{task} is not due again"),
             TaskEvent::Removed { task } => write!(f, "{task} is gone"),
-            TaskEvent::Rejected { file, why } => write!(f, "{} was not taken: {}", Shown(file), Shown(why)),
+            TaskEvent::Rejected { file, why } => write!(f, "{} was not taken: {}", Escaped(file), Escaped(why)),
             TaskEvent::FileJudged { task, trusted: true, .. } => {
                 write!(f, "the file of {task} was saved since an agent could write it")
             }
             TaskEvent::FileJudged { task, .. } => write!(f, "the file of {task} may be an agent's"),
             TaskEvent::PermissionsIgnored { task, listed } => {
-                write!(f, "{task} lists permissions, which give nothing: {}", Shown(listed))
+                write!(f, "{task} lists permissions, which give nothing: {}", Escaped(listed))
             }
             TaskEvent::Gate { task, outcome, runs, .. } => {
                 write!(f, "the gate of {task} {outcome}; the task {}", if *runs { "runs" } else { "does not run" })
@@ -522,7 +522,7 @@ impl fmt::Display for TaskEvent {
             }
             TaskEvent::Finished { task, end } => write!(f, "{task} is over: {end}"),
             TaskEvent::Skipped { task, why } => write!(f, "{task} did not run: {why}"),
-            TaskEvent::Trouble { why } => write!(f, "scheduled tasks: {}", Shown(why)),
+            TaskEvent::Trouble { why } => write!(f, "scheduled tasks: {}", Escaped(why)),
         }
     }
 }

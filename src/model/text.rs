@@ -54,7 +54,7 @@ impl Reason {
         Reason(redacted.chars().take(MAX_REASON_CHARS).collect::<String>().into())
     }
 
-    /// Returns the given reason, trimmed. Show it through [`Shown`].
+    /// Returns the given reason, trimmed. Show it through [`Escaped`].
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -91,7 +91,7 @@ impl From<Reason> for String {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Shown(&self.0).fmt(f)
+        Escaped(&self.0).fmt(f)
     }
 }
 
@@ -103,15 +103,15 @@ impl fmt::Display for Reason {
 /// backslash is doubled, so that a text cannot imitate an escape.
 ///
 /// ```
-/// use bestow::Shown;
-/// assert_eq!(Shown("/tmp/a\nAllow: yes").to_string(), r"/tmp/a\nAllow: yes");
-/// assert_eq!(Shown("/tmp/\u{202e}txt.exe").to_string(), r"/tmp/\u{202e}txt.exe");
-/// assert_eq!(Shown("p\u{430}ypal").to_string(), r"p\u{430}ypal");
+/// use bestow::Escaped;
+/// assert_eq!(Escaped("/tmp/a\nAllow: yes").to_string(), r"/tmp/a\nAllow: yes");
+/// assert_eq!(Escaped("/tmp/\u{202e}txt.exe").to_string(), r"/tmp/\u{202e}txt.exe");
+/// assert_eq!(Escaped("p\u{430}ypal").to_string(), r"p\u{430}ypal");
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a>(pub &'a str);
+pub struct Escaped<'a>(pub &'a str);
 
-/// Displays text like [`Shown`], between quotation marks. Inside a sentence, it cannot be mistaken for part of the
+/// Displays text like [`Escaped`], between quotation marks. Inside a sentence, it cannot be mistaken for part of the
 /// sentence.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
@@ -121,7 +121,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Displays text like [`Shown`], between backticks, for literal text.
+/// Displays text like [`Escaped`], between backticks, for literal text.
 pub(crate) struct Ticked<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Ticked<'_> {
@@ -137,7 +137,7 @@ fn between(f: &mut fmt::Formatter<'_>, text: &str, mark: char) -> fmt::Result {
     fmt::Write::write_char(f, mark)
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show(f, self.0, None)
     }
@@ -199,7 +199,7 @@ impl fmt::Display for InvalidName {
 impl std::error::Error for InvalidName {}
 
 impl Name {
-    /// Returns the given name, trimmed. Show it through [`Shown`].
+    /// Returns the given name, trimmed. Show it through [`Escaped`].
     pub fn as_str(&self) -> &str {
         &self.0
     }

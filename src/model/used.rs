@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Operation, Shown};
+use super::{Escaped, Operation};
 
 /// The evidence that an action uses something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -69,6 +69,6 @@ pub struct UseFacts {
 impl fmt::Display for UseFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let below = if self.tree { " and below" } else { "" };
-        write!(f, "{} of `{}`{below} ({})", self.operation, Shown(&self.resource), self.origin)
+        write!(f, "{} of `{}`{below} ({})", self.operation, Escaped(&self.resource), self.origin)
     }
 }

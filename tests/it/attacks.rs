@@ -1,6 +1,6 @@
 //! Attacks of a malicious agent, and their limits. An attack that is not prevented is asserted as it is, with a note.
 
-use bestow::{Answer, Ask, Check, Holding, Kind, Refusal};
+use bestow::{Answer, Check, InitialGrants, Kind, PermissionRequest, Refusal};
 
 use crate::support::{World, ask, check, id, profile, refusal, tag, tags, why};
 
@@ -9,7 +9,9 @@ use crate::support::{World, ask, check, id, profile, refusal, tag, tags, why};
 async fn a_path_cannot_pass_for_the_rest_of_the_sentence() {
     let world = World::new();
     let evil = world.worker("evil", &[]).await;
-    evil.request(Ask::new(tag("@write:/etc\" (once): to fix a typo"), "x".parse().unwrap())).await.unwrap();
+    evil.request(PermissionRequest::new(tag("@write:/etc\" (once): to fix a typo"), "x".parse().unwrap()))
+        .await
+        .unwrap();
     let request = world.engine.pending().unwrap()[0].request.clone();
     assert_eq!(
         request.to_string(),
@@ -70,7 +72,7 @@ async fn a_question_is_never_answered_for_the_next_agent_of_that_name() {
     let old = world.worker("ann", &[]).await;
     let ticket = old.request(ask("@network")).await.unwrap();
     world.engine.retire(&id("ann")).await.unwrap();
-    let new = world.engine.register(profile("ann", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    let new = world.engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     assert!(matches!(refusal(world.you().answer(ticket.id(), Answer::allow()).await), Refusal::AlreadyResolved(_)));
     assert_eq!(check(&new, "@network"), Check::NotHeld);
 }

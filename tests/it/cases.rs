@@ -14,8 +14,8 @@
 use std::collections::BTreeMap;
 
 use bestow::{
-    Access, Answer, Ask, Check, Decider, InvalidPath, InvalidPermission, InvalidToolPath, Mail, Outcome, Permission,
-    PermissionSet, Permissions, Reads, Refusal, Scope, sanitize,
+    Access, Answer, Check, Decider, InvalidPath, InvalidPermission, InvalidToolPath, Notification, Outcome, Permission,
+    PermissionRequest, PermissionSet, Permissions, Reads, Refusal, Scope, sanitize,
 };
 
 use crate::support::{World, ask, check, id, mail, policy, refusal, settings, tag, tags, why};
@@ -224,11 +224,14 @@ async fn l_requests_end_in_one_of_the_ways_there_are() {
     let lead = world.engine.agent(&id("lead")).unwrap();
 
     let ticket = ann.request(ask("@network")).await.unwrap();
-    assert!(matches!(&mail(&lead.mailbox())[..], [Mail::Carried(_)]), "L8");
+    assert!(matches!(&mail(&lead.mailbox())[..], [Notification::Carried(_)]), "L8");
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted, "L1, L5");
     assert_eq!(ann.grants().unwrap().len(), 1, "L5: one grant");
-    assert!(matches!(&mail(&lead.mailbox())[..], [Mail::CarriedResolved(_)]), "L10: one notice, since one was pending");
+    assert!(
+        matches!(&mail(&lead.mailbox())[..], [Notification::CarriedResolved(_)]),
+        "L10: one notice, since one was pending"
+    );
 
     let ticket = ann.request(ask("@events")).await.unwrap();
     world.you().answer(ticket.id(), Answer::deny()).await.unwrap();
@@ -254,7 +257,7 @@ async fn l_requests_end_in_one_of_the_ways_there_are() {
     mail(&lead.mailbox());
     let own = lead.request(ask("@network")).await.unwrap();
     world.you().answer(own.id(), Answer::allow()).await.unwrap();
-    assert!(!mail(&lead.mailbox()).iter().any(Mail::is_silent), "L9: no notice about its own question");
+    assert!(!mail(&lead.mailbox()).iter().any(Notification::is_silent), "L9: no notice about its own question");
 }
 
 #[tokio::test]
@@ -264,7 +267,7 @@ async fn l_what_is_held_is_not_asked() {
     let ticket = ann.request(ask("@network")).await.unwrap();
     assert_eq!(ticket.poll().unwrap().decider, Decider::AlreadyHeld, "L11");
     let both = Permissions::try_from(tags(&["@network", "@events"])).unwrap();
-    let ticket = ann.request(Ask::new(both, why())).await.unwrap();
+    let ticket = ann.request(PermissionRequest::new(both, why())).await.unwrap();
     let asked: Vec<_> = world.engine.pending().unwrap()[0].request.permissions().cloned().collect();
     assert_eq!(asked, tags(&["@events"]), "L12");
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();

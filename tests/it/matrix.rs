@@ -2,7 +2,7 @@
 //!
 //! `BESTOW_BLESS=1 cargo test matrix` rewrites the table. The difference belongs into the change log.
 
-use bestow::{Agent, Answer, Check, Error, Holding, Kind, Outcome, Permission, Scope, Ticket};
+use bestow::{Agent, Answer, Check, Error, InitialGrants, Kind, Outcome, Permission, Scope, Ticket};
 
 use crate::support::{World, as_written, ask, id, profile, tag, why};
 
@@ -37,9 +37,9 @@ fn has_a_row(permission: &Permission) -> bool {
 async fn subject(kind: Kind, wanted: &str, hold: &str) -> (World, Agent) {
     let world = World::new();
     let holding = match hold {
-        "use" => Holding::of([tag(wanted)]),
-        "pass-on" => Holding::nothing().passing_on([tag(wanted)]),
-        _ => Holding::nothing(),
+        "use" => InitialGrants::of([tag(wanted)]),
+        "pass-on" => InitialGrants::nothing().passing_on([tag(wanted)]),
+        _ => InitialGrants::nothing(),
     };
     let agent = world.engine.register(profile("it", "you", kind), holding).await.unwrap();
     if hold == "once" {

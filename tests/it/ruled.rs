@@ -41,20 +41,20 @@ pub(crate) fn rules() -> impl Strategy<Value = Vec<Rule>> {
 
 /// An action, kept in its parts for the evaluator.
 #[derive(Clone, Debug)]
-pub(crate) struct Doing {
+pub(crate) struct CommandFingerprint {
     operation: Operation,
     resource: String,
     tool: &'static str,
 }
 
-impl Doing {
+impl CommandFingerprint {
     pub(crate) fn action(&self) -> Action {
         Action::new(self.operation, &self.resource).by_tool(self.tool.parse().unwrap())
     }
 }
 
 /// Returns all actions from few words: reads and writes of paths, commands, hosts, by three tools.
-pub(crate) fn doings() -> Vec<Doing> {
+pub(crate) fn doings() -> Vec<CommandFingerprint> {
     let names = ["a", "b", "c"];
     let one: Vec<_> = names.iter().map(|name| format!("/{name}")).collect();
     let deeper = |paths: &[String]| -> Vec<String> {
@@ -70,7 +70,11 @@ pub(crate) fn doings() -> Vec<Doing> {
     let hosts = ["example.com", "a"].map(|host| (Operation::Network, host.to_owned()));
     let all: Vec<_> = of_paths.chain(commands).chain(hosts).collect();
     let by = |tool: &'static str| {
-        all.iter().map(move |(operation, resource)| Doing { operation: *operation, resource: resource.clone(), tool })
+        all.iter().map(move |(operation, resource)| CommandFingerprint {
+            operation: *operation,
+            resource: resource.clone(),
+            tool,
+        })
     };
     TOOLS.into_iter().flat_map(by).collect()
 }
@@ -84,7 +88,7 @@ pub(crate) fn bound_by(world: &World, rules: &[Rule]) -> Agent {
 }
 
 /// Returns true if all conditions of `rule` are met.
-pub(crate) fn speaks(rule: &Rule, doing: &Doing) -> bool {
+pub(crate) fn speaks(rule: &Rule, doing: &CommandFingerprint) -> bool {
     let path = || doing.resource.strip_prefix('/').map(|path| path.split('/').collect::<Vec<_>>());
     let file = matches!(doing.operation, Operation::Read | Operation::Write);
     rule.tool.as_ref().is_none_or(|tool| tool.as_str() == doing.tool)
@@ -102,7 +106,7 @@ pub(crate) fn speaks(rule: &Rule, doing: &Doing) -> bool {
 
 /// Returns the further uses of a command line, computed independently: the operation, the path if there is one, and
 /// true if the use is certain.
-pub(crate) fn further(doing: &Doing) -> Vec<(Operation, Option<String>, bool)> {
+pub(crate) fn further(doing: &CommandFingerprint) -> Vec<(Operation, Option<String>, bool)> {
     let words: Vec<_> = doing.resource.split(' ').collect();
     let word = |name: &&str| (Operation::Read, Some(format!("/ws/{name}")), false);
     match (doing.operation, words.as_slice()) {
@@ -119,7 +123,7 @@ pub(crate) fn further(doing: &Doing) -> Vec<(Operation, Option<String>, bool)> {
 }
 
 /// Returns true if a denial or a question of `rule` matches a further use.
-fn speaks_on_the_way(rule: &Rule, doing: &Doing) -> bool {
+fn speaks_on_the_way(rule: &Rule, doing: &CommandFingerprint) -> bool {
     let tool = rule.tool.as_ref().is_none_or(|tool| tool.as_str() == doing.tool);
     let about = |(operation, path, certain): (Operation, Option<String>, bool)| {
         let way = rule.operation.is_none_or(|of_rule| of_rule == operation);
@@ -165,7 +169,7 @@ fn is_said_as(pattern: &[&str], words: &[&str]) -> bool {
 
 /// Returns the verdict by the order of strength, computed independently: denial, missing permission, question,
 /// approval, tier.
-fn naive(rules: &[Rule], doing: &Doing) -> Verdict {
+fn naive(rules: &[Rule], doing: &CommandFingerprint) -> Verdict {
     let said = |verdict| {
         let on_the_way = |rule: &Rule| verdict > Verdict::Allow && speaks_on_the_way(rule, doing);
         rules.iter().any(|rule| rule.verdict == verdict && (speaks(rule, doing) || on_the_way(rule)))

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use bestow::{
-    Agent, AgentId, AgentPolicy, Approver, AsWritten, Ask, BaseRight, Clock, ClockUnreadable, Engine, Error, Grant,
-    Hold, Holding, Kind, Mail, Mailbox, ManualClock, NoEvent, OwnerId, Pending, Permission, Place, Policy, Profile,
-    Reads, Reason, Recorded, Refusal, Right, Settings, Subscription, Timestamp,
+    Agent, AgentId, AgentPolicy, Approver, AsWritten, BaseRight, Clock, ClockUnreadable, Engine, Error, Grant, Hold,
+    Inbox, InitialGrants, Kind, ManualClock, NoEvent, Notification, OwnerId, Pending, Permission, PermissionRequest,
+    Place, Policy, Profile, Reads, Reason, Recorded, Refusal, Right, Settings, Subscription, Timestamp,
 };
 
 /// The repository.
@@ -46,7 +46,7 @@ impl World {
     }
 
     pub(crate) async fn agent(&self, id: &str, owner: &str, kind: Kind, holds: &[&str]) -> Agent {
-        self.engine.register(profile(id, owner, kind), Holding::of(tags(holds))).await.unwrap()
+        self.engine.register(profile(id, owner, kind), InitialGrants::of(tags(holds))).await.unwrap()
     }
 
     /// Returns the person who answers for the owner `you`.
@@ -136,8 +136,8 @@ pub(crate) fn why() -> Reason {
 }
 
 /// Returns a request for `wanted`.
-pub(crate) fn ask(wanted: &str) -> Ask {
-    Ask::new(tag(wanted), why())
+pub(crate) fn ask(wanted: &str) -> PermissionRequest {
+    PermissionRequest::new(tag(wanted), why())
 }
 
 pub(crate) fn check(agent: &Agent, wanted: &str) -> bestow::Check {
@@ -153,7 +153,7 @@ pub(crate) fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> Refusal {
 }
 
 /// Returns the notifications in a mailbox.
-pub(crate) fn mail(mailbox: &Mailbox) -> Vec<Mail> {
+pub(crate) fn mail(mailbox: &Inbox) -> Vec<Notification> {
     std::iter::from_fn(|| mailbox.try_next()).collect()
 }
 

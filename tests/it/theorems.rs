@@ -5,9 +5,9 @@ mod any;
 mod tasks;
 
 use bestow::{
-    Access, Action, AgentId, Answer, Authorization, Check, Decider, ExecScope, GrantId, Holding, InvalidPath, Kind,
-    Mode, Outcome, OwnerId, Permission, PermissionSet, Permissions, Reads, Reason, Request, Rule, Scope, Support,
-    Timestamp, Verdict, Want,
+    Access, Action, AgentId, Answer, Authorization, Check, Decider, ExecScope, GrantId, InitialGrants, InvalidPath,
+    Kind, Mode, Outcome, OwnerId, Permission, PermissionRef, PermissionSet, Permissions, ProvenanceStep, Reads, Reason,
+    Request, Rule, Scope, Timestamp, Verdict,
 };
 use proptest::prelude::*;
 
@@ -56,7 +56,7 @@ proptest! {
         block_on(async {
             let world = World::new();
             let make = |name: &str, list: &[Permission]| futures_now(
-                world.engine.register(profile(name, "you", Kind::Cron), Holding::of(list.to_vec())),
+                world.engine.register(profile(name, "you", Kind::Cron), InitialGrants::of(list.to_vec())),
             ).unwrap();
             let (one, two) = (make("one", &held), make("two", &other));
             prop_assert_eq!(one.check(&wanted), two.check(&wanted));
@@ -128,7 +128,7 @@ proptest! {
             let world = World::new();
             let names = ["a", "b", "c"];
             let agents: Vec<_> = names.iter().zip(&held).map(|(name, list)| {
-                futures_now(world.engine.register(profile(name, "you", Kind::Cron), Holding::of(list.clone()))).unwrap()
+                futures_now(world.engine.register(profile(name, "you", Kind::Cron), InitialGrants::of(list.clone()))).unwrap()
             }).collect();
             let together = |wanted: &Permission| agents.iter().any(|agent| agent.check(wanted) == Check::Held);
             let before: Vec<bool> = probe.iter().map(together).collect();
@@ -166,10 +166,10 @@ proptest! {
             for grant in &live {
                 let chain = world.engine.why(&grant.to, &grant.right.permission).unwrap();
                 let root = matches!(
-                    chain.last(), Some(Support::Grant(root)) if root.origin == bestow::Origin::Operator
+                    chain.last(), Some(ProvenanceStep::Grant(root)) if root.origin == bestow::Origin::Operator
                 );
                 prop_assert!(root, "{} hangs on nothing", grant);
-                prop_assert!(chain.iter().all(|link| matches!(link, Support::Grant(grant) if live.contains(grant))));
+                prop_assert!(chain.iter().all(|link| matches!(link, ProvenanceStep::Grant(grant) if live.contains(grant))));
             }
             for (agent, (_, _, wanted)) in agents.iter().zip(&grants) {
                 prop_assert_eq!(agent.check(wanted) == Check::Held, !agent.why(wanted).unwrap().is_empty());
@@ -196,7 +196,7 @@ proptest! {
             world.engine.revoke(root.id, None).await.unwrap();
             prop_assert_eq!(world.engine.grants().unwrap(), vec![]);
             for agent in agents {
-                prop_assert_eq!(agent.check(Want::read("/a")), Check::NotHeld);
+                prop_assert_eq!(agent.check(PermissionRef::read("/a")), Check::NotHeld);
             }
             Ok(())
         })?;
@@ -214,9 +214,9 @@ proptest! {
         );
         block_on(async {
             let world = World::new();
-            let agent = world.engine.register(profile("ann", "you", Kind::Cron), Holding::of(held)).await.unwrap();
-            if agent.check(Want::write(&path)) == Check::Held {
-                prop_assert_eq!(agent.check(Want::read(&path)), Check::Held);
+            let agent = world.engine.register(profile("ann", "you", Kind::Cron), InitialGrants::of(held)).await.unwrap();
+            if agent.check(PermissionRef::write(&path)) == Check::Held {
+                prop_assert_eq!(agent.check(PermissionRef::read(&path)), Check::Held);
             }
             Ok(())
         })?;
@@ -230,9 +230,9 @@ proptest! {
         block_on(async {
             let world = World::new();
             let agent = world.engine.register(
-                profile("ann", "you", Kind::Cron), Holding::of([Permission::read(root.parse().unwrap())]),
+                profile("ann", "you", Kind::Cron), InitialGrants::of([Permission::read(root.parse().unwrap())]),
             ).await.unwrap();
-            prop_assert_eq!(agent.check(Want::read(&below)) == Check::Held, expected);
+            prop_assert_eq!(agent.check(PermissionRef::read(&below)) == Check::Held, expected);
             Ok(())
         })?;
     }
@@ -256,7 +256,7 @@ proptest! {
         prop_assert_eq!(&caller, &before);
         block_on(async {
             let world = World::new();
-            let agent = world.engine.register(profile("ann", "you", Kind::Cron), Holding::of(held)).await.unwrap();
+            let agent = world.engine.register(profile("ann", "you", Kind::Cron), InitialGrants::of(held)).await.unwrap();
             let (grants, permissions) = (agent.grants().unwrap(), agent.permissions().unwrap());
             if let Ok(scope) = agent.exec_scope(&named) {
                 prop_assert!(scope.iter().all(|permission| agent.check(&permission) == Check::Held));
@@ -537,7 +537,7 @@ fn what_is_read_from_json_goes_through_the_same_door_as_text() {
 /// Tests each kind of approval, all of them together, against each kind of denial.
 #[tokio::test]
 async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
-    use bestow::{Action, Operation, PathGlob, PathPolicy, Place, Policies, PolicyPatch, Rule, Verdict};
+    use bestow::{Action, Operation, PathGlob, PathPolicy, Place, PolicyPatch, Rule, ToolPolicies, Verdict};
     for no in ["rule", "forbidden", "deny glob", "default", "session", "parent"] {
         let world = World::new();
         let boss = world.worker("boss", &["@write:/ws"]).await;
@@ -566,7 +566,7 @@ async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
         };
         let run = bot.explain(&action()).unwrap().decision.run;
         // A person approves or denies the request that the policy causes.
-        you.set_policies(&run, None, Policies { write: asking(), ..Policies::default() }).await.unwrap();
+        you.set_policies(&run, None, ToolPolicies { write: asking(), ..ToolPolicies::default() }).await.unwrap();
         for (another, verdict) in [("/ws/a", no != "session"), ("/ws/b", true)] {
             if let bestow::Authorization::Asked(decision, _) = bot.authorize(Action::write(another)).await.unwrap() {
                 let answer = if verdict { Answer::allow() } else { Answer::deny() };
@@ -581,7 +581,7 @@ async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
             _ => {}
         }
         let forbidden = if no == "forbidden" { vec![glob("a")] } else { Vec::new() };
-        you.set_policies(&run, None, Policies { write, forbidden, ..Policies::default() }).await.unwrap();
+        you.set_policies(&run, None, ToolPolicies { write, forbidden, ..ToolPolicies::default() }).await.unwrap();
         if no == "parent" {
             world.engine.begin_run(boss.id(), "of-boss".parse().unwrap()).await.unwrap();
             you.update_policy(&"of-boss".parse().unwrap(), PolicyPatch::writing().deny("a")).await.unwrap();

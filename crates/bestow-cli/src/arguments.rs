@@ -16,8 +16,8 @@ use std::{
 
 use crate::{near, tasks::Work};
 use bestow::{
-    ApproverId, InvalidPermission, InvalidTaskId, Permission, Shown, TaskId,
-    control::{Held, Order, Verdict},
+    ApproverId, Escaped, InvalidPermission, InvalidTaskId, Permission, TaskId,
+    control::{AdminCommand, Approval, GrantOrDecisionId},
     journal::audit::Filter,
     sandbox::Format,
 };
@@ -311,14 +311,14 @@ fn tag(what: &str, typed: &OsStr) -> Result<Permission, Error> {
         let form = typed.split(':').next().filter(|_| why == InvalidPermission::UnknownForm);
         let meant = form.and_then(|form| near::close(form.trim_start(), &FORMS));
         let meant = meant.map_or_else(String::new, |form| format!("; did you mean `{form}`?"));
-        format!("{what}: `{}` is not a permission: {why}{meant}", Shown(&typed)).into()
+        format!("{what}: `{}` is not a permission: {why}{meant}", Escaped(&typed)).into()
     })
 }
 
 /// A word that is none of `known`.
 fn unknown(of: &str, typed: &OsStr, known: &[&str]) -> Error {
     let typed = typed.to_string_lossy();
-    format!("{of} has no `{}`: {}", Shown(&typed), near::meant(&typed, known)).into()
+    format!("{of} has no `{}`: {}", Escaped(&typed), near::meant(&typed, known)).into()
 }
 
 /// A time as people type it: whole seconds, at least so many.

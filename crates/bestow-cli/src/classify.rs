@@ -6,7 +6,7 @@ use std::{
 };
 
 use bestow::{
-    PolicyFile, Shown,
+    Escaped, PolicyFile,
     command::{Classification, Classifier, Part},
 };
 
@@ -54,11 +54,11 @@ fn answer_lines(classifier: &Classifier, questions: impl Read, answers: impl Wri
 
 /// The answer as a person reads it: the reason, each part, and what could be remembered.
 fn described(answer: &Classification) -> String {
-    let mut text = format!("{}\n", Shown(&answer.reason));
+    let mut text = format!("{}\n", Escaped(&answer.reason));
     for (index, part) in answer.parts.iter().enumerate() {
         let Part { tier, command, rule, span, .. } = part;
-        let _ = writeln!(text, "  {}. {tier}: {}", index + 1, Shown(command));
-        let _ = writeln!(text, "     {} (bytes {}..{})", Shown(rule), span.start, span.end);
+        let _ = writeln!(text, "  {}. {tier}: {}", index + 1, Escaped(command));
+        let _ = writeln!(text, "     {} (bytes {}..{})", Escaped(rule), span.start, span.end);
     }
     if let Some(shape) = &answer.shape {
         let _ = writeln!(text, "`always` would remember: {shape}");

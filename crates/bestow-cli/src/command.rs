@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use bestow::{
-    Action, Agent, Engine, Error, Interaction, Policy, PolicyFile, Refusal, Settings, Shown,
+    Action, Agent, Engine, Error, Escaped, Interaction, Policy, PolicyFile, Refusal, Settings,
     sandbox::{Command, ExecError, Format, Profile, Sandbox},
 };
 
@@ -85,8 +85,8 @@ fn refused(why: &ExecError, settings: &Settings, file: &Path) -> End {
         let (permission, file) = (permission.to_string(), file.to_string_lossy());
         format!(
             "agent `{agent}` does not hold `{}`: add it to its `permissions` in {}",
-            Shown(&permission),
-            Shown(&file)
+            Escaped(&permission),
+            Escaped(&file)
         )
     } else {
         no.to_string()

@@ -5,7 +5,7 @@ use std::{
     path::PathBuf,
 };
 
-use bestow::{Explanation, Place, Policy, PolicyFile, Rehearsal, Rule, Settings, Shown};
+use bestow::{DryRun, Escaped, Explanation, Place, Policy, PolicyFile, Rule, Settings};
 use serde::Serialize;
 
 use crate::{
@@ -33,7 +33,7 @@ pub(crate) fn explain(asked: &Deciding) -> End {
 fn answered(asked: &Deciding, told: impl FnOnce(&Explanation) -> Result<String, End>) -> End {
     let explanation = PolicyFile::new(&asked.config).load().map_err(End::failed).and_then(|policy| {
         near::known(&asked.agent, &policy, asked.config.display())?;
-        Rehearsal::of(policy).and_then(|rehearsal| rehearsal.explain(&asked.agent, &asked.action)).map_err(End::failed)
+        DryRun::of(policy).and_then(|rehearsal| rehearsal.explain(&asked.agent, &asked.action)).map_err(End::failed)
     });
     let answer = explanation.and_then(|explanation| Ok((told(&explanation)?, explanation.decision.verdict())));
     answer.map_or_else(|end| end, |(text, verdict)| End::decided(verdict, &text))
@@ -49,7 +49,7 @@ pub(crate) fn check_config(file: PathBuf) -> End {
     let checked = file.read().and_then(|text| Ok((text.parse()?, text.tests()))).map_err(End::failed);
     let taken = checked.and_then(|(policy, tests)| {
         let told = counted(&policy, tests);
-        Rehearsal::of(policy).map_err(End::failed)?;
+        DryRun::of(policy).map_err(End::failed)?;
         Ok(told)
     });
     match taken {
@@ -64,8 +64,9 @@ pub(crate) fn protected(config: Option<PathBuf>) -> End {
         Some(file) => PolicyFile::new(file).load().map_err(End::failed),
         None => Ok(Policy { settings: Settings::default(), agents: BTreeMap::new(), left_out: Vec::new() }),
     };
-    let listed = policy.and_then(|policy| Rehearsal::of(policy).and_then(|all| all.protected()).map_err(End::failed));
-    let lines = listed.map(|paths| paths.iter().map(|path| format!("{}\n", Shown(path.as_str()))).collect::<String>());
+    let listed = policy.and_then(|policy| DryRun::of(policy).and_then(|all| all.protected()).map_err(End::failed));
+    let lines =
+        listed.map(|paths| paths.iter().map(|path| format!("{}\n", Escaped(path.as_str()))).collect::<String>());
     lines.map_or_else(|end| end, |lines| End::said(&lines))
 }
 

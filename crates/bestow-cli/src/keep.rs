@@ -7,8 +7,9 @@ use std::{
 };
 
 use bestow::{
-    Always, ApproverId, Clock, Grant, Kept, KeptAtFirst, OwnerId, PolicyFile, Request, Ruling, Scope, SystemClock,
-    control::{Held, Line, Order},
+    ApproverId, Clock, Grant, OwnerId, PermanentDecision, PolicyFile, Request, SavedDecision, Scope, SystemClock,
+    Written, WrittenAtStart,
+    control::{AdminCommand, GrantOrDecisionId, Line},
     journal::followed,
 };
 use serde::de::DeserializeOwned;
@@ -25,7 +26,7 @@ const MEANS: &str = "cli";
 /// Writes what lasts into `file`, and says yes for this time. In this order: whoever is killed in between has said what lasts,
 /// and the question still waits; the other way round, an answered question would hide that nothing lasts.
 pub(crate) fn approve(asked: &Ordered, file: &Path) -> Result<End, End> {
-    let Order::Answer { request, verdict, feedback, by, .. } = &asked.order else {
+    let AdminCommand::Answer { request, verdict, feedback, by, .. } = &asked.order else {
         return Err(End::usage("only an answer can be written down"));
     };
     let (request, file) = (waiting(&asked.state, request)?, PolicyFile::new(file));
@@ -33,7 +34,7 @@ pub(crate) fn approve(asked: &Ordered, file: &Path) -> Result<End, End> {
     let said = yes(&request, by)?;
     let scope = Some(if request.asks_about_action() { Scope::Once } else { Scope::Session });
     let (verdict, feedback, by) = (*verdict, feedback.clone(), by.clone());
-    let answer = Order::Answer { request: request.id.to_string(), verdict, scope, feedback, by };
+    let answer = AdminCommand::Answer { request: request.id.to_string(), verdict, scope, feedback, by };
     let kept = file.keep_at_first(&said).map_err(End::failed)?;
     let heard = match answered(asked, &answer, Lasting::InTheFile) {
         Ok(heard) => heard,
@@ -48,7 +49,7 @@ pub(crate) fn approve(asked: &Ordered, file: &Path) -> Result<End, End> {
 }
 
 /// A no of the engine takes the lines back. Where nobody knows whether it heard the yes, they stay, and that is told.
-fn unanswered(end: End, kept: KeptAtFirst, request: &Request, state: &Path) -> End {
+fn unanswered(end: End, kept: WrittenAtStart, request: &Request, state: &Path) -> End {
     let places: Vec<_> = kept.kept().places.iter().map(ToString::to_string).collect();
     let places = places.join(", ");
     match end {
@@ -76,15 +77,15 @@ pub(crate) fn keep(asked: &Keeping) -> End {
 
 fn kept(asked: &Keeping) -> Result<End, End> {
     let file = PolicyFile::new(&asked.config);
-    let all = lines(&asked.state, &Order::Grants { agent: None }, Lasting::ByItself)?;
+    let all = lines(&asked.state, &AdminCommand::Grants { agent: None }, Lasting::ByItself)?;
     let name = asked.held.to_string();
     let line = all.iter().find(|line| text(line, "/id") == Some(&name));
     let line = line.ok_or_else(|| {
         End::Denied(format!("there is no {name}, or no longer: see `bestow grants --state {}`", shown(&asked.state)))
     })?;
     let said = match asked.held {
-        Held::Ruling(_) => Always::of_ruling(&read::<Ruling>(line, "")?),
-        Held::Grant(_) => Always::of_grant(&read::<Grant>(line, "")?, &owner(line)?),
+        GrantOrDecisionId::Ruling(_) => PermanentDecision::of_ruling(&read::<SavedDecision>(line, "")?),
+        GrantOrDecisionId::Grant(_) => PermanentDecision::of_grant(&read::<Grant>(line, "")?, &owner(line)?),
     };
     is_followed(&asked.state, &file)?;
     let kept = file.keep(&said.map_err(End::failed)?).map_err(End::failed)?;
@@ -127,7 +128,7 @@ fn owner(line: &Line) -> Result<OwnerId, End> {
 
 /// The request with this code or id.
 fn waiting(state: &Path, named: &str) -> Result<Request, End> {
-    let all = lines(state, &Order::Requests, Lasting::ByItself)?;
+    let all = lines(state, &AdminCommand::Requests, Lasting::ByItself)?;
     let code = named.trim().to_ascii_lowercase();
     let is_meant = |line: &&Line| ["/code", "/request/id"].iter().any(|at| text(line, at) == Some(&code));
     let mut meant = all.iter().filter(is_meant);
@@ -147,9 +148,9 @@ fn shown(path: &Path) -> std::path::Display<'_> {
     path.display()
 }
 
-fn yes(request: &Request, by: &ApproverId) -> Result<Always, End> {
+fn yes(request: &Request, by: &ApproverId) -> Result<PermanentDecision, End> {
     let now = SystemClock::new().now().map_err(End::failed)?;
-    Always::to(request, by.clone(), MEANS, now).map_err(End::failed)
+    PermanentDecision::to(request, by.clone(), MEANS, now).map_err(End::failed)
 }
 
 /// What the engine says at this place.
@@ -162,7 +163,7 @@ fn text<'l>(line: &'l Line, place: &str) -> Option<&'l str> {
     line.json.pointer(place)?.as_str()
 }
 
-fn written(kept: &Kept, file: &PolicyFile) -> String {
+fn written(kept: &Written, file: &PolicyFile) -> String {
     let places: Vec<_> = kept.places.iter().map(ToString::to_string).collect();
     let places = places.join(", ");
     let how = if kept.was_there { "it stands there already" } else { "written" };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bestow::{AgentId, Policy, Shown};
+use bestow::{AgentId, Escaped, Policy};
 
 use crate::end::End;
 
@@ -38,6 +38,6 @@ pub(crate) fn known(agent: &AgentId, policy: &Policy, file: impl fmt::Display) -
         return Ok(());
     }
     let all: Vec<_> = policy.agents.keys().map(AgentId::as_str).collect();
-    let file = Shown(&file.to_string()).to_string();
+    let file = Escaped(&file.to_string()).to_string();
     Err(End::failed(format_args!("{file}: there is no agent `{agent}` in this file: {}", meant(agent.as_str(), &all))))
 }

@@ -4,8 +4,8 @@ use std::{io::ErrorKind, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 
 use bestow::{
     DiskPaths, Engine, Store, SystemClock,
-    control::{self, Line, Order, Reply},
-    journal::{Glance, Journal, JournalError, refuse_others},
+    control::{self, AdminCommand, Line, Reply},
+    journal::{Journal, JournalError, ReadOnlyJournal, refuse_others},
 };
 
 use crate::{
@@ -43,7 +43,7 @@ pub(crate) enum Lasting {
 }
 
 /// What the engine says to `order`, with the secret that was named besides.
-pub(crate) fn answered(asked: &Ordered, order: &Order, lasting: Lasting) -> Result<Vec<Line>, End> {
+pub(crate) fn answered(asked: &Ordered, order: &AdminCommand, lasting: Lasting) -> Result<Vec<Line>, End> {
     let secret = asked.token.as_deref().map(|file| {
         let unread = |why| End::failed(format_args!("`--token-file {}` cannot be read: {why}", file.display()));
         std::fs::read_to_string(file).map_err(unread)
@@ -52,7 +52,7 @@ pub(crate) fn answered(asked: &Ordered, order: &Order, lasting: Lasting) -> Resu
 }
 
 /// What the engine on `state` says, or the directory itself.
-pub(crate) fn lines(state: &Path, order: &Order, lasting: Lasting) -> Result<Vec<Line>, End> {
+pub(crate) fn lines(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Vec<Line>, End> {
     heard(reply(state, order, None, lasting)?)
 }
 
@@ -65,20 +65,20 @@ fn heard(reply: Reply) -> Result<Vec<Line>, End> {
     }
 }
 
-fn reply(state: &Path, order: &Order, token: Option<&str>, lasting: Lasting) -> Result<Reply, End> {
+fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasting) -> Result<Reply, End> {
     if !state.is_dir() {
         return Err(End::failed(JournalError::NotState { directory: state.to_owned() }));
     }
     refuse_others(state).map_err(End::failed)?;
     // Looked at first, so that no directory becomes a state directory because it was named by mistake.
-    let is_state = || Glance::at(state).map(drop).map_err(End::failed);
+    let is_state = || ReadOnlyJournal::at(state).map(drop).map_err(End::failed);
     let sent = match token {
         Some(token) => control::send_with_token(state, order, token),
         None => control::send(state, order),
     };
     match sent {
         Ok(Some(reply)) => Ok(reply),
-        Ok(None) if matches!(order, Order::Process { .. }) => Err(is_state().err().unwrap_or_else(|| End::failed(format_args!(
+        Ok(None) if matches!(order, AdminCommand::Process { .. }) => Err(is_state().err().unwrap_or_else(|| End::failed(format_args!(
             "no engine runs on `{}`: a process is held by the engine that starts it, and ends with it; start the program that \
              embeds the engine",
             state.display()
@@ -101,7 +101,7 @@ fn owner(state: &Path) -> String {
 }
 
 /// No engine runs there. What only looks writes nothing; the rest is an engine for a moment.
-fn alone(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, End> {
+fn alone(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Reply, End> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(End::failed)?;
     let store = store(state, order)?;
     runtime.block_on(async {
@@ -116,16 +116,16 @@ fn alone(state: &Path, order: &Order, lasting: Lasting) -> Result<Reply, End> {
     })
 }
 
-fn store(state: &Path, order: &Order) -> Result<Arc<dyn Store>, End> {
+fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, End> {
     if matches!(
         order,
-        Order::Grants { .. }
-            | Order::Requests
-            | Order::State { .. }
-            | Order::Why { .. }
-            | Order::Mode { mode: None, .. }
+        AdminCommand::Grants { .. }
+            | AdminCommand::Requests
+            | AdminCommand::State { .. }
+            | AdminCommand::Why { .. }
+            | AdminCommand::Mode { mode: None, .. }
     ) {
-        return Ok(Arc::new(Glance::at(state).map_err(End::failed)?));
+        return Ok(Arc::new(ReadOnlyJournal::at(state).map_err(End::failed)?));
     }
     Ok(Arc::new(Journal::open(state).map_err(End::failed)?))
 }

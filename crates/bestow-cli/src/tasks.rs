@@ -3,8 +3,8 @@
 use std::{fmt::Write, io::IsTerminal};
 
 use bestow::{
-    Effect, Engine, Event, Explanation, GateOutcome, Interaction, NoEvent, OnMissing, Policy, PolicyFile, Settings,
-    Shown, Skip, Subscription, TaskEnd, TaskEvent, TaskId, TaskKind,
+    Effect, Engine, Escaped, Event, Explanation, GateOutcome, Interaction, NoEvent, OnMissing, Policy, PolicyFile,
+    Settings, Skip, Subscription, TaskEnd, TaskEvent, TaskId, TaskKind,
     sandbox::Sandbox,
     schedule::{NotStarted, Scheduler, Surveyed, TaskRun, survey},
 };
@@ -59,7 +59,7 @@ fn list(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
                 let last =
                     last.as_ref().map_or_else(|| "never ran".to_owned(), |last| format!("{} {}", last.at, last.what));
                 let cannot = if hindered.is_empty() { "" } else { "  cannot run: try `bestow tasks check`" };
-                let (id, title) = (task.id.to_string(), Shown(&task.title));
+                let (id, title) = (task.id.to_string(), Escaped(&task.title));
                 writeln!(text, "{id:<32} next {next:<24}  last {last}  ({title}){cannot}")
             }
             Err(_) => writeln!(text, "{file:<32} not taken: try `bestow tasks check`"),
@@ -72,7 +72,7 @@ fn list(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
 fn none(engine: &Engine) -> Result<End, End> {
     let settings = engine.settings().map_err(End::failed)?;
     let dir = settings.tasks.dir.as_ref().map(ToString::to_string).unwrap_or_default();
-    Ok(End::said(&format!("no tasks: they are cron/NAME/TASK.md and heartbeat/NAME.md in {}\n", Shown(&dir))))
+    Ok(End::said(&format!("no tasks: they are cron/NAME/TASK.md and heartbeat/NAME.md in {}\n", Escaped(&dir))))
 }
 
 fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
@@ -81,7 +81,7 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<End, End> {
     let (mut wrong, mut said) = (Vec::new(), Vec::new());
     for surveyed @ Surveyed { file, task, hindered, missing, ignored, .. } in all {
         if let Some(ignored) = ignored {
-            eprintln!("bestow: {file}: it lists permissions, which give nothing: {}", Shown(ignored));
+            eprintln!("bestow: {file}: it lists permissions, which give nothing: {}", Escaped(ignored));
         }
         let gate = |why: &str| at(file, surveyed.gate_line, why);
         if !missing.is_empty() {
@@ -139,7 +139,7 @@ fn said_of_gate(explained: Result<&Explanation, &String>) -> Result<String, Stri
 /// As compilers say where something is.
 fn at(file: &str, line: Option<u32>, why: &str) -> String {
     let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-    format!("{}{line}: {}", Shown(file), Shown(why))
+    format!("{}{line}: {}", Escaped(file), Escaped(why))
 }
 
 /// Asks the gate and prints the prompt, as whoever carries out tasks would get it.
@@ -182,7 +182,7 @@ fn in_full(why: &Skip) -> String {
     if let Skip::Gate(GateOutcome::Failed { code, wrote }) = why
         && !wrote.is_empty()
     {
-        let lines: String = wrote.lines().map(|line| format!("\n  {}", Shown(line))).collect();
+        let lines: String = wrote.lines().map(|line| format!("\n  {}", Escaped(line))).collect();
         return format!("its gate failed with {code}; it wrote:{lines}");
     }
     why.to_string()
@@ -222,7 +222,7 @@ fn for_reader(prompt: &str) -> String {
     if !std::io::stdout().is_terminal() {
         return format!("{prompt}\n");
     }
-    prompt.lines().map(|line| format!("{}\n", Shown(line))).collect()
+    prompt.lines().map(|line| format!("{}\n", Escaped(line))).collect()
 }
 
 /// Waits for `end`, and tells people meanwhile what happens to the task.

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
-use bestow::{PolicyFile, Shown, Tools, command::built_in_tools};
+use bestow::{Escaped, PolicyFile, Tools, command::built_in_tools};
 
 use crate::end::End;
 
@@ -15,11 +15,11 @@ pub(crate) fn list(config: Option<PathBuf>) -> End {
     };
     let mut text = String::new();
     for tool in declared.iter() {
-        let _ = writeln!(text, "{} (declared)", Shown(&tool.to_string()));
+        let _ = writeln!(text, "{} (declared)", Escaped(&tool.to_string()));
     }
     for (of, tool) in built_in_tools() {
         let replaced = if declared.get(tool.name().as_str()).is_some() { ", declared anew" } else { "" };
-        let _ = writeln!(text, "{} ({of}{replaced})", Shown(&tool.to_string()));
+        let _ = writeln!(text, "{} ({of}{replaced})", Escaped(&tool.to_string()));
     }
     End::said(&text)
 }

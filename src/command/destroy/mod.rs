@@ -146,7 +146,7 @@ pub(in crate::command) fn find(args: &[Arg], place: &Place) -> Option<String> {
     let mut rules = rules_for(&name).peekable();
     rules.peek()?;
     let words = Words::new(rest);
-    rules.find(|rule| rule.fits(&words, place)).map(|rule| format!("`{}` {}", crate::Shown(&name), rule.why))
+    rules.find(|rule| rule.fits(&words, place)).map(|rule| format!("`{}` {}", crate::Escaped(&name), rule.why))
 }
 
 /// Returns the last component of a program name, without `.exe` and in lower case where a rule knows that spelling.

@@ -230,7 +230,7 @@ fn unknown_program(args: &[Arg]) -> String {
     match args.first() {
         Some(program) if program.is_written() => {
             let name: String = program.text.chars().take(40).collect();
-            format!("`{}` is not on any list", crate::Shown(&name))
+            format!("`{}` is not on any list", crate::Escaped(&name))
         }
         _ => "the name of the program is not written out".into(),
     }

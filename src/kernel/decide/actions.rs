@@ -9,9 +9,9 @@ use crate::model::{
 
 use super::super::{
     Refusal, State,
-    command::Broken,
-    considered::Considered,
-    judge::{Case, Judgement, Opinion, Stage, judge},
+    authorization::{Evaluation, EvaluationInput, HookVerdict, Stage, evaluate},
+    command::StaleGrants,
+    resolved_action::ResolvedAction,
 };
 use crate::model::Timestamp;
 
@@ -21,15 +21,15 @@ impl State {
     pub(super) fn authorize(
         &self,
         agent: &AgentId,
-        action: &Considered,
-        opinions: &[Opinion],
+        action: &ResolvedAction,
+        opinions: &[HookVerdict],
         request: RequestId,
-        broken: &Broken,
+        broken: &StaleGrants,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let agent = self.agent(agent)?;
-        let case = Case { state: self, agent, action, broken, opinions, now };
-        let judgement = judge(&case);
+        let case = EvaluationInput { state: self, agent, action, broken, opinions, now };
+        let judgement = evaluate(&case);
         if action.lacks_place_of(judgement.lacking.iter()) {
             return Ok(Vec::new());
         }
@@ -48,14 +48,14 @@ impl State {
     pub(super) fn act(
         &self,
         agent: &AgentId,
-        action: &Considered,
-        opinions: &[Opinion],
-        broken: &Broken,
+        action: &ResolvedAction,
+        opinions: &[HookVerdict],
+        broken: &StaleGrants,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let agent = self.agent(agent)?;
-        let case = Case { state: self, agent, action, broken, opinions, now };
-        let judgement = judge(&case);
+        let case = EvaluationInput { state: self, agent, action, broken, opinions, now };
+        let judgement = evaluate(&case);
         if judgement.conclusion.ruled.verdict() != Effect::Allow {
             return Err(self.not_allowed(&case, &judgement));
         }
@@ -68,15 +68,15 @@ impl State {
     pub(super) fn act_confined(
         &self,
         agent: &AgentId,
-        action: &Considered,
-        opinions: &[Opinion],
-        broken: &Broken,
+        action: &ResolvedAction,
+        opinions: &[HookVerdict],
+        broken: &StaleGrants,
         applied: Option<Arc<SandboxFacts>>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let known = self.agent(agent)?;
-        let case = Case { state: self, agent: known, action, broken, opinions, now };
-        let judgement = judge(&case);
+        let case = EvaluationInput { state: self, agent: known, action, broken, opinions, now };
+        let judgement = evaluate(&case);
         if action.lacks_place_of(judgement.lacking.iter()) {
             return Ok(Vec::new());
         }
@@ -96,7 +96,12 @@ impl State {
 
     /// Refuses sandbox facts that allow more writes or access than the action uses and the agent holds. A path that a
     /// line only names need not be held if the sandbox denies it, so the sandbox must deny it.
-    fn refuse_wider(&self, case: &Case<'_>, judgement: &Judgement<'_>, facts: &SandboxFacts) -> Result<(), Refusal> {
+    fn refuse_wider(
+        &self,
+        case: &EvaluationInput<'_>,
+        judgement: &Evaluation<'_>,
+        facts: &SandboxFacts,
+    ) -> Result<(), Refusal> {
         let open = case.action.uses.rights().filter(|right| !judgement.lacking.contains(right));
         let open: Vec<_> = open.map(|right| &right.permission).collect();
         let is_open = |permission: &Permission| {
@@ -125,13 +130,13 @@ impl State {
     }
 
     /// Returns the record of the decision with the next id.
-    fn named(&self, case: &Case<'_>, judgement: &Judgement<'_>) -> Decision {
+    fn named(&self, case: &EvaluationInput<'_>, judgement: &Evaluation<'_>) -> Decision {
         Decision { id: Some(DecisionId::new(self.next_decision)), ..judgement.decision(case) }
     }
 
     /// Returns the refusal of an action that may not happen without asking. If only a right is missing, the refusal
     /// says so.
-    pub(crate) fn not_allowed(&self, case: &Case<'_>, judgement: &Judgement<'_>) -> Refusal {
+    pub(crate) fn not_allowed(&self, case: &EvaluationInput<'_>, judgement: &Evaluation<'_>) -> Refusal {
         let only_lacks = !judgement.missing.is_empty() && !judgement.asks_about_action;
         let asked = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
         let is_protected = judgement.stage == Stage::Protected;
@@ -144,8 +149,8 @@ impl State {
 
     fn ask_about(
         &self,
-        case: &Case<'_>,
-        judgement: Judgement<'_>,
+        case: &EvaluationInput<'_>,
+        judgement: Evaluation<'_>,
         decision: Decision,
         id: RequestId,
     ) -> Result<Vec<Event>, Refusal> {
@@ -199,10 +204,10 @@ impl State {
     /// one.
     fn same_action(
         &self,
-        case: &Case<'_>,
+        case: &EvaluationInput<'_>,
         action: &ActionFacts,
         hooks: &[Arc<str>],
-        judgement: &Judgement<'_>,
+        judgement: &Evaluation<'_>,
     ) -> Option<Arc<Request>> {
         let content = |details: &Option<Details>| details.as_ref().map(|details| details.digest);
         let mut pending =
@@ -221,11 +226,11 @@ impl State {
     }
 }
 
-fn what_hooks_say(opinions: &[Opinion]) -> Vec<Arc<str>> {
+fn what_hooks_say(opinions: &[HookVerdict]) -> Vec<Arc<str>> {
     opinions.iter().filter(|opinion| opinion.verdict == Verdict::Ask).map(|opinion| opinion.told().into()).collect()
 }
 
-fn hooks_that_ask(opinions: &[Opinion]) -> Vec<Arc<str>> {
+fn hooks_that_ask(opinions: &[HookVerdict]) -> Vec<Arc<str>> {
     let asking = opinions.iter().filter(|opinion| opinion.verdict == Verdict::Ask);
     asking.map(|opinion| Arc::clone(&opinion.hook)).collect()
 }
@@ -235,7 +240,7 @@ fn evaluated(decision: Decision) -> Event {
 }
 
 /// Returns the events that consume one-time decisions and one-time rights.
-fn used_up(judgement: Judgement<'_>) -> impl Iterator<Item = Event> {
+fn used_up(judgement: Evaluation<'_>) -> impl Iterator<Item = Event> {
     let rulings = judgement.uses_rulings.into_iter().map(|ruling| Event::RulingUsed { ruling });
     let grants = judgement.uses_grants.into_iter().map(|grant| {
         let permission: Permission = grant.right.permission.clone();

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, Decider, Ended, Event, GrantId, Kind, Origin, Outcome, Permission, Profile, Reason, Right, RunId, Scope,
-    Source, Timestamp,
+    AgentId, AgentOrigin, Decider, Ended, Event, GrantId, Kind, Origin, Outcome, Permission, Profile, Reason, Right,
+    RunId, Scope, Timestamp,
 };
 
 use super::{
     super::{
         Refusal, State,
-        command::{Broken, Start},
+        command::{StaleGrants, Start},
         state::Agent,
     },
     grants::Draft,
@@ -32,7 +32,8 @@ impl State {
         self.refuse_too_many(&profile.id, 0, rights.len())?;
         rights.iter().try_for_each(|start| self.refuse_protected(&start.right.permission))?;
         let (profile, mut ids) = (Arc::new(profile), self.fresh_ids());
-        let mut events = vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: Source::Operator }];
+        let mut events =
+            vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: AgentOrigin::Operator }];
         let draft = Draft::new(&profile.id, Origin::Operator, None, Scope::Always, now);
         let grants = rights.into_iter().zip(&mut ids);
         events.extend(grants.map(|(start, id)| draft.clone().hold(start.hold).issue(id, start.right)));
@@ -49,7 +50,7 @@ impl State {
         run: RunId,
         rights: Vec<Right>,
         reason: &Reason,
-        broken: &Broken,
+        broken: &StaleGrants,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let Profile { owner, mode, .. } = &*self.agent(creator)?.profile;
@@ -72,7 +73,8 @@ impl State {
         // The child inherits the mode, so an agent cannot avoid its own mode by letting a child act.
         let (profile, mut ids) =
             (Arc::new(Profile { mode: *mode, parent: Some(creator.clone()), ..profile }), self.fresh_ids());
-        let mut events = vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: Source::Agent }];
+        let mut events =
+            vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: AgentOrigin::Agent }];
         for (right, id) in rights.into_iter().zip(&mut ids) {
             let held = self.held_for_passing_on(creator, &right.permission, now, broken)?;
             let origin = Origin::Agent { from: held.from().clone() };
@@ -86,7 +88,7 @@ impl State {
     /// back.
     pub(super) fn retire_by_hand(&self, agent: &AgentId, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         let known = self.agent(agent)?;
-        if known.source == Source::Config {
+        if known.source == AgentOrigin::Config {
             return Err(Refusal::InFile(agent.clone()));
         }
         Ok(self.retire(known, now))

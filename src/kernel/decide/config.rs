@@ -4,18 +4,18 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::model::{
-    Actor, AgentId, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, HeldChange, Hold, Mode, Origin, OwnerId,
-    Permission, Policy, Profile, RunId, Scope, Source, Timestamp, Widening,
+    Actor, AgentId, AgentOrigin, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, HeldChange, Hold, Mode, Origin,
+    OwnerId, Permission, Policy, Profile, RunId, Scope, Timestamp, Widening,
 };
 
 use super::{
     super::{
         Refusal, State,
-        command::Broken,
+        command::StaleGrants,
         state::{Agent, HeldBack},
     },
     grants::Draft,
-    narrowed, runs,
+    restriction, runs,
 };
 
 impl State {
@@ -127,7 +127,7 @@ impl State {
             return Err(Refusal::TooManyGrants { agent: id.clone(), max });
         }
         let known = match self.agents.get(id) {
-            Some(agent) if agent.source == Source::Operator => return Err(Refusal::AgentExists(id.clone())),
+            Some(agent) if agent.source == AgentOrigin::Operator => return Err(Refusal::AgentExists(id.clone())),
             Some(agent) => Some(agent).filter(|agent| stays(agent, policy)),
             None => None,
         };
@@ -139,7 +139,7 @@ impl State {
         }
         match known {
             None => {
-                let source = Source::Config;
+                let source = AgentOrigin::Config;
                 events.push(Event::AgentRegistered { profile, run, source });
             }
             Some(agent) if agent.profile != profile => {
@@ -184,7 +184,7 @@ impl State {
         let new = issued.filter(|grant| {
             let holder = self.agents.get(&grant.to).filter(|_| !is_new(&grant.to));
             grant.hold == Hold::Use
-                && !holder.is_some_and(|holder| self.uses(holder, &grant.right.permission, now, &Broken::new()))
+                && !holder.is_some_and(|holder| self.uses(holder, &grant.right.permission, now, &StaleGrants::new()))
         });
         new.map(|grant| (grant.to.clone(), grant.right.permission.clone())).collect()
     }
@@ -213,14 +213,14 @@ impl State {
 
     /// Returns one sentence for each change besides rights, so that a person sees everything before approving it.
     fn besides(&self, policy: &Policy) -> Vec<(Option<AgentId>, Arc<str>)> {
-        let settings = narrowed::changed_settings(&self.settings, &policy.settings).into_iter();
+        let settings = restriction::changed_settings(&self.settings, &policy.settings).into_iter();
         let settings = settings.map(|sentence| (None, sentence.into()));
         let agents = policy.agents.iter().flat_map(|(id, spec)| {
             let sentences = match self.agents.get(id) {
                 None => vec![format!("new, {} in mode {:?}", spec.profile.kind, spec.profile.mode)],
                 Some(agent) => {
-                    let rules = narrowed::widening_rules(agent.rules.written(), &spec.rules);
-                    narrowed::changed_profile(&agent.profile, &as_set(agent, &spec.profile))
+                    let rules = restriction::widening_rules(agent.rules.written(), &spec.rules);
+                    restriction::changed_profile(&agent.profile, &as_set(agent, &spec.profile))
                         .into_iter()
                         .chain(rules)
                         .collect()
@@ -239,10 +239,10 @@ impl State {
             let AgentPolicy { profile, rights, rules } = spec;
             let rights = rights.iter().filter(|right| self.is_within(agent, right)).cloned().collect();
             let profile = narrowed_profile(agent, profile);
-            let rules = narrowed::rules(agent.rules.written(), rules);
+            let rules = restriction::rules(agent.rules.written(), rules);
             Some((id.clone(), AgentPolicy { profile, rights, rules }))
         };
-        let settings = narrowed::settings(&self.settings, settings);
+        let settings = restriction::settings(&self.settings, settings);
         Policy { settings, agents: agents.iter().filter_map(known).collect(), left_out: left_out.clone() }
     }
 
@@ -278,7 +278,7 @@ fn as_set(agent: &Agent, profile: &Profile) -> Profile {
 /// Returns the restrictive part of a description. If the new mode is omitted, the recorded line of the file does not
 /// change.
 fn narrowed_profile(agent: &Agent, profile: &Profile) -> Profile {
-    let narrowed = narrowed::profile(&agent.profile, &as_set(agent, profile));
+    let narrowed = restriction::profile(&agent.profile, &as_set(agent, profile));
     let is_kept = narrowed.mode == agent.profile.mode && narrowed.mode != profile.mode;
     let mode = agent.written_mode.filter(|_| is_kept).unwrap_or(narrowed.mode);
     Profile { mode, ..narrowed }
@@ -301,16 +301,16 @@ fn unless_nothing(events: Vec<Event>) -> Vec<Event> {
 /// another owner now, or if another agent created it under an id that the file uses.
 fn gives_way(agent: &Agent, policy: &Policy) -> bool {
     match agent.source {
-        Source::Agent => policy.agents.contains_key(&agent.profile.id),
-        Source::Config => !stays(agent, policy),
-        Source::Operator => false,
+        AgentOrigin::Agent => policy.agents.contains_key(&agent.profile.id),
+        AgentOrigin::Config => !stays(agent, policy),
+        AgentOrigin::Operator => false,
     }
 }
 
 /// Returns true if the file still describes this agent. An agent with another owner is a different agent.
 fn stays(agent: &Agent, policy: &Policy) -> bool {
     let spec = policy.agents.get(&agent.profile.id);
-    spec.is_some_and(|spec| spec.profile.owner == agent.profile.owner && agent.source == Source::Config)
+    spec.is_some_and(|spec| spec.profile.owner == agent.profile.owner && agent.source == AgentOrigin::Config)
 }
 
 /// Changes the reason of a revocation: an agent that left the file lost its rights because of the file.

@@ -9,7 +9,7 @@ use crate::model::{
 
 use super::super::{
     Refusal, State,
-    command::{Broken, Person, Start},
+    command::{Person, StaleGrants, Start},
     state::{Agent, giver},
     support::{Held, for_use, hold_of_gift},
 };
@@ -101,7 +101,7 @@ impl State {
         rights: Vec<Right>,
         reason: &Reason,
         scope: Scope,
-        broken: &Broken,
+        broken: &StaleGrants,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let giver = self.agent(from)?;
@@ -130,7 +130,7 @@ impl State {
         from: &'s AgentId,
         permission: &Permission,
         now: Timestamp,
-        broken: &Broken,
+        broken: &StaleGrants,
     ) -> Result<Held<'s>, Refusal> {
         self.refuse_protected(permission)?;
         let held = self.held(from, permission, now, broken)?;
@@ -191,7 +191,7 @@ impl State {
         &self,
         holder: &'a Agent,
         permission: &Permission,
-        broken: &Broken,
+        broken: &StaleGrants,
         now: Timestamp,
     ) -> Option<&'a Arc<Grant>> {
         if self.is_protected(permission) {

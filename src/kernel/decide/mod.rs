@@ -3,19 +3,19 @@
 mod actions;
 mod agents;
 mod config;
+mod consequences;
 mod declared;
-mod follow;
+mod expiry;
 mod grants;
-mod guards;
 mod mode;
-mod narrowed;
 mod processes;
 mod requests;
+mod restriction;
 mod resume;
 mod route;
-mod rulings;
 mod runs;
-mod time;
+mod saved_decisions;
+mod tool_policy;
 
 use std::sync::Arc;
 

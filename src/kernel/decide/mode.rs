@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::model::{Actor, AgentId, Decider, Event, Mode, Outcome, OwnerId, RequestId, Ruled, Source, Timestamp};
+use crate::model::{Actor, AgentId, AgentOrigin, Decider, Event, Mode, Outcome, OwnerId, RequestId, Ruled, Timestamp};
 
 use super::{
     super::{
         Refusal, State,
-        command::Broken,
-        considered::Considered,
-        judge::{Case, Stage, judge},
+        authorization::{EvaluationInput, Stage, evaluate},
+        command::StaleGrants,
+        resolved_action::ResolvedAction,
     },
-    narrowed::lets_no_more,
+    restriction::lets_no_more,
 };
 
 impl State {
@@ -31,7 +31,7 @@ impl State {
         if before == mode {
             return Ok(Vec::new());
         }
-        let written = (known.source == Source::Config).then(|| known.written_mode.unwrap_or(before));
+        let written = (known.source == AgentOrigin::Config).then(|| known.written_mode.unwrap_or(before));
         let written = written.filter(|written| *written != mode);
         Ok(vec![Event::ModeChanged { agent: agent.clone(), before, mode, written, by: Some(by) }])
     }
@@ -63,14 +63,14 @@ impl State {
 
     /// Ends the requests about `actions` that a mode denies by now. `actions` contains the resolved actions of these
     /// requests as far as they are known.
-    pub(super) fn judge_again(&self, actions: &[(RequestId, Arc<Considered>)], now: Timestamp) -> Vec<Event> {
+    pub(super) fn judge_again(&self, actions: &[(RequestId, Arc<ResolvedAction>)], now: Timestamp) -> Vec<Event> {
         let waiting = actions.iter().filter_map(|(id, action)| Some((self.pending.get(id)?, action)));
         let ended = waiting.filter_map(|(waiting, action)| {
             let asked = waiting.request.action.as_ref()?;
             let agent = self.agents.get(&waiting.request.from)?;
             let is_same = asked.access == action.facts().access;
-            let broken = Broken::new();
-            let judged = judge(&Case { state: self, agent, action, broken: &broken, opinions: &[], now });
+            let broken = StaleGrants::new();
+            let judged = evaluate(&EvaluationInput { state: self, agent, action, broken: &broken, opinions: &[], now });
             let denied = judged.stage == Stage::Mode && judged.conclusion.ruled == Ruled::Deny;
             let decider = Decider::Mode { mode: judged.manner.mode, of: judged.manner.of.profile.id.clone() };
             (is_same && denied).then(|| waiting.resolved_without_grant(Outcome::Denied, decider, now))

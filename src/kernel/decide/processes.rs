@@ -8,7 +8,7 @@ use crate::model::{
 
 use super::super::{
     Refusal, State,
-    command::{Broken, Starting},
+    command::{StaleGrants, Starting},
     processes::Going,
     state::Agent,
 };
@@ -37,7 +37,7 @@ impl State {
         if let Some(cause) = cause.as_ref().filter(|cause| cause.run != agent.run) {
             return Err(Refusal::UnknownRun(cause.run.clone()));
         }
-        let missing = permissions.iter().find(|wanted| !self.uses(agent, wanted, now, &Broken::new()));
+        let missing = permissions.iter().find(|wanted| !self.uses(agent, wanted, now, &StaleGrants::new()));
         if let Some(missing) = missing {
             return Err(self.not_held(agent, missing, now));
         }
@@ -130,7 +130,7 @@ impl State {
         if agent.run != process.run {
             return Some(StopCause::RunOver);
         }
-        let lost = process.permissions.iter().find(|held| !self.uses(agent, held, now, &Broken::new()));
+        let lost = process.permissions.iter().find(|held| !self.uses(agent, held, now, &StaleGrants::new()));
         lost.map(|permission| StopCause::RightLost { permission: permission.clone() })
     }
 }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, AgentId, Allowed, Answer, Decider, Event, OnNoUser, Origin, Outcome, Permission, Reason, Reply,
-    Request, RequestId, Resolution, Right, Route, Ruling, RulingId, Scope, Timestamp, Verdict,
+    Request, RequestId, Resolution, Right, Route, SavedDecision, SavedDecisionId, Scope, Timestamp, Verdict,
 };
 
 use super::{
     super::{
         Refusal, State,
-        command::{Broken, Person},
-        considered::Considered,
-        judge::{Case, is_no_worse, judge},
-        state::{Agent, FreshNo, Waiting},
+        authorization::{EvaluationInput, evaluate, is_no_worse},
+        command::{Person, StaleGrants},
+        resolved_action::ResolvedAction,
+        state::{Agent, RecentDenial, Waiting},
     },
     grants::{Draft, from_people, refuse_past},
 };
@@ -46,7 +46,7 @@ impl State {
         rights: Vec<Right>,
         reason: Reason,
         scope: Option<Scope>,
-        broken: &Broken,
+        broken: &StaleGrants,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let agent = self.agent(from)?;
@@ -142,7 +142,7 @@ impl State {
 
     /// Returns a recent denial for the family of `agent` that concerns `permission`, a broader permission or a narrower
     /// one.
-    pub(super) fn fresh_no(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> Option<&FreshNo> {
+    pub(super) fn fresh_no(&self, agent: &AgentId, permission: &Permission, now: Timestamp) -> Option<&RecentDenial> {
         let family = self.agents.get(agent).map_or(agent, |agent| &agent.family);
         let mut said = self.refusals.get(family)?.iter();
         let is_about = |denied: &Permission| denied.covers(permission) || permission.covers(denied);
@@ -183,7 +183,7 @@ impl State {
         &self,
         id: RequestId,
         answer: Answer,
-        modified: Option<&Considered>,
+        modified: Option<&ResolvedAction>,
         by: Person,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
@@ -229,7 +229,7 @@ impl State {
         let scope = (!given.is_empty() || !ruled.is_empty()).then_some(scope);
         let decider = Decider::Person { by: by.by, means: by.means };
         let answered = resolution(request, outcome, &allowed, scope, decider.clone(), answer.feedback.clone(), now);
-        let updated_input = modified.filter(|_| yes).map(Considered::facts);
+        let updated_input = modified.filter(|_| yes).map(ResolvedAction::facts);
         let mut granted = answered.granted.clone();
         granted.retain(|permission| !names(&allowed, permission) || names(&given, permission));
         let resolution = Arc::new(Resolution { granted, updated_input, ..Resolution::clone(&answered) });
@@ -250,7 +250,7 @@ impl State {
         said: Said<'_>,
         by: &Person,
         now: Timestamp,
-    ) -> Result<Vec<Arc<Ruling>>, Refusal> {
+    ) -> Result<Vec<Arc<SavedDecision>>, Refusal> {
         let Said { answer, instead, yes, gives } = said;
         let Some(asked) = &request.action else { return Ok(Vec::new()) };
         let verdict = if yes { Verdict::Allow } else { Verdict::Deny };
@@ -262,13 +262,13 @@ impl State {
         }
         let what = instead.as_ref().unwrap_or(asked);
         let ruling = self.ruling_of(request, what, answer, verdict, by, now)?;
-        let ruling = ruling.map(|ruling| Ruling { gives, only_gives: only_lacks && yes, ..ruling });
+        let ruling = ruling.map(|ruling| SavedDecision { gives, only_gives: only_lacks && yes, ..ruling });
         let mut rulings: Vec<_> = ruling.into_iter().collect();
         // A lasting approval does not answer a failed hook, so this request also gets a one-time approval.
         if yes && request.hook_failed && lasts {
             let now_only = Answer { scope: Some(Scope::Once), ..answer.clone() };
             let once = self.ruling_of(request, what, &now_only, verdict, by, now)?;
-            rulings.extend(once.map(|once| Ruling { id: RulingId::new(once.id.number() + 1), ..once }));
+            rulings.extend(once.map(|once| SavedDecision { id: SavedDecisionId::new(once.id.number() + 1), ..once }));
         }
         if !rulings.is_empty() {
             let agent = self.agent(&request.from)?;
@@ -281,18 +281,18 @@ impl State {
     fn no_worse(
         &self,
         request: &Request,
-        modified: Option<&Considered>,
+        modified: Option<&ResolvedAction>,
         now: Timestamp,
     ) -> Result<Option<Instead>, Refusal> {
         let (Some(asked), Some(modified)) = (&request.action, modified) else { return Ok(None) };
         let (agent, facts) = (self.agent(&request.from)?, modified.facts());
         let lacked: Vec<_> = request.permissions().collect();
-        let broken = Broken::new();
-        let case = Case { state: self, agent, action: modified, broken: &broken, opinions: &[], now };
+        let broken = StaleGrants::new();
+        let case = EvaluationInput { state: self, agent, action: modified, broken: &broken, opinions: &[], now };
         if !is_no_worse(asked, &lacked, &case) {
             return Err(Refusal::InputClimbs { asked: asked.resource.clone(), answered: facts.resource.clone() });
         }
-        Ok(Some(Instead { facts, lacks: judge(&case).missing }))
+        Ok(Some(Instead { facts, lacks: evaluate(&case).missing }))
     }
 
     /// Returns the pending request that `by` may answer. The refusals distinguish ended requests from unknown ones.

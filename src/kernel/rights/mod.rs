@@ -13,7 +13,8 @@ use triomphe::ThinArc;
 use self::index::Shape;
 use super::{Protected, Standing, support::for_use};
 use crate::model::{
-    Access, ByName, Grant, Hold, Origin, Permission, Reads, SanitizedPath, Scope, Timestamp, ToolPath, Want, by_name,
+    Access, ByName, Grant, Hold, Origin, Permission, PermissionRef, Reads, SanitizedPath, Scope, Timestamp, ToolPath,
+    by_name,
 };
 
 /// The answer of a check.
@@ -40,7 +41,7 @@ impl Check {
 
 /// The data that all agents of an engine share: the setting for reads, and the protected paths.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct SharedLimits {
     reads: Reads,
     seed: u64,
     protected: Shape,
@@ -51,10 +52,10 @@ pub(crate) struct Ground {
     everything: bool,
 }
 
-impl Ground {
+impl SharedLimits {
     /// Creates the shared data. `seed` makes fingerprints differ between engines, so an attacker cannot choose
     /// colliding paths.
-    pub(crate) fn new(reads: Reads, protected: &Protected, seed: u64) -> Ground {
+    pub(crate) fn new(reads: Reads, protected: &Protected, seed: u64) -> SharedLimits {
         let (paths, closed) = protected.paths();
         let numbered = |number| move |path: &'_ SanitizedPath| (path.as_str().to_owned(), number);
         let roots = closed.iter().map(numbered(CLOSED)).chain(paths.iter().map(numbered(PROTECTED)));
@@ -64,7 +65,7 @@ impl Ground {
         let everything = paths.iter().any(|path| path.as_str() == "/");
         let prints = roots.iter().filter_map(|(path, _)| walk::fingerprint(seed, path.as_bytes()));
         let sieve = Sieve::of(prints.map(|prefix| prefix.hash));
-        Ground { reads, seed, protected: shape, sieve, bytes: bytes.into(), everything }
+        SharedLimits { reads, seed, protected: shape, sieve, bytes: bytes.into(), everything }
     }
 }
 
@@ -103,7 +104,7 @@ pub(crate) type Rights = ThinArc<Header, u8>;
 /// The part of a block besides its roots.
 #[derive(Debug)]
 pub(crate) struct Header {
-    ground: Arc<Ground>,
+    ground: Arc<SharedLimits>,
     shape: Shape,
     network: u16,
     events: u16,
@@ -184,7 +185,7 @@ impl Terms {
 }
 
 /// Compiles the grants in `held`. Rights for delegation only cannot be used and are left out.
-pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<Ground>) -> Rights {
+pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<SharedLimits>) -> Rights {
     let mut network = Terms::default();
     let mut events = Terms::default();
     let mut paths: BTreeMap<&str, Terms> = BTreeMap::new();
@@ -240,13 +241,13 @@ pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> O
 /// Checks `want` against `rights` at the moment that `now` returns. The clock is read only if a held right has an end.
 /// If the clock returns no time, every right with an end counts as expired.
 #[inline]
-pub(crate) fn check(rights: &Rights, want: Want<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
+pub(crate) fn check(rights: &Rights, want: PermissionRef<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
     let header = &rights.header.header;
     match want {
-        Want::Network => header.answer(header.network, Access::Read, &now),
-        Want::Events => header.answer(header.events, Access::Read, &now),
-        Want::Tool(name) => header.answer_tool(name, &now),
-        Want::Path(access, text) => {
+        PermissionRef::Network => header.answer(header.network, Access::Read, &now),
+        PermissionRef::Events => header.answer(header.events, Access::Read, &now),
+        PermissionRef::Tool(name) => header.answer_tool(name, &now),
+        PermissionRef::Path(access, text) => {
             let mut found = Found::new(rights, access, text.as_bytes());
             let walked =
                 walk::prefixes(header.ground.seed, text.as_bytes(), header.depths(), |prefix| found.meet(prefix, &now));

@@ -19,10 +19,10 @@ fn grant(number: u64, permission: &str, scope: Scope, until: Option<u64>) -> Arc
     })
 }
 
-fn ground(reads: Reads, protected: &[&str]) -> Arc<Ground> {
+fn ground(reads: Reads, protected: &[&str]) -> Arc<SharedLimits> {
     let protected: Vec<_> = protected.iter().map(|path| path.parse().unwrap()).collect();
     let protected = Protected::of(&crate::model::Floor::default(), &protected);
-    Arc::new(Ground::new(reads, &protected, 11))
+    Arc::new(SharedLimits::new(reads, &protected, 11))
 }
 
 fn at(millis: u64) -> impl Fn() -> Option<Timestamp> {
@@ -37,25 +37,25 @@ fn the_longest_lasting_of_several_grants_of_one_root_counts() {
         grant(3, "@write:/w", Scope::Once, None),
     ];
     let rights = compile(&held, &ground(Reads::Granted, &[]));
-    assert_eq!(check(&rights, Want::write("/w/a"), at(9)), Check::Held);
-    assert_eq!(check(&rights, Want::write("/w/a"), at(10)), Check::HeldOnce);
-    assert_eq!(check(&rights, Want::read("/w/a"), at(29)), Check::Held);
-    assert_eq!(check(&rights, Want::read("/w/a"), || None), Check::NotHeld, "a clock that cannot tell");
+    assert_eq!(check(&rights, PermissionRef::write("/w/a"), at(9)), Check::Held);
+    assert_eq!(check(&rights, PermissionRef::write("/w/a"), at(10)), Check::HeldOnce);
+    assert_eq!(check(&rights, PermissionRef::read("/w/a"), at(29)), Check::Held);
+    assert_eq!(check(&rights, PermissionRef::read("/w/a"), || None), Check::NotHeld, "a clock that cannot tell");
 }
 
 #[test]
 fn a_right_without_an_end_does_not_ask_what_time_it_is() {
     let rights = compile(&[grant(1, "@read:/w", Scope::Always, None)], &ground(Reads::Granted, &[]));
-    assert_eq!(check(&rights, Want::read("/w"), || panic!("asked")), Check::Held);
+    assert_eq!(check(&rights, PermissionRef::read("/w"), || panic!("asked")), Check::Held);
 }
 
 #[test]
 fn the_root_of_the_file_system_covers_everything_but_what_is_protected() {
     let rights = compile(&[grant(1, "@write:/", Scope::Always, None)], &ground(Reads::Granted, &["/etc/shadow"]));
-    assert_eq!(check(&rights, Want::write("/"), at(0)), Check::Held);
-    assert_eq!(check(&rights, Want::write("/srv/site"), at(0)), Check::Held);
-    assert_eq!(check(&rights, Want::read("/etc/shadow"), at(0)), Check::NotHeld);
-    assert_eq!(check(&rights, Want::read("/etc/shadows"), at(0)), Check::Held);
+    assert_eq!(check(&rights, PermissionRef::write("/"), at(0)), Check::Held);
+    assert_eq!(check(&rights, PermissionRef::write("/srv/site"), at(0)), Check::Held);
+    assert_eq!(check(&rights, PermissionRef::read("/etc/shadow"), at(0)), Check::NotHeld);
+    assert_eq!(check(&rights, PermissionRef::read("/etc/shadows"), at(0)), Check::Held);
 }
 
 #[test]
@@ -66,21 +66,21 @@ fn a_file_reaches_a_protected_path_only_by_naming_exactly_it() {
     };
     let ground = ground(Reads::Granted, &["/k"]);
     let exact = compile(&[from_file("@read:/k/a")], &ground);
-    assert_eq!(check(&exact, Want::read("/k/a"), at(0)), Check::Held);
-    assert_eq!(check(&exact, Want::write("/k/a"), at(0)), Check::NotHeld);
-    assert_eq!(check(&exact, Want::read("/k/a/b"), at(0)), Check::NotHeld);
+    assert_eq!(check(&exact, PermissionRef::read("/k/a"), at(0)), Check::Held);
+    assert_eq!(check(&exact, PermissionRef::write("/k/a"), at(0)), Check::NotHeld);
+    assert_eq!(check(&exact, PermissionRef::read("/k/a/b"), at(0)), Check::NotHeld);
     let above = compile(&[from_file("@read:/")], &ground);
-    assert_eq!(check(&above, Want::read("/k/a"), at(0)), Check::NotHeld);
+    assert_eq!(check(&above, PermissionRef::read("/k/a"), at(0)), Check::NotHeld);
 }
 
 #[test]
 fn odd_and_hostile_texts_are_read_as_the_parser_reads_them() {
     let rights = compile(&[grant(1, "@read:/w/..a", Scope::Always, None)], &ground(Reads::Granted, &[]));
     for held in ["/w/..a", "/w//..a/b", "/w/./..a/", "/w/..a/x\ny"] {
-        assert_eq!(check(&rights, Want::read(held), at(0)), Check::Held, "{held:?}");
+        assert_eq!(check(&rights, PermissionRef::read(held), at(0)), Check::Held, "{held:?}");
     }
     for not in ["", "w/..a", "/w/..a/../../etc", "/w/..a\0", "/w/..a\u{1}", "/w/..ab", "/w"] {
-        assert_eq!(check(&rights, Want::read(not), at(0)), Check::NotHeld, "{not:?}");
+        assert_eq!(check(&rights, PermissionRef::read(not), at(0)), Check::NotHeld, "{not:?}");
     }
 }
 
@@ -104,7 +104,7 @@ proptest! {
                 .iter()
                 .any(|grant| grant.right.permission.covers(&Permission::Path(access, asked.parse().unwrap())));
             for rights in [&extended, &compiled] {
-                prop_assert_eq!(check(rights, Want::Path(access, &asked), at(0)).is_held(), expected);
+                prop_assert_eq!(check(rights, PermissionRef::Path(access, &asked), at(0)).is_held(), expected);
             }
         }
     }
@@ -114,7 +114,7 @@ proptest! {
         let rights = compile(&[grant(1, "@write:/a", Scope::Always, None)], &ground(Reads::Granted, &[]));
         let parsed = text.parse::<SanitizedPath>();
         let expected = parsed.is_ok_and(|path| "/a".parse::<SanitizedPath>().unwrap().contains(&path));
-        prop_assert_eq!(check(&rights, Want::write(&text), at(0)).is_held(), expected);
+        prop_assert_eq!(check(&rights, PermissionRef::write(&text), at(0)).is_held(), expected);
     }
 }
 
@@ -130,5 +130,5 @@ fn a_block_is_not_extended_past_what_is_held_back_for_passing_on() {
     let rights = compile(&[Arc::new(only_to_pass_on.clone())], &ground);
     assert!(extend(&rights, &back_from_another, &mut Vec::new()).is_none());
     let rights = compile(&[Arc::new(only_to_pass_on), Arc::new(back_from_another)], &ground);
-    assert_eq!(check(&rights, Want::write("/w/a"), at(0)), Check::NotHeld);
+    assert_eq!(check(&rights, PermissionRef::write("/w/a"), at(0)), Check::NotHeld);
 }

@@ -10,13 +10,13 @@ use std::{
 use proptest::prelude::*;
 
 use super::{
-    tale::{Step, TAGS, Tale},
+    scenario::{Scenario, Step, TAGS},
     *,
 };
 use crate::{
-    kernel::{Case, Check, judge},
+    kernel::{Check, EvaluationInput, evaluate},
     model::{
-        Actor, AgentPolicy, BaseRight, Event, GrantId, Mode, Origin, Policy, Profile, Ruled, Source, Tier, Verdict,
+        Actor, AgentOrigin, AgentPolicy, BaseRight, Event, GrantId, Mode, Origin, Policy, Profile, Ruled, Tier, Verdict,
     },
 };
 
@@ -33,7 +33,7 @@ fn strictness(ruled: Ruled) -> u8 {
     }
 }
 
-fn answers(tale: &Tale) -> Answers {
+fn answers(tale: &Scenario) -> Answers {
     let commands = ["ls a", "rm a", "git push", "git log"].into_iter();
     let commands = commands.flat_map(|text| [Tier::Safe, Tier::Dangerous].map(|tier| command(text, tier)));
     let uses = TAGS.into_iter().map(using);
@@ -49,8 +49,15 @@ fn answers(tale: &Tale) -> Answers {
             all.insert((id.clone(), wanted.to_owned()), strict);
         }
         for action in &actions {
-            let case = Case { state: &tale.state, agent, action, broken: &Broken::new(), opinions: &[], now: tale.now };
-            let ruled = judge(&case).conclusion.ruled;
+            let case = EvaluationInput {
+                state: &tale.state,
+                agent,
+                action,
+                broken: &StaleGrants::new(),
+                opinions: &[],
+                now: tale.now,
+            };
+            let ruled = evaluate(&case).conclusion.ruled;
             all.insert(
                 (id.clone(), format!("{} {} {:?}", action.operation(), action.shown, action.tier)),
                 strictness(ruled),
@@ -111,7 +118,7 @@ fn in_mode(state: &State, agent: &AgentId, mode: Mode) -> Option<Event> {
 
 /// Returns the current policy file without some of its lines that give rights.
 fn shorter_file(state: &State, one: u8, other: u8) -> Policy {
-    let from_file = state.agents.values().filter(|agent| agent.source == Source::Config);
+    let from_file = state.agents.values().filter(|agent| agent.source == AgentOrigin::Config);
     let mut counter = usize::from(one);
     let mut stays = move || {
         counter = counter.wrapping_mul(37).wrapping_add(usize::from(other) + 11);
@@ -136,7 +143,7 @@ fn shorter_file(state: &State, one: u8, other: u8) -> Policy {
 }
 
 impl Taking {
-    fn take(self, tale: &mut Tale) {
+    fn take(self, tale: &mut Scenario) {
         let revoke = |grant: Option<GrantId>, by: Actor| {
             grant.map(|grant| Command::Revoke { grant, by, owner: None, reason: None })
         };
@@ -188,7 +195,7 @@ proptest! {
         steps in prop::collection::vec(any::<Step>(), 1..40),
         takings in prop::collection::vec(taking(), 1..6),
     ) {
-        let mut tale = Tale::new(if anywhere { Reads::Anywhere } else { Reads::Granted });
+        let mut tale = Scenario::new(if anywhere { Reads::Anywhere } else { Reads::Granted });
         for step in steps {
             let command = tale.command(step);
             let _ = tale.tell(command);

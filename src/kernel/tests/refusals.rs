@@ -7,8 +7,8 @@ use super::*;
 use crate::kernel::Starting;
 use crate::kernel::StopOrder;
 use crate::model::{
-    Actor, AgentPolicy, Answer, GrantId, Operation, PathGlob, Policies, Policy, PolicyPatch, ProcessId, RulingId,
-    Scope, Tier, Tool, Tools,
+    Actor, AgentPolicy, Answer, GrantId, Operation, PathGlob, Policy, PolicyPatch, ProcessId, SavedDecisionId, Scope,
+    Tier, Tool, ToolPolicies, Tools,
 };
 
 /// Returns the name of a refusal. A new variant breaks the build here until it has a row below.
@@ -105,7 +105,7 @@ fn configure(policy: Policy) -> Command {
 
 fn scoped_request(number: u128, from: &str, scope: Option<Scope>) -> Command {
     let (id, from, reason) = (request_id(number), id(from), "why".parse().unwrap());
-    Command::Request { id, from, rights: rights(&["@read:/w/q"]), reason, scope, broken: Broken::new() }
+    Command::Request { id, from, rights: rights(&["@read:/w/q"]), reason, scope, broken: StaleGrants::new() }
 }
 
 fn answer(number: u128, owner: &str, answer: Answer) -> Command {
@@ -115,7 +115,7 @@ fn answer(number: u128, owner: &str, answer: Answer) -> Command {
 fn create(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
     let (run, reason) = ("r0".parse().unwrap(), "why".parse().unwrap());
     let profile = profile(agent, owner, kind);
-    Command::Create { creator: id("lead"), profile, run, rights: rights(tags), reason, broken: Broken::new() }
+    Command::Create { creator: id("lead"), profile, run, rights: rights(tags), reason, broken: StaleGrants::new() }
 }
 
 fn revoke(grant: u64, by: Actor, owner: Option<&str>) -> Command {
@@ -127,19 +127,19 @@ fn confined(agent: &str, network: bool) -> Command {
     facts.network = network;
     let (agent, action) = (id(agent), command("make", Tier::Dangerous));
     let applied = Some(std::sync::Arc::new(facts));
-    Command::ActConfined { agent, action, opinions: Vec::new(), broken: Broken::new(), applied }
+    Command::ActConfined { agent, action, opinions: Vec::new(), broken: StaleGrants::new(), applied }
 }
 
 fn give(to: &str, owner: &str, tags: &[&str], scope: Scope) -> Command {
     Command::Give { by: person(owner), to: id(to), rights: starts(tags), reason: "why".parse().unwrap(), scope }
 }
 
-fn spend(agent: &str, wanted: &str, broken: Broken) -> Command {
+fn spend(agent: &str, wanted: &str, broken: StaleGrants) -> Command {
     Command::Act { agent: id(agent), action: using(wanted), opinions: Vec::new(), broken }
 }
 
 fn act(agent: &str, text: &str, tier: Tier) -> Command {
-    Command::Act { agent: id(agent), action: command(text, tier), opinions: Vec::new(), broken: Broken::new() }
+    Command::Act { agent: id(agent), action: command(text, tier), opinions: Vec::new(), broken: StaleGrants::new() }
 }
 
 fn instead(number: u128, text: &str, tier: Tier) -> Command {
@@ -153,7 +153,7 @@ fn update(owner: &str, run: &str, patch: PolicyPatch) -> Command {
 
 fn set(owner: &str, run: &str, tool: Option<&str>, globs: usize) -> Command {
     let glob = |number| PathGlob::try_from(format!("/w/{number}")).unwrap();
-    let policies = Policies { forbidden: (0..globs).map(glob).collect(), ..Policies::default() };
+    let policies = ToolPolicies { forbidden: (0..globs).map(glob).collect(), ..ToolPolicies::default() };
     let (run, tool) = (run.parse().unwrap(), tool.map(|tool| tool.parse().unwrap()));
     Command::SetPolicies { by: person(owner), run, tool, policies: std::sync::Arc::new(policies) }
 }
@@ -219,7 +219,7 @@ fn rows_of_their_own() -> [(&'static str, State, Command); 5] {
 fn a_refused_command_leaves_the_state_equal() {
     let state = world();
     let number = |to: &str| state.agents[&id(to)].held[0].id.number();
-    let all_broken: Broken = state.grants.keys().copied().collect();
+    let all_broken: StaleGrants = state.grants.keys().copied().collect();
     let broken_grant = Command::Grant {
         from: id("lead"),
         to: id("ann"),
@@ -257,7 +257,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("NotHeld", grant("ann", "lead", &["@events"])),
         ("NotHeld", broken_grant),
         ("NotHeld", create("kid", "you", Kind::Subagent, &["@network", "@events"])),
-        ("NotHeld", spend("ann", "@events", Broken::new())),
+        ("NotHeld", spend("ann", "@events", StaleGrants::new())),
         ("NotHeld", spend("lead", "@write:/w", all_broken)),
         ("NotAsked", answer(1, "you", Answer::allow_only(tag("@read:/w")))),
         (
@@ -274,13 +274,13 @@ fn a_refused_command_leaves_the_state_equal() {
         ("Protected", request(3, "lead", &["@read:/p/key"])),
         ("Protected", grant("lead", "ann", &["@read:/p/key"])),
         ("Protected", give("ann", "you", &["@read:/p"], Scope::Always)),
-        ("Protected", spend("ann", "@read:/p", Broken::new())),
+        ("Protected", spend("ann", "@read:/p", StaleGrants::new())),
         ("Governs", register("kid", "you", Kind::Subagent, &["@write:/rules"])),
         ("Governs", request(3, "lead", &["@write:/rules"])),
         ("Governs", grant("lead", "ann", &["@write:/"])),
         ("Governs", give("ann", "you", &["@write:/rules"], Scope::Always)),
         ("Sensitive", grant("lead", "ann", &["@write:/w/.git/hooks"])),
-        ("Sensitive", spend("lead", "@write:/w/.env", Broken::new())),
+        ("Sensitive", spend("lead", "@write:/w/.env", StaleGrants::new())),
         ("NotYourGrant", revoke(number("lead"), Actor::Agent(id("ann")), None)),
         ("SelfGrant", grant("lead", "lead", &["@network"])),
         ("ScopeTooWide", answer(1, "you", Answer::allow().scope(Scope::Session))),
@@ -296,7 +296,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("UnknownAgent", request(3, "nobody", &["@network"])),
         ("UnknownAgent", Command::Retire { agent: id("nobody") }),
         ("UnknownAgent", begin_run("nobody", "r1".parse().unwrap())),
-        ("UnknownAgent", spend("nobody", "@network", Broken::new())),
+        ("UnknownAgent", spend("nobody", "@network", StaleGrants::new())),
         ("UnknownAgent", Command::Connected { agent: id("nobody") }),
         ("UnknownAgent", Command::UserActive { agent: id("nobody") }),
         ("NotAllowed", act("ann", "make", Tier::Dangerous)),
@@ -310,7 +310,7 @@ fn a_refused_command_leaves_the_state_equal() {
         ("OtherOwner", answer(3, "them", Answer::deny())),
         (
             "UnknownRuling",
-            Command::RevokeRuling { ruling: RulingId::new(9), by: Actor::Operator, owner: None, reason: None },
+            Command::RevokeRuling { ruling: SavedDecisionId::new(9), by: Actor::Operator, owner: None, reason: None },
         ),
         ("UnknownRun", update("them", "r1", PolicyPatch::reading().deny("x"))),
         ("UnknownRun", set("you", "r1", None, 1)),

@@ -63,9 +63,9 @@ fn a_diamond_stands_on_either_leg_and_on_no_less() {
     assert!(matches!(&fell[1], Event::GrantRevoked { grant, ended }
             if grant.id == from_left && *ended == Ended::SupportLost { with: Some(left) }));
     assert_eq!(fell.len(), 2);
-    assert!(!state.why(&id("bottom"), &tag("@read:/w/a/b"), &Broken::new(), NOW).is_empty());
+    assert!(!state.why(&id("bottom"), &tag("@read:/w/a/b"), &StaleGrants::new(), NOW).is_empty());
     assert_eq!(revoke(&mut state, right).len(), 2);
-    assert!(state.why(&id("bottom"), &tag("@read:/w/a/b"), &Broken::new(), NOW).is_empty());
+    assert!(state.why(&id("bottom"), &tag("@read:/w/a/b"), &StaleGrants::new(), NOW).is_empty());
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn circles_of_reads_fall_when_reading_is_no_longer_free() {
     assert!(
         ["a", "b", "c"]
             .iter()
-            .all(|agent| !state.why(&id(agent), &tag("@read:/w/held"), &Broken::new(), NOW).is_empty())
+            .all(|agent| !state.why(&id(agent), &tag("@read:/w/held"), &StaleGrants::new(), NOW).is_empty())
     );
     let without_reason =
         |event: &&Event| matches!(event, Event::GrantRevoked { ended: Ended::SupportLost { with: None }, .. });

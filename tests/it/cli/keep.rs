@@ -4,7 +4,8 @@
 use std::{fs, path::PathBuf, sync::Mutex, time::Duration};
 
 use bestow::{
-    Action, Ask, Authorization, Check, Engine, NoEvent, Outcome, Permission, PolicyFile, Want, control::Surfaces,
+    Action, Authorization, Check, Engine, NoEvent, Outcome, Permission, PermissionRef, PermissionRequest, PolicyFile,
+    control::Surfaces,
 };
 
 use super::{bestow, ended, started_for};
@@ -123,14 +124,14 @@ async fn a_right_that_is_written_down_is_there_at_once_and_after_a_restart() {
     let engine = place.engine().await;
     let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
     let lead = engine.agent(&id("lead")).unwrap();
-    let ticket = lead.request(Ask::new(wanted.clone(), why())).await.unwrap();
+    let ticket = lead.request(PermissionRequest::new(wanted.clone(), why())).await.unwrap();
     let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write"]);
     assert_eq!((complaint.as_str(), code), ("", 0));
-    assert_eq!(lead.check(Want::from(&wanted)), Check::Held);
+    assert_eq!(lead.check(PermissionRef::from(&wanted)), Check::Held);
     engine.shutdown().await;
     drop((lead, engine));
     let engine = place.engine().await;
-    assert_eq!(engine.agent(&id("lead")).unwrap().check(Want::from(&wanted)), Check::Held);
+    assert_eq!(engine.agent(&id("lead")).unwrap().check(PermissionRef::from(&wanted)), Check::Held);
     assert_eq!(engine.grants().unwrap().len(), 1, "once: what was for the session ended with it");
 }
 
@@ -216,12 +217,13 @@ async fn a_right_that_is_written_down_while_no_engine_runs_is_there_when_one_doe
     fs::create_dir(place.path("site")).unwrap();
     let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
     let engine = place.engine().await;
-    let ticket = engine.agent(&id("lead")).unwrap().request(Ask::new(wanted.clone(), why())).await.unwrap();
+    let ticket =
+        engine.agent(&id("lead")).unwrap().request(PermissionRequest::new(wanted.clone(), why())).await.unwrap();
     engine.shutdown().await;
     let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write"]);
     assert_eq!((complaint.as_str(), code), ("", 0));
     let engine = place.engine().await;
-    assert_eq!(engine.agent(&id("lead")).unwrap().check(Want::from(&wanted)), Check::Held);
+    assert_eq!(engine.agent(&id("lead")).unwrap().check(PermissionRef::from(&wanted)), Check::Held);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -235,7 +237,7 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     let mut events = engine.subscribe();
     let lead = engine.agent(&id("lead")).unwrap();
     // The approval for now takes effect at once. The line for a permanent approval is held back.
-    let ticket = lead.request(Ask::new(wanted.clone(), why())).await.unwrap();
+    let ticket = lead.request(PermissionRequest::new(wanted.clone(), why())).await.unwrap();
     let (out, _, _) = place.run(&["approve", &ticket.code().to_string(), "--write"]);
     assert!(out.contains("`confirm_widening`"), "{out}");
     let number = held_back(&mut events).await;
@@ -264,7 +266,7 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     let (_, complaint, code) = place.run(&["agree", &number.to_string()]);
     assert_eq!((complaint.contains("no change of the file is waiting"), code), (true, 3), "{complaint}");
     let engine = place.engine().await;
-    assert_eq!(engine.agent(&id("lead")).unwrap().check(Want::from(&wanted)), Check::Held);
+    assert_eq!(engine.agent(&id("lead")).unwrap().check(PermissionRef::from(&wanted)), Check::Held);
     assert_eq!(engine.held_change().unwrap(), None);
 }
 

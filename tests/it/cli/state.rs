@@ -5,7 +5,10 @@ use std::{
     sync::Mutex,
 };
 
-use bestow::{Ask, Check, Engine, Holding, Kind, Outcome, Permission, Scope, Settings, Want, control::Surfaces};
+use bestow::{
+    Check, Engine, InitialGrants, Kind, Outcome, Permission, PermissionRef, PermissionRequest, Scope, Settings,
+    control::Surfaces,
+};
 
 use super::{ended, started_for};
 use crate::support::{id, profile, tag, why};
@@ -44,8 +47,9 @@ fn run_for(surfaces: Option<Surfaces>, state: &Path, words: &[&str]) -> (String,
 
 async fn peopled(place: &Place) -> Engine {
     let engine = place.engine().await;
-    let ann = engine.register(profile("ann", "you", Kind::Cron), Holding::of([Permission::Network])).await.unwrap();
-    let bob = engine.register(profile("bob", "you", Kind::Cron), Holding::nothing()).await.unwrap();
+    let ann =
+        engine.register(profile("ann", "you", Kind::Cron), InitialGrants::of([Permission::Network])).await.unwrap();
+    let bob = engine.register(profile("bob", "you", Kind::Cron), InitialGrants::nothing()).await.unwrap();
     ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
     engine
 }
@@ -61,14 +65,14 @@ async fn a_running_engine_is_asked_and_told() {
     assert_eq!(out.lines().count(), 2, "{out}");
     assert!(out.ends_with("g1 ann holds network access, given by the host program\n"), "{out}");
 
-    let ticket = bob.request(Ask::new(tag("@write:/ws"), why())).await.unwrap();
+    let ticket = bob.request(PermissionRequest::new(tag("@write:/ws"), why())).await.unwrap();
     let code = ticket.code().to_string();
     let (out, _, _) = place.run(&["requests"]);
     assert!(out.starts_with(&format!("[{code}] bob (cron) asks for write access to \"/ws\"")), "{out}");
     let (out, complaint, ended) = place.run(&["approve", &code.to_uppercase(), "--scope", "always", "--as", "eve"]);
     assert_eq!((out.contains("eve, cli"), complaint.as_str(), ended), (true, "", 0), "{out}");
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
-    assert_eq!(bob.check(Want::write("/ws/a")), Check::Held);
+    assert_eq!(bob.check(PermissionRef::write("/ws/a")), Check::Held);
     let (_, complaint, ended) = place.run(&["deny", &ticket.id().to_string()]);
     assert_eq!((complaint.contains("is over"), ended), (true, 3), "{complaint}");
     let (_, complaint, ended) = place.run(&["deny", "zzzzzz"]);
@@ -78,7 +82,7 @@ async fn a_running_engine_is_asked_and_told() {
     let (out, _, _) = place.run(&["grants", "--agent", "bob"]);
     assert!(out.contains("allowed by eve (cli, name claimed by uid "), "{out}");
 
-    let asked = bob.request(Ask::new(tag("@events"), why())).await.unwrap();
+    let asked = bob.request(PermissionRequest::new(tag("@events"), why())).await.unwrap();
     let (_, complaint, ended) = place.run(&["deny", &asked.code().to_string(), "--scope", "always"]);
     assert_eq!((complaint.contains("a no to a right has no scope"), ended), (true, 3), "{complaint}");
     assert!(asked.poll().is_none(), "and nothing is lost");
@@ -87,7 +91,7 @@ async fn a_running_engine_is_asked_and_told() {
     assert_eq!(asked.resolution().await.feedback.as_ref().unwrap().as_str(), "not today");
 
     let (_, _, ended) = place.run(&["revoke", "g1", "--reason", "enough"]);
-    assert_eq!((ended, bob.check(Want::Network)), (0, Check::NotHeld), "and what hung on it");
+    assert_eq!((ended, bob.check(PermissionRef::Network)), (0, Check::NotHeld), "and what hung on it");
     let (_, complaint, ended) = place.run(&["revoke", "g1"]);
     assert_eq!((complaint.contains("there is no grant g1"), ended), (true, 3), "{complaint}");
 }
@@ -97,7 +101,7 @@ async fn a_directory_without_an_engine_is_read_and_changed_by_itself() {
     let place = Place::new();
     let engine = peopled(&place).await;
     let bob = engine.agent(&id("bob")).unwrap();
-    let ticket = bob.request(Ask::new(tag("@write:/ws"), why()).at_most(Scope::Always)).await.unwrap();
+    let ticket = bob.request(PermissionRequest::new(tag("@write:/ws"), why()).at_most(Scope::Always)).await.unwrap();
     engine.shutdown().await;
     let journal = place.state.join(format!("journal-{:020}.jsonl", 1));
     let before = std::fs::read(&journal).unwrap();
@@ -115,7 +119,10 @@ async fn a_directory_without_an_engine_is_read_and_changed_by_itself() {
     place.run(&["revoke", "g1"]);
     let engine = place.engine().await;
     let bob = engine.agent(&id("bob")).unwrap();
-    assert_eq!((bob.check(Want::write("/ws")), bob.check(Want::Network)), (Check::Held, Check::NotHeld));
+    assert_eq!(
+        (bob.check(PermissionRef::write("/ws")), bob.check(PermissionRef::Network)),
+        (Check::Held, Check::NotHeld)
+    );
     assert_eq!(bob.ticket(ticket.id()).unwrap().poll().unwrap().outcome, Outcome::Granted);
 }
 
@@ -161,8 +168,8 @@ async fn a_yes_that_would_be_over_at_once_is_not_taken_while_no_engine_runs() {
     let place = Place::new();
     let engine = peopled(&place).await;
     let bob = engine.agent(&id("bob")).unwrap();
-    let ticket = bob.request(Ask::new(tag("@write:/ws"), why())).await.unwrap();
-    let short = bob.request(Ask::new(tag("@write:/tmp/x"), why()).at_most(Scope::Session)).await.unwrap();
+    let ticket = bob.request(PermissionRequest::new(tag("@write:/ws"), why())).await.unwrap();
+    let short = bob.request(PermissionRequest::new(tag("@write:/tmp/x"), why()).at_most(Scope::Session)).await.unwrap();
     let code = ticket.code().to_string();
     engine.shutdown().await;
     for words in [&["approve", &code][..], &["approve", &code, "--scope", "session"]] {
@@ -177,7 +184,7 @@ async fn a_yes_that_would_be_over_at_once_is_not_taken_while_no_engine_runs() {
     let (_, complaint, ended) = place.run(&["approve", &code, "--scope", "always"]);
     assert_eq!((complaint.as_str(), ended), ("", 0));
     let engine = place.engine().await;
-    assert_eq!(engine.agent(&id("bob")).unwrap().check(Want::write("/ws")), Check::Held);
+    assert_eq!(engine.agent(&id("bob")).unwrap().check(PermissionRef::write("/ws")), Check::Held);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,8 +7,8 @@ use std::{
 };
 
 use bestow::{
-    Action, Always, Answer, Approver, Ask, Authorization, Check, Engine, KeepError, Permission, Request, Scope,
-    Timestamp, Verdict, Want,
+    Action, Answer, Approver, Authorization, Check, Engine, PermanentDecision, Permission, PermissionRef,
+    PermissionRequest, PersistError, Request, Scope, Timestamp, Verdict,
 };
 
 use super::Place;
@@ -54,7 +54,7 @@ fn you(engine: &Engine) -> Approver {
 }
 
 /// Opens an engine on the file of `place`, with a person to ask.
-async fn engine(place: &Place) -> (Engine, bestow::Attendance) {
+async fn engine(place: &Place) -> (Engine, bestow::ApproverSession) {
     let engine = Engine::open(place.path("policy/agents.toml")).await.unwrap();
     let there = you(&engine).attend().unwrap();
     (engine, there)
@@ -62,7 +62,7 @@ async fn engine(place: &Place) -> (Engine, bestow::Attendance) {
 
 /// Returns the request of `agent` for a permission.
 async fn asks(engine: &Engine, agent: &str, wanted: Permission) -> Arc<Request> {
-    let ticket = engine.agent(&id(agent)).unwrap().request(Ask::new(wanted, why())).await.unwrap();
+    let ticket = engine.agent(&id(agent)).unwrap().request(PermissionRequest::new(wanted, why())).await.unwrap();
     pending(engine, ticket.id())
 }
 
@@ -87,8 +87,8 @@ fn about(request: &Request, action: Arc<bestow::ActionFacts>) -> Request {
     request
 }
 
-fn yes(request: &Request) -> Result<Always, KeepError> {
-    Always::to(request, "ann".parse().unwrap(), "terminal", at())
+fn yes(request: &Request) -> Result<PermanentDecision, PersistError> {
+    PermanentDecision::to(request, "ann".parse().unwrap(), "terminal", at())
 }
 
 fn content(place: &Place) -> String {
@@ -228,7 +228,7 @@ async fn what_is_written_covers_what_was_said_and_nothing_more() {
         let (engine, _there) = self::engine(&place).await;
         let request = asks_to(&engine, "lead", Action::command(said)).await;
         place.file().keep(&yes(&request).unwrap()).unwrap();
-        let file = bestow::Rehearsal::of(place.load().unwrap()).unwrap();
+        let file = bestow::DryRun::of(place.load().unwrap()).unwrap();
         let verdict = |text| file.explain(&id("lead"), &Action::command(text)).unwrap().decision.verdict();
         assert_eq!((verdict(said), verdict(other)), (bestow::Effect::Allow, bestow::Effect::Ask), "{said} / {other}");
         let by_other = file.explain(&id("lead"), &Action::command(said).by_tool("other".parse().unwrap())).unwrap();
@@ -261,12 +261,15 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
     assert!(why.contains("a rule cannot say just `network` of `example.org`"), "{why}");
 
     let ticket = engine.agent(&id("worker")).unwrap();
-    let ticket =
-        ticket.request(Ask::new(tag("@network"), crate::support::why()).at_most(Scope::Session)).await.unwrap();
+    let ticket = ticket
+        .request(PermissionRequest::new(tag("@network"), crate::support::why()).at_most(Scope::Session))
+        .await
+        .unwrap();
     let why = said(&pending(&engine, ticket.id()));
     assert!(why.contains("asks for no more than `session`"), "{why}");
 
-    let made = engine.register(crate::support::profile("made", "you", bestow::Kind::Cron), bestow::Holding::nothing());
+    let made =
+        engine.register(crate::support::profile("made", "you", bestow::Kind::Cron), bestow::InitialGrants::nothing());
     made.await.unwrap();
     let why = said(&*asks(&engine, "made", tag("@network")).await);
     assert!(why.contains("has no agent `made`") && why.contains("--scope always"), "{why}");
@@ -340,7 +343,7 @@ enum PolicyFileCall {
 }
 
 impl PolicyFileCall {
-    fn on(self, place: &Place, said: &Always) -> Result<bestow::Kept, KeepError> {
+    fn on(self, place: &Place, said: &PermanentDecision) -> Result<bestow::Written, PersistError> {
         match self {
             PolicyFileCall::Keep => place.file().keep(said),
             PolicyFileCall::CouldKeep => place.file().could_keep(said),
@@ -356,7 +359,7 @@ async fn a_file_that_is_wrong_is_not_made_worse() {
     let wrong = format!("{FILE}surprise = 1\n");
     place.write("policy/agents.toml", &wrong);
     let why = place.file().keep(&yes(&request).unwrap()).unwrap_err();
-    assert!(matches!(&why, KeepError::File(_)) && why.to_string().contains("surprise"), "{why}");
+    assert!(matches!(&why, PersistError::File(_)) && why.to_string().contains("surprise"), "{why}");
     let forbidding =
         format!("{FILE}[[test]]\nagent = \"lead\"\nneeds = \"@events\"\ncommand = \"ls\"\nexpect = \"ask\"\n");
     place.write("policy/agents.toml", &forbidding);
@@ -444,11 +447,11 @@ async fn an_engine_that_follows_the_file_takes_it_over_and_the_file_alone_gives_
         tokio::time::timeout(guard, events.next()).await.unwrap().unwrap();
     }
     assert_eq!(engine.resolution(request.id).unwrap().unwrap().outcome, bestow::Outcome::Granted);
-    assert_eq!(lead.check(Want::from(&wanted)), Check::Held);
+    assert_eq!(lead.check(PermissionRef::from(&wanted)), Check::Held);
     let from_file = engine.grants().unwrap().into_iter().filter(|grant| grant.right.permission == wanted);
     assert_eq!(from_file.count(), 1, "once, from the file");
     place.write("policy/agents.toml", FILE);
-    while lead.check(Want::from(&wanted)) == Check::Held {
+    while lead.check(PermissionRef::from(&wanted)) == Check::Held {
         tokio::time::timeout(guard, events.next()).await.unwrap().unwrap();
     }
 }
@@ -462,7 +465,7 @@ async fn what_an_engine_keeps_for_good_can_be_written_down_later() {
     let right = asks(&engine, "lead", tag("@events")).await;
     you(&engine).answer(right.id, Answer::allow().scope(Scope::Always)).await.unwrap();
     let ruling = engine.rulings().unwrap().remove(0);
-    let kept = place.file().keep(&Always::of_ruling(&ruling).unwrap()).unwrap();
+    let kept = place.file().keep(&PermanentDecision::of_ruling(&ruling).unwrap()).unwrap();
     assert_eq!(kept.places.len(), 1);
     let grant = engine
         .grants()
@@ -470,9 +473,9 @@ async fn what_an_engine_keeps_for_good_can_be_written_down_later() {
         .into_iter()
         .find(|grant| grant.right.permission == tag("@events") && grant.to == id("lead"));
     let grant = grant.unwrap();
-    place.file().keep(&Always::of_grant(&grant, &owner("you")).unwrap()).unwrap();
+    place.file().keep(&PermanentDecision::of_grant(&grant, &owner("you")).unwrap()).unwrap();
     let config = engine.grants().unwrap().into_iter().find(|grant| grant.right.permission == tag("@network")).unwrap();
-    let why = Always::of_grant(&config, &owner("you")).unwrap_err().to_string();
+    let why = PermanentDecision::of_grant(&config, &owner("you")).unwrap_err().to_string();
     assert!(why.contains("was not given by a person"), "{why}");
     let text = content(&place);
     assert_eq!(text.matches("ann (terminal) said yes for good").count(), 2, "{text}");

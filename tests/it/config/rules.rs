@@ -1,6 +1,6 @@
 //! Tests of the meaning of the rules in the file.
 
-use bestow::{Action, AgentId, Decision, Place as Line, Rehearsal, RuleRef, Verdict};
+use bestow::{Action, AgentId, Decision, DryRun, Place as Line, RuleRef, Verdict};
 
 use super::Place;
 
@@ -28,7 +28,7 @@ fn lead() -> AgentId {
 }
 
 fn decided(place: &Place, action: &Action) -> Decision {
-    Rehearsal::of(place.load().unwrap()).unwrap().explain(&lead(), action).unwrap().decision
+    DryRun::of(place.load().unwrap()).unwrap().explain(&lead(), action).unwrap().decision
 }
 
 pub(crate) fn verdict(place: &Place, action: &Action) -> bestow::Effect {
@@ -58,7 +58,7 @@ fn patterns_are_relative_to_the_real_directory_of_the_file() {
     let place = saved(&rule("verdict = \"deny\"\npath = \"site/**\""));
     place.link("door", "policy");
     let policy = place.file_at("door/agents.toml").load().unwrap();
-    let rehearsal = Rehearsal::of(policy).unwrap();
+    let rehearsal = DryRun::of(policy).unwrap();
     for path in [place.text("policy/site/x"), place.text("door/site/x")] {
         let verdict = rehearsal.explain(&lead(), &Action::write(&path)).unwrap().decision.verdict();
         assert_eq!(verdict, Verdict::Deny, "{path}");
@@ -107,7 +107,7 @@ fn the_directory_of_the_file_is_taken_literally() {
     std::fs::create_dir(place.path("[a-z]*")).unwrap();
     let text = std::fs::read_to_string(place.path("policy/agents.toml")).unwrap();
     place.write("[a-z]*/agents.toml", text);
-    let rehearsal = Rehearsal::of(place.file_at("[a-z]*/agents.toml").load().unwrap()).unwrap();
+    let rehearsal = DryRun::of(place.file_at("[a-z]*/agents.toml").load().unwrap()).unwrap();
     let says = |path: String| rehearsal.explain(&lead(), &Action::read(&path)).unwrap().decision.verdict();
     assert_eq!(says(place.text("[a-z]*/site/x")), Verdict::Deny);
     assert_eq!(says(place.text("abc/site/x")), Verdict::Allow);
@@ -151,7 +151,7 @@ fn rules_of_the_defaults_bind_every_agent_and_an_agent_may_be_bound_more_tightly
     let more = "[agents.guest]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/\"\n\
         [[agents.guest.rules]]\nverdict = \"deny\"\ncommand = \"npm test\"\n";
     let place = saved(&(defaults.to_owned() + &ruled(more)));
-    let rehearsal = Rehearsal::of(place.load().unwrap()).unwrap();
+    let rehearsal = DryRun::of(place.load().unwrap()).unwrap();
     for (agent, expected) in [("lead", Verdict::Allow), ("guest", Verdict::Deny)] {
         let explanation = rehearsal.explain(&agent.parse().unwrap(), &Action::command("npm test")).unwrap();
         assert_eq!(explanation.decision.verdict(), expected, "{explanation}");

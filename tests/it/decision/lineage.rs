@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bestow::{
-    Action, Agent, AgentId, Answer, Kind, MemoryStore, Mode, PathPolicy, Place, Policies, Policy, PolicyPatch, Profile,
-    Rule, RuleRef, Ruled, Scope, Verdict,
+    Action, Agent, AgentId, Answer, Kind, MemoryStore, Mode, PathPolicy, Place, Policy, PolicyPatch, Profile, Rule,
+    RuleRef, Ruled, Scope, ToolPolicies, Verdict,
 };
 
 use super::{agent_of, asked, dangerous, decided, ruled};
@@ -99,7 +99,7 @@ async fn what_a_policy_of_the_parents_run_denies_binds_the_child_once_the_parent
     world.engine.begin_run(lead.id(), RUN.parse().unwrap()).await.unwrap();
     let (you, night) = (world.you(), RUN.parse().unwrap());
     let denies = PathPolicy { deny: vec![crate::guards::glob("secrets/**")], ..PathPolicy::default() };
-    you.set_policies(&night, None, Policies { write: denies, ..Policies::default() }).await.unwrap();
+    you.set_policies(&night, None, ToolPolicies { write: denies, ..ToolPolicies::default() }).await.unwrap();
     let kid = child(&lead, "kid").await;
     world.engine.retire(lead.id()).await.unwrap();
     assert!(is_denied_through(&kid, Action::write("/ws/secrets/k"), "lead").await);
@@ -108,7 +108,7 @@ async fn what_a_policy_of_the_parents_run_denies_binds_the_child_once_the_parent
     // A person can still change the policy: the run continues as long as it binds an agent.
     you.update_policy(&night, PolicyPatch::writing().deny("/ws/more")).await.unwrap();
     assert!(is_denied_through(&kid, Action::write("/ws/more"), "lead").await);
-    you.set_policies(&night, None, Policies::default()).await.unwrap();
+    you.set_policies(&night, None, ToolPolicies::default()).await.unwrap();
     assert_eq!(ruled(&kid, Action::write("/ws/secrets/k")).await, Ruled::Ask, "it lacks the right by now");
     world.engine.retire(kid.id()).await.unwrap();
     assert!(you.guards(&night).is_err(), "nobody is left whom it could bind");
@@ -185,11 +185,11 @@ async fn a_policy_of_the_run_in_which_a_child_was_created_binds_it_once_its_pare
     let (you, night) = (world.you(), RUN.parse().unwrap());
     let kid = child(&lead, "kid").await;
     let denies = PathPolicy { deny: vec![crate::guards::glob("secrets/**")], ..PathPolicy::default() };
-    you.set_policies(&night, None, Policies { write: denies, ..Policies::default() }).await.unwrap();
+    you.set_policies(&night, None, ToolPolicies { write: denies, ..ToolPolicies::default() }).await.unwrap();
     world.engine.begin_run(lead.id(), "day".parse().unwrap()).await.unwrap();
     assert!(is_denied_through(&kid, Action::write("/ws/secrets/k"), "lead").await);
     assert_eq!(ruled(&lead, Action::write("/ws/secrets/k")).await, Ruled::Allow);
-    you.set_policies(&night, None, Policies::default()).await.unwrap();
+    you.set_policies(&night, None, ToolPolicies::default()).await.unwrap();
     assert_eq!(ruled(&kid, Action::write("/ws/secrets/k")).await, Ruled::Allow, "a person said otherwise");
 }
 
@@ -201,7 +201,7 @@ async fn whoever_no_agent_created_is_bound_by_the_run_in_which_the_one_above_is_
     world.engine.begin_run(lead.id(), RUN.parse().unwrap()).await.unwrap();
     let mut task: Profile = profile("of-a-file", "you", Kind::Cron);
     task.parent = Some(lead.id().clone());
-    let task = world.engine.register(task, bestow::Holding::of(tags(&["@write:/ws"]))).await.unwrap();
+    let task = world.engine.register(task, bestow::InitialGrants::of(tags(&["@write:/ws"]))).await.unwrap();
     let (_, ticket) = asked(&lead, dangerous()).await;
     world.you().answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
     assert!(is_denied_through(&task, dangerous(), "lead").await);
@@ -280,8 +280,8 @@ async fn an_agent_of_another_owner_binds_nobody_by_its_name() {
     let world = World::new();
     let mut kid: Profile = profile("kid", "you", Kind::Subagent);
     kid.parent = Some("lead".parse::<AgentId>().unwrap());
-    let kid = world.engine.register(kid, bestow::Holding::of(tags(&["@write:/ws"]))).await.unwrap();
+    let kid = world.engine.register(kid, bestow::InitialGrants::of(tags(&["@write:/ws"]))).await.unwrap();
     let strict = profile("lead", "them", Kind::Subagent).in_mode(Mode::Plan);
-    world.engine.register(strict, bestow::Holding::of(tags(&[]))).await.unwrap();
+    world.engine.register(strict, bestow::InitialGrants::of(tags(&[]))).await.unwrap();
     assert_eq!(ruled(&kid, Action::write("/ws/a")).await, Ruled::Allow);
 }

@@ -16,7 +16,7 @@ use crate::support::{World, heard, id, profile, tags};
 /// Registers a worker of `you` in `mode`.
 async fn in_mode(world: &World, name: &str, mode: Mode, holds: &[&str]) -> Agent {
     let profile = profile(name, "you", bestow::Kind::Subagent).in_mode(mode);
-    world.engine.register(profile, bestow::Holding::of(tags(holds))).await.unwrap()
+    world.engine.register(profile, bestow::InitialGrants::of(tags(holds))).await.unwrap()
 }
 
 /// Returns the decision about `action`.

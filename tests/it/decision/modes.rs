@@ -210,7 +210,7 @@ async fn may(mode: Mode) -> Vec<(String, Effect)> {
     all
 }
 
-/// Returns true if `new` allows no more than `now`. `Allow` allows most and `Deny` least. `Ask` and `Confined` each
+/// Returns true if `new` allows no more than `now`. `Allow` allows most and `Deny` least. `PermissionRequest` and `Confined` each
 /// allow more than the other in some respect.
 fn is_no_more(new: Effect, now: Effect) -> bool {
     new == now || now == Effect::Allow || new == Effect::Deny

@@ -1,6 +1,6 @@
 //! Tests of agents that are created, retired, and created again under one name.
 
-use bestow::{Access, Check, Error, Holding, Kind, Mail, Mode, Refusal, Scope, Settings, Want};
+use bestow::{Access, Check, Error, InitialGrants, Kind, Mode, Notification, PermissionRef, Refusal, Scope, Settings};
 
 use crate::support::{World, ask, check, id, mail, owner, policy, profile, refusal, settings, tag, tags, why};
 
@@ -9,7 +9,8 @@ async fn an_id_is_taken_once() {
     let world = World::new();
     world.worker("ann", &["@network"]).await;
     let before = world.view();
-    let again = world.engine.register(profile("ann", "you", Kind::Subagent), Holding::of(tags(&["@events"]))).await;
+    let again =
+        world.engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::of(tags(&["@events"]))).await;
     assert_eq!(refusal(again), Refusal::AgentExists(id("ann")));
     assert_eq!(world.view(), before);
 }
@@ -47,7 +48,7 @@ async fn a_child_that_cannot_be_given_everything_is_not_created() {
 async fn a_child_is_judged_as_strictly_as_its_creator() {
     let world = World::new();
     let strict = profile("strict", "you", Kind::Subagent).in_mode(Mode::Plan);
-    let strict = world.engine.register(strict, Holding::nothing()).await.unwrap();
+    let strict = world.engine.register(strict, InitialGrants::nothing()).await.unwrap();
     let loose = profile("loose", "you", Kind::Subagent).in_mode(Mode::Bypass);
     let child = strict.create(loose, &[], why()).await.unwrap();
     assert_eq!(child.profile().unwrap().mode, Mode::Plan);
@@ -101,7 +102,7 @@ async fn a_handle_belongs_to_the_agent_it_was_made_for_and_not_to_the_next_one_o
 
     world.engine.message(&id("ann"), None, "for the new one").await.unwrap();
     assert_eq!(mail(&old.mailbox()), []);
-    assert!(matches!(&mail(&new.mailbox())[..], [Mail::Message { .. }]));
+    assert!(matches!(&mail(&new.mailbox())[..], [Notification::Message { .. }]));
 }
 
 #[tokio::test]
@@ -159,7 +160,7 @@ async fn a_new_run_ends_what_was_for_the_run_before_and_what_rests_on_it() {
 #[tokio::test]
 async fn an_agent_nobody_registered_holds_nothing() {
     let world = World::with(|settings| *settings = Settings::default());
-    assert_eq!(world.engine.check(&id("nobody"), Want::read("/etc/hosts")), Check::NotHeld);
+    assert_eq!(world.engine.check(&id("nobody"), PermissionRef::read("/etc/hosts")), Check::NotHeld);
     assert_eq!(world.engine.why(&id("nobody"), &tag("@read:/etc")).unwrap(), []);
     assert_eq!(refusal(world.engine.agent(&id("nobody"))), Refusal::UnknownAgent(id("nobody")));
     assert_eq!(refusal(world.engine.connect(&id("nobody"))), Refusal::UnknownAgent(id("nobody")));

@@ -1,11 +1,11 @@
 //! Tests of the answers of people and their effects.
 
-use bestow::{Answer, Ask, Check, Decider, Outcome, Permissions, Refusal, Scope, ToPerson};
+use bestow::{Answer, Check, Decider, Outcome, PermissionRequest, Permissions, Prompt, Refusal, Scope};
 
 use crate::support::{World, ask, check, futures_now, id, refusal, tag, tags, why};
 
-fn both() -> Ask {
-    Ask::new(Permissions::try_from(tags(&["@network", "@events"])).unwrap(), why())
+fn both() -> PermissionRequest {
+    PermissionRequest::new(Permissions::try_from(tags(&["@network", "@events"])).unwrap(), why())
 }
 
 #[tokio::test]
@@ -194,8 +194,8 @@ async fn everybody_who_saw_the_question_hears_how_it_ended() {
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
     let over = ticket.poll().unwrap();
     for heard in [[user.next().await, user.next().await], [dashboard.next().await, dashboard.next().await]] {
-        assert!(matches!(&heard[0], Some(ToPerson::Ask(request)) if request.id == ticket.id()));
-        assert_eq!(heard[1], Some(ToPerson::Settled(over.clone())));
+        assert!(matches!(&heard[0], Some(Prompt::Ask(request)) if request.id == ticket.id()));
+        assert_eq!(heard[1], Some(Prompt::Settled(over.clone())));
     }
 }
 
@@ -209,5 +209,5 @@ async fn what_no_person_was_asked_is_not_shown_as_settled() {
         assert_eq!(ann.request(ask("@network")).await.unwrap().poll().unwrap().outcome, Outcome::Granted);
     }
     let ticket = ann.request(ask("@events")).await.unwrap();
-    assert!(matches!(dashboard.next().await, Some(ToPerson::Ask(request)) if request.id == ticket.id()));
+    assert!(matches!(dashboard.next().await, Some(Prompt::Ask(request)) if request.id == ticket.id()));
 }

@@ -7,7 +7,10 @@ use std::{
     sync::Arc,
 };
 
-use bestow::{Access, Agent, Answer, Ask, Check, DiskPaths, Engine, Error, Holding, Kind, Refusal, Scope, Timestamp};
+use bestow::{
+    Access, Agent, Answer, Check, DiskPaths, Engine, Error, InitialGrants, Kind, PermissionRequest, Refusal, Scope,
+    Timestamp,
+};
 use tempfile::TempDir;
 
 use crate::support::{ScriptedClock, check, profile, refusal, settings, tag, why};
@@ -29,13 +32,13 @@ impl Disk {
         fs::write(root.join("secret/key"), "secret").unwrap();
         let clock = ScriptedClock::new([Some(1_000)]);
         let engine = Engine::on(settings(|_| {}), clock, Arc::new(DiskPaths)).unwrap();
-        let holding = Holding::of([tag(&format!("@write:{}", root.join("ws").display()))]);
+        let holding = InitialGrants::of([tag(&format!("@write:{}", root.join("ws").display()))]);
         let lead = engine.register(profile("lead", "you", Kind::Foreground), holding).await.unwrap();
         Disk { engine, lead, root, _dir: dir }
     }
 
     async fn worker(&self) -> Agent {
-        self.engine.register(profile("worker", "you", Kind::Subagent), Holding::nothing()).await.unwrap()
+        self.engine.register(profile("worker", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap()
     }
 
     fn you(&self) -> bestow::Approver {
@@ -92,7 +95,7 @@ async fn a_question_shows_where_a_link_really_leads() {
     let disk = Disk::new().await;
     let worker = disk.worker().await;
     symlink(disk.root.join("secret"), disk.root.join("ws/notes")).unwrap();
-    let ticket = worker.request(Ask::new(disk.write("ws/notes"), why())).await.unwrap();
+    let ticket = worker.request(PermissionRequest::new(disk.write("ws/notes"), why())).await.unwrap();
     let shown = disk.engine.pending().unwrap()[0].request.to_string();
     assert!(shown.contains(&disk.path("secret")) && !shown.contains("ws/notes"), "{shown}");
     disk.you().answer(ticket.id(), Answer::allow()).await.unwrap();
@@ -106,13 +109,13 @@ async fn a_question_shows_where_a_link_really_leads() {
 async fn what_is_swapped_between_the_question_and_the_answer_is_not_what_was_allowed() {
     let disk = Disk::new().await;
     let worker = disk.worker().await;
-    let ticket = worker.request(Ask::new(disk.write("ws/d"), why())).await.unwrap();
+    let ticket = worker.request(PermissionRequest::new(disk.write("ws/d"), why())).await.unwrap();
     disk.swap_for_link("ws/d", "secret");
     disk.you().answer(ticket.id(), Answer::allow()).await.unwrap();
     assert!(worker.resolve(Access::Write, &disk.path("ws/d/key")).await.is_err());
     assert!(worker.resolve(Access::Write, &disk.path("secret/key")).await.is_err());
 
-    let ticket = worker.request(Ask::new(disk.write("ws/d.old"), why())).await.unwrap();
+    let ticket = worker.request(PermissionRequest::new(disk.write("ws/d.old"), why())).await.unwrap();
     fs::rename(disk.root.join("ws/d.old"), disk.root.join("ws/away")).unwrap();
     fs::rename(disk.root.join("secret"), disk.root.join("ws/d.old")).unwrap();
     disk.you().answer(ticket.id(), Answer::allow()).await.unwrap();
@@ -159,7 +162,7 @@ async fn what_was_replaced_can_be_asked_for_again() {
     disk.lead.grant(worker.id(), disk.write("ws/d"), why()).await.unwrap();
     fs::rename(disk.root.join("ws/d"), disk.root.join("ws/away")).unwrap();
     fs::create_dir(disk.root.join("ws/d")).unwrap();
-    let ticket = worker.request(Ask::new(disk.write("ws/d"), why())).await.unwrap();
+    let ticket = worker.request(PermissionRequest::new(disk.write("ws/d"), why())).await.unwrap();
     assert_eq!(ticket.poll(), None, "it is not held");
     // Another permission that the agent receives meanwhile does not revive the old one.
     disk.you().give(worker.id(), tag("@network"), Scope::Always, why()).await.unwrap();
@@ -234,7 +237,7 @@ async fn a_right_whose_moment_has_come_opens_nothing() {
     let root = bestow::fs::real(dir.path().to_str().unwrap()).unwrap().path().to_string();
     let clock = ScriptedClock::new([Some(1_000)]);
     let engine = Engine::on(settings(|_| {}), clock.clone(), Arc::new(DiskPaths)).unwrap();
-    let ann = engine.register(profile("ann", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    let ann = engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
     let until = Scope::Until(Timestamp::from_millis(2_000));
     you.give(ann.id(), tag(&format!("@write:{root}")), until, why()).await.unwrap();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bestow::{
-    AsWritten, Check, Clock, ClockUnreadable, Decider, Engine, Error, Holding, Kind, NoEvent, Outcome, PathFailure,
-    Paths, Real, Scope, Timestamp, Want,
+    AsWritten, Check, Clock, ClockUnreadable, Decider, Engine, Error, InitialGrants, Kind, NoEvent, Outcome,
+    PathFailure, Paths, PermissionRef, Real, Scope, Timestamp,
 };
 
 use crate::support::{ScriptedClock, World, ask, check, id, profile, settings, tag, tags, why};
@@ -22,7 +22,7 @@ async fn after_shutdown_everything_is_refused_and_everybody_who_waits_hears_it()
     let resolution = ticket.resolution().await;
     assert_eq!((resolution.outcome, &resolution.decider), (Outcome::Cancelled, &Decider::EngineGone));
     assert_eq!((check(&lead, "@network"), check(&lead, "@read:/etc")), (Check::NotHeld, Check::NotHeld));
-    assert_eq!(world.engine.check(&id("lead"), Want::Network), Check::NotHeld);
+    assert_eq!(world.engine.check(&id("lead"), PermissionRef::Network), Check::NotHeld);
     assert_eq!(world.engine.grants(), Err(Error::Closed));
     assert_eq!(lead.request(ask("@events")).await.map(drop), Err(Error::Closed));
     assert_eq!(lead.grant(&id("x"), tag("@network"), why()).await, Err(Error::Closed));
@@ -63,7 +63,8 @@ async fn surfaces_and_subscriptions_end_with_the_last_handle() {
 async fn if_the_time_cannot_be_told_whatever_has_an_end_is_over() {
     let clock = ScriptedClock::new([Some(1_000)]);
     let engine = Engine::on(settings(|_| {}), clock.clone(), Arc::new(AsWritten)).unwrap();
-    let ann = engine.register(profile("ann", "you", Kind::Subagent), Holding::of(tags(&["@events"]))).await.unwrap();
+    let ann =
+        engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::of(tags(&["@events"]))).await.unwrap();
     let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
     you.give(ann.id(), tag("@network"), Scope::Until(Timestamp::from_millis(9_000)), why()).await.unwrap();
     assert_eq!(check(&ann, "@network"), Check::Held);
@@ -80,7 +81,7 @@ async fn if_the_time_cannot_be_told_whatever_has_an_end_is_over() {
 async fn shutting_down_without_a_clock_still_answers_who_waits() {
     let clock = ScriptedClock::new([Some(1_000)]);
     let engine = Engine::on(settings(|_| {}), clock.clone(), Arc::new(AsWritten)).unwrap();
-    let ann = engine.register(profile("ann", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    let ann = engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     let ticket = ann.request(ask("@network")).await.unwrap();
     clock.set([None]);
     engine.shutdown().await;
@@ -107,14 +108,15 @@ impl Clock for Fragile {
 async fn a_panic_under_the_lock_ends_every_right_and_every_wait() {
     let clock = Arc::new(Fragile::default());
     let engine = Engine::on(settings(|_| {}), clock.clone(), Arc::new(AsWritten)).unwrap();
-    let ann = engine.register(profile("ann", "you", Kind::Subagent), Holding::of(tags(&["@network"]))).await.unwrap();
+    let ann =
+        engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::of(tags(&["@network"]))).await.unwrap();
     let ticket = ann.request(ask("@events")).await.unwrap();
     clock.0.store(true, std::sync::atomic::Ordering::SeqCst);
     let broken = engine.clone();
     let fall = std::thread::spawn(move || crate::support::futures_now(broken.retire(&id("ann")))).join();
     assert!(fall.is_err());
     assert_eq!(check(&ann, "@network"), Check::NotHeld);
-    assert_eq!(engine.check(&id("ann"), Want::Network), Check::NotHeld);
+    assert_eq!(engine.check(&id("ann"), PermissionRef::Network), Check::NotHeld);
     assert_eq!(engine.grants(), Err(Error::Closed));
     assert_eq!(ann.grant(&id("bob"), tag("@network"), why()).await, Err(Error::Closed));
     assert_eq!(ticket.resolution().await.outcome, Outcome::Cancelled);
@@ -149,7 +151,8 @@ impl Paths for PanickingPaths {
 async fn a_panic_of_the_disk_happens_outside_the_lock_and_grants_nothing() {
     let clock = Arc::new(Fragile::default());
     let engine = Engine::on(settings(|_| {}), clock, Arc::new(PanickingPaths)).unwrap();
-    let ann = engine.register(profile("ann", "you", Kind::Subagent), Holding::of(tags(&["@network"]))).await.unwrap();
+    let ann =
+        engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::of(tags(&["@network"]))).await.unwrap();
     let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
     let fall = std::thread::spawn(move || {
         crate::support::futures_now(you.give(&id("ann"), tag("@write:/ws"), Scope::Always, why()))
@@ -170,10 +173,10 @@ async fn a_path_that_cannot_be_followed_is_nobodys() {
     }
     let engine = Engine::on(settings(|_| {}), ScriptedClock::new([Some(1)]), Arc::new(Unreadable)).unwrap();
     let failed = Err(Error::Path(PathFailure::new("unreadable")));
-    let made = engine.register(profile("ann", "you", Kind::Subagent), Holding::of(tags(&["@write:/ws"]))).await;
+    let made = engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::of(tags(&["@write:/ws"]))).await;
     assert_eq!(made.map(drop), failed);
     assert_eq!(engine.agents().unwrap(), []);
-    let ann = engine.register(profile("ann", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    let ann = engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     assert_eq!(ann.request(ask("@write:/ws")).await.map(drop), failed);
     assert_eq!(ann.resolve(bestow::Access::Read, "/ws").await.map(drop), failed);
     assert_eq!(engine.pending().unwrap(), []);

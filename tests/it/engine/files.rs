@@ -3,8 +3,8 @@
 use std::{fs, io::ErrorKind, io::Read, sync::Arc};
 
 use bestow::{
-    Agent, Answer, Ask, DiskPaths, Engine, Error, Holding, Kind, ManualClock, Permission, Profile, Reads, Refusal,
-    Scope, Settings, Timestamp,
+    Agent, Answer, DiskPaths, Engine, Error, InitialGrants, Kind, ManualClock, Permission, PermissionRequest, Profile,
+    Reads, Refusal, Scope, Settings, Timestamp,
 };
 
 use crate::fs::world::{SECRET, World};
@@ -23,7 +23,7 @@ async fn host(world: &World, settings: Settings, held: impl IntoIterator<Item = 
     let engine = Engine::on(settings, clock, Arc::new(DiskPaths)).unwrap();
     let stands = world.text("workspace").parse().unwrap();
     let profile = Profile::new("worker".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
-    let agent = engine.register(profile, Holding::of(held)).await.unwrap();
+    let agent = engine.register(profile, InitialGrants::of(held)).await.unwrap();
     Host { engine, agent }
 }
 
@@ -34,7 +34,7 @@ async fn writer(world: &World) -> Host {
 impl Host {
     /// Requests `permission` for the agent, and approves it as a person.
     async fn given(&self, permission: Permission, scope: Scope) {
-        let ask = Ask::new(permission, "to test".parse().unwrap()).at_most(scope);
+        let ask = PermissionRequest::new(permission, "to test".parse().unwrap()).at_most(scope);
         let ticket = self.agent.request(ask).await.unwrap();
         let you = self.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
         you.answer(ticket.id(), Answer::allow()).await.unwrap();

@@ -1,6 +1,9 @@
 //! Tests of agents that grant their permissions to other agents.
 
-use bestow::{Check, Event, Hold, Holding, Kind, Mail, Origin, Permissions, Refusal, Scope, Support, Timestamp};
+use bestow::{
+    Check, Event, Hold, InitialGrants, Kind, Notification, Origin, Permissions, ProvenanceStep, Refusal, Scope,
+    Timestamp,
+};
 
 use crate::support::{World, check, heard, id, mail, profile, refusal, settings, tag, tags, why};
 
@@ -11,7 +14,7 @@ async fn the_receiver_is_told_what_from_whom_and_why() {
     let bob = world.worker("bob", &[]).await;
     ann.grant(bob.id(), tag("@write:/ws/a"), why()).await.unwrap();
     let told = mail(&bob.mailbox());
-    let [Mail::Granted(grant)] = &told[..] else { panic!("{told:?}") };
+    let [Notification::Granted(grant)] = &told[..] else { panic!("{told:?}") };
     assert_eq!(grant.origin, Origin::Agent { from: id("ann") });
     assert_eq!(grant.reason, Some(why()));
     assert_eq!((grant.right.permission.clone(), grant.depth, grant.hold), (tag("@write:/ws/a"), 1, Hold::Use));
@@ -162,7 +165,7 @@ async fn a_one_shot_right_cannot_be_passed_on() {
 #[tokio::test]
 async fn what_is_only_for_passing_on_is_not_for_using() {
     let world = World::new();
-    let holding = Holding::nothing().passing_on(tags(&["@write:/ws", "@network"]));
+    let holding = InitialGrants::nothing().passing_on(tags(&["@write:/ws", "@network"]));
     let boss = world.engine.register(profile("boss", "you", Kind::Subagent), holding).await.unwrap();
     let bob = world.worker("bob", &[]).await;
     assert_eq!((check(&boss, "@write:/ws"), check(&boss, "@network")), (Check::NotHeld, Check::NotHeld));
@@ -177,7 +180,7 @@ async fn what_is_only_for_passing_on_is_not_for_using() {
 #[tokio::test]
 async fn what_is_only_for_passing_on_does_not_come_back_for_using() {
     let world = World::new();
-    let holding = Holding::nothing().passing_on(tags(&["@write:/ws"]));
+    let holding = InitialGrants::nothing().passing_on(tags(&["@write:/ws"]));
     let boss = world.engine.register(profile("boss", "you", Kind::Subagent), holding).await.unwrap();
     let kid = boss.create(profile("kid", "you", Kind::Subagent), &tags(&["@write:/ws/a"]), why()).await.unwrap();
     assert_eq!(check(&kid, "@write:/ws/a"), Check::Held);
@@ -209,7 +212,7 @@ async fn an_agent_holds_so_many_grants_and_no_more() {
     assert_eq!(refusal(you.give(bob.id(), tag("@read:/"), Scope::Always, why()).await), full);
     // A repeated grant needs no room.
     ann.grant(bob.id(), tag("@write:/ws/b"), why()).await.unwrap();
-    let three = Holding::of(tags(&["@network", "@events", "@read:/"]));
+    let three = InitialGrants::of(tags(&["@network", "@events", "@read:/"]));
     let made = world.engine.register(profile("cat", "you", Kind::Subagent), three).await;
     assert_eq!(refusal(made), Refusal::TooManyGrants { agent: id("cat"), max: 2 });
     assert_eq!(world.view(), before);
@@ -223,22 +226,24 @@ async fn why_tells_the_whole_chain_and_the_root_last() {
     ann.grant(bob.id(), tag("@write:/ws/a"), why()).await.unwrap();
     bob.grant(cat.id(), tag("@read:/ws/a/b"), why()).await.unwrap();
     let chain = cat.why(&tag("@read:/ws/a/b/c")).unwrap();
-    let holders: Vec<_> =
-        chain.iter().map(|link| if let Support::Grant(grant) = link { grant.to.as_str() } else { "-" }).collect();
+    let holders: Vec<_> = chain
+        .iter()
+        .map(|link| if let ProvenanceStep::Grant(grant) = link { grant.to.as_str() } else { "-" })
+        .collect();
     assert_eq!(holders, ["cat", "bob", "ann"]);
-    assert!(matches!(chain.last(), Some(Support::Grant(grant)) if grant.origin == Origin::Operator));
+    assert!(matches!(chain.last(), Some(ProvenanceStep::Grant(grant)) if grant.origin == Origin::Operator));
     assert_eq!(cat.why(&tag("@write:/ws/a/b")).unwrap(), []);
 }
 
 #[tokio::test]
 async fn why_tells_of_the_way_by_which_it_is_used() {
     let world = World::new();
-    let holding = Holding::nothing().passing_on(tags(&["@write:/ws"]));
+    let holding = InitialGrants::nothing().passing_on(tags(&["@write:/ws"]));
     let boss = world.engine.register(profile("boss", "you", Kind::Subagent), holding).await.unwrap();
     world.you().give(boss.id(), tag("@write:/ws/a"), Scope::Once, why()).await.unwrap();
     let grant = world.you().give(boss.id(), tag("@write:/ws/a"), Scope::Always, why()).await.unwrap();
     let chain = boss.why(&tag("@write:/ws/a")).unwrap();
-    assert!(matches!(&chain[..], [Support::Grant(link)] if link.id == grant[0]), "{chain:?}");
+    assert!(matches!(&chain[..], [ProvenanceStep::Grant(link)] if link.id == grant[0]), "{chain:?}");
 }
 
 #[tokio::test]
@@ -250,7 +255,7 @@ async fn under_free_reading_everybody_reads_and_may_pass_reading_on() {
     let ann = world.worker("ann", &[]).await;
     let bob = world.worker("bob", &[]).await;
     assert_eq!((check(&ann, "@read:/etc/hosts"), check(&ann, "@read:/p/key")), (Check::Held, Check::NotHeld));
-    assert_eq!(ann.why(&tag("@read:/etc")).unwrap(), [Support::FreeReading]);
+    assert_eq!(ann.why(&tag("@read:/etc")).unwrap(), [ProvenanceStep::FreeReading]);
     ann.grant(bob.id(), tag("@read:/etc"), why()).await.unwrap();
     assert!(matches!(refusal(ann.grant(bob.id(), tag("@read:/p/key"), why()).await), Refusal::Protected(_)));
     world.engine.configure(crate::support::policy(settings(|_| {}), &[])).await.unwrap();
@@ -273,7 +278,10 @@ async fn what_is_protected_is_reached_by_nothing_but_a_line_that_names_it() {
         assert_eq!(ann.why(&read).unwrap(), [], "what is not held is not explained as held");
         assert!(matches!(refusal(ann.spend(&read).await), Refusal::Protected(_) | Refusal::NotHeld { .. }));
         assert!(matches!(refusal(ann.grant(bob.id(), read.clone(), why()).await), Refusal::Protected(_)));
-        assert!(matches!(refusal(bob.request(bestow::Ask::new(read.clone(), why())).await), Refusal::Protected(_)));
+        assert!(matches!(
+            refusal(bob.request(bestow::PermissionRequest::new(read.clone(), why())).await),
+            Refusal::Protected(_)
+        ));
         assert!(matches!(refusal(world.you().give(bob.id(), read, Scope::Always, why()).await), Refusal::Protected(_)));
     }
     assert!(ann.exec_scope(&tags(&["@write:/home/.ssh"])).is_err(), "nor by a command");
@@ -325,11 +333,11 @@ async fn a_check_takes_any_text_and_invalid_ones_are_nobodys() {
     let ann = world.worker("ann", &["@write:/"]).await;
     let long = format!("/{}", "a".repeat(4_096));
     for text in ["", "ws", "../ws", "/ws/../etc", "/ws/..", "/a\0b", "/a\u{1}", "~/x", "/a\rb", &long] {
-        assert_eq!(ann.check(bestow::Want::read(text)), Check::NotHeld, "{text:?}");
-        assert_eq!(ann.check(bestow::Want::write(text)), Check::NotHeld, "{text:?}");
+        assert_eq!(ann.check(bestow::PermissionRef::read(text)), Check::NotHeld, "{text:?}");
+        assert_eq!(ann.check(bestow::PermissionRef::write(text)), Check::NotHeld, "{text:?}");
     }
     for text in ["/", "/a/..b", "/a/b..", "/a\tb", "/a\nb", "/a//b/./c/", "/é", &long[..4_096]] {
-        assert_eq!(ann.check(bestow::Want::write(text)), Check::Held, "{text:?}");
+        assert_eq!(ann.check(bestow::PermissionRef::write(text)), Check::Held, "{text:?}");
     }
 }
 

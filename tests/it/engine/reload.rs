@@ -83,7 +83,7 @@ async fn a_line_that_moved_keeps_the_grant_and_what_rests_on_it() {
     world.engine.configure(file(&[("ann", "you", &["@network", "@write:/ws"])])).await.unwrap();
     assert_eq!(ids(world.engine.grants().unwrap()), before);
     let chain = bob.why(&tag("@network")).unwrap();
-    let bestow::Support::Grant(root) = chain.last().unwrap() else { panic!() };
+    let bestow::ProvenanceStep::Grant(root) = chain.last().unwrap() else { panic!() };
     assert!(matches!(&root.origin, Origin::Config(place) if place.line == 1));
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bestow::{Answer, Ask, Check, Decider, Event, Outcome, Permissions, Refusal, Scope};
+use bestow::{Answer, Check, Decider, Event, Outcome, PermissionRequest, Permissions, Refusal, Scope};
 
 use crate::support::{World, ask, check, heard, id, mail, refusal, tag, tags, why};
 
@@ -24,7 +24,7 @@ async fn what_is_held_is_granted_without_asking() {
 async fn only_the_missing_part_is_asked() {
     let world = World::new();
     let ann = world.worker("ann", &["@network"]).await;
-    let ticket = ann.request(Ask::new(list(&["@network", "@events"]), why())).await.unwrap();
+    let ticket = ann.request(PermissionRequest::new(list(&["@network", "@events"]), why())).await.unwrap();
     let pending = world.engine.pending().unwrap();
     assert_eq!(pending[0].request.permissions().collect::<Vec<_>>(), [&tag("@events")]);
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
@@ -36,7 +36,7 @@ async fn only_the_missing_part_is_asked() {
 async fn two_names_of_one_thing_are_asked_once() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
-    ann.request(Ask::new(list(&["@read:/ws/a", "@read:/ws//a"]), why())).await.unwrap();
+    ann.request(PermissionRequest::new(list(&["@read:/ws/a", "@read:/ws//a"]), why())).await.unwrap();
     assert_eq!(world.engine.pending().unwrap()[0].request.asked.len(), 1);
 }
 
@@ -78,7 +78,7 @@ async fn a_fresh_no_is_for_that_agent_and_that_permission_only() {
     let ticket = ann.request(ask("@network")).await.unwrap();
     world.you().answer(ticket.id(), Answer::deny()).await.unwrap();
     assert_eq!(bob.request(ask("@network")).await.unwrap().poll(), None);
-    let mixed = ann.request(Ask::new(list(&["@network", "@events"]), why())).await.unwrap();
+    let mixed = ann.request(PermissionRequest::new(list(&["@network", "@events"]), why())).await.unwrap();
     assert_eq!(mixed.poll(), None, "the rest is asked");
     world.you().answer(mixed.id(), Answer::allow()).await.unwrap();
     let resolution = mixed.poll().unwrap();
@@ -93,7 +93,7 @@ async fn a_yes_to_something_else_does_not_prolong_a_fresh_no() {
     let ticket = ann.request(ask("@network")).await.unwrap();
     world.you().answer(ticket.id(), Answer::deny()).await.unwrap();
     world.later(59_000).await;
-    let mixed = ann.request(Ask::new(list(&["@network", "@events"]), why())).await.unwrap();
+    let mixed = ann.request(PermissionRequest::new(list(&["@network", "@events"]), why())).await.unwrap();
     world.you().answer(mixed.id(), Answer::allow()).await.unwrap();
     world.later(1_000).await;
     assert_eq!(ann.request(ask("@network")).await.unwrap().poll(), None);
@@ -158,7 +158,9 @@ async fn dropping_the_ticket_leaves_the_question_standing_and_the_mailbox_hears(
     let ann = world.worker("ann", &[]).await;
     let id = ann.request(ask("@network")).await.unwrap().id();
     world.you().answer(id, Answer::allow()).await.unwrap();
-    assert!(matches!(&mail(&ann.mailbox())[..], [bestow::Mail::Resolved(resolution)] if resolution.request == id));
+    assert!(
+        matches!(&mail(&ann.mailbox())[..], [bestow::Notification::Resolved(resolution)] if resolution.request == id)
+    );
     assert_eq!(check(&ann, "@network"), Check::Held);
 }
 
@@ -183,7 +185,7 @@ async fn a_question_ends_when_everything_it_asks_is_held_otherwise() {
     let world = World::new();
     let ann = world.worker("ann", &["@write:/ws"]).await;
     let bob = world.worker("bob", &[]).await;
-    let ticket = bob.request(Ask::new(list(&["@read:/ws/a", "@read:/ws/b"]), why())).await.unwrap();
+    let ticket = bob.request(PermissionRequest::new(list(&["@read:/ws/a", "@read:/ws/b"]), why())).await.unwrap();
     ann.grant(bob.id(), tag("@read:/ws/a"), why()).await.unwrap();
     assert_eq!(ticket.poll(), None, "half of it is not enough");
     ann.grant(bob.id(), tag("@read:/ws/b"), why()).await.unwrap();
@@ -252,8 +254,8 @@ async fn a_mailbox_that_nobody_reads_drops_the_oldest_and_says_so() {
     // Messages displace older messages, and no facts.
     let all = mail(&ann.mailbox());
     assert_eq!(all.len(), 66);
-    assert_eq!(all[0], bestow::Mail::Missed(36));
-    assert!(matches!(all[1], bestow::Mail::Granted(_)));
+    assert_eq!(all[0], bestow::Notification::Missed(36));
+    assert!(matches!(all[1], bestow::Notification::Granted(_)));
     assert_eq!(all[2].to_string(), "36");
 }
 

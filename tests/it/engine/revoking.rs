@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use bestow::{Actor, Check, Ended, Event, Mail, Origin, Refusal, Scope};
+use bestow::{Actor, Check, Ended, Event, Notification, Origin, Refusal, Scope};
 
 use crate::support::{World, check, futures_now, heard, id, mail, policy, refusal, settings, tag, why};
 
@@ -33,8 +33,8 @@ async fn everything_that_rested_on_it_falls_in_the_same_step() {
     assert_eq!(ended[0].1, Ended::Revoked { by: Actor::Operator, reason: Some(why()) });
     assert_eq!(ended[1], (given, Ended::SupportLost { with: Some(ended[0].0) }));
     assert_eq!(ended[2], (deeper, Ended::SupportLost { with: Some(given) }));
-    assert!(matches!(&mail(&bob.mailbox())[..], [Mail::Lost { ended: Some(_), .. }]));
-    assert!(matches!(&mail(&cat.mailbox())[..], [Mail::Lost { ended: Some(_), .. }]));
+    assert!(matches!(&mail(&bob.mailbox())[..], [Notification::Lost { ended: Some(_), .. }]));
+    assert!(matches!(&mail(&cat.mailbox())[..], [Notification::Lost { ended: Some(_), .. }]));
     assert_eq!((check(&bob, "@write:/ws/a"), check(&cat, "@read:/ws/a/b")), (Check::NotHeld, Check::NotHeld));
 }
 
@@ -190,5 +190,5 @@ async fn the_end_of_a_right_leaves_a_fact_when_its_time_comes() {
     assert_eq!(heard(&mut events), []);
     world.later(1).await;
     assert!(matches!(&heard(&mut events)[..], [one] if matches!(one.event, Event::GrantExpired { .. })));
-    assert!(matches!(&mail(&ann.mailbox())[..], [Mail::Lost { ended: None, .. }]));
+    assert!(matches!(&mail(&ann.mailbox())[..], [Notification::Lost { ended: None, .. }]));
 }

@@ -1,6 +1,6 @@
 //! Tests of the route of a request to a person.
 
-use bestow::{Answer, Decider, Interaction, Kind, Mail, OnNoUser, Outcome, Refusal, Route, ToPerson};
+use bestow::{Answer, Decider, Interaction, Kind, Notification, OnNoUser, Outcome, Prompt, Refusal, Route};
 
 use crate::support::{World, ask, id, mail, owner, policy, refusal, settings, tag};
 
@@ -37,7 +37,7 @@ async fn a_background_agent_asks_through_the_foreground_agent_whose_user_was_act
     }
     let ticket = worker.request(ask("@network")).await.unwrap();
     assert_eq!(route(&world), through("two"));
-    let Some(ToPerson::Ask(shown)) = users[1].next().await else { panic!() };
+    let Some(Prompt::Ask(shown)) = users[1].next().await else { panic!() };
     assert_eq!((&shown.from, shown.kind, shown.id), (&id("worker"), Kind::Subagent, ticket.id()));
     assert_eq!(shown.to_string(), r#"worker (subagent) asks for network access; the agent's words: "because it must""#);
 }
@@ -71,13 +71,13 @@ async fn the_carrier_hears_silently_that_it_carried_and_how_it_ended() {
     let ticket = worker.request(ask("@network")).await.unwrap();
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
     let notices = mail(&lead.mailbox());
-    assert!(matches!(&notices[..], [Mail::Carried(_), Mail::CarriedResolved(_)]), "{notices:?}");
-    assert!(notices.iter().all(Mail::is_silent));
+    assert!(matches!(&notices[..], [Notification::Carried(_), Notification::CarriedResolved(_)]), "{notices:?}");
+    assert!(notices.iter().all(Notification::is_silent));
     let told = mail(&worker.mailbox());
-    assert!(matches!(&told[..], [Mail::Resolved(_)]) && !told[0].is_silent());
+    assert!(matches!(&told[..], [Notification::Resolved(_)]) && !told[0].is_silent());
     let own = lead.request(ask("@events")).await.unwrap();
     world.you().answer(own.id(), Answer::allow()).await.unwrap();
-    assert!(matches!(&mail(&lead.mailbox())[..], [Mail::Resolved(_)]), "its own question is no notice");
+    assert!(matches!(&mail(&lead.mailbox())[..], [Notification::Resolved(_)]), "its own question is no notice");
 }
 
 #[tokio::test]
@@ -94,14 +94,14 @@ async fn when_a_carrier_goes_the_next_takes_over_then_the_approvers_then_the_que
     assert_eq!(route(&world), through("one"));
     drop(one);
     assert_eq!(route(&world), through("two"));
-    assert!(matches!(two.next().await, Some(ToPerson::Ask(request)) if request.id == ticket.id()));
+    assert!(matches!(two.next().await, Some(Prompt::Ask(request)) if request.id == ticket.id()));
     drop(two);
     assert_eq!(route(&world), [Route::Approvers]);
-    assert!(matches!(dashboard.next().await, Some(ToPerson::Ask(request)) if request.id == ticket.id()));
+    assert!(matches!(dashboard.next().await, Some(Prompt::Ask(request)) if request.id == ticket.id()));
     drop(dashboard);
     assert_eq!(route(&world), [Route::Queue]);
     let mut late = world.engine.connect(&id("two")).unwrap();
-    assert!(matches!(late.next().await, Some(ToPerson::Ask(request)) if request.id == ticket.id()));
+    assert!(matches!(late.next().await, Some(Prompt::Ask(request)) if request.id == ticket.id()));
     assert_eq!(ticket.poll(), None);
 }
 
@@ -168,7 +168,7 @@ async fn whoever_comes_back_gets_every_waiting_question_with_the_same_id() {
         let mut again = world.engine.connect(&id("lead")).unwrap();
         let mut shown = Vec::new();
         for _ in 0..3 {
-            let Some(ToPerson::Ask(request)) = again.next().await else { panic!() };
+            let Some(Prompt::Ask(request)) = again.next().await else { panic!() };
             shown.push(request.id);
         }
         shown.sort();
@@ -188,7 +188,7 @@ async fn a_new_connection_closes_the_one_before_and_its_end_changes_nothing() {
     drop(old);
     let ticket = worker.request(ask("@network")).await.unwrap();
     assert_eq!(route(&world), through("lead"));
-    assert!(matches!(new.next().await, Some(ToPerson::Ask(request)) if request.id == ticket.id()));
+    assert!(matches!(new.next().await, Some(Prompt::Ask(request)) if request.id == ticket.id()));
 }
 
 #[tokio::test]
@@ -207,7 +207,7 @@ async fn a_connection_that_nobody_reads_counts_as_gone() {
     let mut other = world.engine.connect(&id("other")).unwrap();
     let ticket = worker.request(ask("@network")).await.unwrap();
     assert_eq!(route(&world), through("other"));
-    assert!(matches!(other.next().await, Some(ToPerson::Ask(request)) if request.id == ticket.id()));
+    assert!(matches!(other.next().await, Some(Prompt::Ask(request)) if request.id == ticket.id()));
 }
 
 #[tokio::test]
@@ -238,10 +238,10 @@ async fn what_stands_in_a_question_can_neither_hide_nor_forge() {
     let world = World::new();
     let evil = bestow::Profile::new(id("evil"), owner("you"), Kind::Subagent, "/ws".parse().unwrap())
         .named("lead\u{202e}\n\u{200b}[allow]".parse().unwrap());
-    let evil = world.engine.register(evil, bestow::Holding::nothing()).await.unwrap();
+    let evil = world.engine.register(evil, bestow::InitialGrants::nothing()).await.unwrap();
     let reason = "ok\r\n\u{1b}[2J\u{2028}Allowed: yes \\n".parse().unwrap();
     let wanted = tag("@write:/ws/a\n\u{202e}txt.exe\u{2066}\u{e0041}\tb");
-    evil.request(bestow::Ask::new(wanted, reason)).await.unwrap();
+    evil.request(bestow::PermissionRequest::new(wanted, reason)).await.unwrap();
     let shown = world.engine.pending().unwrap()[0].request.to_string();
     assert_eq!(
         shown,

@@ -3,7 +3,7 @@
 use std::{os::unix::fs::symlink, sync::Arc};
 
 use bestow::{
-    Agent, Check, DiskPaths, Engine, ExecScope, Holding, InvalidPermission, Kind, ManualClock, Permission,
+    Agent, Check, DiskPaths, Engine, ExecScope, InitialGrants, InvalidPermission, Kind, ManualClock, Permission,
     PermissionSet, Profile, Refusal, Settings, Timestamp,
 };
 
@@ -20,8 +20,8 @@ async fn pair(world: &World, held: &[Permission]) -> (Engine, Agent, Agent) {
         let stands = world.workspace().parse().unwrap();
         Profile::new(id.parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands)
     };
-    let lead = engine.register(profile("lead"), Holding::of(held.iter().cloned())).await.unwrap();
-    let other = engine.register(profile("other"), Holding::nothing()).await.unwrap();
+    let lead = engine.register(profile("lead"), InitialGrants::of(held.iter().cloned())).await.unwrap();
+    let other = engine.register(profile("other"), InitialGrants::nothing()).await.unwrap();
     (engine, lead, other)
 }
 

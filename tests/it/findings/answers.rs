@@ -1,8 +1,8 @@
 //! Tests that an approval of an action covers that action only, also if only a permission is missing.
 
 use bestow::{
-    Action, Agent, Answer, Approver, Ask, Authorization, Check, Decision, Event, Mode, Operation, Permissions, Place,
-    Request, Rule, Ruled, Ruling, Scope, Verdict,
+    Action, Agent, Answer, Approver, Authorization, Check, Decision, Event, Mode, Operation, PermissionRequest,
+    Permissions, Place, Request, Rule, Ruled, SavedDecision, Scope, Verdict,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ struct Asking {
     world: World,
     ann: Agent,
     you: Approver,
-    _there: bestow::Attendance,
+    _there: bestow::ApproverSession,
 }
 
 impl Asking {
@@ -53,8 +53,8 @@ impl Asking {
         (decision.decision, missing, decision.decision_reason.to_string())
     }
 
-    fn remembered(&self) -> Vec<Ruling> {
-        self.world.engine.rulings().unwrap().iter().map(|ruling| Ruling::clone(ruling)).collect()
+    fn remembered(&self) -> Vec<SavedDecision> {
+        self.world.engine.rulings().unwrap().iter().map(|ruling| SavedDecision::clone(ruling)).collect()
     }
 }
 
@@ -250,7 +250,7 @@ async fn a_program_that_obeys_what_a_yes_let_an_agent_write_is_not_safe() {
 #[tokio::test]
 async fn a_plain_request_gives_a_plain_right_for_once() {
     let asking = Asking::new(&[]).await;
-    let ticket = asking.ann.request(Ask::new(tag("@network"), why())).await.unwrap();
+    let ticket = asking.ann.request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
     let question = asking.question(Action::command("curl https://ok.com")).await;
     assert_ne!(question.id, ticket.id());
     asking.you.answer(ticket.id(), once()).await.unwrap();
@@ -282,12 +282,12 @@ async fn questions_and_words_of_before_are_read() {
     asking.you.answer(question.id, once()).await.unwrap();
     let said = asking.remembered().remove(0);
     let mut stored = serde_json::to_value(&said).unwrap();
-    let again: Ruling = serde_json::from_value(stored.clone()).unwrap();
+    let again: SavedDecision = serde_json::from_value(stored.clone()).unwrap();
     assert_eq!(again, said);
     for field in ["gives", "only_gives"] {
         assert!(stored.as_object_mut().unwrap().remove(field).is_some());
     }
-    let read: Ruling = serde_json::from_value(stored).unwrap();
+    let read: SavedDecision = serde_json::from_value(stored).unwrap();
     assert!(read.gives.is_empty() && !read.only_gives);
 }
 

@@ -190,7 +190,9 @@ async fn b5_the_permission_state_names_the_policies_of_the_run() {
 #[cfg(feature = "sandbox")]
 #[test]
 fn b6_a_question_that_follows_from_a_violation_says_so_and_names_it() {
-    use bestow::{Authorization, DecisionSource, Engine, Event, Holding, Profile, RuleRef, Settings, sandbox::Command};
+    use bestow::{
+        Authorization, DecisionSource, Engine, Event, InitialGrants, Profile, RuleRef, Settings, sandbox::Command,
+    };
 
     use crate::sandbox::ground::with_bubblewrap;
 
@@ -200,7 +202,7 @@ fn b6_a_question_that_follows_from_a_violation_says_so_and_names_it() {
             let engine = Engine::new(Settings::default()).unwrap();
             let stands = ground.world.workspace().parse().unwrap();
             let profile = Profile::new(id("bold"), "you".parse().unwrap(), bestow::Kind::Permanent, stands);
-            let agent = engine.register(profile.in_mode(Mode::OnFailure), Holding::nothing()).await.unwrap();
+            let agent = engine.register(profile.in_mode(Mode::OnFailure), InitialGrants::nothing()).await.unwrap();
             let _you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test").attend().unwrap();
             let outside = ground.world.text("outside/new");
             let mut events = engine.subscribe();

@@ -1,7 +1,7 @@
 //! Tests of the effect of each mode on requests.
 
 use bestow::{
-    Action, Actor, Agent, Authorization, Decider, Effect, Event, Holding, Kind, Mode, Outcome, Refusal, Ruled,
+    Action, Actor, Agent, Authorization, Decider, Effect, Event, InitialGrants, Kind, Mode, Outcome, Refusal, Ruled,
     SandboxFacts, Verdict, Widening,
 };
 
@@ -9,7 +9,7 @@ use crate::support::{World, heard, id, profile, refusal, tag, tags};
 
 async fn in_mode(world: &World, name: &str, mode: Mode, holds: &[&str]) -> Agent {
     let profile = profile(name, "you", Kind::Subagent).in_mode(mode);
-    world.engine.register(profile, Holding::of(tags(holds))).await.unwrap()
+    world.engine.register(profile, InitialGrants::of(tags(holds))).await.unwrap()
 }
 
 fn build() -> Action {
@@ -336,7 +336,7 @@ async fn b5_no_reload_loosens_a_mode_without_a_person_where_that_is_wanted() {
 mod command_line {
     use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
-    use bestow::{Effect, Engine, Holding, Kind, Mode, Settings};
+    use bestow::{Effect, Engine, InitialGrants, Kind, Mode, Settings};
     use serde_json::Value;
 
     use crate::support::{id, profile};
@@ -389,7 +389,7 @@ mod command_line {
         let state = directory.path().join("state");
         let at = state.to_str().unwrap().to_owned();
         let engine = Engine::durable(Settings::default(), &state).await.unwrap();
-        let agent = engine.register(profile("bot", "you", Kind::Cron), Holding::nothing()).await.unwrap();
+        let agent = engine.register(profile("bot", "you", Kind::Cron), InitialGrants::nothing()).await.unwrap();
         let (code, said, _) = run_by(&engine, &["mode", "bot", "--state", &at]);
         assert_eq!((code, &*said), (Some(0), "bot is judged in mode default\n"));
         let (code, said, _) = run_by(&engine, &["mode", "bot", "plan", "--state", &at]);

@@ -12,8 +12,9 @@ use std::{
 };
 
 use bestow::{
-    Agent, Answer, Ask, DiskPaths, Engine, Error, Event, Holding, Kind, ManualClock, Mode, Permission, PolicyFile,
-    ProcessEvent, ProcessExit, ProcessId, Profile, Refusal, Scope, Settings, StopCause, Subscription,
+    Agent, Answer, DiskPaths, Engine, Error, Event, InitialGrants, Kind, ManualClock, Mode, Permission,
+    PermissionRequest, PolicyFile, ProcessEvent, ProcessExit, ProcessId, Profile, Refusal, Scope, Settings, StopCause,
+    Subscription,
     process::{OutputStream, ProcessOptions},
     sandbox::{Command, ExecError, Sandbox},
 };
@@ -105,7 +106,7 @@ impl Host {
         let mut settings = Settings::default();
         change(&mut settings);
         let engine = Engine::on(settings, clock.clone(), Arc::new(DiskPaths)).unwrap();
-        let agent = engine.register(place.profile("worker"), Holding::of([place.write()])).await.unwrap();
+        let agent = engine.register(place.profile("worker"), InitialGrants::of([place.write()])).await.unwrap();
         Host { place, engine, clock, agent, sandbox: Sandbox::with_helper(crate::support::BESTOW) }
     }
 
@@ -309,7 +310,7 @@ async fn it_ends_with_its_agent() {
     assert_eq!(exited(&mut events).await, ProcessExit::Signalled { signal: 9 });
     line.ends().await;
     // A later agent of that name has no access to the process.
-    let next = host.engine.register(host.place.profile("worker"), Holding::nothing()).await.unwrap();
+    let next = host.engine.register(host.place.profile("worker"), InitialGrants::nothing()).await.unwrap();
     assert!(next.process_list().unwrap().is_empty());
     assert!(matches!(
         next.process_read(process, OutputStream::Stdout, 0, 9),
@@ -400,7 +401,7 @@ async fn a_start_is_decided_like_every_action() {
     let refused = start(&host.agent, &host.sandbox, "true", &[elsewhere]).await;
     assert!(matches!(refused, Err(ExecError::Engine(Error::Refused(Refusal::NotHeld { .. })))), "{refused:?}");
     let planning = host.place.profile("planning").in_mode(Mode::Plan);
-    let planning = host.engine.register(planning, Holding::of([host.place.write()])).await.unwrap();
+    let planning = host.engine.register(planning, InitialGrants::of([host.place.write()])).await.unwrap();
     let mut events = host.engine.subscribe();
     let refused = start(&planning, &host.sandbox, "touch made", &[host.place.write()]).await;
     assert!(matches!(refused, Err(ExecError::Engine(Error::Refused(Refusal::NotAllowed(_))))), "{refused:?}");
@@ -466,7 +467,7 @@ async fn fifty_at_once_go_on_and_one_more_than_the_limit_does_not() {
 #[tokio::test]
 async fn only_its_agent_speaks_to_it_and_only_those_above_it_stop_it() {
     let host = Host::new().await;
-    let stranger = host.engine.register(host.place.profile("stranger"), Holding::nothing()).await.unwrap();
+    let stranger = host.engine.register(host.place.profile("stranger"), InitialGrants::nothing()).await.unwrap();
     let child = host.agent.create(host.place.profile("child"), &[host.place.write()], why()).await.unwrap();
     let of_child = start(&child, &host.sandbox, "cat", &[]).await.unwrap();
     let own = start(&host.agent, &host.sandbox, "cat", &[]).await.unwrap();
@@ -502,7 +503,7 @@ async fn only_its_agent_speaks_to_it_and_only_those_above_it_stop_it() {
 async fn a_yes_to_a_command_is_no_yes_to_a_process_that_is_spoken_to() {
     let host = Host::new().await;
     let asking = host.place.profile("asking").in_mode(Mode::Default);
-    let asking = host.engine.register(asking, Holding::nothing()).await.unwrap();
+    let asking = host.engine.register(asking, InitialGrants::nothing()).await.unwrap();
     let profile = asking.sandbox_profile(&[]).unwrap();
     let command = Command::new("sh");
     let action = profile.action(&command).unwrap();
@@ -571,7 +572,7 @@ async fn holds_on_until_killed(at: &Path) {
         state: directory.join("state"),
     };
     let engine = Engine::durable(Settings::default(), &place.state).await.unwrap();
-    let agent = engine.register(place.profile("worker"), Holding::of([place.write()])).await.unwrap();
+    let agent = engine.register(place.profile("worker"), InitialGrants::of([place.write()])).await.unwrap();
     let sandbox = Sandbox::with_helper(crate::support::BESTOW);
     let process = start(&agent, &sandbox, HOLDS_ON, &[place.write()]).await.unwrap();
     hears(&agent, process, "ready\n").await;
@@ -585,7 +586,7 @@ async fn holds_on_until_killed(at: &Path) {
 async fn in_a_durable_engine_it_ends_with_its_right_and_everything_is_in_the_trail() {
     let place = Place::new();
     let engine = Engine::durable(Settings::default(), &place.state).await.unwrap();
-    let agent = engine.register(place.profile("worker"), Holding::of([place.write()])).await.unwrap();
+    let agent = engine.register(place.profile("worker"), InitialGrants::of([place.write()])).await.unwrap();
     let sandbox = Sandbox::with_helper(crate::support::BESTOW);
     let line = place.lifeline();
     let process = start(&agent, &sandbox, HOLDS_ON, &[place.write()]).await.unwrap();
@@ -595,7 +596,7 @@ async fn in_a_durable_engine_it_ends_with_its_right_and_everything_is_in_the_tra
     engine.revoke(agent.grants().unwrap()[0].id, None).await.unwrap();
     line.ends().await;
     soon("the end", agent.process_wait(process)).await.unwrap();
-    let _asked = agent.request(Ask::new(place.write(), why())).await.unwrap();
+    let _asked = agent.request(PermissionRequest::new(place.write(), why())).await.unwrap();
     engine.shutdown().await;
     let told = Child::new(crate::support::BESTOW).args(["audit", "show", "--state"]).arg(&place.state).output();
     let told = String::from_utf8(told.unwrap().stdout).unwrap();
@@ -693,7 +694,7 @@ async fn a_bot_has_processes_where_its_host_lets_it_and_hears_how_they_end() {
 async fn what_a_bot_starts_is_asked_where_a_person_has_to_say_and_then_starts() {
     let host = Host::new().await;
     let asking = host.place.profile("asking").in_mode(Mode::Default);
-    host.engine.register(asking, Holding::of([host.place.write()])).await.unwrap();
+    host.engine.register(asking, InitialGrants::of([host.place.write()])).await.unwrap();
     let bot = bestow::stdio::Bot::agent(&host.engine, &id("asking")).unwrap();
     let mut bot = Talk::of(bot.starting_processes_in(host.sandbox.clone()));
     let start = serde_json::json!({
@@ -722,7 +723,7 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     let place = Place::new();
     let engine = Engine::durable(Settings::default(), &place.state).await.unwrap();
     let asking = place.profile("worker").in_mode(Mode::Default);
-    let agent = engine.register(asking, Holding::of([place.write()])).await.unwrap();
+    let agent = engine.register(asking, InitialGrants::of([place.write()])).await.unwrap();
     engine.confine_processes_in(Sandbox::with_helper(crate::support::BESTOW));
     let (state, tag) = (place.state.to_str().unwrap().to_owned(), place.write().to_string());
     let process = |words: &[&str]| crate::cli::run_for(Some(engine.surfaces()), &[&["process"], words].concat());

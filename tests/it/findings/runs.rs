@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use bestow::{
-    Action, Agent, Answer, Authorization, Event, Holding, Kind, PathPolicy, Policies, PolicyPatch, Refusal, RunId,
-    Scope, Verdict,
+    Action, Agent, Answer, Authorization, Event, InitialGrants, Kind, PathPolicy, PolicyPatch, Refusal, RunId, Scope,
+    ToolPolicies, Verdict,
 };
 use proptest::prelude::*;
 
@@ -55,8 +55,10 @@ async fn a_policy_of_one_agents_run_frees_no_other() {
     let [one, other] = [world.engine.agent(&id("one")).unwrap(), world.engine.agent(&id("other")).unwrap()];
     let you = world.you();
     let write = || Action::write("/ws/Makefile").by_tool("write_file".parse().unwrap());
-    let asks =
-        || Policies { write: PathPolicy { default: Some(Verdict::Ask), ..Default::default() }, ..Default::default() };
+    let asks = || ToolPolicies {
+        write: PathPolicy { default: Some(Verdict::Ask), ..Default::default() },
+        ..Default::default()
+    };
     for agent in [&one, &other] {
         you.set_policies(&world.engine.run_of(agent.id()).unwrap(), None, asks()).await.unwrap();
     }
@@ -212,7 +214,7 @@ struct Bound {
 
 async fn bound() -> Bound {
     let world = World::with(|settings| settings.max_grants = 64);
-    let holding = Holding::of(tags(&["@write:/ws", "@network"])).passing_on(tags(&["@write:/only"]));
+    let holding = InitialGrants::of(tags(&["@write:/ws", "@network"])).passing_on(tags(&["@write:/only"]));
     let boss = world.engine.register(profile("boss", "you", Kind::Subagent), holding).await.unwrap();
     let friend = world.worker("friend", &["@write:/only"]).await;
     friend.grant(boss.id(), tag("@write:/only"), why()).await.unwrap();
@@ -220,7 +222,7 @@ async fn bound() -> Bound {
     let glob = |text: &str| crate::guards::glob(text);
     let write =
         PathPolicy { allow: vec![glob("/ws/free/**")], deny: vec![glob("/ws/secret/**")], default: Some(Verdict::Ask) };
-    let policies = Policies { write, ..Policies::default() };
+    let policies = ToolPolicies { write, ..ToolPolicies::default() };
     world.you().set_policies(&world.engine.run_of(boss.id()).unwrap(), None, policies).await.unwrap();
     says_no_for_this_run(&world, &boss, dangerous()).await;
     Bound { world, handles: vec![boss], other }
@@ -249,7 +251,9 @@ impl Bound {
                 let (agent, all) = (who(number), self.world.engine.grants().unwrap());
                 let _ = agent.revoke(all[usize::from(which) % all.len()].id, None).await;
             }
-            Call::Request(number, what) => drop(who(number).request(bestow::Ask::new(wanted(what), why())).await),
+            Call::Request(number, what) => {
+                drop(who(number).request(bestow::PermissionRequest::new(wanted(what), why())).await)
+            }
             Call::Cancel(number, which) => {
                 let pending = self.world.engine.pending().unwrap();
                 if let Some(asked) = pending.get(usize::from(which) % pending.len().max(1)) {

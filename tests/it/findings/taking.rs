@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bestow::{
-    Action, Agent, Answer, Check, Decider, Event, Hold, Holding, Kind, Outcome, Refusal, Scope, Subscription,
+    Action, Agent, Answer, Check, Decider, Event, Hold, InitialGrants, Kind, Outcome, Refusal, Scope, Subscription,
 };
 
 use crate::support::{World, ask, check, heard, id, policy, profile, refusal, settings, tag, tags, why};
@@ -13,7 +13,7 @@ use crate::support::{World, ask, check, heard, id, policy, profile, refusal, set
 #[tokio::test]
 async fn giving_up_what_is_for_passing_on_only_makes_nothing_usable() {
     let world = World::new();
-    let holding = Holding::nothing().passing_on(tags(&["@write:/ws"]));
+    let holding = InitialGrants::nothing().passing_on(tags(&["@write:/ws"]));
     let boss = world.engine.register(profile("boss", "you", Kind::Subagent), holding).await.unwrap();
     let friend = world.worker("friend", &["@write:/ws"]).await;
     friend.grant(boss.id(), tag("@write:/ws/a"), why()).await.unwrap();

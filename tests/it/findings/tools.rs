@@ -53,7 +53,7 @@ fn world() -> World {
 async fn agent(world: &World, mode: Mode, holds: &[&str]) -> Agent {
     let name = format!("ann-{mode:?}").to_lowercase();
     let profile = profile(&name, "you", Kind::Subagent).in_mode(mode);
-    world.engine.register(profile, bestow::Holding::of(tags(holds))).await.unwrap()
+    world.engine.register(profile, bestow::InitialGrants::of(tags(holds))).await.unwrap()
 }
 
 fn call(name: &str, input: &Value) -> Action {

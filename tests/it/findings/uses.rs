@@ -7,9 +7,9 @@ use std::sync::{
 
 use async_trait::async_trait;
 use bestow::{
-    Action, Agent, AsWritten, Decision, Engine, Event, Holding, Hook, HookAnswer, HookFailure, Kind, ManualClock, Mode,
-    Operation, PathFailure, PathGlob, PathPolicy, Paths, Place, Policies, Proposal, Real, Rule, Ruled, UseOrigin,
-    Verdict,
+    Action, Agent, AsWritten, Decision, Engine, Event, Hook, HookAnswer, HookFailure, InitialGrants, Kind, ManualClock,
+    Mode, Operation, PathFailure, PathGlob, PathPolicy, Paths, Place, Proposal, Real, Rule, Ruled, ToolPolicies,
+    UseOrigin, Verdict,
 };
 
 use crate::support::{START, World, heard, id, policy, profile, refusal, settings, tag};
@@ -128,7 +128,7 @@ async fn a_policy_default_speaks_about_a_directory_that_is_given_unless_a_glob_c
         let run = agent.explain(&Action::read("/ws")).unwrap().decision.run;
         let allow = allowed.into_iter().map(|glob| PathGlob::try_from(glob.to_owned()).unwrap()).collect();
         let write = PathPolicy { allow, default: Some(Verdict::Deny), ..PathPolicy::default() };
-        world.you().set_policies(&run, None, Policies { write, ..Policies::default() }).await.unwrap();
+        world.you().set_policies(&run, None, ToolPolicies { write, ..ToolPolicies::default() }).await.unwrap();
         assert_eq!(ruled(&agent, given("cargo build", "@write:/ws")).await, expected);
     }
 }
@@ -545,7 +545,7 @@ async fn what_a_line_multiplies_is_neither_allowed_nor_looked_for() {
     let paths = Arc::new(Counted::default());
     let engine = Engine::on(settings(|_| {}), Arc::new(ManualClock::at(START)), paths.clone()).unwrap();
     let ann = profile("ann", "you", Kind::Permanent).in_mode(Mode::Bypass);
-    let agent = engine.register(ann, Holding::of([tag("@write:/ws")])).await.unwrap();
+    let agent = engine.register(ann, InitialGrants::of([tag("@write:/ws")])).await.unwrap();
     let calls = (1..40).map(|level| format!("f{level}() {{ f{0}; f{0}; }}; ", level - 1));
     for line in [
         (0..300).map(|number| format!("[ x ] && cd a{number}; cat f{number}; ")).collect(),
@@ -657,7 +657,7 @@ proptest::proptest! {
                 _ => PathPolicy::default(),
             };
             let forbidden = if matches!(no, No::Forbidden) { glob() } else { Vec::new() };
-            let policies = Policies { forbidden, read: paths.clone(), write: paths, ..Policies::default() };
+            let policies = ToolPolicies { forbidden, read: paths.clone(), write: paths, ..ToolPolicies::default() };
             let run = agent.explain(&Action::read("/ws")).unwrap().decision.run;
             world.you().set_policies(&run, None, policies).await.unwrap();
             if matches!(no, No::Hook) {

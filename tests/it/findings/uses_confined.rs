@@ -6,7 +6,7 @@ use std::{fs, path::Path, sync::Arc};
 use async_trait::async_trait;
 use bestow::{
     Action, Agent, Engine, Error, Hook, HookAnswer, HookFailure, Mode, Operation, PathGlob, PathPolicy, Permission,
-    Place, Policies, Proposal, Refusal, Rule, Settings, Verdict,
+    Place, Proposal, Refusal, Rule, Settings, ToolPolicies, Verdict,
     process::ProcessOptions,
     sandbox::{Command, ExecError, Sandbox},
 };
@@ -73,7 +73,7 @@ async fn kept_from(work: &Path, operation: Operation, no: No) -> (Engine, Agent)
         _ => PathPolicy::default(),
     };
     let forbidden = if matches!(no, No::Forbidden) { vec![glob] } else { Vec::new() };
-    let policies = Policies { forbidden, read: paths.clone(), write: paths, ..Policies::default() };
+    let policies = ToolPolicies { forbidden, read: paths.clone(), write: paths, ..ToolPolicies::default() };
     let run = agent.explain(&Action::read(text)).unwrap().decision.run;
     let you = engine.approver(&owner("you"), "ann".parse().unwrap(), "test");
     you.set_policies(&run, None, policies).await.unwrap();

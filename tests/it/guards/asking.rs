@@ -1,8 +1,8 @@
 //! Tests of a request about an action, and its first answer.
 
 use bestow::{
-    Action, Answer, Authorization, Decider, DecisionSource, Event, Interaction, Operation, Outcome, Refusal, Ruled,
-    ToPerson, Verdict,
+    Action, Answer, Authorization, Decider, DecisionSource, Event, Interaction, Operation, Outcome, Prompt, Refusal,
+    Ruled, Verdict,
 };
 
 use super::{asked_about_all, authorize, question, say, updates, updates_heard, verdict, write};
@@ -18,7 +18,7 @@ async fn a_question_names_run_agent_tool_operation_and_the_absolute_path() {
     assert_eq!((decision.decision, decision.decision_source), (Ruled::Ask, DecisionSource::Rule));
     assert_eq!(&*decision.decision_reason, "a policy wants a person to say");
     assert!(super::rests_on(&decision, "write-path-policy"));
-    let Some(ToPerson::Ask(request)) = there.next().await else { panic!("nothing was shown") };
+    let Some(Prompt::Ask(request)) = there.next().await else { panic!("nothing was shown") };
     let facts = request.action.as_ref().unwrap();
     assert_eq!((&request.run, request.from.as_str(), facts.tool.as_str()), (&run, "bot", "write_file"));
     assert_eq!((facts.operation, &*facts.resource), (Operation::Write, "/ws/src/index.ts"));
@@ -106,7 +106,7 @@ async fn whoever_comes_later_is_shown_what_waits_under_the_same_id() {
     let (bot, you, _) = asked_about_all(&world).await;
     let (request, _ticket) = question(&bot, write("/ws/a")).await;
     let mut there = you.attend().unwrap();
-    let Some(ToPerson::Ask(shown)) = there.next().await else { panic!("nothing was shown") };
+    let Some(Prompt::Ask(shown)) = there.next().await else { panic!("nothing was shown") };
     assert_eq!(shown.id, request);
 }
 

@@ -1,6 +1,6 @@
 //! Tests of command policies, and of saved decisions about commands.
 
-use bestow::{Action, Answer, Operation, Policies, Verdict};
+use bestow::{Action, Answer, Operation, ToolPolicies, Verdict};
 
 use super::{authorize, for_the_session, question, rests_on, say, tool, unguarded, verdict};
 use crate::support::World;
@@ -28,7 +28,7 @@ async fn a_yes_for_the_session_to_a_command_is_for_exactly_that_command() {
 async fn a_denied_pattern_is_denied_in_every_part_of_a_line_and_under_every_path() {
     let world = World::new();
     let (bot, you, run) = unguarded(&world).await;
-    let policies = Policies { deny_commands: patterns(&["git push **"]), ..Policies::default() };
+    let policies = ToolPolicies { deny_commands: patterns(&["git push **"]), ..ToolPolicies::default() };
     you.set_policies(&run, None, policies).await.unwrap();
     for line in
         ["git push", "git push --force", "ls && git push", "/usr/bin/git push x", "echo $(git push)", "$X push", "ls |"]
@@ -54,7 +54,7 @@ async fn a_yes_to_a_tool_that_nobody_knows_is_for_its_input_and_a_no_for_the_too
     let (request, _ticket) = question(&bot, call("production")).await;
     say(&you, request, for_the_session(Answer::deny())).await;
     assert_eq!(verdict(&bot, call("production ")).await, Verdict::Deny);
-    let policies = Policies { deny_commands: patterns(&["git push **"]), ..Policies::default() };
+    let policies = ToolPolicies { deny_commands: patterns(&["git push **"]), ..ToolPolicies::default() };
     you.set_policies(&run, None, policies).await.unwrap();
     let other = |text: &str| Action::tool(tool("other"), serde_json::json!({ "text": text }));
     assert_eq!(verdict(&bot, other("hello")).await, Verdict::Ask, "it hears of no `git`");
@@ -66,7 +66,7 @@ async fn a_yes_to_a_tool_that_nobody_knows_is_for_its_input_and_a_no_for_the_too
 async fn a_pattern_to_approve_asks_about_what_is_safe_otherwise() {
     let world = World::new();
     let (bot, you, run) = unguarded(&world).await;
-    let policies = Policies { approve_commands: patterns(&["git log **"]), ..Policies::default() };
+    let policies = ToolPolicies { approve_commands: patterns(&["git log **"]), ..ToolPolicies::default() };
     you.set_policies(&run, Some(&tool("bash")), policies).await.unwrap();
     let decided = authorize(&bot, Action::command("git log")).await;
     assert_eq!(decided.decision().verdict(), Verdict::Ask);
@@ -85,7 +85,7 @@ async fn a_question_about_a_command_ends_when_its_pattern_is_denied() {
     let (bot, you, run) = unguarded(&world).await;
     let (_, ticket) = question(&bot, Action::command("cargo publish")).await;
     let (_, other) = question(&bot, Action::command("cargo build")).await;
-    let policies = Policies { deny_commands: patterns(&["cargo publish **"]), ..Policies::default() };
+    let policies = ToolPolicies { deny_commands: patterns(&["cargo publish **"]), ..ToolPolicies::default() };
     you.set_policies(&run, None, policies).await.unwrap();
     assert_eq!(ticket.poll().unwrap().outcome, bestow::Outcome::Denied);
     assert!(other.poll().is_none());

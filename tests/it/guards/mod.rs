@@ -9,8 +9,8 @@ mod patches;
 mod session;
 
 use bestow::{
-    Action, Agent, Answer, Approver, Authorization, Decision, Event, Guard, PathGlob, PathPolicy, Policies, Reach,
-    Recorded, RequestId, RuleRef, RunId, Scope, Subscription, Ticket, ToolName, Verdict,
+    Action, Agent, Answer, Approver, Authorization, Decision, Event, PathGlob, PathPolicy, Reach, Recorded, RequestId,
+    RuleRef, RunId, Scope, Subscription, Ticket, ToolName, ToolPolicies, ToolPolicy, Verdict,
 };
 
 use crate::support::{World, heard};
@@ -38,9 +38,9 @@ pub(super) fn glob(text: &str) -> PathGlob {
     PathGlob::at(text, &"/ws".parse().unwrap(), Reach::Everywhere).unwrap()
 }
 
-pub(super) fn asking() -> Policies {
+pub(super) fn asking() -> ToolPolicies {
     let ask = PathPolicy { default: Some(Verdict::Ask), ..PathPolicy::default() };
-    Policies { read: ask.clone(), write: ask, ..Policies::default() }
+    ToolPolicies { read: ask.clone(), write: ask, ..ToolPolicies::default() }
 }
 
 /// Creates an agent of `you` that holds `/ws`. The policy of its run asks about every path.
@@ -100,7 +100,7 @@ pub(super) fn updates_heard(events: &mut Subscription) -> Vec<(String, Vec<Strin
     updates(&heard(events))
 }
 
-pub(super) fn names(guard: &Guard) -> Vec<&str> {
+pub(super) fn names(guard: &ToolPolicy) -> Vec<&str> {
     guard.names.iter().map(|name| &**name).collect()
 }
 

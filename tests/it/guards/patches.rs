@@ -1,6 +1,6 @@
 //! Tests of `update_policy` and `set_policies`: the effects of a policy change, and the values that it keeps.
 
-use bestow::{Event, Outcome, PathPolicy, Policies, PolicyPatch, Refusal, Stage, Verdict};
+use bestow::{Event, Outcome, PathPolicy, PolicyPatch, Refusal, Stage, ToolPolicies, Verdict};
 
 use super::{
     asked_about_all, authorize, names, question, read, rests_on, run_of, tool, unguarded, updates_heard, verdict, write,
@@ -17,7 +17,7 @@ async fn a_change_for_a_run_that_is_unknown_or_over_is_refused() {
         world.engine.begin_run(bot.id(), "next".parse().unwrap()).await.unwrap();
         let all = [
             refusal(you.update_policy(&over, patch.clone()).await),
-            refusal(you.set_policies(&over, None, Policies::default()).await),
+            refusal(you.set_policies(&over, None, ToolPolicies::default()).await),
             refusal(you.declare_tools(&over, [tool("x")]).await),
             refusal(you.policies(&over, &tool("x"))),
         ];
@@ -140,7 +140,7 @@ async fn what_is_forbidden_stays_so_whatever_allows_it() {
     let (bot, you, run) = asked_about_all(&world).await;
     let (request, _ticket) = question(&bot, write("conf/.env.local")).await;
     super::say(&you, request, super::for_the_session(bestow::Answer::allow())).await;
-    let forbidden = Policies { forbidden: vec![super::glob("**/.env*")], ..super::asking() };
+    let forbidden = ToolPolicies { forbidden: vec![super::glob("**/.env*")], ..super::asking() };
     you.set_policies(&run, None, forbidden).await.unwrap();
     you.update_policy(&run, PolicyPatch::writing().allow("**/.env*").by_default(Verdict::Allow)).await.unwrap();
     for action in [write("conf/.env.local"), read("conf/.env.local"), write("/elsewhere/.env")] {
@@ -191,7 +191,7 @@ async fn policies_are_set_as_a_whole_and_told_in_their_order() {
     let world = World::new();
     let (_, you, run) = unguarded(&world).await;
     you.declare_tools(&run, ["bash", "write_file"].map(tool)).await.unwrap();
-    let all = Policies {
+    let all = ToolPolicies {
         forbidden: vec![super::glob("**/.env*")],
         read: PathPolicy { default: Some(Verdict::Ask), ..PathPolicy::default() },
         write: PathPolicy { deny: vec![super::glob("x")], ..PathPolicy::default() },
@@ -204,7 +204,7 @@ async fn policies_are_set_as_a_whole_and_told_in_their_order() {
     assert_eq!(updates_heard(&mut events), [("bash".to_owned(), expected.map(str::to_owned).to_vec())]);
     assert_eq!(*you.policies(&run, &tool("bash")).unwrap().policies, all);
     assert!(names(&you.policies(&run, &tool("write_file")).unwrap()).is_empty());
-    you.set_policies(&run, Some(&tool("bash")), Policies::default()).await.unwrap();
+    you.set_policies(&run, Some(&tool("bash")), ToolPolicies::default()).await.unwrap();
     assert!(names(&you.policies(&run, &tool("bash")).unwrap()).is_empty());
 }
 
@@ -233,7 +233,7 @@ async fn where_agents_of_a_run_work_in_different_places_a_base_is_needed() {
         bestow::Kind::Subagent,
         "/far".parse().unwrap(),
     );
-    let far = world.engine.register(elsewhere, bestow::Holding::nothing()).await.unwrap();
+    let far = world.engine.register(elsewhere, bestow::InitialGrants::nothing()).await.unwrap();
     world.engine.join_run(far.id(), &run).await.unwrap();
     let refused = refusal(you.update_policy(&run, PolicyPatch::reading().allow("x/**")).await);
     assert_eq!(refused, Refusal::SeveralBases(run.clone()));

@@ -42,7 +42,7 @@ async fn of_a_tool_that_nobody_declared_the_guard_is_what_every_tool_begins_with
     let world = World::new();
     let (_bot, you, run) = asked_about_all(&world).await;
     let globs = vec!["/ws/secrets/**".parse().unwrap()];
-    let policies = bestow::Policies { forbidden: globs, ..bestow::Policies::default() };
+    let policies = bestow::ToolPolicies { forbidden: globs, ..bestow::ToolPolicies::default() };
     you.set_policies(&run, None, policies.clone()).await.unwrap();
     assert_eq!(*you.policies(&run, &tool("nothere")).unwrap().policies, policies);
     let refused = you.set_policies(&run, Some(&tool("nothere")), policies).await;

@@ -5,8 +5,9 @@ mod plain;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bestow::{
-    Agent, AgentId, Answer, AsWritten, Ask, Check, Engine, Grant, GrantId, Hold, Holding, Kind, ManualClock, Origin,
-    Outcome, Permission, Permissions, Policy, Reads, RequestId, RunId, Scope, Settings, Support, Ticket, Timestamp,
+    Agent, AgentId, Answer, AsWritten, Check, Engine, Grant, GrantId, Hold, InitialGrants, Kind, ManualClock, Origin,
+    Outcome, Permission, PermissionRequest, Permissions, Policy, ProvenanceStep, Reads, RequestId, RunId, Scope,
+    Settings, Ticket, Timestamp,
 };
 use plain::{From, Given, How, Plain};
 use proptest::prelude::*;
@@ -157,7 +158,7 @@ impl Pair {
         let name = NAMES[usize::from(number) % NAMES.len()];
         let owner = if name == "spy" { "them" } else { "you" };
         let of = |hold| holds.iter().filter(move |(_, held)| *held == hold).map(|(what, _)| what.clone());
-        let holding = Holding::of(of(Hold::Use)).passing_on(of(Hold::PassOn));
+        let holding = InitialGrants::of(of(Hold::Use)).passing_on(of(Hold::PassOn));
         let done = futures_now(self.engine.register(profile(name, owner, Kind::Subagent), holding));
         (done.is_ok(), self.plain.register(&id(name), owner, holds).is_ok())
     }
@@ -242,7 +243,7 @@ impl Pair {
             Step::Request(agent, what, scope) => {
                 let (agent, (list, wanted)) = (self.agent(*agent), tags(what));
                 let scope = (*scope > 128).then(|| self.scope(*scope));
-                let mut ask = Ask::new(wanted, why());
+                let mut ask = PermissionRequest::new(wanted, why());
                 ask.scope = scope;
                 let ticket = acting(&agent).and_then(|acting| futures_now(acting.request(ask)));
                 let number = self.plain.request(count, &agent, &list, scope);
@@ -347,9 +348,9 @@ impl Pair {
         let mut below = (agent.clone(), wanted.clone());
         for (place, link) in chain.iter().enumerate() {
             match link {
-                Support::Replaced(_) => prop_assert!(false, "nothing is replaced without a disk"),
-                Support::FreeReading => prop_assert!(place + 1 == chain.len() && self.plain.is_free(&below.1)),
-                Support::Grant(grant) => {
+                ProvenanceStep::Replaced(_) => prop_assert!(false, "nothing is replaced without a disk"),
+                ProvenanceStep::FreeReading => prop_assert!(place + 1 == chain.len() && self.plain.is_free(&below.1)),
+                ProvenanceStep::Grant(grant) => {
                     prop_assert!(
                         grants.contains(grant) && grant.to == below.0 && grant.right.permission.covers(&below.1)
                     );

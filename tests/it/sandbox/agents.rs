@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bestow::{
-    Action, Agent, Answer, Authorization, DecisionSource, DiskPaths, Engine, Error, Event, Holding, Kind, ManualClock,
-    Mode, Permission, Profile, Refusal, Ruled, SandboxFacts, Settings, Timestamp,
+    Action, Agent, Answer, Authorization, DecisionSource, DiskPaths, Engine, Error, Event, InitialGrants, Kind,
+    ManualClock, Mode, Permission, Profile, Refusal, Ruled, SandboxFacts, Settings, Timestamp,
     sandbox::{Command, ExecError, Sandbox},
 };
 
@@ -30,7 +30,7 @@ async fn host(ground: &Ground, protected: &[&str]) -> Host {
     let profile = Profile::new("worker".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
     // These tests concern the abilities of commands, not the requests about them.
     let profile = profile.in_mode(Mode::Bypass);
-    let held = Holding::of([write(&ground.world.workspace()), Permission::Network]);
+    let held = InitialGrants::of([write(&ground.world.workspace()), Permission::Network]);
     let agent = engine.register(profile, held).await.unwrap();
     Host { engine, agent }
 }
@@ -231,7 +231,7 @@ fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too(
             let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
             let denied =
                 bestow::PathGlob::at("private", &ground.world.workspace().parse().unwrap(), bestow::Reach::Below);
-            let policies = bestow::Policies { forbidden: vec![denied.unwrap()], ..Default::default() };
+            let policies = bestow::ToolPolicies { forbidden: vec![denied.unwrap()], ..Default::default() };
             you.set_policies(&run, None, policies).await.unwrap();
             for line in ["echo y > private/b", "cat private/a", "mv private other"] {
                 assert!(exec(line).await.unwrap_err().to_string().contains("denied by a policy"), "{ground}: {line}");
@@ -261,7 +261,7 @@ fn what_a_denied_glob_means_is_kept_from_a_command_that_does_not_name_it() {
             let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
             let workspace = ground.world.workspace();
             let glob = |text| bestow::PathGlob::at(text, &workspace.parse().unwrap(), bestow::Reach::Below).unwrap();
-            let policies = bestow::Policies { forbidden: vec![glob("**/*.secret")], ..Default::default() };
+            let policies = bestow::ToolPolicies { forbidden: vec![glob("**/*.secret")], ..Default::default() };
             let exec = |line: &'static str| host.agent.exec(&ground.sandbox, sh(line), &[]);
             let line = "cd deep/down; for f in $(ls); do cat $f; done";
             assert_eq!(shown(&exec(line).await.unwrap().stdout.bytes), "hush", "{ground}");
@@ -279,7 +279,8 @@ fn a_command_is_decided_before_it_runs_and_a_yes_is_for_just_that_one() {
             let host = host(ground, &[]).await;
             let stands = ground.world.workspace().parse().unwrap();
             let profile = Profile::new("careful".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
-            let agent = host.engine.register(profile, Holding::of([write(&ground.world.workspace())])).await.unwrap();
+            let agent =
+                host.engine.register(profile, InitialGrants::of([write(&ground.world.workspace())])).await.unwrap();
             let you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
             let profile = agent.sandbox_profile(&[write(&ground.world.workspace())]).unwrap();
             let exec = |line: &str| agent.exec_under(&ground.sandbox, profile.clone(), sh(line));
@@ -326,7 +327,7 @@ fn in_mode_on_failure_only_what_the_sandbox_kept_it_from_can_be_asked_for() {
             let host = host(ground, &[]).await;
             let stands = ground.world.workspace().parse().unwrap();
             let profile = Profile::new("bold".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands);
-            let agent = host.engine.register(profile.in_mode(Mode::OnFailure), Holding::nothing()).await.unwrap();
+            let agent = host.engine.register(profile.in_mode(Mode::OnFailure), InitialGrants::nothing()).await.unwrap();
             let _you = host.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test").attend().unwrap();
             let outside = ground.world.text("outside/new");
             let wanted = || Action::write(&outside);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bestow::{
-    Agent, Answer, Engine, Event, Holding, Interaction, Kind, Mode, Permission, Profile, Settings,
+    Agent, Answer, Engine, Event, InitialGrants, Interaction, Kind, Mode, Permission, Profile, Settings,
     sandbox::{Command, Finished, Sandbox, SandboxError},
 };
 
@@ -27,8 +27,8 @@ async fn host(ground: &Ground, held: &[Permission]) -> Host {
         |id: &str| Profile::new(id.parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, stands.parse().unwrap());
     // These tests concern the abilities of commands, not the requests about them.
     let profile = |id: &str| profile(id).in_mode(Mode::Bypass);
-    let agent = engine.register(profile("worker"), Holding::of(held.iter().cloned())).await.unwrap();
-    let other = engine.register(profile("other"), Holding::nothing()).await.unwrap();
+    let agent = engine.register(profile("worker"), InitialGrants::of(held.iter().cloned())).await.unwrap();
+    let other = engine.register(profile("other"), InitialGrants::nothing()).await.unwrap();
     Host { engine, agent, other }
 }
 
@@ -72,7 +72,7 @@ fn a_command_asks_for_its_agent_and_hears_what_a_person_answers() {
             assert_eq!(host.agent.check(&Permission::Network), bestow::Check::Held);
             assert_eq!(host.other.check(&Permission::Network), bestow::Check::NotHeld);
             // The agent is notified too: a request of its command is a request of the agent.
-            assert!(matches!(host.agent.mailbox().try_next(), Some(bestow::Mail::Resolved(_))));
+            assert!(matches!(host.agent.mailbox().try_next(), Some(bestow::Notification::Resolved(_))));
         });
     });
 }
@@ -273,7 +273,7 @@ fn where_nobody_is_asked_a_command_hears_no_at_once() {
             let stands = ground.world.workspace().parse().unwrap();
             let profile = Profile::new("worker".parse().unwrap(), "you".parse().unwrap(), Kind::Cron, stands)
                 .in_mode(Mode::Bypass);
-            let agent = engine.register(profile, Holding::of([Permission::Events])).await.unwrap();
+            let agent = engine.register(profile, InitialGrants::of([Permission::Events])).await.unwrap();
             let command = Command::new(ground.world.text("helper")).args(["request", "@network", "--reason", "x"]);
             let done = agent.exec(&ground.sandbox, command, &[Permission::Events]).await.unwrap();
             assert_eq!(done.code, Some(3), "{ground}: {}", told(&done));

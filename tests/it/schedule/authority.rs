@@ -1,8 +1,9 @@
 //! Tests that a task may do what its agent may do. Each attempt to escalate is carried out.
 
 use bestow::{
-    Access, Action, Answer, Ask, Authorization, Check, Holding, Kind, MemoryStore, Operation, Permission, Place,
-    Profile, Refusal, Rule, Scope, Settings, Skip, TaskEvent, Verdict, Want, schedule::NotStarted,
+    Access, Action, Answer, Authorization, Check, InitialGrants, Kind, MemoryStore, Operation, Permission,
+    PermissionRef, PermissionRequest, Place, Profile, Refusal, Rule, Scope, Settings, Skip, TaskEvent, Verdict,
+    schedule::NotStarted,
 };
 
 use std::sync::Arc;
@@ -21,7 +22,12 @@ async fn permissions_in_a_file_give_nothing_and_leave_one_fact() {
     tasks.run(&task("cron/a")).await.unwrap();
     let (one, other) = (stage.run().await, stage.run().await);
     for run in [one, other] {
-        for wanted in [Want::Network, Want::Events, Want::write("/"), Want::write("/etc/hosts")] {
+        for wanted in [
+            PermissionRef::Network,
+            PermissionRef::Events,
+            PermissionRef::write("/"),
+            PermissionRef::write("/etc/hosts"),
+        ] {
             assert_eq!(run.agent.check(wanted), Check::NotHeld, "{:?} {wanted:?}", run.tasks);
         }
     }
@@ -43,18 +49,18 @@ async fn a_task_gets_what_its_agent_holds_and_loses_what_that_one_loses() {
     let run = stage.run().await;
     let (work, beside) = (stage.path("work/x"), stage.path("other"));
     let own = &run.agent;
-    assert!(own.check(Want::Network).is_held() && own.check(Want::write(work.as_str())).is_held());
-    assert_eq!(own.check(Want::write(beside.as_str())), Check::NotHeld);
+    assert!(own.check(PermissionRef::Network).is_held() && own.check(PermissionRef::write(work.as_str())).is_held());
+    assert_eq!(own.check(PermissionRef::write(beside.as_str())), Check::NotHeld);
     let network = target.grants().unwrap().into_iter().find(|grant| grant.right.permission == Permission::Network);
     stage.engine.revoke(network.unwrap().id, None).await.unwrap();
-    assert_eq!(own.check(Want::Network), Check::NotHeld, "it fell with what it rested on");
+    assert_eq!(own.check(PermissionRef::Network), Check::NotHeld, "it fell with what it rested on");
     // A permission that the agent receives later is available in the next run of the task.
     let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
     you.give(target.id(), Permission::Events, Scope::Always, why()).await.unwrap();
     stage.told_kind("task.finished").await;
     tasks.list().await;
     tasks.run(&task("cron/a")).await.unwrap();
-    assert!(stage.run().await.agent.check(Want::Events).is_held());
+    assert!(stage.run().await.agent.check(PermissionRef::Events).is_held());
 }
 
 #[tokio::test]
@@ -66,15 +72,15 @@ async fn what_a_task_is_given_is_its_own_and_no_other_tasks_nor_its_agents() {
     let tasks = stage.start().await;
     tasks.run(&task("cron/a")).await.unwrap();
     let first = stage.run().await.agent;
-    let ticket = first.request(Ask::new(Permission::Network, why())).await.unwrap();
+    let ticket = first.request(PermissionRequest::new(Permission::Network, why())).await.unwrap();
     let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
     you.answer(ticket.id(), Answer::allow().scope(Scope::Always)).await.unwrap();
     tasks.run(&task("cron/b")).await.unwrap();
     let second = stage.run().await.agent;
-    assert!(first.check(Want::Network).is_held());
-    assert_eq!(second.check(Want::Network), Check::NotHeld);
-    assert_eq!(stage.engine.agent(&id("nightly")).unwrap().check(Want::Network), Check::NotHeld);
-    assert_eq!(second.check(Want::write(stage.path("tasks/cron/a/files").as_str())), Check::NotHeld);
+    assert!(first.check(PermissionRef::Network).is_held());
+    assert_eq!(second.check(PermissionRef::Network), Check::NotHeld);
+    assert_eq!(stage.engine.agent(&id("nightly")).unwrap().check(PermissionRef::Network), Check::NotHeld);
+    assert_eq!(second.check(PermissionRef::write(stage.path("tasks/cron/a/files").as_str())), Check::NotHeld);
 }
 
 #[tokio::test]
@@ -86,11 +92,11 @@ async fn what_is_held_for_the_session_ends_with_the_run() {
     stage.later(60);
     let agent = stage.run().await.agent;
     you.give(agent.id(), Permission::Network, Scope::Session, why()).await.unwrap();
-    assert!(agent.check(Want::Network).is_held());
+    assert!(agent.check(PermissionRef::Network).is_held());
     stage.told_kind("task.finished").await;
     tasks.list().await;
     stage.later(60);
-    assert_eq!(stage.run().await.agent.check(Want::Network), Check::NotHeld);
+    assert_eq!(stage.run().await.agent.check(PermissionRef::Network), Check::NotHeld);
 }
 
 /// The attack: a file names the strongest agent. The choice of the agent decides what the task may do, so the policy
@@ -113,7 +119,7 @@ async fn a_file_that_names_a_stronger_agent_does_not_run_unless_the_policy_lets_
     stage.change = |settings| settings.agents = ["lead".parse().unwrap()].into();
     let tasks = stage.start().await;
     tasks.run(&task("cron/a")).await.unwrap();
-    assert!(stage.run().await.agent.check(Want::Network).is_held());
+    assert!(stage.run().await.agent.check(PermissionRef::Network).is_held());
 }
 
 /// The attack: an agent whose workspace holds the tasks creates one for a stronger agent. The file calls of the engine
@@ -257,7 +263,7 @@ async fn the_names_of_tasks_own_agents_cannot_be_taken() {
         let created = mallory.create(named(name, Kind::Permanent), &[], why()).await;
         assert_eq!(crate::support::refusal(created), refused);
         for kind in [Kind::Cron, Kind::Heartbeat, Kind::Foreground] {
-            let registered = stage.engine.register(named(name, kind), Holding::default()).await;
+            let registered = stage.engine.register(named(name, kind), InitialGrants::default()).await;
             assert_eq!(crate::support::refusal(registered), refused, "nor does the host lend itself to it by mistake");
         }
         let configured = stage.engine.configure(policy(Settings::default(), &[(name, "you", &[])])).await;
@@ -272,7 +278,7 @@ async fn the_names_of_tasks_own_agents_cannot_be_taken() {
     let tasks = stage.start().await;
     tasks.run(&task("cron/a")).await.unwrap();
     let run = stage.run().await;
-    assert!(run.agent.id() == &id("cron:a") && run.agent.check(Want::Network).is_held());
+    assert!(run.agent.id() == &id("cron:a") && run.agent.check(PermissionRef::Network).is_held());
 }
 
 /// The attack: the file has a second name in a directory that an agent may write.
@@ -335,7 +341,7 @@ async fn nothing_that_a_task_writes_of_its_own_is_read_as_more_than_text() {
     tasks.run(&task("cron/a")).await.unwrap();
     let again = stage.run().await;
     assert_eq!(again.prompt, "x");
-    assert_eq!(again.agent.check(Want::Network), Check::NotHeld);
+    assert_eq!(again.agent.check(PermissionRef::Network), Check::NotHeld);
 }
 
 /// The attack: a state file, written around the engine, contains more than a state.
@@ -350,7 +356,7 @@ async fn a_state_that_says_more_than_a_state_counts_as_nothing() {
     let tasks = stage.start().await;
     assert!(stage.told_kind("task.trouble").await.to_string().contains("counts as nothing"));
     tasks.run(&task("cron/a")).await.unwrap();
-    assert_eq!(stage.run().await.agent.check(Want::Network), Check::NotHeld);
+    assert_eq!(stage.run().await.agent.check(PermissionRef::Network), Check::NotHeld);
 }
 
 /// The attack: a task outlives its agent.
@@ -362,9 +368,9 @@ async fn a_task_whose_agent_is_retired_holds_nothing_and_does_not_run_again() {
     let _tasks = stage.start_hanging().await;
     stage.later(60);
     let run = stage.run().await;
-    assert!(run.agent.check(Want::Network).is_held());
+    assert!(run.agent.check(PermissionRef::Network).is_held());
     stage.engine.retire(target.id()).await.unwrap();
-    assert_ne!(run.agent.check(Want::Network), Check::Held, "while it runs");
+    assert_ne!(run.agent.check(PermissionRef::Network), Check::Held, "while it runs");
     stage.later(60);
     assert_eq!(
         stage.told_kind("task.finished").await,
@@ -515,7 +521,7 @@ async fn rules_for_an_agent_bind_its_tasks() {
         let tasks = stage.start().await;
         tasks.run(&task("cron/a")).await.unwrap();
         let agent = stage.run().await.agent;
-        assert!(agent.check(Want::Network).is_held());
+        assert!(agent.check(PermissionRef::Network).is_held());
         let authorization = agent.authorize(Action::network("example.com")).await.unwrap();
         let decided = match &authorization {
             Authorization::Allowed(_) | Authorization::Updated(..) => bestow::Effect::Allow,

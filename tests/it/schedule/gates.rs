@@ -1,8 +1,8 @@
 //! Tests of gates: a gate runs in the sandbox with its declared permissions, and decides if its task runs.
 
 use bestow::{
-    Answer, Event, GateOutcome, Kind, Mail, Mode, OnMissing, Operation, Outcome, Permission, Place, Rule, Ruled, Scope,
-    Skip, TaskEvent, Verdict, Want,
+    Answer, Event, GateOutcome, Kind, Mode, Notification, OnMissing, Operation, Outcome, Permission, PermissionRef,
+    Place, Rule, Ruled, Scope, Skip, TaskEvent, Verdict,
     schedule::{TaskRun, Tasks},
 };
 
@@ -147,7 +147,7 @@ async fn what_a_gate_writes_stands_below_the_first_marker_whatever_it_is() {
     let (task, output) = run.prompt.split_once("\n\n## Gate output\n\n").unwrap();
     assert_eq!(task, "Do it.");
     assert!(output.starts_with("x\n\n## Gate output") && output.ends_with("Obey."), "{output}");
-    assert_eq!(run.agent.check(Want::Network), bestow::Check::NotHeld);
+    assert_eq!(run.agent.check(PermissionRef::Network), bestow::Check::NotHeld);
 }
 
 #[tokio::test]
@@ -267,7 +267,7 @@ async fn by_default_a_task_whose_gate_lacks_something_runs_unchecked_and_its_age
         outcome: GateOutcome::Unchecked { missing },
         runs: true,
     };
-    assert_eq!(told, [Mail::Task(event)]);
+    assert_eq!(told, [Notification::Task(event)]);
     assert!(told[0].is_silent());
     assert_eq!(told[0].to_string(), "the gate of cron/a was not asked, since its agent lacks @network; the task runs");
 }
@@ -300,7 +300,7 @@ async fn asking() -> (Stage, Tasks, bestow::Connection) {
 async fn with_ask_a_person_is_asked_through_the_latest_foreground_agent_and_a_yes_lets_it_run() {
     let (mut stage, tasks, mut user) = asking().await;
     tasks.run(&task("cron/a")).await.unwrap();
-    let Some(bestow::ToPerson::Ask(question)) = user.next().await else { panic!() };
+    let Some(bestow::Prompt::Ask(question)) = user.next().await else { panic!() };
     assert_eq!(question.from, id("cron:a"));
     assert!(question.to_string().contains("the gate of the scheduled task cron/a needs it"), "{question}");
     stage.later(2);
@@ -309,8 +309,11 @@ async fn with_ask_a_person_is_asked_through_the_latest_foreground_agent_and_a_ye
     you.answer(question.id, Answer::allow()).await.unwrap();
     let run = stage.run().await;
     assert_eq!(run.gates, [(task("cron/a"), GateOutcome::Passed)]);
-    assert!(run.agent.check(Want::Network).is_held());
-    assert!(!stage.engine.agent(&id("nightly")).unwrap().check(Want::Network).is_held(), "it is the task's own");
+    assert!(run.agent.check(PermissionRef::Network).is_held());
+    assert!(
+        !stage.engine.agent(&id("nightly")).unwrap().check(PermissionRef::Network).is_held(),
+        "it is the task's own"
+    );
 }
 
 /// W-38 of the first engine: a request for each run, after each denial.
@@ -319,7 +322,7 @@ async fn after_a_no_nobody_is_asked_again_until_the_file_changes() {
     let (mut stage, tasks, mut user) = asking().await;
     let you = stage.engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
     tasks.run(&task("cron/a")).await.unwrap();
-    let Some(bestow::ToPerson::Ask(question)) = user.next().await else { panic!() };
+    let Some(bestow::Prompt::Ask(question)) = user.next().await else { panic!() };
     you.answer(question.id, Answer::deny()).await.unwrap();
     let Skip::NotAllowed { why, .. } = skipped(&mut stage).await else { panic!() };
     assert!(why.contains("denied"), "{why}");
@@ -334,7 +337,7 @@ async fn after_a_no_nobody_is_asked_again_until_the_file_changes() {
     tasks.look().await;
     tasks.run(&task("cron/a")).await.unwrap();
     loop {
-        if let Some(bestow::ToPerson::Ask(again)) = user.next().await {
+        if let Some(bestow::Prompt::Ask(again)) = user.next().await {
             assert_ne!(again.id, question.id);
             break;
         }
@@ -350,7 +353,7 @@ async fn skipped(stage: &mut Stage) -> Skip {
 async fn a_question_that_nobody_answers_ends_and_the_task_does_not_run() {
     let (mut stage, tasks, mut user) = asking().await;
     tasks.run(&task("cron/a")).await.unwrap();
-    let Some(bestow::ToPerson::Ask(_)) = user.next().await else { panic!() };
+    let Some(bestow::Prompt::Ask(_)) = user.next().await else { panic!() };
     stage.later(5);
     let Skip::NotAllowed { why, .. } = skipped(&mut stage).await else { panic!() };
     assert!(why.contains(&Outcome::Expired.to_string()), "{why}");

@@ -1,6 +1,6 @@
 //! Tests of the runs that files cause.
 
-use bestow::{CatchUp, Kind, Skip, TaskEnd, TaskEvent, Want, schedule::NotStarted};
+use bestow::{CatchUp, Kind, PermissionRef, Skip, TaskEnd, TaskEvent, schedule::NotStarted};
 
 use super::stage::{Stage, moment, task};
 
@@ -382,7 +382,7 @@ async fn a_task_without_an_agent_is_for_the_only_one_of_its_kind_and_with_two_it
     stage.cron("a", "schedule: \"0 * * * *\"\nagent: weekly", "x");
     tasks.look().await;
     tasks.run(&task("cron/a")).await.unwrap();
-    assert!(stage.run().await.agent.check(Want::Network).is_held());
+    assert!(stage.run().await.agent.check(PermissionRef::Network).is_held());
 }
 
 /// A correction of a wrong wall clock shifts no schedule (T3).

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::Arc, time::Duration};
 
 use bestow::{
-    Agent, Clock, DiskPaths, Engine, Event, Holding, Kind, ManualClock, MemoryStore, Permission, Profile,
+    Agent, Clock, DiskPaths, Engine, Event, InitialGrants, Kind, ManualClock, MemoryStore, Permission, Profile,
     SanitizedPath, Settings, Subscription, TaskEvent, TaskId, TaskSettings, Timestamp,
     schedule::{Scheduler, TaskRun, Tasks},
 };
@@ -68,7 +68,7 @@ impl Stage {
     /// Registers an agent of `you` with the working directory `work`. Paths in tags are below the place.
     pub(crate) async fn agent(&self, id: &str, kind: Kind, holds: &[&str]) -> Agent {
         let profile = Profile::new(id.parse().unwrap(), "you".parse().unwrap(), kind, self.path("work"));
-        self.engine.register(profile, Holding::of(holds.iter().map(|tag| self.tag(tag)))).await.unwrap()
+        self.engine.register(profile, InitialGrants::of(holds.iter().map(|tag| self.tag(tag)))).await.unwrap()
     }
 
     pub(crate) fn tag(&self, tag: &str) -> Permission {

@@ -3,7 +3,7 @@
 use std::{fs, process::Stdio};
 
 use bestow::{
-    Answer, AsWritten, Engine, Holding, Kind, Profile, Settings, ToPerson,
+    Answer, AsWritten, Engine, InitialGrants, Kind, Profile, Prompt, Settings,
     stdio::{Bot, Ended, ErrorCode, FromAgent, FromConnector, ToAgent, ToConnector},
 };
 use serde_json::Value;
@@ -98,13 +98,13 @@ async fn the_bot_in_twenty_lines_does_what_it_should() {
     let dir = directory.path().to_str().unwrap();
     for (name, kind) in [("lead", Kind::Foreground), ("bot", Kind::Subagent)] {
         let profile = Profile::new(id(name), owner.clone(), kind, dir.parse().unwrap());
-        engine.register(profile, Holding::nothing()).await.unwrap();
+        engine.register(profile, InitialGrants::nothing()).await.unwrap();
     }
     let mut user = engine.connect(&id("lead")).unwrap();
     let mut command = Command::new("python3");
     command.arg("-c").arg(program).stderr(Stdio::null());
     let mut running = Bot::agent(&engine, &id("bot")).unwrap().spawn(command).unwrap();
-    let Some(ToPerson::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
+    let Some(Prompt::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
     assert!(!directory.path().join("hello.txt").exists());
     let answer = Answer::allow().scope(bestow::Scope::Once);
     engine.approver(&owner, "ann".parse().unwrap(), "test").answer(request.id, answer).await.unwrap();

@@ -1,15 +1,15 @@
 //! Tests of bots that write nonsense, never read, or die.
 
 use bestow::{
-    Ask, Check, Error, Event, Heard, Refusal, Route, ToPerson, Want,
+    Check, Delivery, Error, Event, PermissionRef, PermissionRequest, Prompt, Refusal, Route,
     stdio::{Bot, Ended, Limits},
 };
 use tokio::io::AsyncWriteExt;
 
 use super::{Wire, engine, id, soon, write};
 
-fn ask() -> Ask {
-    Ask::new(write("/ws/site"), "to build".parse().unwrap())
+fn ask() -> PermissionRequest {
+    PermissionRequest::new(write("/ws/site"), "to build".parse().unwrap())
 }
 
 const CHECK: &str = r#"{"type":"check_permission","permission":"@network"}"#;
@@ -34,7 +34,7 @@ async fn a_line_that_is_cut_off_by_the_end_is_not_obeyed() {
     bot.writer.write_all(give.as_bytes()).await.unwrap();
     bot.writer.shutdown().await.unwrap();
     assert_eq!(bot.ended().await, Ended::Closed);
-    assert_eq!(engine.check(&id("worker"), Want::write("/ws/site")), Check::NotHeld);
+    assert_eq!(engine.check(&id("worker"), PermissionRef::write("/ws/site")), Check::NotHeld);
 }
 
 #[tokio::test]
@@ -136,17 +136,17 @@ async fn an_agent_that_talks_without_end_does_not_cost_its_user_the_questions() 
     let mut user = engine.connect(&id("lead")).unwrap();
     let lead = engine.agent(&id("lead")).unwrap();
     let mut shown = 0;
-    while lead.say("blah").await.unwrap() == Heard::Shown {
+    while lead.say("blah").await.unwrap() == Delivery::Shown {
         shown += 1;
     }
     assert!(shown > 100);
     engine.agent(&id("worker")).unwrap().request(ask()).await.unwrap();
     for _ in 0..shown {
-        assert!(matches!(user.next().await, Some(ToPerson::Said { .. })));
+        assert!(matches!(user.next().await, Some(Prompt::Said { .. })));
     }
-    assert!(matches!(user.next().await, Some(ToPerson::Ask(_))));
+    assert!(matches!(user.next().await, Some(Prompt::Ask(_))));
     drop(user);
-    assert_eq!(lead.say("anybody?").await, Ok(Heard::ByNobody));
+    assert_eq!(lead.say("anybody?").await, Ok(Delivery::ByNobody));
 }
 
 #[tokio::test]

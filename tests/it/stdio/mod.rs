@@ -17,7 +17,7 @@ mod words;
 use std::{future::Future, path::Path, sync::Arc, time::Duration};
 
 use bestow::{
-    AgentId, AsWritten, Engine, Holding, Kind, ManualClock, Permission, Profile, Settings, Timestamp,
+    AgentId, AsWritten, Engine, InitialGrants, Kind, ManualClock, Permission, Profile, Settings, Timestamp,
     stdio::{Bot, Ended},
 };
 use serde_json::Value;
@@ -52,9 +52,9 @@ fn clock() -> Arc<ManualClock> {
 /// Creates an engine with a lead that may write `/ws`, a second lead, and a worker that holds nothing.
 async fn engine() -> Engine {
     let engine = Engine::on(Settings::default(), clock(), Arc::new(AsWritten)).unwrap();
-    engine.register(profile("lead", Kind::Foreground), Holding::of([write("/ws")])).await.unwrap();
-    engine.register(profile("second", Kind::Foreground), Holding::nothing()).await.unwrap();
-    engine.register(profile("worker", Kind::Subagent), Holding::nothing()).await.unwrap();
+    engine.register(profile("lead", Kind::Foreground), InitialGrants::of([write("/ws")])).await.unwrap();
+    engine.register(profile("second", Kind::Foreground), InitialGrants::nothing()).await.unwrap();
+    engine.register(profile("worker", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     engine
 }
 

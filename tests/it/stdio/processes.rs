@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use bestow::{
-    Answer, Ask, Event, Outcome, Recorded, Route, Subscription, ToPerson,
+    Answer, Event, Outcome, PermissionRequest, Prompt, Recorded, Route, Subscription,
     stdio::{Bot, Ended, Exit, Limits},
 };
 use tokio::process::Command;
@@ -41,7 +41,7 @@ async fn a_process_asks_and_gets_its_answer() {
     let sink = Arc::clone(&log);
     let bot = Bot::agent(&engine, &id("worker")).unwrap();
     let mut running = bot.stderr(move |line| sink.lock().unwrap().push(line.to_owned())).spawn(shell(script)).unwrap();
-    let Some(ToPerson::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
+    let Some(Prompt::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
     let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
     you.answer(request.id, Answer::allow()).await.unwrap();
     let Exit { ended, status, .. } = soon("the exit", running.wait()).await;
@@ -59,8 +59,12 @@ async fn a_connector_that_dies_is_noticed_and_its_questions_go_to_the_next() {
     let mut running = console.spawn(shell("read hello; read question; kill -9 $$")).unwrap();
     heard(&mut events, |event| matches!(event, Event::CarrierConnected { agent } if *agent == id("lead"))).await;
     engine.user_active(&id("lead")).await.unwrap();
-    let ticket =
-        engine.agent(&id("worker")).unwrap().request(Ask::new(write("/ws/a"), "why".parse().unwrap())).await.unwrap();
+    let ticket = engine
+        .agent(&id("worker"))
+        .unwrap()
+        .request(PermissionRequest::new(write("/ws/a"), "why".parse().unwrap()))
+        .await
+        .unwrap();
     heard(&mut events, |event| matches!(event, Event::Routed { route: Route::Carrier(to), .. } if *to == id("lead")))
         .await;
     heard(&mut events, |event| matches!(event, Event::CarrierDisconnected { agent } if *agent == id("lead"))).await;
@@ -121,7 +125,7 @@ async fn a_question_of_an_agent_whose_bot_died_is_answered_all_the_same() {
     let mut user = engine.connect(&id("lead")).unwrap();
     let ask = r#"echo '{"type":"request_permission","permission":"@network","reason":"before I die"}'; read a; read b"#;
     let mut running = Bot::agent(&engine, &id("worker")).unwrap().spawn(shell(ask)).unwrap();
-    let Some(ToPerson::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
+    let Some(Prompt::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
     soon("the exit", running.wait()).await;
     let ticket = engine.agent(&id("worker")).unwrap().ticket(request.id).unwrap();
     let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");

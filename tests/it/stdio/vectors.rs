@@ -10,7 +10,8 @@ use std::{
 };
 
 use bestow::{
-    ApproverId, AsWritten, Engine, Holding, Kind, ManualClock, Name, OnNoUser, OwnerId, Permission, Profile, Settings,
+    ApproverId, AsWritten, Engine, InitialGrants, Kind, ManualClock, Name, OnNoUser, OwnerId, Permission, Profile,
+    Settings,
     stdio::{Bot, Limits},
 };
 use serde::Deserialize;
@@ -97,7 +98,7 @@ async fn world(vector: &mut Vector) -> World {
     for given in std::mem::take(&mut vector.agents) {
         let profile = Profile::new(id(&given.id), given.owner, given.kind, "/ws".parse().unwrap());
         let profile = if let Some(name) = given.name { profile.named(name) } else { profile };
-        engine.register(profile, Holding::of(given.holds).passing_on(given.grant_only)).await.unwrap();
+        engine.register(profile, InitialGrants::of(given.holds).passing_on(given.grant_only)).await.unwrap();
     }
     let bots = std::mem::take(&mut vector.bots);
     World { engine, clock, limits, bots, wires: HashMap::new(), bound: HashMap::new() }

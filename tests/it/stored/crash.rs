@@ -10,7 +10,7 @@ use std::{
 };
 
 use bestow::{
-    Answer, AsWritten, Check, Engine, Error, Holding, Kind, RequestId, Scope, SystemClock,
+    Answer, AsWritten, Check, Engine, Error, InitialGrants, Kind, RequestId, Scope, SystemClock,
     journal::{Journal, RealDisk, audit},
 };
 
@@ -51,7 +51,7 @@ async fn live_until_killed(engine: Engine, writer: usize, life: String, mut rand
     let (name, you) =
         (id(&format!("w{writer}")), engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test"));
     if engine.agent(&name).is_err() {
-        engine.register(profile(name.as_str(), "you", Kind::Cron), Holding::nothing()).await.unwrap();
+        engine.register(profile(name.as_str(), "you", Kind::Cron), InitialGrants::nothing()).await.unwrap();
     }
     let agent = engine.agent(&name).unwrap();
     for step in 0_u64.. {
@@ -72,7 +72,7 @@ async fn live_until_killed(engine: Engine, writer: usize, life: String, mut rand
                 say(&format!("gone {taken}"));
             }
             other => {
-                let ticket = agent.request(bestow::Ask::new(tag(&wanted), why())).await.unwrap();
+                let ticket = agent.request(bestow::PermissionRequest::new(tag(&wanted), why())).await.unwrap();
                 say(&format!("asked {}", ticket.id()));
                 let answer = if other == 6 { Answer::allow().scope(Scope::Always) } else { Answer::deny() };
                 say(&format!("try {wanted}"));

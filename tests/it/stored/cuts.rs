@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc};
 
 use bestow::{
-    Action, Answer, Approver, Authorization, DiskPaths, Engine, Holding, Kind, Mode, Operation, Scope, Settings,
+    Action, Answer, Approver, Authorization, DiskPaths, Engine, InitialGrants, Kind, Mode, Operation, Scope, Settings,
     SystemClock, Ticket, Tool, Tools, Verdict,
     journal::{
         Journal, RealDisk, SEGMENT,
@@ -208,7 +208,7 @@ async fn what_was_set_aside_is_never_overwritten() {
     for segment in [SEGMENT, 1] {
         let place = Place::new(FILE);
         let engine = place.engine_of(SEGMENT).await;
-        engine.register(profile("lead", "you", Kind::Foreground), Holding::of([])).await.unwrap();
+        engine.register(profile("lead", "you", Kind::Foreground), InitialGrants::of([])).await.unwrap();
         let records = place.records();
         engine.shutdown().await;
         drop(engine);
@@ -243,7 +243,7 @@ async fn what_was_set_aside_is_never_overwritten() {
 async fn a_cut_that_is_done_again_after_a_kill_takes_no_no_for_another() {
     let place = Place::new(FILE);
     let engine = place.engine_of(SEGMENT).await;
-    engine.register(profile("lead", "you", Kind::Foreground), Holding::of([])).await.unwrap();
+    engine.register(profile("lead", "you", Kind::Foreground), InitialGrants::of([])).await.unwrap();
     let records = place.records();
     let yes = asked(&engine, "npm run build").await;
     eve(&engine).answer(yes.id(), Answer::allow().scope(Scope::Always)).await.unwrap();

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bestow::{
-    Check, Engine, Error, Holding, Kind, OpenError, Permission, Refusal, Settings, Want,
+    Check, Engine, Error, InitialGrants, Kind, OpenError, Permission, PermissionRef, Refusal, Settings,
     journal::{Journal, JournalError},
 };
 
@@ -25,11 +25,12 @@ async fn an_engine_goes_on_where_the_one_before_ended() {
     let directory = tempfile::tempdir().unwrap();
     let state = directory.path().join("state");
     let engine = Engine::durable(Settings::default(), &state).await.unwrap();
-    let ann = engine.register(profile("ann", "you", Kind::Cron), Holding::of([Permission::Network])).await.unwrap();
-    assert_eq!(ann.check(Want::Network), Check::Held);
+    let ann =
+        engine.register(profile("ann", "you", Kind::Cron), InitialGrants::of([Permission::Network])).await.unwrap();
+    assert_eq!(ann.check(PermissionRef::Network), Check::Held);
     engine.shutdown().await;
     let engine = Engine::durable(Settings::default(), &state).await.unwrap();
-    assert_eq!(engine.check(&id("ann"), Want::Network), Check::Held);
+    assert_eq!(engine.check(&id("ann"), PermissionRef::Network), Check::Held);
 }
 
 /// The attack: a user who can rename the directory replaces it with an older copy, or removes all permanent denials.
@@ -95,7 +96,7 @@ async fn the_directory_is_free_when_the_last_handle_is_gone() {
     let directory = tempfile::tempdir().unwrap();
     let state = directory.path().join("state");
     let engine = Engine::durable(Settings::default(), &state).await.unwrap();
-    let ann = engine.register(profile("ann", "you", Kind::Cron), Holding::nothing()).await.unwrap();
+    let ann = engine.register(profile("ann", "you", Kind::Cron), InitialGrants::nothing()).await.unwrap();
     drop(engine);
     drop(ann);
     // The journal's own thread may still be ending.
@@ -110,13 +111,17 @@ async fn no_agent_reaches_the_state_directory() {
     let state = directory.path().join("state");
     let engine = Engine::durable(Settings::default(), &state).await.unwrap();
     let all = Permission::write("/".parse().unwrap());
-    let root = engine.register(profile("root", "you", Kind::Cron), Holding::of([all])).await.unwrap();
+    let root = engine.register(profile("root", "you", Kind::Cron), InitialGrants::of([all])).await.unwrap();
     let journal = state.join(format!("journal-{:020}.jsonl", 1));
     let journal = journal.to_str().unwrap();
-    assert_eq!((root.check(Want::write(journal)), root.check(Want::read(journal))), (Check::NotHeld, Check::NotHeld));
+    assert_eq!(
+        (root.check(PermissionRef::write(journal)), root.check(PermissionRef::read(journal))),
+        (Check::NotHeld, Check::NotHeld)
+    );
     assert!(root.fs().write(journal, "{}").await.is_err());
-    let asked =
-        root.request(bestow::Ask::new(Permission::read(journal.parse().unwrap()), "to see".parse().unwrap())).await;
+    let asked = root
+        .request(bestow::PermissionRequest::new(Permission::read(journal.parse().unwrap()), "to see".parse().unwrap()))
+        .await;
     assert!(matches!(asked, Err(Error::Refused(Refusal::Protected(_)))), "{asked:?}");
 }
 
@@ -131,9 +136,9 @@ async fn a_policy_file_and_a_state_directory_go_together() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     let engine = Engine::open_durable(&file, &state).await.unwrap();
     let before = engine.grants().unwrap();
-    assert_eq!(engine.check(&id("a"), Want::Network), Check::Held);
+    assert_eq!(engine.check(&id("a"), PermissionRef::Network), Check::Held);
     let lock = state.join("LOCK");
-    assert_eq!(engine.check(&id("a"), Want::read(lock.to_str().unwrap())), Check::NotHeld, "it is protected");
+    assert_eq!(engine.check(&id("a"), PermissionRef::read(lock.to_str().unwrap())), Check::NotHeld, "it is protected");
     engine.shutdown().await;
     let engine = Engine::open_durable(&file, &state).await.unwrap();
     assert_eq!(engine.grants().unwrap(), before, "the same lines are the same grants");
@@ -141,8 +146,8 @@ async fn a_policy_file_and_a_state_directory_go_together() {
     // A permission that a person removed from the file while no engine ran is gone.
     fs::write(&file, text.replace("\"@network\", ", "")).unwrap();
     let engine = Engine::open_durable(&file, &state).await.unwrap();
-    assert_eq!(engine.check(&id("a"), Want::Network), Check::NotHeld);
-    assert_eq!(engine.check(&id("a"), Want::read(lock.to_str().unwrap())), Check::NotHeld);
+    assert_eq!(engine.check(&id("a"), PermissionRef::Network), Check::NotHeld);
+    assert_eq!(engine.check(&id("a"), PermissionRef::read(lock.to_str().unwrap())), Check::NotHeld);
     engine.shutdown().await;
     fs::write(&file, "agents = 1").unwrap();
     assert!(matches!(Engine::open_durable(&file, &state).await, Err(OpenError::Config(_))));

@@ -43,13 +43,14 @@ fn path(number: usize) -> String {
 /// Runs a life with everything that can be lost. It continues after every failure.
 async fn live(world: &World) -> Acknowledged {
     let mut told = Acknowledged::default();
-    let made =
-        world.engine.register(crate::support::profile("ann", "you", bestow::Kind::Cron), bestow::Holding::nothing());
+    let made = world
+        .engine
+        .register(crate::support::profile("ann", "you", bestow::Kind::Cron), bestow::InitialGrants::nothing());
     drop(made.await);
     drop(
         world
             .engine
-            .register(crate::support::profile("bob", "you", bestow::Kind::Cron), bestow::Holding::nothing())
+            .register(crate::support::profile("bob", "you", bestow::Kind::Cron), bestow::InitialGrants::nothing())
             .await,
     );
     let you = world.you();

@@ -2,7 +2,7 @@
 
 use std::{env, fs, path::Path, process::Command, time::Duration};
 
-use bestow::{Check, Engine, Error, Event, Scope, Subscription, Want, journal::audit};
+use bestow::{Check, Engine, Error, Event, PermissionRef, Scope, Subscription, journal::audit};
 
 use crate::support::{check, id, owner, tag, why};
 
@@ -56,28 +56,36 @@ async fn live(small: &Path) {
     };
     assert!(matches!(&refused, Error::Store(why) if why.to_string().contains("make room")), "{refused}");
     you.revoke(kept[0], None).await.unwrap();
-    assert_eq!(ann.check(Want::write("/kept")), Check::NotHeld, "what is taken away is stored from the reserve");
+    assert_eq!(
+        ann.check(PermissionRef::write("/kept")),
+        Check::NotHeld,
+        "what is taken away is stored from the reserve"
+    );
 
     let deny = "[[agents.ann.rules]]\nverdict = \"deny\"\noperation = \"command.execute\"\n";
     save(policy.path(), "\"@events\", \"@write:/new\"", deny);
     let Event::ConfigRejected { why } = next(&mut events, "config.rejected").await else { panic!("another event") };
     assert!(why.contains("what it takes away is in force, the rest follows"), "{why}");
     assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::NotHeld, Check::Held));
-    assert_eq!(ann.check(Want::write("/new")), Check::NotHeld);
+    assert_eq!(ann.check(PermissionRef::write("/new")), Check::NotHeld);
     let command = bestow::Action::command("ls");
     assert_eq!(ann.verdict(&command).unwrap(), bestow::Verdict::Deny);
 
     fs::remove_file(small.join("filler")).unwrap();
     next(&mut events, "config.reloaded").await;
-    assert_eq!(ann.check(Want::write("/new")), Check::Held, "with room the rest follows, though nobody saves again");
+    assert_eq!(
+        ann.check(PermissionRef::write("/new")),
+        Check::Held,
+        "with room the rest follows, though nobody saves again"
+    );
     engine.shutdown().await;
     drop((ann, you, engine));
     audit::verify(&state, None).unwrap();
     let again = Engine::durable(bestow::Settings::default(), &state).await.unwrap();
     let ann = again.agent(&id("ann")).unwrap();
-    let kept = (0..given).all(|number| ann.check(Want::write(&format!("/given/{number}"))) == Check::Held);
+    let kept = (0..given).all(|number| ann.check(PermissionRef::write(&format!("/given/{number}"))) == Check::Held);
     assert!(kept, "everything that was acknowledged is there");
-    assert_eq!((ann.check(Want::write("/kept")), check(&ann, "@network")), (Check::NotHeld, Check::NotHeld));
+    assert_eq!((ann.check(PermissionRef::write("/kept")), check(&ann, "@network")), (Check::NotHeld, Check::NotHeld));
     println!("came to its end");
 }
 

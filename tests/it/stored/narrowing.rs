@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bestow::{
-    Action, Agent, Check, Error, Event, Operation, PathGlob, PathPolicy, Place, Policies, Policy, Rule, Verdict, Want,
+    Action, Agent, Check, Error, Event, Operation, PathGlob, PathPolicy, PermissionRef, Place, Policy, Rule,
+    ToolPolicies, Verdict,
 };
 
 use super::{
@@ -58,7 +59,7 @@ fn after() -> Policy {
 fn view(world: &World, ann: &Agent) -> (Check, Check, Check, bestow::Effect, Vec<String>) {
     let agents = world.engine.agents().unwrap().iter().map(|profile| profile.id.to_string()).collect();
     let command = ann.verdict(&Action::command("ls")).unwrap();
-    (check(ann, "@network"), check(ann, "@events"), ann.check(Want::write("/ws/closed/x")), command, agents)
+    (check(ann, "@network"), check(ann, "@events"), ann.check(PermissionRef::write("/ws/closed/x")), command, agents)
 }
 
 #[tokio::test]
@@ -104,14 +105,14 @@ async fn policies_say_no_at_once_and_yes_only_when_they_are_stored() {
         let run = bot.explain(&Action::read("/ws")).unwrap().decision.run;
         let glob = |text: &str| PathGlob::try_from(text.to_owned()).unwrap();
         let ask = PathPolicy { default: Some(Verdict::Ask), ..PathPolicy::default() };
-        let set = Policies { read: ask.clone(), write: ask, ..Policies::default() };
+        let set = ToolPolicies { read: ask.clone(), write: ask, ..ToolPolicies::default() };
         world.you().set_policies(&run, None, set).await.unwrap();
         let verdict = |action: Action| bot.verdict(&action).unwrap();
         assert_eq!(verdict(Action::write("/ws/a")), Verdict::Ask, "{failing}");
         fail(&disk);
         let open = PathPolicy { allow: vec![glob("/ws/**")], deny: vec![glob("/ws/no/**")], default: None };
         let commands = vec!["ls **".parse().unwrap()];
-        let set = Policies { read: open.clone(), write: open, deny_commands: commands, ..Policies::default() };
+        let set = ToolPolicies { read: open.clone(), write: open, deny_commands: commands, ..ToolPolicies::default() };
         let told = world.you().set_policies(&run, None, set).await;
         assert!(matches!(&told, Err(Error::Store(_))), "{failing}: {told:?}");
         assert_eq!(verdict(Action::write("/ws/no/a")), Verdict::Deny, "{failing}");

@@ -2,7 +2,9 @@
 
 use std::{pin::Pin, task::Poll};
 
-use bestow::{Answer, Ask, Check, Error, Event, Kind, MemoryStore, Scope, StoreFault, ToPerson, Want};
+use bestow::{
+    Answer, Check, Error, Event, Kind, MemoryStore, PermissionRef, PermissionRequest, Prompt, Scope, StoreFault,
+};
 
 use super::held::{HeldStore, world};
 use crate::support::{ask, check, heard, id, mail, settle, tag, why};
@@ -239,7 +241,7 @@ async fn a_connection_shows_each_question_once_and_only_when_it_is_stored() {
     store.store_all();
     let second = second.await.unwrap();
     for wanted in [first.id(), second.id()] {
-        let Some(ToPerson::Ask(request)) = user.next().await else { panic!("no question") };
+        let Some(Prompt::Ask(request)) = user.next().await else { panic!("no question") };
         assert_eq!(request.id, wanted);
     }
     let more = tokio::time::timeout(std::time::Duration::ZERO, user.next()).await;
@@ -256,13 +258,22 @@ async fn settings_that_narrow_are_in_force_at_once_and_what_widens_is_not() {
         crate::support::policy(settings, &[])
     };
     world.engine.configure(policy("/a")).await.unwrap();
-    assert_eq!((ann.check(Want::write("/a/x")), ann.check(Want::write("/b/x"))), (Check::NotHeld, Check::Held));
+    assert_eq!(
+        (ann.check(PermissionRef::write("/a/x")), ann.check(PermissionRef::write("/b/x"))),
+        (Check::NotHeld, Check::Held)
+    );
     store.hold();
     let changed = begun(world.engine.configure(policy("/b"))).await;
-    assert_eq!((ann.check(Want::write("/a/x")), ann.check(Want::write("/b/x"))), (Check::NotHeld, Check::NotHeld));
+    assert_eq!(
+        (ann.check(PermissionRef::write("/a/x")), ann.check(PermissionRef::write("/b/x"))),
+        (Check::NotHeld, Check::NotHeld)
+    );
     store.store_all();
     changed.await.unwrap();
-    assert_eq!((ann.check(Want::write("/a/x")), ann.check(Want::write("/b/x"))), (Check::Held, Check::NotHeld));
+    assert_eq!(
+        (ann.check(PermissionRef::write("/a/x")), ann.check(PermissionRef::write("/b/x"))),
+        (Check::Held, Check::NotHeld)
+    );
 }
 
 #[tokio::test]
@@ -283,7 +294,7 @@ async fn an_answer_is_seen_by_the_asker_when_it_is_stored() {
     let store = HeldStore::new(Vec::new());
     let world = world(store.clone()).await;
     let ann = world.worker("ann", &[]).await;
-    let ticket = ann.request(Ask::new(tag("@network"), why())).await.unwrap();
+    let ticket = ann.request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
     store.hold();
     let you = world.you();
     let answered = begun(you.answer(ticket.id(), Answer::allow())).await;

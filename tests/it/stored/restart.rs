@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use bestow::{
-    Action, Answer, Check, Event, Interaction, Kind, ManualClock, MemoryStore, Outcome, PathPolicy, Policies, Refusal,
-    Scope, Store, Timestamp, ToPerson, Verdict,
+    Action, Answer, Check, Event, Interaction, Kind, ManualClock, MemoryStore, Outcome, PathPolicy, Prompt, Refusal,
+    Scope, Store, Timestamp, ToolPolicies, Verdict,
 };
 
 use super::held::{world, world_at};
@@ -67,7 +67,7 @@ async fn a_client_that_reconnects_gets_its_questions_again_with_the_same_names()
     let after = again(&store, before).await;
     drop(user);
     let mut user = after.engine.connect(&id("lead")).unwrap();
-    let Some(ToPerson::Ask(request)) = user.next().await else { panic!("no question") };
+    let Some(Prompt::Ask(request)) = user.next().await else { panic!("no question") };
     assert_eq!(request.id, ticket.id());
 }
 
@@ -158,8 +158,10 @@ async fn an_agent_that_came_back_is_taken_and_not_made_again() {
     let before = world(store.clone()).await;
     before.agent("ann", "you", Kind::Cron, &["@network"]).await;
     let after = again(&store, before).await;
-    let twice =
-        after.engine.register(crate::support::profile("ann", "you", Kind::Cron), bestow::Holding::nothing()).await;
+    let twice = after
+        .engine
+        .register(crate::support::profile("ann", "you", Kind::Cron), bestow::InitialGrants::nothing())
+        .await;
     assert!(matches!(refusal(twice), bestow::Refusal::AgentExists(_)));
     assert_eq!(check(&after.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
 }
@@ -195,7 +197,7 @@ async fn guards_end_with_their_run_and_say_nothing_about_the_next() {
     let decided = |agent: &bestow::Agent| agent.explain(&Action::write("/ws/a")).unwrap().decision;
     let run = decided(&ann).run.clone();
     let write = PathPolicy { default: Some(Verdict::Deny), ..PathPolicy::default() };
-    before.you().set_policies(&run, None, Policies { write, ..Policies::default() }).await.unwrap();
+    before.you().set_policies(&run, None, ToolPolicies { write, ..ToolPolicies::default() }).await.unwrap();
     assert_eq!(decided(&ann).verdict(), Verdict::Deny);
     let after = again(&store, before).await;
     let ann = after.engine.agent(&id("ann")).unwrap();

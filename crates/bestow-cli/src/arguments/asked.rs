@@ -6,7 +6,7 @@ use super::action::Deciding;
 use crate::tasks::Work;
 use bestow::{
     AgentId, Permission, command,
-    control::{Held, Order},
+    control::{AdminCommand, GrantOrDecisionId},
     journal::{Head, audit::Filter},
     sandbox::{Domain, Format, Limit},
 };
@@ -61,7 +61,7 @@ pub(crate) enum Style {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ordered {
     pub(crate) state: PathBuf,
-    pub(crate) order: Order,
+    pub(crate) order: AdminCommand,
     /// The file in which the yes is written down for good.
     pub(crate) write: Option<PathBuf>,
     /// The file with the secret of a person's surface, where no terminal is.
@@ -73,7 +73,7 @@ pub(crate) struct Ordered {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Keeping {
     pub(crate) state: PathBuf,
-    pub(crate) held: Held,
+    pub(crate) held: GrantOrDecisionId,
     pub(crate) config: PathBuf,
 }
 

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use bestow::{
     OutputStream, ProcessId,
-    control::{Order, ProcessCall},
+    control::{AdminCommand, ProcessCall},
 };
 use lexopt::{
     Arg::{Long, Short, Value},
@@ -71,7 +71,7 @@ pub(super) fn process(mut parser: Parser) -> Result<Asked, Error> {
         // `restart`: nothing else is left.
         _ => ProcessCall::Restart { process: id(&mut options)? },
     };
-    let order = Order::Process { call, by: options.by()? };
+    let order = AdminCommand::Process { call, by: options.by()? };
     let state = options.state()?;
     let token = options.take("token-file").map(PathBuf::from);
     Ok(Asked::Order(Ordered { state, order, write: None, token, style: options.done()? }))

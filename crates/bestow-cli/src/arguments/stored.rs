@@ -7,9 +7,11 @@ use lexopt::{
     Error, Parser, ValueExt,
 };
 
-use bestow::{Scope, Shown};
+use bestow::{Escaped, Scope};
 
-use super::{ApproverId, Asked, Audit, CONFIG, Filter, Held, Keeping, Order, Ordered, Style, Verdict, tag};
+use super::{
+    AdminCommand, Approval, ApproverId, Asked, Audit, CONFIG, Filter, GrantOrDecisionId, Keeping, Ordered, Style, tag,
+};
 
 /// The commands that are orders.
 pub(super) const ORDERS: [&str; 9] =
@@ -88,7 +90,7 @@ impl Options {
     }
 
     pub(super) fn number(&mut self, name: &str) -> Result<Option<u64>, Error> {
-        let wrong = |typed: &str| Error::from(format!("`--{name}` takes a whole number, and not `{}`", Shown(typed)));
+        let wrong = |typed: &str| Error::from(format!("`--{name}` takes a whole number, and not `{}`", Escaped(typed)));
         self.take(name).map(|typed| typed.parse().map_err(|_| wrong(&typed))).transpose()
     }
 
@@ -152,35 +154,35 @@ fn custom<E: Into<Box<dyn std::error::Error + Send + Sync>>>(why: E) -> Error {
 pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
     let Some(mut options) = Options::read(parser)? else { return Ok(Asked::Help) };
     let order = match command {
-        "grants" => Order::Grants { agent: options.parsed("agent")? },
-        "requests" => Order::Requests,
+        "grants" => AdminCommand::Grants { agent: options.parsed("agent")? },
+        "requests" => AdminCommand::Requests,
         "agree" => {
             let change = options.value("the number of the change")?;
             let change =
                 change.parse().map_err(|_| format!("a change is named by its number, and `{change}` is none"))?;
-            Order::Agree { change, by: options.by()? }
+            AdminCommand::Agree { change, by: options.by()? }
         }
         "why" => {
             let agent = options.value("the agent")?.parse().map_err(custom)?;
-            Order::Why { agent, permission: tag("the tag", options.value("the tag")?.as_ref())? }
+            AdminCommand::Why { agent, permission: tag("the tag", options.value("the tag")?.as_ref())? }
         }
         "state" => {
             let agent = options.parsed("agent")?.ok_or("`--agent` is missing")?;
-            Order::State { agent }
+            AdminCommand::State { agent }
         }
         "mode" => {
             let agent = options.value("the agent")?.parse().map_err(custom)?;
             let mode = options.values.pop().map(|mode| mode.parse().map_err(custom)).transpose()?;
-            Order::Mode { agent, mode, by: options.by()? }
+            AdminCommand::Mode { agent, mode, by: options.by()? }
         }
         "revoke" => {
             let held = options.value("the grant")?.parse().map_err(custom)?;
-            Order::Revoke { held, reason: options.parsed("reason")?, by: options.by()? }
+            AdminCommand::Revoke { held, reason: options.parsed("reason")?, by: options.by()? }
         }
         answer => {
-            let verdict = if answer == "approve" { Verdict::Approve } else { Verdict::Deny };
+            let verdict = if answer == "approve" { Approval::Approve } else { Approval::Deny };
             let (request, scope) = (options.value("the code of the request")?, options.parsed("scope")?);
-            Order::Answer { request, verdict, scope, feedback: options.parsed("feedback")?, by: options.by()? }
+            AdminCommand::Answer { request, verdict, scope, feedback: options.parsed("feedback")?, by: options.by()? }
         }
     };
     let write = if options.write { Some(written_to(&order, &mut options)?) } else { None };
@@ -190,8 +192,8 @@ pub(super) fn order(command: &str, parser: Parser) -> Result<Asked, Error> {
 }
 
 /// The file that an answer goes into, if it is a yes for good.
-fn written_to(order: &Order, options: &mut Options) -> Result<PathBuf, Error> {
-    let Order::Answer { verdict: Verdict::Approve, scope, .. } = order else {
+fn written_to(order: &AdminCommand, options: &mut Options) -> Result<PathBuf, Error> {
+    let AdminCommand::Answer { verdict: Approval::Approve, scope, .. } = order else {
         return Err("`--write` goes with `approve` only".into());
     };
     if scope.is_some_and(|scope| scope != Scope::Always) {
@@ -211,8 +213,8 @@ pub(super) fn keep(parser: Parser) -> Result<Asked, Error> {
 
 fn filter(options: &mut Options) -> Result<Filter, Error> {
     let (grant, ruling) = match options.parsed("grant")? {
-        Some(Held::Grant(grant)) => (Some(grant), None),
-        Some(Held::Ruling(ruling)) => (None, Some(ruling)),
+        Some(GrantOrDecisionId::Grant(grant)) => (Some(grant), None),
+        Some(GrantOrDecisionId::Ruling(ruling)) => (None, Some(ruling)),
         None => (None, None),
     };
     let (agent, request) = (options.parsed("agent")?, options.take("request"));

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::Command, sync::Arc};
 
 use bestow::{
-    Action, Agent, DiskPaths, Engine, Holding, Kind, ManualClock, Mode, Permission, Profile, Settings, Verdict,
+    Action, Agent, DiskPaths, Engine, InitialGrants, Kind, ManualClock, Mode, Permission, Profile, Settings, Verdict,
 };
 use proptest::prelude::*;
 
@@ -54,7 +54,7 @@ impl Ground {
         let dir = self.path(dir).parse().unwrap();
         let profile = Profile::new(id.parse().unwrap(), "you".parse().unwrap(), Kind::Subagent, dir).in_mode(mode);
         let writes = writes.iter().map(|path| Permission::write(self.path(path).parse().unwrap()));
-        self.engine.register(profile, Holding::of(writes.collect::<Vec<_>>())).await.unwrap()
+        self.engine.register(profile, InitialGrants::of(writes.collect::<Vec<_>>())).await.unwrap()
     }
 }
 

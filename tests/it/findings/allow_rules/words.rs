@@ -1,6 +1,6 @@
 //! A15: an allow rule is bound to a directory, and its wildcards to operands.
 
-use bestow::{Action, AgentId, Explanation, Rehearsal, Verdict, command::classify};
+use bestow::{Action, AgentId, DryRun, Explanation, Verdict, command::classify};
 use proptest::prelude::*;
 
 use crate::config::Place;
@@ -32,7 +32,7 @@ fn allow(pattern: &str) -> String {
 fn explained(place: &Place, command: &str) -> Explanation {
     let lead: AgentId = "lead".parse().unwrap();
     let command = command.replace("$DIR", place.text("").trim_end_matches('/'));
-    Rehearsal::of(place.load().unwrap()).unwrap().explain(&lead, &Action::command(&command)).unwrap()
+    DryRun::of(place.load().unwrap()).unwrap().explain(&lead, &Action::command(&command)).unwrap()
 }
 
 fn verdict(place: &Place, command: &str) -> bestow::Effect {

@@ -3,7 +3,7 @@
 use std::{fs, sync::Arc};
 
 use bestow::{
-    Action, DiskPaths, Effect, Engine, Holding, Kind, ManualClock, Mode, Profile, Scope, Verdict,
+    Action, DiskPaths, Effect, Engine, InitialGrants, Kind, ManualClock, Mode, Profile, Scope, Verdict,
     sandbox::{Command, Sandbox},
 };
 
@@ -24,7 +24,7 @@ async fn a_command_in_the_sandbox_has_all_of_a_directory_but_what_was_refused() 
     let engine = Engine::on(settings, Arc::new(ManualClock::at(START)), Arc::new(DiskPaths)).unwrap();
     let profile = Profile::new(id("ann"), owner("you"), Kind::Permanent, at.parse().unwrap());
     let right = tag(&format!("@write:{at}"));
-    let agent = engine.register(profile.in_mode(Mode::Untrusted), Holding::of([right.clone()])).await.unwrap();
+    let agent = engine.register(profile.in_mode(Mode::Untrusted), InitialGrants::of([right.clone()])).await.unwrap();
     let you = engine.approver(&owner("you"), "ann".parse().unwrap(), "test");
     let _there = you.attend().unwrap();
     engine.add_hook("asks".parse().unwrap(), Arc::new(Asks)).unwrap();

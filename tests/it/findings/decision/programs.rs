@@ -1,6 +1,6 @@
 //! Tests that running a program file counts as running a command (attack 10).
 
-use bestow::{Action, Effect, Mode, Operation, Policies, UseOrigin, Verdict};
+use bestow::{Action, Effect, Mode, Operation, ToolPolicies, UseOrigin, Verdict};
 
 use super::{all_are, bound, everything_allowed, on_command, verdict};
 use crate::{
@@ -59,7 +59,7 @@ async fn a_policy_about_commands_speaks_about_program_files() {
     let world = World::new();
     let agent = bound(&world, Mode::Bypass, &HELD, &[]).await;
     let run = agent.explain(&Action::read("/ws")).unwrap().decision.run;
-    let policies = Policies { deny_commands: vec!["curl **".parse().unwrap()], ..Policies::default() };
+    let policies = ToolPolicies { deny_commands: vec!["curl **".parse().unwrap()], ..ToolPolicies::default() };
     world.you().set_policies(&run, None, policies).await.unwrap();
     all_are(&agent, Effect::Deny, [Action::exec("/usr/bin/curl")]);
     all_are(&agent, Effect::Allow, [Action::exec("/usr/bin/wc")]);

@@ -8,8 +8,8 @@ use std::{
 };
 
 use bestow::{
-    Access, Action, Agent, DiskPaths, Engine, Error, FileIdentity, Holding, Kind, ManualClock, PathFailure, Paths,
-    Reads, Real, SanitizedPath, Support, Verdict,
+    Access, Action, Agent, DiskPaths, Engine, Error, FileIdentity, InitialGrants, Kind, ManualClock, PathFailure,
+    Paths, ProvenanceStep, Reads, Real, SanitizedPath, Verdict,
 };
 
 use crate::support::{START, id, profile, settings, tag, tags, why};
@@ -46,7 +46,7 @@ impl Ground {
     }
 
     async fn agent(&self, name: &str, holds: &[&str]) -> Agent {
-        self.engine.register(profile(name, "you", Kind::Subagent), Holding::of(tags(holds))).await.unwrap()
+        self.engine.register(profile(name, "you", Kind::Subagent), InitialGrants::of(tags(holds))).await.unwrap()
     }
 
     fn named(&self, name: &str) -> Agent {
@@ -74,7 +74,7 @@ impl Ground {
         let on = self.engine.agent(&id(if name == "c" { "b" } else { "c" })).unwrap();
         assert!(agent.grant(on.id(), tag(&self.right(below)), why()).await.is_err(), "{name} passes on {below}");
         let chain = agent.why(&tag(&self.right(below))).unwrap();
-        assert!(chain.iter().any(|link| matches!(link, Support::Replaced(_))), "{chain:?}");
+        assert!(chain.iter().any(|link| matches!(link, ProvenanceStep::Replaced(_))), "{chain:?}");
         assert!(!self.path(below).exists(), "{name} wrote {below}");
     }
 }
@@ -127,7 +127,7 @@ async fn what_is_made_later_below_an_anchor_that_stands_is_written_as_before() {
     assert_eq!(fs::read(ground.path("out/precious/deep/er/f")).unwrap(), b"x");
     assert!(b.fs().write(&ground.text("out/precious/f"), "x").await.is_err());
     let chain = b.why(&tag(&ground.right("out/precious/deep"))).unwrap();
-    assert!(chain.iter().all(|link| matches!(link, Support::Grant(_))), "{chain:?}");
+    assert!(chain.iter().all(|link| matches!(link, ProvenanceStep::Grant(_))), "{chain:?}");
 }
 
 #[tokio::test]
@@ -180,8 +180,9 @@ impl Paths for OneDirectory {
 async fn the_same_inode_born_at_another_moment_ends_every_right_that_hung_on_it() {
     let paths = Arc::new(OneDirectory(Mutex::new(FileIdentity::new(1, 2).born(10, 0))));
     let engine = Engine::on(settings(|_| {}), Arc::new(ManualClock::at(START)), paths.clone()).unwrap();
-    let a = engine.register(profile("a", "you", Kind::Subagent), Holding::of(tags(&["@write:/out"]))).await.unwrap();
-    let b = engine.register(profile("b", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    let a =
+        engine.register(profile("a", "you", Kind::Subagent), InitialGrants::of(tags(&["@write:/out"]))).await.unwrap();
+    let b = engine.register(profile("b", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     a.grant(b.id(), tag("@write:/out/precious"), why()).await.unwrap();
     for agent in [&a, &b] {
         assert_eq!(agent.verdict(&Action::write("/out/precious")).unwrap(), Verdict::Allow);
@@ -236,9 +237,9 @@ async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
     for says_where in [false, true] {
         let clock = Arc::new(ManualClock::at(START));
         let engine = Engine::on(settings(|_| {}), clock, Arc::new(Silent { says_where })).unwrap();
-        let holding = Holding::of(tags(&["@write:/ws"]));
+        let holding = InitialGrants::of(tags(&["@write:/ws"]));
         let ann = engine.register(profile("ann", "you", Kind::Subagent), holding).await.unwrap();
-        let holding = Holding::of(tags(&["@write:/ws/other"]));
+        let holding = InitialGrants::of(tags(&["@write:/ws/other"]));
         let bea = engine.register(profile("bea", "you", Kind::Subagent), holding).await.unwrap();
         for line in ["cat out/a", "ls > out/a", "cd x && cat ../out/a"] {
             for agent in [&ann, &bea] {
@@ -258,7 +259,7 @@ async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
         assert_eq!(ann.verdict(&Action::command("frob out/a")).unwrap(), Verdict::Ask);
         let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
         let policies =
-            bestow::Policies { forbidden: vec!["/ws/out/**".parse().unwrap()], ..bestow::Policies::default() };
+            bestow::ToolPolicies { forbidden: vec!["/ws/out/**".parse().unwrap()], ..bestow::ToolPolicies::default() };
         you.set_policies(&engine.run_of(ann.id()).unwrap(), None, policies).await.unwrap();
         assert_eq!(ann.verdict(&Action::command("frob out/a")).unwrap(), Verdict::Deny);
     }
@@ -267,7 +268,7 @@ async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
 #[tokio::test]
 async fn a_command_that_starts_nobody_knows_where_names_what_nobody_may_have() {
     let engine = Engine::on(settings(|_| {}), Arc::new(ManualClock::at(START)), Arc::new(bestow::AsWritten)).unwrap();
-    let holding = Holding::of(tags(&["@write:/ws"]));
+    let holding = InitialGrants::of(tags(&["@write:/ws"]));
     let ann = engine.register(profile("ann", "you", Kind::Subagent), holding).await.unwrap();
     let told = |more: serde_json::Value| {
         let mut input = serde_json::json!({ "command": "cat a" });

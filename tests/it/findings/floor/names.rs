@@ -1,7 +1,7 @@
 //! One table of sensitive names (A5): the classifier, the engine, the record and the sandbox agree about every row.
 
 use bestow::{
-    Action, Check, Engine, Holding, Kind, ManualClock, Reads, Verdict,
+    Action, Check, Engine, InitialGrants, Kind, ManualClock, Reads, Verdict,
     command::{Profile, Tier, classify_tool},
     sensitive_examples,
 };
@@ -82,7 +82,8 @@ async fn a_write_that_the_classifier_calls_dangerous_is_not_allowed_unasked_by_a
 async fn classifier_and_engine_agree_about_every_row_of_the_table() {
     let clock = Arc::new(ManualClock::at(START));
     let engine = Engine::on(settings(|_| {}), clock, Arc::new(bestow::AsWritten)).unwrap();
-    let agent = engine.register(profile("a", "you", Kind::Subagent), Holding::of(tags(&["@write:/"]))).await.unwrap();
+    let agent =
+        engine.register(profile("a", "you", Kind::Subagent), InitialGrants::of(tags(&["@write:/"]))).await.unwrap();
     let rows = sensitive_examples();
     assert!(rows.len() > 100, "{}", rows.len());
     for (path, is_secret) in rows {

@@ -1,6 +1,6 @@
 //! Tests of processes and the kernel's own files (A1): they are denied by name and by the type of the object.
 
-use bestow::{Access, Action, Agent, Check, Engine, Holding, Kind, Settings, Verdict, Want};
+use bestow::{Access, Action, Agent, Check, Engine, InitialGrants, Kind, PermissionRef, Settings, Verdict};
 
 use crate::{
     fs::process,
@@ -10,12 +10,12 @@ use crate::{
 /// Registers an agent with these permissions in an unconfigured engine on this machine.
 async fn agent(holds: &[&str]) -> Agent {
     let engine = Engine::new(Settings::default()).unwrap();
-    engine.register(profile("a", "you", Kind::Subagent), Holding::of(tags(holds))).await.unwrap()
+    engine.register(profile("a", "you", Kind::Subagent), InitialGrants::of(tags(holds))).await.unwrap()
 }
 
 /// Asserts that the agent cannot read, write or list the path by any call.
 async fn reaches_nothing_at(agent: &Agent, path: &str) {
-    assert_eq!(agent.check(Want::write(path)), Check::NotHeld, "write {path}");
+    assert_eq!(agent.check(PermissionRef::write(path)), Check::NotHeld, "write {path}");
     for access in [Access::Read, Access::Write] {
         assert!(agent.resolve(access, path).await.is_err(), "{access:?} {path}");
     }
@@ -43,7 +43,7 @@ async fn no_process_is_read_by_the_name_of_any_of_its_threads() {
         for process in processes() {
             for file in ["", "/environ", "/mem", "/cmdline", "/maps", "/root/etc/hostname", "/cwd/x", "/fd", "/fd/0"] {
                 let path = format!("/proc/{process}{file}");
-                assert_eq!(agent.check(Want::read(&path)), Check::NotHeld, "{path}");
+                assert_eq!(agent.check(PermissionRef::read(&path)), Check::NotHeld, "{path}");
                 reaches_nothing_at(&agent, &path).await;
             }
         }
@@ -75,9 +75,9 @@ async fn reaches_nothing_at_once_followed(agent: &Agent, path: &str) {
 async fn system_wide_files_of_proc_are_read_and_never_written() {
     let agent = agent(&["@write:/"]).await;
     for path in ["/proc/cpuinfo", "/proc/meminfo", "/proc/sys/kernel/osrelease"] {
-        assert_eq!(agent.check(Want::read(path)), Check::Held, "{path}");
+        assert_eq!(agent.check(PermissionRef::read(path)), Check::Held, "{path}");
         assert!(!agent.fs().read(path).await.unwrap().is_empty(), "{path}");
-        assert_eq!(agent.check(Want::write(path)), Check::NotHeld, "{path}");
+        assert_eq!(agent.check(PermissionRef::write(path)), Check::NotHeld, "{path}");
         assert!(agent.fs().write(path, "x").await.is_err(), "{path}");
     }
     for path in ["/proc/kcore", "/proc/cmdline", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger"] {
@@ -103,7 +103,7 @@ async fn a_line_of_a_file_that_names_a_process_opens_it_to_nobody() {
     let policy = bestow::Policy { settings: Settings::default(), agents, left_out: Vec::new() };
     engine.configure(policy).await.unwrap();
     let agent = engine.agent(&id("a")).unwrap();
-    assert_eq!(agent.check(Want::read(&path)), Check::NotHeld);
+    assert_eq!(agent.check(PermissionRef::read(&path)), Check::NotHeld);
     reaches_nothing_at(&agent, &path).await;
 }
 
@@ -130,7 +130,7 @@ fn an_object_of_proc_is_known_wherever_it_is_mounted() {
                 reaches_nothing_at_once_followed(&before, &format!("{ground}/meminfo")).await;
                 assert!(before.grant(&id("a"), tag(&format!("@read:{environ}")), why()).await.is_err());
                 let after = agent(&["@write:/"]).await;
-                assert_eq!(after.check(Want::read(&environ)), Check::NotHeld);
+                assert_eq!(after.check(PermissionRef::read(&environ)), Check::NotHeld);
                 reaches_nothing_at(&after, &environ).await;
             });
             process::run("umount", &["--lazy", ground]);

@@ -1,8 +1,8 @@
 //! The floor of every engine (A6): an engine without a file is as safe as one with an empty file.
 
 use bestow::{
-    Access, Check, DiskPaths, Engine, Floor, Holding, Kind, ManualClock, Policy, Profile, Reads, Refusal, Settings,
-    Want,
+    Access, Check, DiskPaths, Engine, Floor, InitialGrants, Kind, ManualClock, PermissionRef, Policy, Profile, Reads,
+    Refusal, Settings,
 };
 use std::sync::Arc;
 
@@ -23,13 +23,13 @@ fn on_disk() -> Engine {
 #[tokio::test]
 async fn an_engine_without_a_file_reads_anywhere_above_the_floor() {
     let engine = on_disk();
-    let agent = engine.register(profile("a", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    let agent = engine.register(profile("a", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     for path in ["/etc/hosts", "/usr/share", "/proc/meminfo", "/dev/null"] {
-        assert_eq!(agent.check(Want::read(path)), Check::Held, "{path}");
+        assert_eq!(agent.check(PermissionRef::read(path)), Check::Held, "{path}");
     }
     let ssh = format!("{}/.ssh/id_ed25519", home());
     for path in ["/etc/shadow", "/etc/sudoers.d/x", "/etc/ssh/ssh_host_rsa_key", "/dev/sda", "/dev/mem", &ssh] {
-        assert_eq!(agent.check(Want::read(path)), Check::NotHeld, "{path}");
+        assert_eq!(agent.check(PermissionRef::read(path)), Check::NotHeld, "{path}");
         assert!(agent.resolve(Access::Read, path).await.is_err(), "{path}");
         assert!(agent.fs().read(path).await.is_err(), "{path}");
     }
@@ -38,13 +38,14 @@ async fn an_engine_without_a_file_reads_anywhere_above_the_floor() {
 #[tokio::test]
 async fn what_is_on_the_floor_is_never_given_by_the_host_program_a_person_or_an_agent() {
     let engine = Engine::on(Settings::default(), Arc::new(ManualClock::at(START)), Arc::new(DiskPaths)).unwrap();
-    let all = engine.register(profile("all", "you", Kind::Subagent), Holding::of(tags(&["@write:/"]))).await.unwrap();
-    engine.register(profile("b", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    let all =
+        engine.register(profile("all", "you", Kind::Subagent), InitialGrants::of(tags(&["@write:/"]))).await.unwrap();
+    engine.register(profile("b", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     let person = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "terminal");
     for path in ["/etc/shadow", "/etc/sudoers.d", "/dev/sda", "/proc", "/proc/1", "/proc/1/environ"] {
         let right = tag(&format!("@write:{path}"));
         assert_eq!(all.check(&right), Check::NotHeld, "{path}");
-        let holding = Holding::of([right.clone()]);
+        let holding = InitialGrants::of([right.clone()]);
         let given = engine.register(profile("c", "you", Kind::Subagent), holding).await;
         assert_eq!(refusal(given), Refusal::Protected(right.clone()), "{path}");
         let passed_on = all.grant(&id("b"), right.clone(), why()).await;
@@ -56,15 +57,15 @@ async fn what_is_on_the_floor_is_never_given_by_the_host_program_a_person_or_an_
 #[tokio::test]
 async fn nothing_empties_the_floor() {
     let engine = on_disk();
-    let agent = engine.register(profile("a", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    let agent = engine.register(profile("a", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     let nothing = settings(|settings| {
         settings.protected = Arc::default();
         settings.reads = Reads::Anywhere;
     });
     let policy = Policy { settings: nothing, agents: Default::default(), left_out: Vec::new() };
     engine.configure(policy).await.unwrap();
-    assert_eq!(agent.check(Want::read("/etc/shadow")), Check::NotHeld);
-    assert_eq!(agent.check(Want::read("/etc/hosts")), Check::Held);
+    assert_eq!(agent.check(PermissionRef::read("/etc/shadow")), Check::NotHeld);
+    assert_eq!(agent.check(PermissionRef::read("/etc/hosts")), Check::Held);
 }
 
 #[tokio::test]
@@ -82,13 +83,13 @@ async fn a_rehearsal_and_paths_that_are_as_written_have_the_floor_too() {
     let world = crate::support::World::with(|settings| settings.reads = Reads::Anywhere);
     let agent = world.worker("a", &["@write:/"]).await;
     for path in ["/etc/shadow", "/proc/1/mem", "/dev/sda1", "/sys/kernel/debug/x"] {
-        assert_eq!(agent.check(Want::read(path)), Check::NotHeld, "{path}");
-        assert_eq!(agent.check(Want::write(path)), Check::NotHeld, "{path}");
+        assert_eq!(agent.check(PermissionRef::read(path)), Check::NotHeld, "{path}");
+        assert_eq!(agent.check(PermissionRef::write(path)), Check::NotHeld, "{path}");
     }
     let stand = Profile::new(id("a"), "you".parse().unwrap(), Kind::Subagent, "/".parse().unwrap());
     let spec = bestow::AgentPolicy { profile: stand, rights: Vec::new(), rules: Arc::default() };
     let policy = Policy { settings: Settings::default(), agents: [(id("a"), spec)].into(), left_out: Vec::new() };
-    let rehearsal = bestow::Rehearsal::of(policy).unwrap();
+    let rehearsal = bestow::DryRun::of(policy).unwrap();
     let explained = rehearsal.explain(&id("a"), &bestow::Action::read("/etc/shadow")).unwrap();
     assert_eq!(explained.decision.verdict(), bestow::Verdict::Deny, "{explained}");
 }
@@ -101,10 +102,10 @@ async fn a_policy_that_is_taken_over_by_hand_does_not_open_the_state_directory()
     let ground = crate::support::real(ground.path());
     let state = ground.join("state");
     let engine = Engine::durable(Settings::default(), &state).await.unwrap();
-    let agent = engine.register(profile("a", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    let agent = engine.register(profile("a", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     let control = state.join("control");
     let policy = Policy { settings: Settings::default(), agents: Default::default(), left_out: Vec::new() };
     engine.configure(policy).await.unwrap();
-    assert_eq!(agent.check(Want::read(control.to_str().unwrap())), Check::NotHeld);
+    assert_eq!(agent.check(PermissionRef::read(control.to_str().unwrap())), Check::NotHeld);
     engine.shutdown().await;
 }

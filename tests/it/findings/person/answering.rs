@@ -7,8 +7,8 @@ use std::{
 };
 
 use bestow::{
-    Ask, Engine, Event, Kind, Outcome, Settings, Ticket,
-    control::{self, Order},
+    Engine, Event, Kind, Outcome, PermissionRequest, Settings, Ticket,
+    control::{self, AdminCommand},
     stdio::Bot,
 };
 use tokio::process::Command;
@@ -80,7 +80,7 @@ impl Place {
 
     async fn engine(&self) -> Engine {
         let engine = Engine::durable(Settings::default(), &self.state).await.unwrap();
-        engine.register(profile("bob", "you", Kind::Cron), bestow::Holding::nothing()).await.unwrap();
+        engine.register(profile("bob", "you", Kind::Cron), bestow::InitialGrants::nothing()).await.unwrap();
         engine
     }
 
@@ -108,7 +108,7 @@ async fn a_bot_that_runs_the_command_line_does_not_answer_itself() {
         let heard = answers_itself(&place, &engine, way, &[]).await;
         assert!(heard.contains("no agent answers itself"), "{way}: {heard}");
         assert_eq!(engine.pending().unwrap().len(), 1, "{way}: the question still waits");
-        assert!(!engine.check(&id("bob"), bestow::Want::Network).is_held(), "{way}");
+        assert!(!engine.check(&id("bob"), bestow::PermissionRef::Network).is_held(), "{way}");
     }
 }
 
@@ -127,9 +127,10 @@ async fn the_secret_of_a_persons_surface_does_not_help_a_bot() {
 async fn no_order_at_all_is_heard_from_below_the_engine() {
     let place = Place::new();
     let engine = place.engine().await;
-    let ticket = engine.agent(&id("bob")).unwrap().request(Ask::new(tag("@network"), why())).await.unwrap();
+    let ticket =
+        engine.agent(&id("bob")).unwrap().request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
     let by: bestow::ApproverId = "ann".parse().unwrap();
-    let answer = |verdict| Order::Answer {
+    let answer = |verdict| AdminCommand::Answer {
         request: ticket.code().to_string(),
         verdict,
         scope: None,
@@ -137,13 +138,13 @@ async fn no_order_at_all_is_heard_from_below_the_engine() {
         by: by.clone(),
     };
     let orders = [
-        Order::Grants { agent: None },
-        Order::Why { agent: id("bob"), permission: tag("@network") },
-        Order::Requests,
-        Order::Agree { change: 1, by: by.clone() },
-        Order::Revoke { held: "g1".parse().unwrap(), reason: None, by: by.clone() },
-        answer(control::Verdict::Approve),
-        answer(control::Verdict::Deny),
+        AdminCommand::Grants { agent: None },
+        AdminCommand::Why { agent: id("bob"), permission: tag("@network") },
+        AdminCommand::Requests,
+        AdminCommand::Agree { change: 1, by: by.clone() },
+        AdminCommand::Revoke { held: "g1".parse().unwrap(), reason: None, by: by.clone() },
+        answer(control::Approval::Approve),
+        answer(control::Approval::Deny),
     ];
     let connect = "import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n\
                    s.sendall(sys.argv[2].encode() + b'\\n')\nprint(s.makefile().readline())";
@@ -189,7 +190,7 @@ async fn a_process_that_speaks_in_a_loop_does_not_fill_the_record_and_none_is_lo
     let place = Place::new();
     let engine = place.engine().await;
     let events = engine.subscribe();
-    let order = serde_json::to_string(&Order::Requests).unwrap();
+    let order = serde_json::to_string(&AdminCommand::Requests).unwrap();
     let connect = "import socket, sys\nfor _ in range(60):\n s = socket.socket(socket.AF_UNIX)\n \
                    s.connect(sys.argv[1])\n s.sendall(sys.argv[2].encode() + b'\\n')\n s.makefile().readline()";
     let mut child = Command::new("python3");
@@ -214,7 +215,8 @@ async fn a_process_that_speaks_in_a_loop_does_not_fill_the_record_and_none_is_lo
 async fn a_child_that_the_host_says_is_a_persons_is_heard_and_its_orphans_are_not() {
     let place = Place::new();
     let engine = place.engine().await;
-    let ticket = engine.agent(&id("bob")).unwrap().request(Ask::new(tag("@network"), why())).await.unwrap();
+    let ticket =
+        engine.agent(&id("bob")).unwrap().request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
     let script = "read -r go; (exec \"$0\" approve \"$1\" --state \"$2\" --as ann)";
     let mut shell = Child::new("/bin/sh");
     shell.args(["-c", script, BESTOW, &ticket.code().to_string()]).arg(&place.state);
@@ -260,8 +262,8 @@ impl Apart {
 
     async fn be(state: &Path) {
         let engine = Engine::durable(Settings::default(), state).await.unwrap();
-        let bob = engine.register(profile("bob", "you", Kind::Cron), bestow::Holding::nothing()).await.unwrap();
-        let ticket: Ticket = bob.request(Ask::new(tag("@network"), why())).await.unwrap();
+        let bob = engine.register(profile("bob", "you", Kind::Cron), bestow::InitialGrants::nothing()).await.unwrap();
+        let ticket: Ticket = bob.request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
         println!("code: {}", ticket.code());
         tokio::task::spawn_blocking(|| std::io::read_to_string(std::io::stdin())).await.unwrap().unwrap();
         assert_eq!(ticket.poll().map(|how| how.outcome), Some(Outcome::Granted));

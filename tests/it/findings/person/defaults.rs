@@ -26,7 +26,7 @@ fn merging_defaults_brings_what_is_no_directory_too() {
 #[cfg(feature = "config")]
 #[tokio::test]
 async fn the_defaults_of_a_file_bring_the_network_and_events_to_every_agent_and_are_checked() {
-    use bestow::{Engine, PolicyFile, Settings, Want};
+    use bestow::{Engine, PermissionRef, PolicyFile, Settings};
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("agents.toml");
     let file = |defaults: &str| {
@@ -44,7 +44,10 @@ async fn the_defaults_of_a_file_bring_the_network_and_events_to_every_agent_and_
     engine.configure(load("\"@network\", \"@events\"").unwrap()).await.unwrap();
     for agent in ["lead", "night"] {
         let agent = engine.agent(&agent.parse().unwrap()).unwrap();
-        assert!(agent.check(Want::Network).is_held() && agent.check(Want::Events).is_held(), "{agent:?}");
+        assert!(
+            agent.check(PermissionRef::Network).is_held() && agent.check(PermissionRef::Events).is_held(),
+            "{agent:?}"
+        );
     }
     for wrong in ["@netwerk", "@network:x", "@write:", "@eventz"] {
         let why = load(&format!("\"{wrong}\"")).unwrap_err().to_string();

@@ -1,8 +1,8 @@
 //! Tests of a request whose text misleads the reader (A17).
 
 use bestow::{
-    Action, Agent, Answer, Approver, Ask, Authorization, Engine, Error, Kind, Permissions, Profile, Refusal, Scope,
-    Settings, Ticket,
+    Action, Agent, Answer, Approver, Authorization, Engine, Error, Kind, PermissionRequest, Permissions, Profile,
+    Refusal, Scope, Settings, Ticket,
 };
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ struct Room {
 impl Room {
     async fn with(profile: Profile) -> Room {
         let engine = Engine::new(Settings::default()).unwrap();
-        let agent = engine.register(profile, bestow::Holding::nothing()).await.unwrap();
+        let agent = engine.register(profile, bestow::InitialGrants::nothing()).await.unwrap();
         let you = engine.approver(&"you".parse().unwrap(), "ann".parse().unwrap(), "test");
         Room { _engine: engine, agent, you }
     }
@@ -29,7 +29,7 @@ impl Room {
     /// Requests these tags, and returns the request as a person reads it.
     async fn asked(&self, tags: &[&str], reason: &str) -> String {
         let wanted = Permissions::from_tags(tags).unwrap();
-        self.agent.request(Ask::new(wanted, reason.parse().unwrap())).await.unwrap();
+        self.agent.request(PermissionRequest::new(wanted, reason.parse().unwrap())).await.unwrap();
         self.you.pending().unwrap().last().unwrap().request.to_string()
     }
 
@@ -170,7 +170,7 @@ proptest! {
                     ""
                 };
                 // A protected path, or one that does not resolve, causes no request.
-                if room.agent.request(Ask::new(wanted, reason.clone())).await.is_ok()
+                if room.agent.request(PermissionRequest::new(wanted, reason.clone())).await.is_ok()
                     && let Some(waiting) = room.you.pending().unwrap().last()
                 {
                     let shown = waiting.request.to_string();

@@ -1,7 +1,7 @@
 //! Tests of an agent's bot that sends the messages of a person (A10, B7).
 
 use bestow::{
-    Ask, Engine, Holding, Kind, Settings,
+    Engine, InitialGrants, Kind, PermissionRequest, Settings,
     stdio::{Bot, FromConnector},
 };
 use serde_json::{Value, json};
@@ -47,8 +47,8 @@ async fn heard(bot: Bot, lines: &[Value]) -> Vec<Value> {
 async fn no_bot_of_an_agent_says_what_a_person_says() {
     let engine = Engine::new(Settings::default()).unwrap();
     let worker = profile("worker", "you", Kind::Subagent);
-    let worker = engine.register(worker, Holding::of([tag("@events")])).await.unwrap();
-    let ticket = worker.request(Ask::new(tag("@network"), why())).await.unwrap();
+    let worker = engine.register(worker, InitialGrants::of([tag("@events")])).await.unwrap();
+    let ticket = worker.request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
     let run = engine.pending().unwrap()[0].request.run.to_string();
     let lines = lines_of_people(&ticket.id().to_string(), &run);
     for line in &lines {
@@ -67,11 +67,11 @@ async fn no_bot_of_an_agent_says_what_a_person_says() {
 async fn an_order_for_the_control_socket_means_nothing_on_the_wire_of_an_agent() {
     let engine = Engine::new(Settings::default()).unwrap();
     let worker = profile("worker", "you", Kind::Subagent);
-    let worker = engine.register(worker, Holding::of([tag("@events")])).await.unwrap();
-    let ticket = worker.request(Ask::new(tag("@network"), why())).await.unwrap();
-    let order = bestow::control::Order::Answer {
+    let worker = engine.register(worker, InitialGrants::of([tag("@events")])).await.unwrap();
+    let ticket = worker.request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
+    let order = bestow::control::AdminCommand::Answer {
         request: ticket.code().to_string(),
-        verdict: bestow::control::Verdict::Approve,
+        verdict: bestow::control::Approval::Approve,
         scope: None,
         feedback: None,
         by: "ann".parse().unwrap(),
@@ -87,8 +87,8 @@ async fn an_order_for_the_control_socket_means_nothing_on_the_wire_of_an_agent()
 #[tokio::test]
 async fn what_a_question_is_about_goes_by_the_widest_permission() {
     let engine = Engine::new(Settings::default()).unwrap();
-    engine.register(profile("lead", "you", Kind::Foreground), Holding::nothing()).await.unwrap();
-    let worker = engine.register(profile("worker", "you", Kind::Subagent), Holding::nothing()).await.unwrap();
+    engine.register(profile("lead", "you", Kind::Foreground), InitialGrants::nothing()).await.unwrap();
+    let worker = engine.register(profile("worker", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     let bot = Bot::connector(&engine, &id("lead")).unwrap();
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (reader, writer) = tokio::io::split(theirs);
@@ -96,7 +96,7 @@ async fn what_a_question_is_about_goes_by_the_widest_permission() {
     let mut lines = BufReader::new(ours).lines();
     lines.next_line().await.unwrap();
     let wanted = bestow::Permissions::from_tags(["@network", "@write:/work/a/b", "@write:/work"]).unwrap();
-    worker.request(Ask::new(wanted, why())).await.unwrap();
+    worker.request(PermissionRequest::new(wanted, why())).await.unwrap();
     let shown: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
     assert_eq!((&shown["operation"], &shown["resource"]), (&json!("fs.write"), &json!("/work")), "{shown}");
     assert_eq!(shown["permissions"], json!(["@write:/work", "@write:/work/a/b", "@network"]));

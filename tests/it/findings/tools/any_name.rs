@@ -1,7 +1,7 @@
 //! A4: the name of a tool does not decide the tier of its input.
 
 use bestow::{
-    Answer, Authorization, DecisionSource, Mode, Operation, Policies, Rule, Scope, Verdict,
+    Answer, Authorization, DecisionSource, Mode, Operation, Rule, Scope, ToolPolicies, Verdict,
     command::{Tier, built_in_tools, classify_tool},
 };
 use proptest::prelude::*;
@@ -268,7 +268,7 @@ fn guards_of_a_run_meet_a_tool_of_any_name() {
     runtime.block_on(async {
         let world = world();
         let ann = agent(&world, Mode::Bypass, &["@write:/"]).await;
-        let policies = Policies { forbidden: vec!["/ws/plans/**".parse().unwrap()], ..Policies::default() };
+        let policies = ToolPolicies { forbidden: vec!["/ws/plans/**".parse().unwrap()], ..ToolPolicies::default() };
         let run: bestow::RunId = "night".parse().unwrap();
         futures_now(world.engine.begin_run(ann.id(), run.clone())).unwrap();
         futures_now(world.you().set_policies(&run, None, policies)).unwrap();

@@ -86,10 +86,10 @@ async fn a_command_line_is_put_together_from_where_it_stands_and_judged() {
 #[tokio::test]
 async fn rules_meet_what_is_declared() {
     let world = World::new();
-    let policies = bestow::Policies {
+    let policies = bestow::ToolPolicies {
         deny_commands: vec!["git push **".parse().unwrap()],
         forbidden: vec!["/ws/secrets/**".parse().unwrap()],
-        ..bestow::Policies::default()
+        ..bestow::ToolPolicies::default()
     };
     let ann = world.worker("ann", &["@write:/ws"]).await;
     let run = world.engine.run_of(ann.id()).unwrap();
@@ -182,7 +182,10 @@ async fn it_survives_a_restart() {
     let you = |engine: &bestow::Engine| engine.approver(&owner("you"), "ann".parse().unwrap(), "stdio");
     let declared = tools([tool("notes/save", Operation::Write).path(field("file|path")).needing(tag("@tool:notes"))]);
     let engine = open().await.unwrap();
-    engine.register(crate::support::profile("ann", "you", Kind::Subagent), bestow::Holding::nothing()).await.unwrap();
+    engine
+        .register(crate::support::profile("ann", "you", Kind::Subagent), bestow::InitialGrants::nothing())
+        .await
+        .unwrap();
     you(&engine).declare(declared.clone()).await.unwrap();
     engine.shutdown().await;
     let engine = open().await.unwrap();

@@ -1,8 +1,8 @@
 //! `@tool:<name>`: capabilities of an orchestrator use the grant chain of all other permissions.
 
 use bestow::{
-    Action, Agent, Answer, Authorization, Check, Holding, Kind, Outcome, Permission, Refusal, Ruled, Scope, Support,
-    ToolPath, Want,
+    Action, Agent, Answer, Authorization, Check, InitialGrants, Kind, Outcome, Permission, PermissionRef,
+    ProvenanceStep, Refusal, Ruled, Scope, ToolPath,
 };
 use proptest::prelude::*;
 
@@ -22,10 +22,10 @@ async fn a_capability_is_passed_on_explained_and_falls_with_what_it_rests_on() {
     let world = World::new();
     let (lead, kid) = passed_on(&world).await;
     assert_eq!(check(&kid, ISSUES), Check::Held);
-    assert_eq!(kid.check(Want::Tool("github/issues/create")), Check::Held);
-    assert_eq!(kid.check(Want::Tool("github")), Check::NotHeld);
+    assert_eq!(kid.check(PermissionRef::Tool("github/issues/create")), Check::Held);
+    assert_eq!(kid.check(PermissionRef::Tool("github")), Check::NotHeld);
     let chain = world.engine.why(kid.id(), &tag(ISSUES)).unwrap();
-    assert!(matches!(&chain[..], [Support::Grant { .. }, ..]), "{chain:?}");
+    assert!(matches!(&chain[..], [ProvenanceStep::Grant { .. }, ..]), "{chain:?}");
     let more = lead.grant(kid.id(), tag("@tool:github-evil"), why()).await;
     assert!(matches!(refusal(more), Refusal::NotHeld { .. }));
     let root = lead.grants().unwrap()[0].id;
@@ -60,7 +60,7 @@ async fn a_capability_is_asked_for_and_given_once_for_a_session_or_until_a_momen
 #[tokio::test]
 async fn a_capability_held_for_passing_on_is_not_for_using() {
     let world = World::new();
-    let holding = Holding::nothing().passing_on([tag("@tool:github")]);
+    let holding = InitialGrants::nothing().passing_on([tag("@tool:github")]);
     let lead = world.engine.register(profile("lead", "you", Kind::Subagent), holding).await.unwrap();
     let kid = world.worker("kid", &[]).await;
     assert_eq!(check(&lead, ISSUES), Check::NotHeld);
@@ -108,11 +108,11 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let ann = runtime.block_on(async {
             let world = World::new();
-            world.engine.register(profile("ann", "you", Kind::Cron), Holding::of(tags)).await.unwrap()
+            world.engine.register(profile("ann", "you", Kind::Cron), InitialGrants::of(tags)).await.unwrap()
         });
         let asked_for: Result<ToolPath, _> = asked.parse();
         let levels = |text: &str| text.split('/').map(str::to_owned).collect::<Vec<_>>();
         let expected = asked_for.is_ok() && valid.iter().any(|held| levels(&asked).starts_with(&levels(held.as_str())));
-        prop_assert_eq!(ann.check(Want::Tool(&asked)).is_held(), expected);
+        prop_assert_eq!(ann.check(PermissionRef::Tool(&asked)).is_held(), expected);
     }
 }

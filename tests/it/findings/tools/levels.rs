@@ -1,7 +1,7 @@
 //! Tests of tools whose names have levels, as those of MCP servers do: every form of the name means one tool.
 
 use bestow::{
-    Authorization, Effect, Operation, Policies, Scope, Tool, ToolName, Tools, Verdict, command::classify_tool,
+    Authorization, Effect, Operation, Scope, Tool, ToolName, ToolPolicies, Tools, Verdict, command::classify_tool,
 };
 use serde_json::json;
 
@@ -89,7 +89,7 @@ async fn a_guard_a_question_and_a_yes_for_the_run_name_it_in_full() {
     let run = world.engine.run_of(ann.id()).unwrap();
     let (issues, github): (ToolName, ToolName) = ("github/issues".parse().unwrap(), "github".parse().unwrap());
     you.declare_tools(&run, [issues.clone(), github.clone()]).await.unwrap();
-    let policies = Policies { forbidden: vec!["/ws/keys/**".parse().unwrap()], ..Policies::default() };
+    let policies = ToolPolicies { forbidden: vec!["/ws/keys/**".parse().unwrap()], ..ToolPolicies::default() };
     you.set_policies(&run, Some(&issues), policies).await.unwrap();
     let input = json!({ "file": "/ws/keys/k" });
     assert_eq!(verdict(&ann, "github/issues", &input).await, Verdict::Deny);

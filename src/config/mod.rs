@@ -1,0 +1,185 @@
+//! `agents.toml`: the policy file, in which a person writes the initial permissions of agents. Every key:
+//! `docs/agents-toml.md`.
+//!
+//! This module reads a path into a [`Policy`], or into a list of all problems of the file. It does not decide if an
+//! agent may do something, does not watch the file, and does not expand variables.
+
+mod absolute;
+mod agents;
+mod baseline;
+mod commands;
+mod conditions;
+mod diagnostics;
+mod document;
+#[cfg(feature = "edit")]
+mod edit;
+mod error;
+mod examples;
+mod file;
+mod file_location;
+mod limits;
+mod owner;
+mod pattern;
+mod policy_tests;
+mod position;
+mod protected;
+mod resolve_paths;
+mod rights;
+mod rules;
+mod settings;
+mod syntax;
+mod table;
+#[cfg(test)]
+mod tests;
+mod tools;
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use crate::model::Policy;
+use file_location::PolicyLocation;
+
+pub(super) use baseline::Baseline;
+#[cfg(feature = "edit")]
+pub use edit::{PermanentDecision, PersistError, Written, WrittenAtStart};
+pub use error::{ConfigError, Problem};
+pub use position::Position;
+
+/// A policy file, with the home directory that `~` names in it.
+///
+/// ```no_run
+/// let file = bestow::PolicyFile::new("agents.toml");
+/// let policy = file.load()?;
+/// assert!(!policy.agents.is_empty());
+/// # Ok::<(), bestow::ConfigError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PolicyFile {
+    /// The path as given, for messages.
+    path: PathBuf,
+    /// The absolute path, so that it stays the same file when the process changes its directory.
+    absolute: PathBuf,
+    home: Option<PathBuf>,
+}
+
+impl PolicyFile {
+    /// Creates a reference to the file at `path`; `~` is the home directory of the user of this process.
+    pub fn new(path: impl Into<PathBuf>) -> PolicyFile {
+        let path = path.into();
+        // Only an empty path has no absolute form, and reading it is an error.
+        let absolute = std::path::absolute(&path).unwrap_or_default();
+        PolicyFile { path, absolute, home: home() }
+    }
+
+    /// Sets the home directory that `~` names in the file.
+    #[must_use]
+    pub fn with_home(self, home: impl Into<PathBuf>) -> PolicyFile {
+        PolicyFile { home: Some(home.into()), ..self }
+    }
+
+    /// Returns the path as given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn absolute(&self) -> &Path {
+        &self.absolute
+    }
+
+    /// Reads and parses the current file.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the file.
+    pub fn load(&self) -> Result<Policy, ConfigError> {
+        self.read()?.parse()
+    }
+
+    /// Reads the current file, after checking that only its owner or root could have written it.
+    ///
+    /// # Errors
+    ///
+    /// The reasons why the file was not read.
+    pub fn read(&self) -> Result<PolicyText, ConfigError> {
+        let file: Arc<str> = self.path.to_string_lossy().into();
+        let found = file::read(&self.absolute);
+        let (bytes, ground) = found.map_err(|problems| ConfigError::new(file.clone(), problems, 0))?;
+        Ok(PolicyText { file, home: self.home.clone(), bytes, ground, meant: OnceLock::new() })
+    }
+}
+
+/// Returns the home directory. This is the only place where this module reads the environment.
+fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| home.is_absolute())
+}
+
+/// The content of a policy file when it was read, not parsed yet.
+///
+/// Two texts are equal if they hold the same bytes and were found at the same real location through the same links:
+/// when a link is changed to another directory, the same relative paths name other files.
+#[derive(Clone)]
+pub struct PolicyText {
+    file: Arc<str>,
+    home: Option<PathBuf>,
+    bytes: Vec<u8>,
+    ground: PolicyLocation,
+    /// The baseline of the first parse.
+    meant: OnceLock<Baseline>,
+}
+
+impl PolicyText {
+    /// Parses the text, and pins every path in it to the object it leads to now.
+    ///
+    /// This is for the start of an engine: a line that does not agree with the disk is an error like any other. Once
+    /// the text has been parsed, parsing it again treats it like a reload ([`Policy::left_out`]).
+    ///
+    /// # Errors
+    ///
+    /// All problems of the text.
+    pub fn parse(&self) -> Result<Policy, ConfigError> {
+        let (policy, before) = document::policy(self, self.meant.get(), resolve_paths::look)?;
+        // The first parse sets the baseline: the watcher of the file compares with it.
+        let _known = self.meant.set(before);
+        Ok(policy)
+    }
+
+    /// Returns the number of `[[test]]` tables that were run when the text was parsed.
+    pub fn tests(&self) -> usize {
+        self.meant.get().map_or(0, |before| before.tests)
+    }
+
+    /// Parses the text as a change of `before`, and updates `before` to the new baseline. Without a baseline, it is
+    /// parsed as at the start of an engine.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the text itself.
+    pub(super) fn parse_after(&self, before: &mut Option<Baseline>) -> Result<Policy, ConfigError> {
+        let (policy, now) = document::policy(self, before.as_ref(), resolve_paths::look)?;
+        *before = Some(now);
+        Ok(policy)
+    }
+
+    /// Returns the baseline of the first parse, if the text was parsed.
+    pub(super) fn meant(self) -> Option<Baseline> {
+        self.meant.into_inner()
+    }
+}
+
+impl PartialEq for PolicyText {
+    fn eq(&self, other: &PolicyText) -> bool {
+        let (one, two) = (&self.ground.trail, &other.ground.trail);
+        self.bytes == other.bytes && one.real == two.real && one.links == two.links
+    }
+}
+
+impl Eq for PolicyText {}
+
+impl fmt::Debug for PolicyText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PolicyText({}, {} bytes)", self.file, self.bytes.len())
+    }
+}

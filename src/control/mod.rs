@@ -1,0 +1,190 @@
+//! The control socket: a person, or a script of that person, sends orders to the engine that runs on a state directory.
+//!
+//! Each request is one line of JSON, and so is each reply. An admitted sender acts for every owner. The socket is in
+//! the state directory, which only its owner can use. The kernel reports which process is at the other end. A process
+//! of another user is refused. So is a process that descends from the engine's own process, as agents do. Without a
+//! terminal that shows a person's presence, an order that changes something also needs the secret of the person's
+//! surface. This module decides nothing about the content of an order: each order is one call of the library.
+
+mod admin;
+mod ancestry;
+mod peer;
+mod process;
+mod surfaces;
+mod token;
+mod wire;
+
+use std::{
+    io,
+    os::{
+        fd::AsRawFd,
+        unix::{
+            fs::PermissionsExt,
+            net::{UnixListener, UnixStream},
+        },
+    },
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
+
+use tokio::runtime::Handle;
+
+use crate::{
+    engine::{Engine, WeakEngine},
+    model::Means,
+    ports::{Disk as _, RealDisk},
+};
+
+pub use self::{
+    admin::{AdminCommand, Approval, GrantOrDecisionId, InvalidHeld, Line, Reply, carry_out, carry_out_and_end},
+    process::ProcessCall,
+    surfaces::Surfaces,
+};
+use self::{peer::Admitted, token::Digest};
+
+/// The name of the socket in the state directory.
+const SOCKET: &str = "control";
+
+/// Serves orders for `engine`, as long as it lives.
+///
+/// # Authority
+///
+/// An admitted sender can answer for every owner.
+pub(crate) fn serve(engine: &Engine, directory: &Path) -> io::Result<()> {
+    // Orphans of this process's descendants become its children. So no process of an agent leaves the engine's subtree.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let secret = Digest::in_directory(directory)?;
+    let socket = Socket::in_directory(directory)?;
+    match std::fs::remove_file(&socket.path) {
+        // The file is left over from a process that was killed: the lock shows that it is gone.
+        Ok(()) => {}
+        Err(why) if why.kind() == io::ErrorKind::NotFound => {}
+        Err(why) => return Err(why),
+    }
+    let listener = UnixListener::bind(&socket.path)?;
+    std::fs::set_permissions(&socket.path, std::fs::Permissions::from_mode(0o600))?;
+    let served = Served { engine: engine.downgrade(), surfaces: engine.surfaces(), secret, runtime: Handle::current() };
+    end_with(engine, directory.to_owned());
+    let served = Arc::new(served);
+    thread::Builder::new().name("bestow-control".to_owned()).spawn(move || listen(&listener, &served))?;
+    Ok(())
+}
+
+/// Sends `order` to the engine that runs on `directory`. Returns `None` if no engine runs there.
+///
+/// # Errors
+///
+/// An I/O error if the engine's reply cannot be read, or if another user may have written the directory.
+pub fn send(directory: impl AsRef<Path>, order: &AdminCommand) -> io::Result<Option<Reply>> {
+    sent(directory.as_ref(), order, None)
+}
+
+/// Sends `order` from a place without a terminal, with the secret of the person's surface (`approver-token` in the
+/// state directory, unless its owner moved it).
+///
+/// # Errors
+///
+/// The errors of [`send`].
+pub fn send_with_token(directory: impl AsRef<Path>, order: &AdminCommand, token: &str) -> io::Result<Option<Reply>> {
+    sent(directory.as_ref(), order, Some(token))
+}
+
+fn sent(directory: &Path, order: &AdminCommand, token: Option<&str>) -> io::Result<Option<Reply>> {
+    // The engine in another user's directory could give false replies.
+    RealDisk.refuse_others(directory)?;
+    let socket = Socket::in_directory(directory)?;
+    match UnixStream::connect(&socket.path) {
+        Ok(stream) => wire::ask(&stream, order, token).map(Some),
+        Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => Ok(None),
+        Err(why) => Err(why),
+    }
+}
+
+/// The path of the socket, in a form that fits the length limit of socket names.
+struct Socket {
+    path: PathBuf,
+    _directory: std::fs::File,
+}
+
+impl Socket {
+    fn in_directory(directory: &Path) -> io::Result<Socket> {
+        let opened = std::fs::File::open(directory)?;
+        let short = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
+        let held = if cfg!(target_os = "linux") { short } else { directory.to_owned() };
+        Ok(Socket { path: held.join(SOCKET), _directory: opened })
+    }
+}
+
+/// The data that each conversation needs.
+struct Served {
+    engine: WeakEngine,
+    surfaces: Surfaces,
+    secret: Digest,
+    runtime: Handle,
+}
+
+impl Served {
+    /// Carries out the order of the process at the other end, if it is admitted.
+    fn carry_out(&self, stream: &UnixStream, order: AdminCommand, token: Option<&str>) -> Reply {
+        let Some(engine) = self.engine.upgrade() else { return Reply::Failed("the engine has ended".to_owned()) };
+        match self.admitted(stream, &order, token) {
+            Ok(means) => self.runtime.block_on(admin::carry_out_through(&engine, order, means)),
+            Err(why) => {
+                let (called, claims) = order.told();
+                // If the engine has ended, or nothing can be stored, the reply is a refusal all the same.
+                drop(engine.peer_refused(peer::named(stream), called, claims.cloned(), why.as_str().into()));
+                Reply::Refused(why)
+            }
+        }
+    }
+
+    /// Returns the means by which the sender speaks, or the reason for the refusal.
+    fn admitted(&self, stream: &UnixStream, order: &AdminCommand, token: Option<&str>) -> Result<Means, String> {
+        let by = peer::admit(stream, &self.surfaces).map_err(|why| why.to_string())?;
+        if order.changes() && !self.is_attended(&by, token) {
+            return Err(NO_TERMINAL.to_owned());
+        }
+        Ok(by.means)
+    }
+
+    fn is_attended(&self, by: &Admitted, token: Option<&str>) -> bool {
+        match token {
+            Some(token) => self.secret.is_of(token),
+            None => by.is_attended,
+        }
+    }
+}
+
+/// The refusal of an order that comes from no terminal.
+const NO_TERMINAL: &str = "no terminal shows that a person says this, and the secret of a person's surface is missing \
+                           or another: say it at a terminal, or with `--token-file` and the file `approver-token` of \
+                           the state directory";
+
+fn listen(listener: &UnixListener, served: &Arc<Served>) {
+    for stream in listener.incoming() {
+        if !served.engine.upgrade().is_some_and(|engine| engine.is_open()) {
+            return;
+        }
+        let (Ok(stream), served) = (stream, Arc::clone(served)) else { continue };
+        // One order takes no longer than the disk. A sender that keeps its connection open blocks no other sender.
+        let answer =
+            move || drop(wire::answer(&stream, |order, token| served.carry_out(&stream, order, token.as_deref())));
+        // If no thread can be started, the stream is closed, and the sender sees that.
+        let _ = thread::Builder::new().name("bestow-control-order".to_owned()).spawn(answer);
+    }
+}
+
+/// Wakes the listener when the engine ends, and removes the socket.
+fn end_with(engine: &Engine, directory: PathBuf) {
+    let mut events = engine.subscribe();
+    tokio::spawn(async move {
+        while events.next().await != Err(crate::engine::NoEvent::Ended) {}
+        if let Ok(socket) = Socket::in_directory(&directory) {
+            drop(UnixStream::connect(&socket.path));
+            // Another engine may have created its own socket there by now, and this removes that one.
+            drop(std::fs::remove_file(&socket.path));
+        }
+    });
+}

@@ -1,0 +1,63 @@
+//! The exchange on the control socket: one line for the order, one line for the reply.
+
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    os::unix::net::UnixStream,
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{AdminCommand, Reply};
+
+/// The maximum length of an order in bytes, with its token line.
+const LONGEST: u64 = 1 << 16;
+
+/// The maximum time for one read or write. Then the sender is disconnected.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The line with the secret, before an order that needs it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Token {
+    token: String,
+}
+
+/// Sends an order, and waits for the reply.
+pub(super) fn ask(stream: &UnixStream, order: &AdminCommand, token: Option<&str>) -> io::Result<Reply> {
+    token.map_or(Ok(()), |token| say(stream, &Token { token: token.trim().to_owned() }))?;
+    say(stream, order)?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line)?;
+    if line.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the engine ended before it answered"));
+    }
+    Ok(serde_json::from_str(&line)?)
+}
+
+/// Reads one order, and sends the reply.
+pub(super) fn answer(
+    stream: &UnixStream,
+    carry_out: impl FnOnce(AdminCommand, Option<String>) -> Reply,
+) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let (mut line, mut said) = (String::new(), BufReader::new(stream.take(LONGEST)));
+    said.read_line(&mut line)?;
+    let token = serde_json::from_str::<Token>(&line).ok().map(|said| said.token);
+    if token.is_some() {
+        line.clear();
+        said.read_line(&mut line)?;
+    }
+    let reply = match serde_json::from_str(&line) {
+        Ok(order) => carry_out(order, token),
+        Err(why) => Reply::Failed(format!("this is no order: {why}")),
+    };
+    say(stream, &reply)
+}
+
+fn say(mut stream: &UnixStream, what: &impl serde::Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    stream.write_all(&line)
+}

@@ -1,0 +1,51 @@
+//! The parts of one agent that no later agent of the same name inherits: its published permissions and its mail.
+
+use std::sync::{Arc, OnceLock};
+
+use arc_swap::ArcSwapAny;
+
+use super::inbox;
+use crate::kernel::{Check, Rights, check, extend};
+use crate::model::{Grant, PermissionRef, Timestamp};
+
+/// The published permissions and the mail of one agent. Readers take a snapshot without waiting; only the writer
+/// replaces it.
+#[derive(Debug)]
+pub(super) struct AgentSlot {
+    rights: ArcSwapAny<Rights>,
+    /// Created on first use, since most agents of a large engine never get mail.
+    mail: OnceLock<Arc<inbox::Box>>,
+}
+
+impl AgentSlot {
+    pub(super) fn new(rights: Rights) -> AgentSlot {
+        AgentSlot { rights: ArcSwapAny::new(rights), mail: OnceLock::new() }
+    }
+
+    pub(super) fn publish(&self, rights: Rights) {
+        self.rights.store(rights);
+    }
+
+    /// Publishes one more grant, if the published permissions can be extended. Returns false otherwise.
+    pub(super) fn publish_more(&self, grant: &Grant, scratch: &mut Vec<u8>) -> bool {
+        let more = extend(&self.rights.load(), grant, scratch);
+        more.map(|rights| self.rights.store(rights)).is_some()
+    }
+
+    #[inline]
+    pub(super) fn check(&self, want: PermissionRef<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
+        check(&self.rights.load(), want, now)
+    }
+
+    /// Closes the mailbox, because the agent or the engine is gone.
+    pub(super) fn close_mail(&self) {
+        self.mail().close();
+    }
+
+    pub(super) fn mail(&self) -> &Arc<inbox::Box> {
+        self.mail.get_or_init(Arc::default)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+use std::sync::Arc;
+
+use dashmap::DashMap;
+
+use super::*;
+use crate::{
+    kernel::{SharedLimits, compile},
+    model::{AgentId, GrantId, Hold, Origin, Reads, Right, Scope},
+};
+
+fn held(agent: &AgentId, number: usize) -> Vec<Arc<Grant>> {
+    let grant = |root: usize| Grant {
+        id: GrantId::new(root as u64),
+        to: agent.clone(),
+        right: Right::from(
+            format!("@write:/srv/agents/{number:09}/work/part-{root:03}/src")
+                .parse::<crate::model::Permission>()
+                .unwrap(),
+        ),
+        hold: Hold::Use,
+        origin: Origin::Operator,
+        reason: None,
+        scope: Scope::Always,
+        run: None,
+        since: Timestamp::from_millis(0),
+        until: None,
+        depth: 0,
+    };
+    (0..4).map(|root| Arc::new(grant(root))).collect()
+}
+
+/// Measures the memory that a check reads: the map, its ids, the cells and the blocks. Provenance is stored elsewhere.
+#[test]
+fn what_is_published_of_an_agent_with_four_roots_takes_at_most_four_hundred_bytes() {
+    const AGENTS: usize = 100_000;
+    let ground = Arc::new(SharedLimits::new(Reads::Granted, &crate::kernel::Protected::default(), 1));
+    let mut kept = None;
+    let counted = allocation_counter::measure(|| {
+        let cells: DashMap<AgentId, Arc<AgentSlot>> = DashMap::new();
+        for number in 0..AGENTS {
+            let agent: AgentId = format!("agent-{number:018}").parse().unwrap();
+            let rights = compile(&held(&agent, number), &ground);
+            cells.insert(agent, Arc::new(AgentSlot::new(rights)));
+        }
+        kept = Some(cells);
+    });
+    let each = counted.bytes_current / AGENTS as i64;
+    assert!(each <= 400, "{each} bytes an agent");
+    println!("{each} bytes an agent");
+}

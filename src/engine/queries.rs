@@ -1,0 +1,112 @@
+//! Read access to the state of an engine.
+
+use std::sync::Arc;
+
+use super::{Engine, Error, fresh_run};
+use crate::{
+    kernel::ProvenanceStep,
+    model::{
+        AgentId, Grant, HeldChange, Pending, Permission, Profile, RequestId, Resolution, SavedDecision, Settings,
+        Timestamp,
+    },
+};
+
+impl Engine {
+    /// Returns the change of the policy file that is held back until a person accepts it, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn held_change(&self) -> Result<Option<HeldChange>, Error> {
+        Ok(self.shared.look(|state, now| state.held_change(&fresh_run(), now))??)
+    }
+
+    /// Returns the current time of this engine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Clock`].
+    pub fn now(&self) -> Result<Timestamp, Error> {
+        Ok(self.shared.clock.now()?)
+    }
+
+    /// Returns the settings in force.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn settings(&self) -> Result<Arc<Settings>, Error> {
+        self.shared.look(|state, _| Arc::clone(&state.settings))
+    }
+
+    /// Returns every waiting request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn pending(&self) -> Result<Vec<Pending>, Error> {
+        self.shared.look(|state, _| state.all_pending(None))
+    }
+
+    /// Returns the outcome of a request, if it ended and is still remembered.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn resolution(&self, request: RequestId) -> Result<Option<Arc<Resolution>>, Error> {
+        self.shared.look(|state, _| state.resolved.get(&request).cloned())
+    }
+
+    /// Returns the outcome of the request with this short code. If two remembered requests have the code, the latest
+    /// counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn resolution_with_code(&self, code: &str) -> Result<Option<Arc<Resolution>>, Error> {
+        self.shared.ended_with_code(&code.trim().to_ascii_lowercase())
+    }
+
+    /// Returns every grant that is valid now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn grants(&self) -> Result<Vec<Arc<Grant>>, Error> {
+        self.shared.look(|state, now| state.grants.values().filter(|grant| grant.is_live(now)).cloned().collect())
+    }
+
+    /// Returns the provenance of `permission` for `agent`: its own grant first, the root last. The result is empty if
+    /// the agent does not hold the permission. If only a chain with a replaced object is left, the result contains a
+    /// [`ProvenanceStep::Replaced`] link, and that chain gives no permission.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn why(&self, agent: &AgentId, permission: &Permission) -> Result<Vec<ProvenanceStep>, Error> {
+        let broken = self.shared.broken(agent, std::iter::once(permission))?;
+        self.shared.look(|state, now| state.why(agent, permission, &broken, now))
+    }
+
+    /// Returns the saved decisions about actions that are still valid.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn rulings(&self) -> Result<Vec<Arc<SavedDecision>>, Error> {
+        self.shared.look(|state, now| state.rulings.values().filter(|ruling| ruling.is_live(now)).cloned().collect())
+    }
+
+    /// Returns the profile of every agent, sorted by id.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn agents(&self) -> Result<Vec<Arc<Profile>>, Error> {
+        self.shared.look(|state, _| {
+            let mut all: Vec<_> = state.agents.values().map(|agent| Arc::clone(&agent.profile)).collect();
+            all.sort_by(|one, other| one.id.cmp(&other.id));
+            all
+        })
+    }
+}

@@ -1,0 +1,592 @@
+//! Resolves a described action into one that can be evaluated: paths are followed, commands parsed, all in one form.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock},
+};
+
+use foldhash::fast::RandomState;
+use serde_json::{Map, Value};
+use smol_str::SmolStr;
+
+use crate::{
+    command::{Classifier, NamedUses},
+    kernel::{InputText, ResolvedAction, Target, Use, operation_for, operation_of},
+    model::{
+        Access, Action, AgentId, Below, ByName, Details, Escaped, Named, Operation, Permission, Profile, Reason, Right,
+        SanitizedPath, StartDir, Tier, ToolName, UseOrigin, What, by_name, canonical_host, redacted, redacted_with,
+    },
+    ports::{PathFailure, Paths, Real},
+};
+
+use super::{Error, below::Reached, input, lines::Line, pin::right_to, shared::Shared};
+
+impl Shared {
+    /// Resolves `action` as the agent of `profile` means it.
+    ///
+    /// An action that cannot be understood is no error: it becomes an invalid action that is never allowed, with the
+    /// reason.
+    pub(super) fn consider(&self, profile: &Profile, action: &Action) -> Result<ResolvedAction, Error> {
+        let understood = match &action.what {
+            What::Plain(operation, resource) => self.plain(profile, action, *operation, resource)?,
+            What::Call(input) => self.consider_call(profile, action, input)?,
+        };
+        self.using_besides(action, understood)
+    }
+
+    fn plain(
+        &self,
+        profile: &Profile,
+        action: &Action,
+        operation: Operation,
+        text: &str,
+    ) -> Result<ResolvedAction, Error> {
+        let tool = action.tool.clone().unwrap_or_else(|| operation.own_tool());
+        let details = said_content(action);
+        let base = ResolvedAction {
+            cwd: runs_in(profile, operation),
+            details,
+            ..blank(operation, tool, action, String::new())
+        };
+        Ok(match operation {
+            Operation::Command => self.command(&profile.id, base, text, &Map::new())?,
+            Operation::Network => host(base, text),
+            Operation::Events => events(base, text),
+            Operation::Tool => match text.parse() {
+                Ok(name) => by_itself(base, Permission::Tool(name)),
+                Err(_) => invalid(base, text, "a capability is named like `github/issues`"),
+            },
+            Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, text),
+        })
+    }
+
+    /// Adds the permissions that `action` declares.
+    fn using_besides(&self, action: &Action, mut understood: ResolvedAction) -> Result<ResolvedAction, Error> {
+        for permission in &action.needs {
+            match self.pin(permission) {
+                Ok(right) => understood.uses.add(Use::given(right)),
+                Err(Error::Path(why)) => return Ok(invalid(understood, &permission.to_string(), &why.to_string())),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(understood)
+    }
+
+    /// Resolves a command line. If only reads are allowed without approval, a line that reaches the network or prints
+    /// secrets does not count as a read.
+    pub(super) fn command(
+        &self,
+        agent: &AgentId,
+        base: ResolvedAction,
+        text: &str,
+        besides: &Map<String, Value>,
+    ) -> Result<ResolvedAction, Error> {
+        let reader = self.classifier.load();
+        let is_strict = self.look(|state, _| state.only_reads_by_itself(agent))?;
+        let line = if besides.is_empty() {
+            reader.line(text, is_strict)
+        } else {
+            let classifier = if is_strict { &reader.strictly() } else { &**reader };
+            Arc::new(Line::of(text, classifier.classify_with(text, besides)))
+        };
+        let understood = command(ResolvedAction { strictly: is_strict, ..base }, &line, besides, &reader);
+        let start = starts_in(understood.cwd.as_ref(), besides);
+        let (understood, reached) = self.naming(understood, &line.named, start.as_deref());
+        if understood.is_invalid() {
+            return Ok(understood);
+        }
+        let understood = self.with_what_is_reached(agent, understood, &reached)?;
+        let understood = self.with_what_versions_show(agent, understood, &reached)?;
+        self.trusting_nobody(self.with_real_dirs(understood))
+    }
+
+    /// Adds the uses that a command line names, with paths resolved to their real location.
+    fn naming(
+        &self,
+        mut understood: ResolvedAction,
+        named: &NamedUses,
+        start: Option<&str>,
+    ) -> (ResolvedAction, Reached) {
+        let mut reached = Reached::default();
+        if named.is_cut() {
+            let text = understood.target().resource().to_owned();
+            let why = "it names more than anybody judges at once: do it in several steps";
+            return (invalid(understood, &text, why), reached);
+        }
+        let looked = &mut Looked::on(&*self.paths);
+        for named in named.iter() {
+            if understood.is_invalid() {
+                break;
+            }
+            match named {
+                Named::Network { host, certain } => understood.uses.add(reaching(host.as_deref(), *certain)),
+                Named::Program { text, pattern } => {
+                    let used = self.run_by_name(looked, start, text, pattern.as_deref());
+                    used.into_iter().for_each(|used| understood.uses.add(used));
+                }
+                Named::Path { access, text, pattern, below, certain } => {
+                    let all = *below != Below::Nothing || pattern.is_some();
+                    let Some(used) = self.named_path(looked, start, *access, text, all, *certain) else { continue };
+                    if let Some(root) = used.path() {
+                        self.reach(&mut reached, *access, root, pattern.as_deref(), *below);
+                    }
+                    understood.uses.add(used);
+                    let as_text = absolute(start, text).filter(|path| path.split('/').any(|name| name == ".."));
+                    if let Some(path) = as_text {
+                        // A shell resolves `..` in the text, a program on the disk.
+                        let other = self.named_path(looked, start, *access, &without_up(&path), all, false);
+                        other.into_iter().for_each(|used| understood.uses.add(used));
+                    }
+                }
+            }
+        }
+        if named.reads_what_nobody_can_tell() && !understood.in_sandbox && understood.tier == Some(Tier::Safe) {
+            (understood.tier, understood.tier_reason) = (Some(Tier::Dangerous), NOBODY_CAN_TELL.into());
+        }
+        (understood, reached)
+    }
+
+    /// Adds a use that a text names if it is read as a command line.
+    pub(super) fn may_use(&self, understood: &mut ResolvedAction, reached: &mut Reached, start: &str, named: &Named) {
+        let used = match named {
+            Named::Network { host, .. } => Some(reaching(host.as_deref(), false)),
+            Named::Program { text, pattern } => {
+                let looked = &mut Looked::on(&*self.paths);
+                let used = self.run_by_name(looked, Some(start), text, pattern.as_deref());
+                used.into_iter().for_each(|used| understood.uses.add(used));
+                None
+            }
+            Named::Path { access, text, below, pattern, .. } => {
+                let all = *below != Below::Nothing || pattern.is_some();
+                let used = self.named_path(&mut Looked::on(&*self.paths), Some(start), *access, text, all, false);
+                if let Some(root) = used.as_ref().and_then(Use::path) {
+                    self.reach(reached, *access, root, pattern.as_deref(), *below);
+                }
+                used
+            }
+        };
+        used.into_iter().for_each(|used| understood.uses.add(used));
+    }
+
+    /// Notes what is used with `root`: the matches of a pattern below it, and its content.
+    fn reach(&self, reached: &mut Reached, access: Access, root: &SanitizedPath, pattern: Option<&str>, below: Below) {
+        let everything = below.is_everything();
+        if below == Below::Followed {
+            self.reach_links(reached, access, root);
+        }
+        if below == Below::Versions {
+            reached.versions_below(root.clone());
+        }
+        match pattern {
+            Some(pattern) => self.reach_pattern(reached, access, root, pattern, everything),
+            None if everything => reached.all_below(access, root.clone()),
+            None => {}
+        }
+    }
+
+    /// Returns the files that a line may run as a program. Rules about running them apply, and no permission is needed.
+    fn run_by_name(&self, looked: &mut Looked<'_>, start: Option<&str>, text: &str, pattern: Option<&str>) -> Vec<Use> {
+        let named = self.named_path(looked, start, Access::Read, text, false, false);
+        let named = named.into_iter().filter(|used| matches!(used.target, Target::Path(_)));
+        let named: Vec<_> = named.map(|used| Use { operation: Operation::Exec, ..used }).collect();
+        let Some(pattern) = pattern else { return named };
+        let names = named.iter().filter_map(Use::path).filter_map(|root| self.paths.matching(root, pattern)).flatten();
+        let real = names.filter_map(|name| self.paths.real(&name).ok());
+        let used = |real: Real| {
+            let target = Target::Path(real.path);
+            Use { operation: Operation::Exec, target, takes: None, origin: UseOrigin::Word }
+        };
+        real.map(used).collect()
+    }
+
+    /// Returns the use of a path that a command line names. If the path cannot be determined, the use is invalid and
+    /// never allowed. A word that is no path gives no use.
+    fn named_path(
+        &self,
+        looked: &mut Looked<'_>,
+        start: Option<&str>,
+        access: Access,
+        text: &str,
+        tree: bool,
+        certain: bool,
+    ) -> Option<Use> {
+        let operation = operation_of(access);
+        let used = |path, takes, origin| {
+            let target = if tree { Target::Tree(path) } else { Target::Path(path) };
+            Use { operation, target, takes, origin }
+        };
+        let unknown = |why: &str| {
+            let (text, why) = (text.into(), format!("a path that it names is none: {why}").into());
+            Use { operation, target: Target::Invalid { text, why }, takes: None, origin: UseOrigin::Named }
+        };
+        let Some(absolute) = absolute(start, text) else {
+            return certain.then(|| unknown("nobody knows in which directory it lies"));
+        };
+        let absolute = if self.paths.have_no_links() { without_up(&absolute) } else { absolute };
+        // Only a word that is certainly a path needs a permission.
+        let right = |real: Real| {
+            let right = certain.then(|| right_to(access, &real));
+            (real, right)
+        };
+        match looked.real(&absolute).map(right) {
+            Ok((real, Some(right))) => Some(used(real.path, Some(right), UseOrigin::Named)),
+            // A word like `push` is no file to write, unless such a file exists.
+            Ok((real, None)) if access == Access::Write && !text.contains(['/', '.']) && real.identity.is_none() => {
+                None
+            }
+            // A program may write inside this directory, so rules and policies about any path in it apply.
+            Ok((real, None)) if access == Access::Write && self.is_directory(&real) => {
+                Some(Use { operation, target: Target::Tree(real.path), takes: None, origin: UseOrigin::Word })
+            }
+            Ok((real, None)) => Some(used(real.path, None, UseOrigin::Word)),
+            Err(why) => {
+                let written = without_up(&absolute).parse::<SanitizedPath>().ok();
+                // A process in a sandbox has a `/proc` of its own. Outside a sandbox, the name alone leads to a denial.
+                let is_proc = |path: &SanitizedPath| by_name(access, path.as_str()) == ByName::Proc;
+                match (certain, written) {
+                    (true, Some(path)) if is_proc(&path) => Some(used(path, None, UseOrigin::Named)),
+                    (true, _) => Some(unknown(&why.to_string())),
+                    // A word that may be no path needs no permission. Rules and policies apply to the path as written.
+                    (false, written) => written.map(|path| used(path, None, UseOrigin::Word)),
+                }
+            }
+        }
+    }
+
+    /// Resolves the directories that the line changes to to their real location.
+    fn with_real_dirs(&self, mut understood: ResolvedAction) -> ResolvedAction {
+        let ResolvedAction { uses, cwd, tier, .. } = &mut understood;
+        let Target::Command { parts: Some(parts), .. } = &mut uses.own.target else { return understood };
+        if *tier == Some(Tier::Safe) && parts.iter().all(|part| part.obeys.is_empty()) {
+            return understood;
+        }
+        let mut found: HashMap<SmolStr, StartDir, RandomState> = HashMap::default();
+        for part in parts {
+            let obeyed = part.obeys.iter_mut().flat_map(|obeys| &mut obeys.dirs);
+            for dir in part.dirs.iter_mut().chain(obeyed) {
+                let StartDir::Said(said) = &*dir else { continue };
+                let real = match found.get(said) {
+                    Some(real) => real.clone(),
+                    None if found.len() >= MAX_DIRS => StartDir::Unknown,
+                    None => {
+                        let real = self.real_dir(cwd.as_ref(), said).map_or(StartDir::Unknown, StartDir::Real);
+                        found.insert(said.clone(), real.clone());
+                        real
+                    }
+                };
+                *dir = real;
+            }
+        }
+        understood
+    }
+
+    /// Returns the directory that `cd` leads to, if it exists. Otherwise `cd` fails, and the directory of the rest of
+    /// the line is unknown.
+    fn real_dir(&self, cwd: Option<&SanitizedPath>, said: &str) -> Option<SanitizedPath> {
+        let absolute = if said.starts_with('/') { said.to_owned() } else { format!("{}/{said}", cwd?) };
+        let real = self.paths.real(&absolute).ok()?;
+        // A shell resolves `..` in the text, a program on the disk.
+        let goes_up = absolute.split('/').any(|name| name == "..");
+        let as_text = || self.paths.real(&without_up(&absolute)).is_ok_and(|other| other == real);
+        (self.is_directory(&real) && (!goes_up || as_text())).then_some(real.path)
+    }
+
+    /// Returns true if the path may be a directory with content.
+    pub(super) fn holds_something(&self, path: &SanitizedPath) -> bool {
+        self.paths.have_no_links() || self.paths.real_of(path).is_ok_and(|real| self.is_directory(&real))
+    }
+
+    /// Returns true if the disk has a directory at this path.
+    fn is_directory(&self, real: &Real) -> bool {
+        // A file has no path below it, not even a missing one.
+        real.identity.is_some() && self.paths.real(&[real.path.as_str(), "/-"].concat()).is_ok()
+    }
+
+    pub(super) fn path(&self, profile: &Profile, base: ResolvedAction, text: &str) -> ResolvedAction {
+        // The owner of that home is unknown, and the tool may resolve it differently.
+        if text.starts_with('~') {
+            return invalid(
+                base,
+                text,
+                "`~` stands for no directory here: write the path out, or `./~…` for what is called so",
+            );
+        }
+        let absolute = if text.starts_with('/') { text.to_owned() } else { format!("{}/{text}", profile.working_dir) };
+        match self.paths.real(&absolute) {
+            Ok(real) if !text.is_empty() => self.at(base, real),
+            Ok(_) => invalid(base, text, "a path must not be empty"),
+            Err(why) => invalid(base, text, &why.to_string()),
+        }
+    }
+
+    /// Resolves a read or a write of a path that is already real.
+    pub(super) fn using(&self, access: Access, real: Real) -> ResolvedAction {
+        let action = match access {
+            Access::Read => Action::read(""),
+            Access::Write => Action::write(""),
+        };
+        let operation = if access == Access::Write { Operation::Write } else { Operation::Read };
+        self.placed(self.at(blank(operation, operation.own_tool(), &action, String::new()), real))
+    }
+
+    fn at(&self, base: ResolvedAction, real: Real) -> ResolvedAction {
+        let (access, operation) = (base.uses.own.access(), base.operation());
+        let (tier, why) = match operation {
+            Operation::Read => self.classifier.load().reading(real.path.as_str()),
+            Operation::Write => self.classifier.load().writing(real.path.as_str()),
+            Operation::Exec | Operation::Command | Operation::Network | Operation::Events | Operation::Tool => {
+                (Tier::Dangerous, "runs a program file")
+            }
+        };
+        let tier = (operation != Operation::Exec).then_some(tier);
+        let takes = Some(right_to(access, &real));
+        // A person must be able to tell this path from others, so it is shown in full.
+        let shown = real.path.as_str().into();
+        ResolvedAction { shown, tier, tier_reason: why.into(), ..about(base, Target::Path(real.path), takes) }
+    }
+}
+
+/// The maximum number of directories of one line that are looked up on the disk. In the others, the effect of the
+/// commands counts as unknown.
+const MAX_DIRS: usize = 64;
+
+/// The paths of one line, each looked up once. Many are both read and written, or named by several words.
+#[derive(Debug)]
+struct Looked<'p> {
+    paths: &'p dyn Paths,
+    found: HashMap<String, Result<Real, PathFailure>, RandomState>,
+}
+
+impl Looked<'_> {
+    fn on(paths: &dyn Paths) -> Looked<'_> {
+        Looked { paths, found: HashMap::default() }
+    }
+
+    fn real(&mut self, path: &str) -> Result<Real, PathFailure> {
+        if let Some(found) = self.found.get(path) {
+            return found.clone();
+        }
+        let found = self.paths.real(path);
+        self.found.insert(path.to_owned(), found.clone());
+        found
+    }
+}
+
+/// Creates the use of the network that a command line names. A line that only may reach it needs no permission.
+pub(super) fn reaching(host: Option<&str>, certain: bool) -> Use {
+    let target = host.map_or(Target::Network, |host| Target::Host(host.into()));
+    let takes = certain.then(|| Right::from(Permission::Network));
+    let origin = if certain { UseOrigin::Needed } else { UseOrigin::Word };
+    Use { operation: Operation::Network, target, takes, origin }
+}
+
+/// Returns the declared content of an action, in canonical form, if there is any.
+pub(super) fn said_content(action: &Action) -> Option<Details> {
+    action.details.as_ref().map(|content| Details::of(&input::canonical(content)))
+}
+
+/// Creates the use of a permission itself; for a path, the use of everything at and below it.
+pub(super) fn using_right(right: Right) -> ResolvedAction {
+    let operation = operation_for(&right.permission);
+    let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
+    let (target, why) = match &right.permission {
+        Permission::Path(_, path) => (Target::Tree(path.clone()), "uses what it may use"),
+        Permission::Network => (Target::Network, "reaches what it may reach"),
+        Permission::Events => (Target::Events, "uses the engine's own socket"),
+        Permission::Tool(name) => (Target::Capability(name.clone()), "uses a capability that it may use"),
+    };
+    let shown = target.resource().into();
+    ResolvedAction { shown, tier: Some(Tier::Safe), tier_reason: why.into(), ..about(base, target, Some(right)) }
+}
+
+/// Turns `base` into the use of this permission.
+pub(super) fn by_itself(base: ResolvedAction, permission: Permission) -> ResolvedAction {
+    let ResolvedAction { uses, shown, tier, tier_reason, .. } = using_right(Right::from(permission));
+    ResolvedAction { uses, shown, tier, tier_reason, ..base }
+}
+
+/// Sets the target and the needed permission of `base`.
+pub(super) fn about(base: ResolvedAction, target: Target, takes: Option<Right>) -> ResolvedAction {
+    let own = Use { target, takes, operation: base.operation(), origin: UseOrigin::Own };
+    ResolvedAction { uses: own.into(), ..base }
+}
+
+/// The reason why a line that seems to only read needs an approval.
+const NOBODY_CAN_TELL: &str = "Dangerous command: it reads a file, and nobody can tell which";
+
+/// The home directory of the user that the engine runs as.
+static HOME: LazyLock<Option<String>> = LazyLock::new(|| {
+    let home = std::env::home_dir()?.into_os_string().into_string().ok()?;
+    Some(home.trim_end_matches('/').to_owned()).filter(|_| home.starts_with('/'))
+});
+
+/// Creates an action of which only the description is known.
+pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -> ResolvedAction {
+    ResolvedAction {
+        tool,
+        uses: Use::unknown(operation).into(),
+        shown: Arc::default(),
+        cut: false,
+        tier: None,
+        tier_reason: Arc::default(),
+        strictly: true,
+        shape: None,
+        destructive: None,
+        input,
+        reason: action.reason.as_ref().map(Reason::redacted),
+        call: action.call.clone(),
+        besides: None,
+        told: None,
+        updated: false,
+        overrides: action.overrides,
+        cwd: None,
+        circumstances: action.circumstances,
+        details: None,
+        in_sandbox: action.in_sandbox,
+        confined: false,
+        placed: false,
+    }
+}
+
+/// Returns the absolute path of `text` for a command that starts in `start`. Returns none for a relative path if
+/// `start` is unknown.
+pub(super) fn absolute(start: Option<&str>, text: &str) -> Option<String> {
+    match text.strip_prefix('~') {
+        Some(rest) => Some(format!("{}{rest}", HOME.as_ref()?)),
+        None if text.starts_with('/') => Some(text.to_owned()),
+        None => Some(format!("{}/{text}", start?)),
+    }
+}
+
+/// Resolves every `..` in the text of the path.
+fn without_up(path: &str) -> String {
+    let mut names = Vec::new();
+    for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
+        match name {
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    format!("/{}", names.join("/"))
+}
+
+/// Returns the directory in which a command or program starts. Its effect depends on that directory.
+pub(super) fn runs_in(profile: &Profile, operation: Operation) -> Option<SanitizedPath> {
+    matches!(operation, Operation::Command | Operation::Exec).then(|| profile.working_dir.clone())
+}
+
+pub(super) fn invalid(base: ResolvedAction, text: &str, why: &str) -> ResolvedAction {
+    let why = redacted_with(why, text);
+    let target = Target::Invalid { text: text.into(), why: Arc::clone(&why) };
+    ResolvedAction { shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why, ..about(base, target, None) }
+}
+
+/// Resolves a command line with the other input of its tool. That input, `besides`, may change what runs, so it is
+/// shown and bound to the approval.
+fn command(base: ResolvedAction, line: &Line, besides: &Map<String, Value>, classifier: &Classifier) -> ResolvedAction {
+    let target = Target::Command { text: Arc::clone(&line.text), parts: line.parts.clone() };
+    let (tier, tier_reason) = (Some(line.tier), Arc::clone(&line.tier_reason));
+    let (shape, destructive, shown) = (line.shape.clone(), line.destructive.clone(), Arc::clone(&line.shown));
+    let base = ResolvedAction { shown, tier, tier_reason, shape, destructive, ..about(base, target, None) };
+    if besides.is_empty() {
+        return base;
+    }
+    let besides = Value::Object(besides.clone());
+    let mut texts = Vec::new();
+    texts_besides(&besides, &mut texts);
+    let spoken = |line: &str| classifier.classify(line).spoken();
+    let told = Some(InputText::of(texts.iter().copied(), texts.iter().copied(), spoken));
+    let (told_besides, cut) = input::shown(&besides);
+    let shown = format!("{} with {told_besides}", line.shown).into();
+    let besides = Some(input::canonical(&besides).to_string());
+    ResolvedAction { shown, cut, besides, told, ..base }
+}
+
+/// Resolves a network access. The network permission covers every host; rules decide about single hosts.
+pub(super) fn host(base: ResolvedAction, text: &str) -> ResolvedAction {
+    if text == Target::Network.resource() {
+        return by_itself(base, Permission::Network);
+    }
+    if let Some(host) = host_of_url(text) {
+        return invalid(base, text, &format!("a URL is no host: name the host, `{}`", Escaped(host)));
+    }
+    let is_host = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    if !is_host {
+        return invalid(base, text, "a host is a name or an address, without spaces");
+    }
+    // Host names are case-insensitive, and a trailing dot only marks them as complete.
+    let host = text.to_ascii_lowercase();
+    // A port does not change the host.
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !name.contains(':') && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => &host,
+    };
+    let canonical = canonical_host(name);
+    let text = canonical.as_deref().unwrap_or_else(|| name.trim_end_matches('.'));
+    if text.is_empty() {
+        return invalid(base, text, "a host is a name or an address, without spaces");
+    }
+    let (target, takes) = (Target::Host(text.into()), Some(Right::from(Permission::Network)));
+    let tier_reason = "reaches what it may reach".into();
+    // The text may have a password before the host, as in a URL.
+    let shown = redacted(&format!("//{text}")).trim_start_matches("//").into();
+    ResolvedAction { shown, tier: Some(Tier::Safe), tier_reason, ..about(base, target, takes) }
+}
+
+/// Resolves a use of the engine's own socket, which has one name.
+fn events(base: ResolvedAction, text: &str) -> ResolvedAction {
+    if text.is_empty() || text == Target::Events.resource() {
+        by_itself(base, Permission::Events)
+    } else {
+        invalid(base, text, "the engine's own socket is called `@events`")
+    }
+}
+
+/// Returns the host that a URL, or a text with parts of a URL, names.
+fn host_of_url(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("//").unwrap_or(("", text));
+    let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    (host != text).then_some(host)
+}
+
+/// The names that tools use for the start directory of a command.
+const DIRECTORIES: [&str; 6] = ["cwd", "workdir", "working_dir", "working_directory", "dir_path", "directory"];
+
+/// Returns the directory in which a command starts. Returns none if the tool input names two.
+fn starts_in(cwd: Option<&SanitizedPath>, besides: &Map<String, Value>) -> Option<String> {
+    let mut told = DIRECTORIES.iter().filter_map(|name| besides.get(*name)?.as_str());
+    match (told.next(), told.next()) {
+        (None, _) => cwd.map(|cwd| cwd.as_str().to_owned()),
+        (Some(path), None) if path.starts_with('/') => Some(path.to_owned()),
+        (Some(path), None) => Some(format!("{}/{path}", cwd?)),
+        (Some(_), Some(_)) => None,
+    }
+}
+
+/// Collects every text of the tool input besides the command line, except the path of the start directory.
+fn texts_besides<'v>(besides: &'v Value, texts: &mut Vec<&'v str>) {
+    // A name that a shell may expand is not certainly a directory.
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    for (name, value) in besides.as_object().into_iter().flatten() {
+        let is_directory = DIRECTORIES.contains(&name.as_str());
+        if is_directory && value.as_str().is_some_and(|path| path.starts_with(['/', '.']) && path.chars().all(plain)) {
+            continue;
+        }
+        texts.push(name);
+        texts_in(value, texts);
+    }
+}
+
+/// Collects every text in `value`, with the names of its fields.
+pub(super) fn texts_in<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(all) => all.iter().for_each(|one| texts_in(one, texts)),
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            texts.push(name);
+            texts_in(value, texts);
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,126 @@
+//! The channels to people: the prompts that they see, and their presence.
+
+use std::sync::{Arc, Weak};
+
+use tokio::sync::mpsc;
+
+use crate::model::{AgentId, OwnerId, Request, Resolution};
+
+use super::{Error, shared::Shared};
+
+/// The number of entries by which a surface may lag. A surface that lags further counts as gone.
+pub(super) const CAPACITY: usize = 1024;
+
+/// An entry to show to a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Prompt {
+    /// A request to answer.
+    Ask(Arc<Request>),
+    /// A request that was shown, and has ended.
+    Settled(Arc<Resolution>),
+    /// A message of a foreground agent to its user. The text is untrusted: show it through [`crate::Escaped`].
+    Said {
+        /// The agent.
+        from: AgentId,
+        /// The text of the message.
+        text: Arc<str>,
+    },
+}
+
+/// The result of showing a message on a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "yes and no")]
+pub enum Delivery {
+    /// The message is shown.
+    Shown,
+    /// The user is not connected, or reads too slowly.
+    ByNobody,
+}
+
+/// One open surface, as the writer stores it.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) generation: u64,
+    pub(super) sender: mpsc::Sender<Prompt>,
+    /// True once the requests that waited when it was opened are on it. No other entry is shown before.
+    pub(super) filled: bool,
+}
+
+/// The identifier of one open surface.
+#[derive(Clone, Debug)]
+pub(super) enum Surface {
+    Carrier(AgentId, u64),
+    Approver(OwnerId, u64),
+}
+
+/// The presence of a foreground agent's user, as long as this value lives (a terminal, a chat, a bot over stdio).
+///
+/// Dropping it, or not reading it, means that the user is gone: waiting requests go to the next route.
+#[derive(Debug)]
+pub struct Connection {
+    pub(super) shared: Weak<Shared>,
+    pub(super) agent: AgentId,
+    pub(super) generation: u64,
+    pub(super) receiver: mpsc::Receiver<Prompt>,
+}
+
+impl Connection {
+    /// Waits for the next entry to show. Returns `None` when another connection replaced this one, or the engine ended.
+    ///
+    /// Every request that waits for this user comes first. It keeps its id across reconnections.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future loses no entry.
+    pub async fn next(&mut self) -> Option<Prompt> {
+        self.receiver.recv().await
+    }
+
+    /// Returns the agent of this user.
+    pub fn agent(&self) -> &AgentId {
+        &self.agent
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.disconnect(&self.agent, self.generation);
+        }
+    }
+}
+
+/// The presence of an approver for an owner, as long as this value lives (a dashboard).
+#[derive(Debug)]
+pub struct ApproverSession {
+    pub(super) shared: Weak<Shared>,
+    pub(super) owner: OwnerId,
+    pub(super) generation: u64,
+    pub(super) receiver: mpsc::Receiver<Prompt>,
+}
+
+impl ApproverSession {
+    /// Waits for the next entry to show: every pending request of the owner, even if it is also shown elsewhere, and
+    /// how each ends.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future loses no entry.
+    pub async fn next(&mut self) -> Option<Prompt> {
+        self.receiver.recv().await
+    }
+}
+
+impl Drop for ApproverSession {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.stop_attending(&self.owner, self.generation);
+        }
+    }
+}
+
+/// Shows an entry on a surface. A full surface is an error and counts as gone.
+pub(super) fn show(open: &Open, what: Prompt) -> Result<(), Error> {
+    open.sender.try_send(what).map_err(|_| Error::Closed)
+}

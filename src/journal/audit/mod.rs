@@ -1,0 +1,110 @@
+//! The reading of the audit trail: events, deciders and their means, and the check that the trail is unaltered.
+//!
+//! These functions take no lock on the directory, so a running engine does not hinder them. A record that the engine is
+//! writing at that moment is not visible yet.
+
+mod filter;
+mod record;
+mod truncate;
+mod verify;
+
+use std::{path::Path, sync::Arc};
+
+use super::{
+    JournalError,
+    files::{Files, segment},
+    hash_chain::{Hash, Head},
+    read::{self, Fault},
+    snapshot::Snapshot,
+};
+use crate::ports::{Disk, RealDisk};
+
+pub use self::{
+    filter::Filter,
+    record::Record,
+    truncate::{Cut, cut},
+    verify::{Verified, verify, verify_on},
+};
+
+/// Returns every record of the trail in `directory`, oldest first. It reads one segment at a time.
+///
+/// # Errors
+///
+/// An error if the directory cannot be read. Damage ends the records with [`JournalError::Damaged`].
+pub fn records(
+    directory: impl AsRef<Path>,
+) -> Result<impl Iterator<Item = Result<Record, JournalError>>, JournalError> {
+    let mut trail = Trail::open(Arc::new(RealDisk), directory.as_ref())?;
+    let (mut policy, mut waiting) = (None, Vec::new().into_iter());
+    Ok(std::iter::from_fn(move || {
+        loop {
+            if let Some(line) = waiting.next() {
+                return Some(Ok(Record::new(line, &mut policy)));
+            }
+            match trail.next_segment() {
+                Ok(Some(lines)) => waiting = lines.into_iter(),
+                Ok(None) => return None,
+                Err(why) => return Some(Err(why)),
+            }
+        }
+    }))
+}
+
+/// The segments of a directory, read one after the other.
+#[derive(Debug)]
+struct Trail {
+    files: Files,
+    /// The segments that are still to be read.
+    segments: std::vec::IntoIter<u64>,
+    /// The end of the chain so far, which the next segment must continue.
+    head: Head,
+    /// A torn end that was never acknowledged.
+    torn: Option<Fault>,
+}
+
+impl Trail {
+    fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Trail, JournalError> {
+        let files = Files::at(disk, directory)?;
+        let listing = files.list()?;
+        if listing.segments.is_empty() {
+            return Err(JournalError::NotState { directory: directory.to_owned() });
+        }
+        let mut head = Head { sequence: 0, hash: Hash::START };
+        // Older segments may have been moved away. Then the chain begins at the snapshot before the first segment.
+        if let Some(before) =
+            listing.segments.first().and_then(|first| first.checked_sub(1)).filter(|before| *before > 0)
+            && listing.snapshots.contains(&before)
+            && let Some(snapshot) = Snapshot::read(&files, before)?
+        {
+            head = snapshot.head;
+        }
+        Ok(Trail { files, segments: listing.segments.into_iter(), head, torn: None })
+    }
+
+    fn next_segment(&mut self) -> Result<Option<Vec<super::line::Line>>, JournalError> {
+        let Some(first) = self.segments.next() else { return Ok(None) };
+        let wanted = self.head.sequence + 1;
+        if first != wanted {
+            let what = if wanted < first {
+                format!("events {wanted} to {}", first - 1)
+            } else {
+                format!("the end of the segment before `{}`", segment(first))
+            };
+            return Err(JournalError::Missing { directory: self.files.directory.clone(), what });
+        }
+        let read = read::segment(&self.files.read(&segment(first))?, self.head);
+        self.head = read.head;
+        if let Some(fault) = read.fault {
+            if !fault.is_torn || self.segments.len() > 0 {
+                return Err(self.damaged(first, fault));
+            }
+            self.torn = Some(fault);
+        }
+        Ok(Some(read.lines))
+    }
+
+    fn damaged(&self, first: u64, fault: Fault) -> JournalError {
+        let file = self.files.path(&segment(first));
+        JournalError::Damaged { file, line: fault.line, sequence: fault.sequence, what: fault.what }
+    }
+}

@@ -1,0 +1,107 @@
+//! The check that the trail is unaltered.
+
+use std::{path::Path, sync::Arc};
+
+use super::{
+    super::{JournalError, files::snapshot, hash_chain::Head, line::Line, snapshot::Snapshot},
+    Trail,
+};
+use crate::{
+    kernel::State,
+    model::Settings,
+    ports::{Disk, RealDisk},
+};
+
+/// A trail in which every record follows from the previous one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verified {
+    /// The first existing event. Older ones may have been moved away.
+    pub first: u64,
+    /// The end of the chain. Keep a copy of it elsewhere.
+    pub head: Head,
+    /// A description of the torn end, which was never acknowledged.
+    pub torn: Option<String>,
+}
+
+/// Reads the whole trail, and finds the first record that was altered, is missing, or is in another place. With
+/// `expected`, a head that was noted earlier, it also detects that the trail was shortened or rewritten as a whole.
+/// Each snapshot must match the records.
+///
+/// # Errors
+///
+/// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; [`JournalError::OtherHead`] if the records
+/// are valid, but do not contain the head `expected`; [`JournalError::NotState`] if there is no journal;
+/// [`JournalError::Disk`] for every error of the disk.
+pub fn verify(directory: impl AsRef<Path>, expected: Option<Head>) -> Result<Verified, JournalError> {
+    verify_on(Arc::new(RealDisk), directory, expected)
+}
+
+/// Verifies a trail on the given disk.
+///
+/// # Errors
+///
+/// The errors of [`verify`].
+pub fn verify_on(
+    disk: Arc<dyn Disk>,
+    directory: impl AsRef<Path>,
+    expected: Option<Head>,
+) -> Result<Verified, JournalError> {
+    let mut trail = Trail::open(disk, directory.as_ref())?;
+    let mut told = Told::new(&trail)?;
+    let before = trail.head.sequence;
+    let mut other = None;
+    while let Some(lines) = trail.next_segment()? {
+        for line in &lines {
+            if let Some(expected) = expected.filter(|expected| expected.sequence == line.recorded.sequence) {
+                let found = Head { sequence: expected.sequence, hash: line.hash };
+                other = (expected.hash != line.hash).then_some((expected, found));
+            }
+            told.hear(line, &trail)?;
+        }
+    }
+    // Altered records are reported first. A head that was noted wrongly is no reason to cut the trail.
+    if let Some((noted, found)) = other {
+        return Err(JournalError::OtherHead { directory: directory.as_ref().to_owned(), noted, found });
+    }
+    if let Some(expected) = expected.filter(|expected| trail.head.sequence < expected.sequence) {
+        let what = format!("events {} to {}, which were there", trail.head.sequence + 1, expected.sequence);
+        return Err(JournalError::Missing { directory: directory.as_ref().to_owned(), what });
+    }
+    let torn = trail.torn.map(|fault| format!("after event {}: {}", trail.head.sequence, fault.what));
+    Ok(Verified { first: before + 1, head: trail.head, torn })
+}
+
+/// The state that results from the records so far. It is compared with the snapshots.
+struct Told {
+    /// The state; `None` if the first records do not exist any more.
+    state: Option<State>,
+    snapshots: Vec<u64>,
+}
+
+impl Told {
+    fn new(trail: &Trail) -> Result<Told, JournalError> {
+        let snapshots = trail.files.list()?.snapshots;
+        let state = (trail.head.sequence == 0).then(|| State::new(Settings::default()));
+        Ok(Told { state, snapshots })
+    }
+
+    fn hear(&mut self, line: &Line, trail: &Trail) -> Result<(), JournalError> {
+        let Some(state) = &mut self.state else { return Ok(()) };
+        state.apply(&line.recorded.event);
+        let sequence = line.recorded.sequence;
+        if !self.snapshots.contains(&sequence) {
+            return Ok(());
+        }
+        let read = Snapshot::read(&trail.files, sequence)?;
+        let agrees = read.is_some_and(|read| {
+            read.head.hash == line.hash && State::from_image(&read.image).is_ok_and(|said| said == *state)
+        });
+        if agrees {
+            return Ok(());
+        }
+        let file = trail.files.path(&snapshot(sequence));
+        let what = "the snapshot does not say what the records say: remove it, and it is made again".to_owned();
+        Err(JournalError::Damaged { file, line: 1, sequence, what })
+    }
+}

@@ -1,0 +1,216 @@
+//! The files of a state directory.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::JournalError;
+use crate::ports::{Disk, DiskFile};
+
+/// The lock file. Its lock marks the directory as in use.
+const LOCK: &str = "LOCK";
+
+/// A file that is removed when the disk is full, so that restrictions can still be stored.
+const RESERVE: &str = "RESERVE";
+
+/// The content of the lock file after an orderly end.
+const CLOSED: &[u8] = b"closed\n";
+
+/// The suffix of a file that is being written. Such a file does not count before it is complete and renamed.
+const UNFINISHED: &str = ".new";
+
+/// A state directory on some disk.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) directory: PathBuf,
+}
+
+/// The existing segments and snapshots, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// The numbers of the first events of the segments.
+    pub(super) segments: Vec<u64>,
+    /// The numbers of the last events in the snapshots.
+    pub(super) snapshots: Vec<u64>,
+    unfinished: Vec<String>,
+}
+
+pub(super) fn segment(first: u64) -> String {
+    format!("journal-{first:020}.jsonl")
+}
+
+pub(super) fn snapshot(sequence: u64) -> String {
+    format!("snapshot-{sequence:020}.json")
+}
+
+fn number(name: &str, before: &str, after: &str) -> Option<u64> {
+    name.strip_prefix(before)?.strip_suffix(after).filter(|digits| digits.len() == 20)?.parse().ok()
+}
+
+/// Returns `cut-7.jsonl`, `cut-7-2.jsonl`, and so on without end.
+fn names_like(name: &str) -> impl Iterator<Item = String> + '_ {
+    let (stem, end) = name.rsplit_once('.').unwrap_or((name, "jsonl"));
+    std::iter::once(name.to_owned()).chain((2_u64..).map(move |count| format!("{stem}-{count}.{end}")))
+}
+
+impl Files {
+    /// Opens `directory`. Only its owner may be able to write it, and the owner must be the current user or root.
+    pub(super) fn at(disk: Arc<dyn Disk>, directory: &Path) -> Result<Files, JournalError> {
+        let refused = |why| JournalError::disk(directory, "using as a state directory", &why);
+        disk.refuse_others(directory).map_err(refused)?;
+        Ok(Files { disk, directory: directory.to_owned() })
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    pub(super) fn failed(&self, name: &str, tried: &str) -> impl Fn(io::Error) -> JournalError + use<> {
+        let (path, tried) = (self.path(name), tried.to_owned());
+        move |why| JournalError::disk(&path, &tried, &why)
+    }
+
+    pub(super) fn list(&self) -> Result<Listing, JournalError> {
+        let mut listing = Listing::default();
+        for name in self.names()? {
+            listing.segments.extend(number(&name, "journal-", ".jsonl"));
+            listing.snapshots.extend(number(&name, "snapshot-", ".json"));
+            if name.ends_with(UNFINISHED) {
+                listing.unfinished.push(name);
+            }
+        }
+        listing.segments.sort_unstable();
+        listing.snapshots.sort_unstable();
+        Ok(listing)
+    }
+
+    pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, JournalError> {
+        self.disk.read(&self.path(name)).map_err(self.failed(name, "reading"))
+    }
+
+    /// Replaces the file `name` by one with this content. After a crash, either the old or the new file is there as a
+    /// whole.
+    pub(super) fn write_whole(&self, name: &str, content: &[u8]) -> Result<(), JournalError> {
+        let unfinished = format!("{name}{UNFINISHED}");
+        self.write(&unfinished, content).map_err(self.failed(&unfinished, "writing"))?;
+        let renamed = self.disk.rename(&self.path(&unfinished), &self.path(name));
+        renamed.and_then(|()| self.disk.sync_dir(&self.directory)).map_err(self.failed(name, "naming"))
+    }
+
+    /// Stores `content` in a new file called `name`, or `name` with a number if that is taken. Returns the name. A file
+    /// that already has this content is reused.
+    pub(super) fn write_aside(&self, name: &str, content: &[u8]) -> Result<String, JournalError> {
+        let taken = self.names()?;
+        for free in names_like(name) {
+            if !taken.contains(&free) {
+                self.write_whole(&free, content)?;
+                return Ok(free);
+            }
+            // An earlier attempt was killed after writing this file. It counts as written.
+            if self.read(&free)? == content {
+                return Ok(free);
+            }
+        }
+        Ok(name.to_owned())
+    }
+
+    /// Renames a file to `aside`, or to `aside` with a number if that is taken.
+    pub(super) fn rename_aside(&self, name: &str, aside: &str) -> Result<(), JournalError> {
+        let taken = self.names()?;
+        let Some(free) = names_like(aside).find(|free| !taken.contains(free)) else { return Ok(()) };
+        let renamed = self.disk.rename(&self.path(name), &self.path(&free));
+        renamed.and_then(|()| self.disk.sync_dir(&self.directory)).map_err(self.failed(name, "setting aside"))
+    }
+
+    fn names(&self) -> Result<Vec<String>, JournalError> {
+        let names = self.disk.list(&self.directory);
+        names.map_err(|why| JournalError::disk(&self.directory, "reading", &why))
+    }
+
+    fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let mut file = self.disk.append(&self.path(name))?;
+        file.truncate(0)?;
+        write_all(&mut *file, content)?;
+        file.sync()
+    }
+
+    /// Removes unfinished files of a process that ended. They never counted.
+    pub(super) fn clean(&self, listing: &Listing) -> Result<(), JournalError> {
+        let mut names = listing.unfinished.iter();
+        names.try_for_each(|name| self.disk.remove(&self.path(name)).map_err(self.failed(name, "removing")))
+    }
+
+    /// Creates a new file, and makes it durable against a power cut.
+    pub(super) fn begin(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
+        let mut file = self.disk.append(&self.path(name))?;
+        file.truncate(0)?;
+        file.sync()?;
+        self.disk.sync_dir(&self.directory)?;
+        Ok(file)
+    }
+
+    /// Creates the reserve, or fills it up to 1 MiB.
+    pub(super) fn reserve(&self) -> io::Result<()> {
+        const SIZE: usize = 1 << 20;
+        let mut file = self.disk.append(&self.path(RESERVE))?;
+        let there = usize::try_from(file.len()?).unwrap_or(usize::MAX);
+        if there >= SIZE {
+            return Ok(());
+        }
+        // Zeros would not do: some file systems store them without using space.
+        let more = vec![b'.'; SIZE - there];
+        let done = write_all(&mut *file, &more).and_then(|()| file.sync());
+        drop(file);
+        if let Err(why) = done {
+            self.give_up_reserve();
+            return Err(why);
+        }
+        self.disk.sync_dir(&self.directory)
+    }
+
+    /// Removes the reserve to make room. This fails only if there is no reserve, and then there is nothing to remove.
+    pub(super) fn give_up_reserve(&self) {
+        let _ = self.disk.remove(&self.path(RESERVE)).and_then(|()| self.disk.sync_dir(&self.directory));
+    }
+
+    /// Locks the directory for this process. The flag is true if the last owner ended in good order.
+    pub(super) fn take(&self) -> Result<(Box<dyn DiskFile>, bool), JournalError> {
+        let path = self.path(LOCK);
+        let failed = self.failed(LOCK, "locking");
+        let Some(mut lock) = self.disk.lock(&path).map_err(&failed)? else {
+            let holder = self.disk.read(&path).unwrap_or_default();
+            let pid = std::str::from_utf8(&holder).ok().and_then(|text| text.trim().parse().ok());
+            return Err(JournalError::InUse { directory: self.directory.clone(), pid });
+        };
+        let closed = self.disk.read(&path).map_err(&failed)? == CLOSED;
+        let pid = format!("{}\n", std::process::id());
+        say(&mut *lock, pid.as_bytes()).map_err(&failed)?;
+        Ok((lock, closed))
+    }
+}
+
+/// Records the orderly end. If this fails, the next opening only takes a little longer.
+pub(super) fn let_go(mut lock: Box<dyn DiskFile>) {
+    let _ = say(&mut *lock, CLOSED);
+}
+
+fn say(lock: &mut dyn DiskFile, what: &[u8]) -> io::Result<()> {
+    lock.truncate(0)?;
+    write_all(lock, what)?;
+    lock.sync()
+}
+
+pub(super) fn write_all(file: &mut dyn DiskFile, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Events on disk: one journal that is both the write-ahead log and the audit trail.
+//!
+//! A state directory contains segments (`journal-….jsonl`: one JSON object per line, each chained to the previous one
+//! by its hash), snapshots of the state, a lock, and a reserve that is removed when the disk is full. `docs/storage.md`
+//! describes the guarantees after each fault. The journal decides nothing. It never rewrites anything but a tail that
+//! was not acknowledged.
+
+pub mod audit;
+mod error;
+mod files;
+mod hash_chain;
+mod line;
+mod open;
+mod policy_pointer;
+mod read;
+mod read_only;
+mod snapshot;
+mod write;
+
+use std::{
+    collections::VecDeque,
+    path::Path,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
+    thread::{self, JoinHandle},
+};
+
+use crate::ports::{Batch, Progress, Store, StoreError, StoreFault, Stored, Taken};
+
+pub(super) use self::policy_pointer::follows;
+pub use self::{
+    error::JournalError,
+    hash_chain::{Hash, Head, InvalidHead},
+    policy_pointer::followed,
+    read_only::ReadOnlyJournal,
+};
+pub use crate::ports::{Disk, DiskFile, RealDisk};
+
+/// The default size at which the next segment begins. An engine that starts reads about this much in addition to the
+/// state itself.
+pub const SEGMENT: u64 = 8 << 20;
+
+/// Refuses a state directory that another user may have written. Every function that opens one does this check.
+///
+/// # Errors
+///
+/// [`JournalError::Disk`] with the remedy.
+pub fn refuse_others(directory: impl AsRef<Path>) -> Result<(), JournalError> {
+    files::Files::at(Arc::new(RealDisk), directory.as_ref()).map(drop)
+}
+
+/// The journal in a state directory: it stores the events of one engine.
+///
+/// One thread writes. It takes all waiting batches, writes them at once, syncs once, and then reports. So concurrent
+/// writers share one sync.
+#[derive(Debug)]
+pub struct Journal {
+    queue: Arc<Queue>,
+    history: Mutex<Vec<Stored>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Journal {
+    /// Opens the journal in `directory`, which is created if it is missing. From then on it belongs to this process.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::InUse`] with the process that uses it; [`JournalError::Damaged`] with the place;
+    /// [`JournalError::Missing`] if files are missing; [`JournalError::Disk`] for every other error of the disk.
+    pub fn open(directory: impl AsRef<Path>) -> Result<Journal, JournalError> {
+        Journal::open_on(Arc::new(RealDisk), directory, SEGMENT)
+    }
+
+    /// Opens the journal on the given disk, with segments of about `segment` bytes.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Journal::open`].
+    pub fn open_on(disk: Arc<dyn Disk>, directory: impl AsRef<Path>, segment: u64) -> Result<Journal, JournalError> {
+        let opened = open::open(disk, directory.as_ref(), segment)?;
+        let queue = Arc::new(Queue::default());
+        let (writer, waiting) = (opened.writer, Arc::clone(&queue));
+        let thread = thread::Builder::new().name("bestow-journal".to_owned()).spawn(move || writer.run(&waiting));
+        let thread = thread.map_err(|why| JournalError::disk(directory.as_ref(), "starting a thread for", &why))?;
+        Ok(Journal { queue, history: Mutex::new(opened.history), thread: Mutex::new(Some(thread)) })
+    }
+
+    fn stop(&self) {
+        self.queue.lock().closing = true;
+        self.queue.bell.notify_all();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // The last handle of an engine may be dropped on the journal's own thread. That thread then ends by itself.
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != thread::current().id()) {
+            // The runtime has already reported a panic of that thread, and nothing was acknowledged since.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Store for Journal {
+    fn load(&self, take: &mut dyn FnMut(Stored) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        let history = std::mem::take(&mut *self.history.lock().unwrap_or_else(PoisonError::into_inner));
+        history.into_iter().try_for_each(take)
+    }
+
+    fn report_to(&self, progress: Weak<dyn Progress>) {
+        self.queue.lock().progress = Some(progress);
+    }
+
+    fn commit(&self, batch: Arc<Batch>) -> Taken {
+        self.queue.lock().batches.push_back(batch);
+        self.queue.bell.notify_one();
+        Taken::Waits
+    }
+
+    fn close(&self) {
+        self.stop();
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// The batches that wait to be written.
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    bell: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    batches: VecDeque<Arc<Batch>>,
+    progress: Option<Weak<dyn Progress>>,
+    closing: bool,
+}
+
+impl std::fmt::Debug for dyn Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Progress")
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns all waiting batches, as soon as there is one; `None` once the journal closes and the queue is empty.
+    fn next(&self) -> Option<VecDeque<Arc<Batch>>> {
+        let mut waiting = self.lock();
+        loop {
+            if !waiting.batches.is_empty() {
+                return Some(std::mem::take(&mut waiting.batches));
+            }
+            if waiting.closing {
+                return None;
+            }
+            waiting = self.bell.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn progress(&self) -> Option<Arc<dyn Progress>> {
+        self.lock().progress.as_ref().and_then(Weak::upgrade)
+    }
+
+    fn stored(&self, sequence: u64) {
+        if let Some(progress) = self.progress() {
+            progress.stored(sequence);
+        }
+    }
+
+    fn failed(&self, why: &str, fault: StoreFault) {
+        if let Some(progress) = self.progress() {
+            progress.failed(StoreError::new(fault, why));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The opening of a state directory: it is locked, read back, and made ready for writing.
+
+use std::{path::Path, sync::Arc};
+
+use super::{
+    JournalError,
+    files::{Files, Listing, segment},
+    hash_chain::{Hash, Head},
+    line::Line,
+    read,
+    snapshot::Snapshot,
+    write::Writer,
+};
+use crate::ports::{Disk, DiskFile, Stored};
+
+/// A journal that was read back and can be continued.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) writer: Writer,
+    pub(super) history: Vec<Stored>,
+}
+
+/// The content of a directory, read without changing anything.
+#[derive(Debug)]
+struct Found {
+    history: Vec<Stored>,
+    head: Head,
+    /// The segment to continue, if there is one.
+    last: Option<Last>,
+}
+
+#[derive(Debug)]
+struct Last {
+    first: u64,
+    content: Vec<u8>,
+    /// The number of bytes that count.
+    whole: usize,
+    /// True if the rest is torn.
+    is_torn: bool,
+}
+
+impl Last {
+    fn whole(&self) -> &[u8] {
+        self.content.get(..self.whole).unwrap_or_default()
+    }
+
+    fn torn(&self) -> &[u8] {
+        self.content.get(self.whole..).unwrap_or_default()
+    }
+}
+
+pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<Opened, JournalError> {
+    let made = disk.create_dir(directory);
+    made.map_err(|why| JournalError::disk(directory, "using as a state directory", &why))?;
+    let files = Files::at(disk, directory)?;
+    let (lock, was_closed) = files.take()?;
+    let listing = files.list()?;
+    files.clean(&listing)?;
+    let Found { mut history, head, last } = find(&files, &listing)?;
+    if let Some(last) = &last {
+        if last.is_torn {
+            history.push(Stored::Cut { what: set_aside(&files, head, last.torn())? });
+        }
+        if last.is_torn || !was_closed {
+            // A disk that failed may have stored less than it shows. So the valid part is written again.
+            files.write_whole(&segment(last.first), last.whole())?;
+        }
+    }
+    let (first, file) = append(&files, last.map(|last| last.first), head)?;
+    let writer = Writer::new(files, lock, file, first, head, limit)?;
+    Ok(Opened { writer, history })
+}
+
+/// Reads a directory that another process may be using. A torn end is ignored: that process may be writing it.
+pub(super) fn look(files: &Files) -> Result<Vec<Stored>, JournalError> {
+    Ok(find(files, &files.list()?)?.history)
+}
+
+fn find(files: &Files, listing: &Listing) -> Result<Found, JournalError> {
+    let mut history = Vec::new();
+    let mut head = start(files, listing, &mut history)?;
+    let mut last = None;
+    let after = head.sequence;
+    for first in listing.segments.iter().copied().filter(|first| after < *first) {
+        if first != head.sequence + 1 {
+            return Err(missing(files, head.sequence + 1, first));
+        }
+        let is_last = listing.segments.last() == Some(&first);
+        let content = files.read(&segment(first))?;
+        let read = read::segment(&content, head);
+        if let Some(fault) = read.fault.as_ref().filter(|fault| !is_last || !fault.is_torn) {
+            let (file, what) = (files.path(&segment(first)), fault.what.clone());
+            return Err(JournalError::Damaged { file, line: fault.line, sequence: fault.sequence, what });
+        }
+        head = read.head;
+        history.extend(read.lines.into_iter().map(|line: Line| Stored::Event(line.recorded)));
+        last = is_last.then_some(Last { first, content, whole: read.bytes, is_torn: read.fault.is_some() });
+    }
+    Ok(Found { history, head, last })
+}
+
+/// Returns the starting point: the newest complete snapshot, or the first event.
+fn start(files: &Files, listing: &Listing, history: &mut Vec<Stored>) -> Result<Head, JournalError> {
+    for sequence in listing.snapshots.iter().rev() {
+        if let Some(Snapshot { head, at, image }) = Snapshot::read(files, *sequence)? {
+            history.push(Stored::Snapshot { sequence: head.sequence, at, image });
+            return Ok(head);
+        }
+    }
+    Ok(Head { sequence: 0, hash: Hash::START })
+}
+
+fn missing(files: &Files, wanted: u64, first: u64) -> JournalError {
+    let what = format!("events {wanted} to {}, or a whole snapshot that has them", first.saturating_sub(1));
+    JournalError::Missing { directory: files.directory.clone(), what }
+}
+
+/// Moves the torn end into a file of its own. Returns a sentence that names the file.
+fn set_aside(files: &Files, head: Head, torn: &[u8]) -> Result<Arc<str>, JournalError> {
+    let (next, hash) = (head.sequence + 1, Hash::of(torn).to_string());
+    let name = format!("cut-{next:020}-{}.jsonl", hash.get(..8).unwrap_or_default());
+    let name = files.write_aside(&name, torn)?;
+    Ok(format!("{} bytes after event {}, never acknowledged, are in {name}", torn.len(), head.sequence).into())
+}
+
+/// Opens the segment to continue, or begins a new one.
+fn append(files: &Files, open: Option<u64>, head: Head) -> Result<(u64, Box<dyn DiskFile>), JournalError> {
+    match open {
+        Some(first) => {
+            let name = segment(first);
+            let file = files.disk.append(&files.path(&name)).map_err(files.failed(&name, "opening"))?;
+            Ok((first, file))
+        }
+        None => {
+            let first = head.sequence + 1;
+            let name = segment(first);
+            files.begin(&name).map(|file| (first, file)).map_err(files.failed(&name, "making"))
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The reading of a segment line by line. It separates the valid part from a torn end and from damage.
+
+use super::{
+    hash_chain::{Hash, Head},
+    line::{self, Line, NoLine},
+};
+
+/// A mistake in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// The line, counted from 1.
+    pub(super) line: u64,
+    /// The event number that the line should have.
+    pub(super) sequence: u64,
+    pub(super) what: String,
+    /// True if the line may be an incomplete last write before a process ended. Such a write was never acknowledged.
+    pub(super) is_torn: bool,
+}
+
+/// The reason why a line does not continue the chain.
+enum Wrong {
+    /// The line is incomplete, as after a crash.
+    Torn,
+    /// The line is complete, but wrong.
+    Damaged(String),
+}
+
+/// The valid part of a segment.
+#[derive(Debug)]
+pub(super) struct Segment {
+    /// The events of complete steps.
+    pub(super) lines: Vec<Line>,
+    /// The number of bytes of these lines.
+    pub(super) bytes: usize,
+    /// The end of the chain after these lines.
+    pub(super) head: Head,
+    /// The first mistake after these lines, if there is one.
+    pub(super) fault: Option<Fault>,
+}
+
+/// Reads a segment that follows `head`.
+pub(super) fn segment(content: &[u8], head: Head) -> Segment {
+    let mut segment = Segment { lines: Vec::new(), bytes: 0, head, fault: None };
+    let mut chain = head;
+    let (mut at, mut number, mut whole) = (0, 0, 0);
+    let mut rest = content;
+    while !rest.is_empty() {
+        number += 1;
+        let (line, after) = match rest.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (rest.get(..end).unwrap_or_default(), rest.get(end + 1..).unwrap_or_default()),
+            None => (rest, &[][..]),
+        };
+        let ended = line.len() < rest.len();
+        let sequence = chain.sequence + 1;
+        match next(line, ended, sequence, chain.hash) {
+            Ok(line) => {
+                chain = Head { sequence, hash: line.hash };
+                at = content.len() - after.len();
+                let is_last_of_step = line.left == 0;
+                segment.lines.push(line);
+                if is_last_of_step {
+                    (segment.bytes, segment.head, whole) = (at, chain, segment.lines.len());
+                }
+            }
+            Err(wrong) => {
+                segment.fault = Some(fault(wrong, number, sequence, after));
+                break;
+            }
+        }
+        rest = after;
+    }
+    segment.lines.truncate(whole);
+    if segment.fault.is_none() && segment.bytes < at {
+        let what = "the rest of a step is missing".to_owned();
+        segment.fault = Some(Fault { line: number, sequence: chain.sequence + 1, what, is_torn: true });
+    }
+    segment
+}
+
+fn fault(wrong: Wrong, line: u64, sequence: u64, after: &[u8]) -> Fault {
+    match wrong {
+        Wrong::Damaged(what) => Fault { line, sequence, what, is_torn: false },
+        Wrong::Torn => {
+            // One group is written and synced together. A line of a later group proves that this line was synced.
+            let mut later = after.split(|byte| *byte == b'\n').filter_map(line::group_of);
+            let is_torn = !later.any(|group| sequence < group);
+            Fault { line, sequence, what: "it is not a whole record".to_owned(), is_torn }
+        }
+    }
+}
+
+fn next(line: &[u8], ended: bool, sequence: u64, before: Hash) -> Result<Line, Wrong> {
+    let (line, chained) = line::read(line, before).map_err(|why| match why {
+        NoLine::Torn => Wrong::Torn,
+        NoLine::Version(version) => Wrong::Damaged(format!("it was written by another version (form {version})")),
+        NoLine::Unreadable(why) => Wrong::Damaged(format!("this version cannot read it: {why}")),
+    })?;
+    let found = line.recorded.sequence;
+    if sequence < found {
+        return Err(Wrong::Damaged(format!("events {sequence} to {} are missing before it", found - 1)));
+    }
+    if found < sequence {
+        return Err(Wrong::Damaged(format!("event {found} stands there: it was moved or repeated")));
+    }
+    if line.hash != chained {
+        return Err(Wrong::Damaged(
+            "it was altered: its hash does not follow from it and the record before".to_owned(),
+        ));
+    }
+    if ended { Ok(line) } else { Err(Wrong::Torn) }
+}

@@ -1,0 +1,108 @@
+//! Snapshots: the state after some event, so that earlier events need not be read again.
+//!
+//! A snapshot is built from the previous snapshot and the segments since then, on a thread of its own. Writers do not
+//! wait for it, and its content is derived from the journal alone.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    JournalError,
+    files::{Files, segment, snapshot},
+    hash_chain::{Hash, Head},
+    read,
+};
+use crate::{
+    kernel::State,
+    model::{Settings, Timestamp},
+};
+
+/// The first line of a snapshot. The state follows it.
+#[derive(Serialize, Deserialize)]
+struct Title {
+    v: u8,
+    sequence: u64,
+    at: Timestamp,
+    /// The hash of the chain at that event.
+    h: String,
+    /// The hash of the state.
+    state: String,
+}
+
+const VERSION: u8 = 1;
+
+/// A snapshot that was read.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    pub(super) head: Head,
+    pub(super) at: Timestamp,
+    pub(super) image: Vec<u8>,
+}
+
+impl Snapshot {
+    /// Reads the snapshot up to event `sequence`; `None` if it is not complete.
+    pub(super) fn read(files: &Files, sequence: u64) -> Result<Option<Snapshot>, JournalError> {
+        let mut content = files.read(&snapshot(sequence))?;
+        let Some(end) = content.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
+        let image = content.split_off(end + 1);
+        let Ok(title) = serde_json::from_slice::<Title>(&content) else { return Ok(None) };
+        let hash = Hash::from_hex(title.h.as_bytes());
+        let is_whole = title.v == VERSION && title.sequence == sequence && title.state == Hash::of(&image).to_string();
+        let Some(hash) = hash.filter(|_| is_whole) else { return Ok(None) };
+        Ok(Some(Snapshot { head: Head { sequence, hash }, at: title.at, image }))
+    }
+
+    fn write(files: &Files, state: &State, head: Head, at: Timestamp) -> Result<usize, JournalError> {
+        let name = snapshot(head.sequence);
+        let failed = |why: serde_json::Error| files.failed(&name, "writing")(why.into());
+        let image = state.to_image().map_err(failed)?;
+        let (h, state) = (head.hash.to_string(), Hash::of(&image).to_string());
+        let title = Title { v: VERSION, sequence: head.sequence, at, h, state };
+        let mut content = serde_json::to_vec(&title).map_err(failed)?;
+        content.push(b'\n');
+        content.extend(image);
+        files.write_whole(&name, &content)?;
+        Ok(content.len())
+    }
+}
+
+/// Writes a new snapshot of the finished segments, which are those before `open`. Keeps the previous snapshot and
+/// removes older ones. Returns the size of the new snapshot; `None` if there was nothing new.
+pub(super) fn compact(files: &Files, open: u64) -> Result<Option<usize>, JournalError> {
+    let listing = files.list()?;
+    let mut state = State::new(Settings::default());
+    let (mut head, mut at) = (Head { sequence: 0, hash: Hash::START }, Timestamp::from_millis(0));
+    for sequence in listing.snapshots.iter().rev() {
+        let snapshot =
+            Snapshot::read(files, *sequence)?.and_then(|read| Some((State::from_image(&read.image).ok()?, read)));
+        if let Some((known, snapshot)) = snapshot {
+            (state, head, at) = (known, snapshot.head, snapshot.at);
+            break;
+        }
+    }
+    let before = head;
+    while head.sequence + 1 < open {
+        let first = head.sequence + 1;
+        let read = read::segment(&files.read(&segment(first))?, head);
+        if let Some(fault) = read.fault {
+            let file = files.path(&segment(first));
+            return Err(JournalError::Damaged { file, line: fault.line, sequence: fault.sequence, what: fault.what });
+        }
+        for line in &read.lines {
+            state.apply(&line.recorded.event);
+            at = at.max(line.recorded.at);
+        }
+        if read.head == head {
+            break;
+        }
+        head = read.head;
+    }
+    if head == before {
+        return Ok(None);
+    }
+    let size = Snapshot::write(files, &state, head, at)?;
+    for old in listing.snapshots.iter().rev().skip(1) {
+        let name = snapshot(*old);
+        files.disk.remove(&files.path(&name)).map_err(files.failed(&name, "removing"))?;
+    }
+    Ok(Some(size))
+}

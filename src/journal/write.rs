@@ -1,0 +1,228 @@
+//! The writing thread: it writes all waiting batches at once, syncs once, and then acknowledges them.
+
+use std::{
+    collections::VecDeque,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread::{self, JoinHandle},
+};
+
+use super::{
+    JournalError, Queue,
+    files::{Files, let_go, segment, write_all},
+    hash_chain::Head,
+    line, snapshot,
+};
+use crate::{
+    model::Escaped,
+    ports::{Batch, DiskFile, StoreFault},
+};
+
+/// The state of the writing thread.
+#[derive(Debug)]
+pub(super) struct Writer {
+    files: Files,
+    lock: Box<dyn DiskFile>,
+    file: Box<dyn DiskFile>,
+    /// The first event of the open segment.
+    first: u64,
+    /// The number of synced bytes in the open segment.
+    length: u64,
+    head: Head,
+    limit: u64,
+    /// True if there is no reserve, and the disk has not been seen to have room since.
+    is_full: bool,
+    /// The reason why writing has stopped for good.
+    broken: Option<String>,
+    /// The number of failures reported to the engine.
+    failures: u64,
+    /// The number of bytes in finished segments that no snapshot covers.
+    loose: u64,
+    snapshot: Snapshots,
+}
+
+/// The thread that makes snapshots, one at a time.
+#[derive(Debug, Default)]
+struct Snapshots {
+    busy: Arc<AtomicBool>,
+    /// The size of the last snapshot.
+    size: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        files: Files,
+        lock: Box<dyn DiskFile>,
+        file: Box<dyn DiskFile>,
+        first: u64,
+        head: Head,
+        limit: u64,
+    ) -> Result<Writer, JournalError> {
+        let length = file.len().map_err(files.failed(&segment(first), "reading the size of"))?;
+        // Without a reserve, writing is possible as long as the disk has room.
+        let is_full = files.reserve().is_err();
+        let snapshot = Snapshots::default();
+        let mut writer = Writer {
+            files,
+            lock,
+            file,
+            first,
+            length,
+            head,
+            limit,
+            is_full,
+            broken: None,
+            failures: 0,
+            loose: 0,
+            snapshot,
+        };
+        // Earlier segments may not be covered by a snapshot yet.
+        if first > 1 {
+            writer.take_snapshot();
+        }
+        Ok(writer)
+    }
+
+    /// Writes until the journal closes.
+    pub(super) fn run(mut self, queue: &Queue) {
+        while let Some(batches) = queue.next() {
+            self.take(batches, queue);
+        }
+        if let Some(thread) = self.snapshot.thread.take() {
+            let _ = thread.join();
+        }
+        if self.broken.is_none() {
+            let_go(self.lock);
+        }
+    }
+
+    fn take(&mut self, batches: VecDeque<Arc<Batch>>, queue: &Queue) {
+        // A batch that was decided on top of a failed one is void, and the engine knows that.
+        let known = self.failures;
+        let mut group: Vec<_> = batches.into_iter().filter(|batch| batch.failures == known).collect();
+        if self.is_full {
+            let rest = group.split_off(group.iter().take_while(|batch| batch.only_takes).count());
+            if !self.write_or_fail(&group, queue) {
+                return;
+            }
+            if !rest.is_empty() && !self.has_room_again() {
+                return self.fail("the disk is full", StoreFault::Refused, queue);
+            }
+            group = rest;
+        }
+        self.write_or_fail(&group, queue);
+    }
+
+    fn has_room_again(&mut self) -> bool {
+        self.is_full = self.files.reserve().is_err();
+        !self.is_full
+    }
+
+    fn write_or_fail(&mut self, group: &[Arc<Batch>], queue: &Queue) -> bool {
+        let Some(last) = group.last().map(|batch| batch.last()) else { return true };
+        if let Some(why) = self.broken.clone() {
+            self.fail(&why, StoreFault::Broken, queue);
+            return false;
+        }
+        match self.write(group) {
+            Ok(()) => {
+                queue.stored(last);
+                true
+            }
+            Err(why) => {
+                let fault = if self.broken.is_some() { StoreFault::Broken } else { StoreFault::Refused };
+                self.fail(&why, fault, queue);
+                false
+            }
+        }
+    }
+
+    fn fail(&mut self, why: &str, fault: StoreFault, queue: &Queue) {
+        self.failures += 1;
+        let place = self.files.directory.to_string_lossy().into_owned();
+        let way_out = match fault {
+            StoreFault::Refused => "make room; then it goes on by itself",
+            StoreFault::Broken => "see to the disk, then start again",
+        };
+        queue.failed(&format!("`{}`: {why}: {way_out}", Escaped(&place)), fault);
+    }
+
+    /// Writes and syncs the whole group, or nothing of it. On an error, either the file is restored or writing stops
+    /// for good.
+    fn write(&mut self, group: &[Arc<Batch>]) -> Result<(), String> {
+        if self.limit <= self.length {
+            self.begin_segment().map_err(|why| format!("no new file could be begun: {why}"))?;
+        }
+        let mut lines = Vec::new();
+        let (mut head, start) = (self.head, group.first().map_or(0, |batch| batch.first));
+        if start != head.sequence + 1 {
+            let why = format!("event {start} cannot follow event {}", head.sequence);
+            self.broken = Some(why.clone());
+            return Err(why);
+        }
+        for batch in group {
+            let hash = line::write(&mut lines, batch, start, head.hash).map_err(|why| why.to_string())?;
+            head = Head { sequence: batch.last(), hash };
+        }
+        if let Err(why) = write_all(&mut *self.file, &lines) {
+            return Err(self.undo(&why));
+        }
+        if let Err(why) = self.file.sync() {
+            // The content of the disk is unknown now, and another sync would not reveal it.
+            let why = format!("it is not known what reached the disk: {why}");
+            self.broken = Some(why.clone());
+            return Err(why);
+        }
+        self.head = head;
+        self.length += u64::try_from(lines.len()).unwrap_or(u64::MAX);
+        Ok(())
+    }
+
+    /// Removes a partial write, so that no later line is appended to it.
+    fn undo(&mut self, why: &io::Error) -> String {
+        let undone = self.file.truncate(self.length).and_then(|()| self.file.sync());
+        if let Err(worse) = undone {
+            let why = format!("writing failed ({why}), and taking that back too: {worse}");
+            self.broken = Some(why.clone());
+            return why;
+        }
+        if !self.is_full {
+            self.files.give_up_reserve();
+            self.is_full = true;
+        }
+        format!("writing failed: {why}")
+    }
+
+    fn begin_segment(&mut self) -> io::Result<()> {
+        let first = self.head.sequence + 1;
+        self.file = self.files.begin(&segment(first))?;
+        self.loose = self.loose.saturating_add(self.length);
+        (self.first, self.length) = (first, 0);
+        if self.snapshot.size.load(Ordering::Relaxed) / 2 <= self.loose {
+            self.take_snapshot();
+        }
+        Ok(())
+    }
+
+    /// Starts a snapshot of the finished segments, unless one is in progress. If it fails, the journal is still
+    /// complete, and the next snapshot tries again.
+    fn take_snapshot(&mut self) {
+        if self.snapshot.busy.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.loose = 0;
+        let (files, open) = (self.files.clone(), self.first);
+        let (busy, size) = (Arc::clone(&self.snapshot.busy), Arc::clone(&self.snapshot.size));
+        let take = move || {
+            if let Ok(Some(bytes)) = snapshot::compact(&files, open) {
+                size.store(u64::try_from(bytes).unwrap_or(u64::MAX), Ordering::Relaxed);
+            }
+            busy.store(false, Ordering::Release);
+        };
+        self.snapshot.thread = thread::Builder::new().name("bestow-snapshot".to_owned()).spawn(take).ok();
+    }
+}

@@ -1,0 +1,248 @@
+//! Collects the rules, tool policies, saved decisions and hook results that apply to an action.
+
+use std::sync::Arc;
+
+use crate::model::{
+    AgentId, Escaped, Quoted, Rule, RuleRef, RunId, SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict,
+};
+
+use super::{
+    super::{State, resolved_action::ResolvedAction, state::Agent, uses::Use},
+    EvaluationInput,
+};
+
+/// The result of a hook of the host program.
+#[derive(Clone, Debug)]
+pub(crate) struct HookVerdict {
+    pub(crate) hook: Arc<str>,
+    pub(crate) verdict: Verdict,
+    /// True if the hook failed. A failure requires an approval, and no mode skips it.
+    pub(crate) failed: bool,
+    /// The index of the use that the result is about. Index 0 is the action's own use.
+    pub(crate) about: usize,
+    /// The reason, with secrets redacted. For a failed hook, the reason of the failure.
+    pub(crate) why: Option<Arc<str>>,
+}
+
+impl HookVerdict {
+    /// Returns the result as a sentence for people.
+    pub(crate) fn told(&self) -> String {
+        let does = match (self.failed, self.verdict) {
+            (true, _) => "failed",
+            (false, Verdict::Deny) => "says no",
+            (false, Verdict::Ask) => "wants a person to say",
+            (false, Verdict::Allow) => "says yes",
+        };
+        let why = self.why.as_ref().map(|why| format!(": {}", Quoted(why))).unwrap_or_default();
+        format!("the hook {} {does}{why}", Escaped(&self.hook))
+    }
+}
+
+/// An applicable rule and the index of the use that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Voice {
+    pub(super) rule: RuleRef,
+    pub(super) about: usize,
+}
+
+/// The applicable rules of an action, by verdict.
+#[derive(Debug, Default)]
+pub(super) struct ApplicableRules {
+    pub(super) denies: Vec<Voice>,
+    /// The denials by a person. An override may ask that person again.
+    pub(super) session_denies: Vec<Voice>,
+    /// The prompts that no approval has answered yet.
+    pub(super) asks: Vec<Voice>,
+    pub(super) allows: Vec<RuleRef>,
+    pub(super) hook_allows: Vec<RuleRef>,
+    /// All valid approvals by people.
+    yeses: Vec<Arc<SavedDecision>>,
+    /// The approval that is used.
+    pub(super) yes: Option<Arc<SavedDecision>>,
+    /// True if that approval is for exactly this input, once. It then allows even a destructive action.
+    pub(super) enabled: bool,
+    /// True if that approval was given despite a denial for the session.
+    pub(super) overridden: bool,
+}
+
+impl ApplicableRules {
+    fn say(&mut self, verdict: Verdict, rule: RuleRef, about: usize) {
+        match verdict {
+            Verdict::Deny => self.denies.push(Voice { rule, about }),
+            Verdict::Ask => self.asks.push(Voice { rule, about }),
+            Verdict::Allow => self.allows.push(rule),
+        }
+    }
+}
+
+/// Collects all verdicts on the uses of the action. `above` contains the ancestors of the agent.
+pub(super) fn all(case: &EvaluationInput<'_>, above: &[&Agent]) -> ApplicableRules {
+    let mut heard = ApplicableRules::default();
+    rules_of(case.agent, case.action, &mut heard, |rule| rule);
+    guard_of(case.state, case.agent, &case.agent.run, case.action, &mut heard, |rule| rule);
+    inherited(case, above, &mut heard);
+    people(case, &mut heard);
+    for opinion in case.opinions {
+        let hook = RuleRef::Hook(Arc::clone(&opinion.hook));
+        match opinion.verdict {
+            // Approval of a part is no approval of the whole action.
+            Verdict::Allow if opinion.about == 0 => heard.hook_allows.push(hook),
+            Verdict::Allow => {}
+            Verdict::Ask | Verdict::Deny => heard.say(opinion.verdict, hook, opinion.about),
+        }
+    }
+    let yeses = std::mem::take(&mut heard.yeses);
+    heard.asks.retain(|voice| !yeses.iter().any(|yes| answers(yes, case.action, voice.about)));
+    heard
+}
+
+/// Returns true if an approval answers a prompt about one use. The answered request must have shown this use.
+fn answers(yes: &SavedDecision, action: &ResolvedAction, about: usize) -> bool {
+    let Some(used) = action.uses.iter().nth(about) else { return false };
+    let is_listed = || yes.listed(&used.facts());
+    match &yes.about {
+        Subject::Input(_) => true,
+        // The words of the command line are equal.
+        Subject::Access(_) => matches!(used.origin, UseOrigin::Own | UseOrigin::Word) || is_listed(),
+        Subject::Shape(_) | Subject::Doing(_) => used.origin == UseOrigin::Own || is_listed(),
+    }
+}
+
+fn rules_of(agent: &Agent, action: &ResolvedAction, heard: &mut ApplicableRules, named: impl Fn(RuleRef) -> RuleRef) {
+    if agent.rules.are_unusable() {
+        let first = agent.rules.written().first().map(reference).map(&named);
+        first.into_iter().for_each(|rule| heard.say(Verdict::Deny, rule, 0));
+    }
+    for (about, used) in action.uses.iter().enumerate() {
+        for rule in agent.rules.about(action, used) {
+            heard.say(rule.verdict, named(reference(rule)), about);
+        }
+    }
+}
+
+/// Adds the verdicts of the tool policies of `run`, which belongs to the owner of `agent`.
+fn guard_of(
+    state: &State,
+    agent: &Agent,
+    run: &RunId,
+    action: &ResolvedAction,
+    heard: &mut ApplicableRules,
+    named: impl Fn(RuleRef) -> RuleRef,
+) {
+    let Some(guards) = state.guards_of(&agent.profile.owner, run) else { return };
+    let guard = guards.of(&action.tool);
+    for (about, used) in action.uses.iter().enumerate() {
+        for (verdict, name) in guard.about(action, used) {
+            let policy = named(RuleRef::Policy { tool: action.tool.clone(), name: name.into() });
+            heard.say(verdict, policy, about);
+        }
+    }
+}
+
+fn reference(rule: &Rule) -> RuleRef {
+    RuleRef::Rule { rule: rule.to_string().into(), place: rule.place.clone() }
+}
+
+/// Adds the denials and prompts that bind the ancestors of the agent. An agent therefore cannot avoid a prompt by
+/// letting a child act.
+fn inherited(case: &EvaluationInput<'_>, above: &[&Agent], heard: &mut ApplicableRules) {
+    let mut add = |from_parent: ApplicableRules| {
+        heard.denies.extend(from_parent.denies);
+        heard.asks.extend(from_parent.asks);
+    };
+    for parent in above.iter().copied() {
+        let of_parent = |rule| of_parent(&parent.profile.id, rule);
+        let mut from_parent = ApplicableRules::default();
+        rules_of(parent, case.action, &mut from_parent, of_parent);
+        // One run has one set of policies, so it is evaluated once.
+        if parent.run != case.agent.run {
+            guard_of(case.state, parent, &parent.run, case.action, &mut from_parent, of_parent);
+        }
+        let noes = case.state.noes(parent, case.action, case.now);
+        from_parent
+            .denies
+            .extend(noes.map(|(ruling, about)| Voice { rule: of_parent(RuleRef::Ruling(ruling.id)), about }));
+        add(from_parent);
+    }
+    // The creator may have moved to another run. The run of creation binds the child nevertheless.
+    for (parent, run) in State::runs_of_creation(case.agent, above) {
+        let of_parent = |rule| of_parent(parent, rule);
+        let mut from_run = ApplicableRules::default();
+        if *run != case.agent.run {
+            guard_of(case.state, case.agent, run, case.action, &mut from_run, of_parent);
+        }
+        let noes = case.state.noes_in(&case.agent.profile.owner, run, case.action, case.now);
+        from_run
+            .denies
+            .extend(noes.map(|(ruling, about)| Voice { rule: of_parent(RuleRef::Ruling(ruling.id)), about }));
+        add(from_run);
+    }
+}
+
+fn of_parent(agent: &AgentId, rule: RuleRef) -> RuleRef {
+    RuleRef::OfParent { agent: agent.clone(), rule: Box::new(rule) }
+}
+
+/// Adds the saved decisions of people about this action that are still valid.
+fn people(case: &EvaluationInput<'_>, heard: &mut ApplicableRules) {
+    let noes = case.state.noes(case.agent, case.action, case.now);
+    heard.session_denies.extend(noes.map(|(ruling, about)| Voice { rule: RuleRef::Ruling(ruling.id), about }));
+    let counts = |ruling: &&Arc<SavedDecision>| {
+        let is_yes = ruling.is_live(case.now) && ruling.verdict == Verdict::Allow && !ruling.only_gives;
+        is_yes
+            && answers_hooks(ruling, case.opinions)
+            && is_about(ruling, case.action)
+            && is_for_all(ruling, case.action)
+    };
+    let live = case.agent.rulings.iter().filter(counts);
+    heard.yeses = live.clone().cloned().collect();
+    // Prefer a standing approval over consuming a one-time one.
+    heard.yes = live.clone().min_by_key(|ruling| is_single(ruling)).cloned();
+    let mut singles = live.filter(|ruling| is_single(ruling));
+    let single = singles.clone().next();
+    let enabling = singles.find(|ruling| ruling.request.is_none());
+    heard.overridden = !heard.session_denies.is_empty() && single.is_some_and(|ruling| ruling.overrides);
+    // An answer approves only the content that its request showed. Only a person who enables an action without a
+    // request has seen the whole action.
+    let single = if case.action.tier == Some(Tier::Destructive) { enabling } else { single };
+    heard.enabled = case.action.tier == Some(Tier::Destructive) && single.is_some();
+    if heard.overridden || heard.enabled {
+        heard.yes = single.cloned();
+    }
+}
+
+/// Returns true if the answered request showed every right that the action is given or takes. With further rights, the
+/// action needs a new request.
+fn is_for_all(yes: &SavedDecision, action: &ResolvedAction) -> bool {
+    let takes = |used: &&Use| used.takes.is_some() || used.origin == UseOrigin::Given;
+    action.uses.further().iter().filter(takes).all(|used| yes.showed(&used.facts()))
+}
+
+/// Returns true if an approval answers the prompts of all hooks. Each hook must have asked in the answered request, and
+/// the approval must be about the action itself and not about its shape. If a hook failed, only a one-time approval
+/// counts. A one-time approval without a request answers all hooks.
+fn answers_hooks(ruling: &SavedDecision, opinions: &[HookVerdict]) -> bool {
+    let mut asking = opinions.iter().filter(|opinion| opinion.verdict == Verdict::Ask);
+    let is_single = is_single(ruling);
+    asking.all(|opinion| {
+        let was_its_question = ruling.hooks.contains(&opinion.hook) && !matches!(ruling.about, Subject::Shape(_));
+        is_single && ruling.request.is_none() || was_its_question && (is_single || !opinion.failed)
+    })
+}
+
+fn is_single(ruling: &SavedDecision) -> bool {
+    matches!(ruling.about, Subject::Input(_)) && ruling.scope == Scope::Once
+}
+
+/// Returns true if a saved decision is about the action. Cheap comparisons come first, so digests are computed only for
+/// likely matches.
+pub(super) fn is_about(ruling: &SavedDecision, action: &ResolvedAction) -> bool {
+    if ruling.tool != action.tool || ruling.operation != action.operation() {
+        return false;
+    }
+    match &ruling.about {
+        Subject::Shape(shape) => action.remembered_shape().is_some_and(|other| other.is(shape)),
+        Subject::Doing(doing) => action.doing().is_some_and(|other| doing.is_in(&other)),
+        Subject::Input(_) | Subject::Access(_) => ruling.resource == action.shown && ruling.is_about(&action.facts()),
+    }
+}

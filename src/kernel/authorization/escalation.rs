@@ -1,0 +1,94 @@
+//! The handling of prompts: some modes forbid or skip a prompt, and a prompt needs a person who can answer.
+
+use crate::model::{Decider, DecisionSource as AgentOrigin, Interaction, Mode, OnNoUser, RuleRef, Ruled};
+
+use super::{
+    super::{State, state::Agent},
+    EvaluationInput, Stage, StageResult,
+};
+
+/// Returns the final result of a prompt. The mode may answer it, and without an approver it is unavailable.
+pub(super) fn settled(
+    case: &EvaluationInput<'_>,
+    mode: Mode,
+    stage: Stage,
+    finding: StageResult,
+    lacks_rights: bool,
+) -> StageResult {
+    if finding.ruled != Ruled::Ask {
+        return finding;
+    }
+    let finding = match by_mode(case, mode, stage, lacks_rights) {
+        Some((ruled, reason)) => {
+            let reason = format!("{reason}; {}", finding.reason);
+            StageResult { ruled, source: AgentOrigin::Mode, reason: reason.into(), ..finding }
+        }
+        None => finding,
+    };
+    let violations = if mode == Mode::OnFailure && lacks_rights { violations(case) } else { Vec::new() };
+    let finding = if finding.ruled == Ruled::Ask && !violations.is_empty() {
+        let reason = format!("the sandbox kept it from what it lacks; {}", finding.reason);
+        let refs = violations.into_iter().chain(finding.refs).collect();
+        StageResult { source: AgentOrigin::SandboxOverride, reason: reason.into(), refs, ..finding }
+    } else {
+        finding
+    };
+    if finding.ruled == Ruled::Ask && !case.state.somebody_can_answer(case.agent) {
+        let reason = format!("nobody is there to ask; {}", finding.reason);
+        return StageResult { ruled: Ruled::Unavailable, reason: reason.into(), ..finding };
+    }
+    finding
+}
+
+fn by_mode(case: &EvaluationInput<'_>, mode: Mode, stage: Stage, lacks_rights: bool) -> Option<(Ruled, &'static str)> {
+    match mode {
+        Mode::Never => Some((Ruled::Deny, "in mode never, nothing is asked")),
+        // Bypass skips a prompt. It does not create missing rights, and it does not override a denial or the prompt of
+        // a failed hook.
+        Mode::Bypass if !lacks_rights && stage != Stage::Denied && !case.opinions.iter().any(|one| one.failed) => {
+            Some((Ruled::Allow, "in mode bypass, questions are left out"))
+        }
+        Mode::OnFailure if lacks_rights && violations(case).is_empty() => {
+            Some((Ruled::Deny, "in mode on_failure, only what the sandbox has kept it from can be asked for"))
+        }
+        Mode::Default
+        | Mode::Untrusted
+        | Mode::OnRequest
+        | Mode::OnFailure
+        | Mode::Plan
+        | Mode::Bypass
+        | Mode::Auto => None,
+    }
+}
+
+/// Returns the violations that the sandbox recorded in this run for the paths of this action.
+fn violations(case: &EvaluationInput<'_>) -> Vec<RuleRef> {
+    let paths: Vec<_> = case.action.permissions().filter_map(|permission| permission.path()).collect();
+    let about_it = case.agent.kept_from.iter().filter(|violated| paths.contains(&&violated.path));
+    about_it.map(|violated| RuleRef::Violation(violated.id)).collect()
+}
+
+/// Returns true if the sandbox denied the agent one of the paths of this action in this run.
+pub(super) fn has_failed(case: &EvaluationInput<'_>) -> bool {
+    !violations(case).is_empty()
+}
+
+impl State {
+    /// Returns the mode that forbids prompts for `agent`: its own or that of an ancestor. Returns `None` if it may ask.
+    pub(in super::super) fn silenced(&self, agent: &Agent) -> Option<Decider> {
+        let never = |bound: &&Agent| bound.profile.mode == Mode::Never;
+        let silencing = std::iter::once(agent).chain(self.above(agent)).find(never)?;
+        Some(Decider::Mode { mode: silencing.profile.mode, of: silencing.profile.id.clone() })
+    }
+
+    /// Returns true if a request of `agent` would reach a person or wait for one.
+    pub(in super::super) fn somebody_can_answer(&self, agent: &Agent) -> bool {
+        let owner = &agent.profile.owner;
+        let there =
+            self.connected.get(owner).is_some_and(|there| !there.is_empty()) || self.approvers.contains_key(owner);
+        match self.settings.interaction {
+            Interaction::NonInteractive => false,
+            Interaction::Interactive => there || self.settings.on_no_user == OnNoUser::Queue,
+        }
+    }
+}

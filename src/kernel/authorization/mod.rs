@@ -1,0 +1,297 @@
+//! The one function that decides an action. All surfaces use it: library, command line, files, sandbox and wire
+//! protocols.
+//!
+//! A decision has nine stages, in order of strength. A later stage cannot undo an earlier one. All stages are
+//! evaluated, so an explanation shows the decision itself and not a second calculation.
+
+mod applicable_rules;
+mod carried;
+mod denials;
+mod escalation;
+mod explain;
+mod modified_input;
+mod stages;
+
+use std::{borrow::Cow, sync::Arc};
+
+use crate::model::{
+    Decision, DecisionSource, Effect, Grant, Mode, Origin, RequestId, Right, RuleRef, Ruled, SavedDecision, Scope,
+    Timestamp,
+};
+
+use super::{State, command::StaleGrants, resolved_action::ResolvedAction, state::Agent};
+
+pub(crate) use applicable_rules::HookVerdict;
+use applicable_rules::{ApplicableRules, Voice};
+pub use explain::{Explanation, Step, UseStep};
+pub(crate) use modified_input::is_no_worse;
+use stages::Held;
+
+/// The input of a decision.
+#[derive(Debug)]
+pub(crate) struct EvaluationInput<'s> {
+    pub(crate) state: &'s State,
+    pub(crate) agent: &'s Agent,
+    pub(crate) action: &'s ResolvedAction,
+    pub(crate) broken: &'s StaleGrants,
+    /// The results of the host program's hooks.
+    pub(crate) opinions: &'s [HookVerdict],
+    pub(crate) now: Timestamp,
+}
+
+/// The stages of a decision, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "the order of strength is what a decision is")]
+pub enum Stage {
+    /// The input is valid, and no protected path is used.
+    Protected,
+    /// A denial by a rule, a policy, a hook or a person, for the agent or for one of its ancestors.
+    Denied,
+    /// The mode of the agent.
+    Mode,
+    /// A destructive action.
+    Destructive,
+    /// The agent holds the permissions that the action uses.
+    Held,
+    /// A rule, a policy or a hook that requires an approval.
+    AskRule,
+    /// An approval, an allow rule or a policy.
+    AllowRule,
+    /// The classification as safe or dangerous.
+    Tier,
+    /// The default setting, if no other stage decided.
+    Default,
+}
+
+impl Stage {
+    /// All stages, strongest first.
+    pub const ALL: [Stage; 9] = [
+        Stage::Protected,
+        Stage::Denied,
+        Stage::Mode,
+        Stage::Destructive,
+        Stage::Held,
+        Stage::AskRule,
+        Stage::AllowRule,
+        Stage::Tier,
+        Stage::Default,
+    ];
+
+    /// Returns the name in explanations.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Stage::Protected => "protected",
+            Stage::Denied => "denied",
+            Stage::Mode => "mode",
+            Stage::Destructive => "destructive",
+            Stage::Held => "held",
+            Stage::AskRule => "ask_rule",
+            Stage::AllowRule => "allow_rule",
+            Stage::Tier => "tier",
+            Stage::Default => "default",
+        }
+    }
+}
+
+/// The result of one stage.
+#[derive(Clone, Debug)]
+pub(crate) struct StageResult {
+    pub(crate) ruled: Ruled,
+    pub(crate) source: DecisionSource,
+    pub(crate) reason: Cow<'static, str>,
+    pub(crate) refs: Vec<RuleRef>,
+    /// The indexes of the uses that the result is about. The list is empty if it is about the whole action.
+    pub(crate) uses: Vec<usize>,
+}
+
+impl StageResult {
+    fn new(ruled: Ruled, source: DecisionSource, reason: impl Into<Cow<'static, str>>) -> StageResult {
+        StageResult { ruled, source, reason: reason.into(), refs: Vec::new(), uses: Vec::new() }
+    }
+
+    fn about(self, uses: Vec<usize>) -> StageResult {
+        StageResult { uses, ..self }
+    }
+
+    /// Adds each rule and each use of `voices` once.
+    fn said_by<'v>(mut self, voices: impl IntoIterator<Item = &'v Voice>) -> StageResult {
+        for Voice { rule, about } in voices {
+            if !self.refs.contains(rule) {
+                self.refs.push(rule.clone());
+            }
+            if !self.uses.contains(about) {
+                self.uses.push(*about);
+            }
+        }
+        self
+    }
+
+    fn because_of(self, refs: Vec<RuleRef>) -> StageResult {
+        StageResult { refs, ..self }
+    }
+}
+
+/// The result of all stages, with the one-time approvals and grants that it consumes.
+#[derive(Debug)]
+pub(crate) struct Evaluation<'s> {
+    /// The mode that applied.
+    pub(crate) manner: EffectiveMode<'s>,
+    /// The result of each stage.
+    pub(crate) walk: [(Stage, Option<StageResult>); 9],
+    /// The stage that decided.
+    pub(crate) stage: Stage,
+    pub(crate) conclusion: StageResult,
+    /// The rights that the agent lacks.
+    pub(crate) missing: Vec<Right>,
+    /// The rights that the agent lacks, including those that it does not need because a sandbox denies the use.
+    pub(crate) lacking: Vec<Right>,
+    /// True if a person has to approve the action itself, in addition to giving the missing rights.
+    pub(crate) asks_about_action: bool,
+    /// The one-time decisions that are consumed.
+    pub(crate) uses_rulings: Vec<Arc<SavedDecision>>,
+    /// The one-time rights that are consumed.
+    pub(crate) uses_grants: Vec<Arc<Grant>>,
+    /// The saved decision that allows the action.
+    pub(crate) said: Option<Arc<SavedDecision>>,
+}
+
+/// The mode that applies to an action, and the agent that it belongs to: the acting agent or one of its ancestors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EffectiveMode<'s> {
+    pub(crate) mode: Mode,
+    pub(crate) of: &'s Agent,
+}
+
+/// Evaluates an action in the mode of the agent and in the modes of its ancestors. The strictest result counts.
+pub(crate) fn evaluate<'s>(case: &EvaluationInput<'s>) -> Evaluation<'s> {
+    let above = case.state.above(case.agent);
+    let heard = applicable_rules::all(case, &above);
+    let held = stages::held(case, &heard);
+    let own = EffectiveMode { mode: case.agent.profile.mode, of: case.agent };
+    let mut strictest = judged_in(own, case, &heard, &held);
+    if above.is_empty() {
+        return strictest;
+    }
+    let mut modes = vec![own.mode];
+    for of in above {
+        let mode = of.profile.mode;
+        if modes.contains(&mode) {
+            continue;
+        }
+        modes.push(mode);
+        let judged = judged_in(EffectiveMode { mode, of }, case, &heard, &held);
+        if strictness(judged.conclusion.ruled) > strictness(strictest.conclusion.ruled) {
+            strictest = judged.naming_the_mode();
+        }
+    }
+    strictest
+}
+
+/// Returns the order of results by strictness. An unavailable prompt is less strict than a denial.
+fn strictness(ruled: Ruled) -> u8 {
+    match ruled {
+        Ruled::Allow => 0,
+        Ruled::Sandboxed => 1,
+        Ruled::Ask => 2,
+        Ruled::Unavailable => 3,
+        Ruled::Deny => 4,
+    }
+}
+
+fn judged_in<'s>(
+    manner: EffectiveMode<'s>,
+    case: &EvaluationInput<'s>,
+    heard: &ApplicableRules,
+    held: &Held,
+) -> Evaluation<'s> {
+    let mode = manner.mode;
+    let walk = [
+        (Stage::Protected, stages::protected(case)),
+        (Stage::Denied, stages::denied(case, heard)),
+        (Stage::Mode, stages::mode(case, mode)),
+        (Stage::Destructive, stages::destructive(case, heard)),
+        (Stage::Held, stages::missing(case, mode, held)),
+        (Stage::AskRule, stages::ask_rule(case, heard)),
+        (Stage::AllowRule, stages::allow_rule(heard)),
+        (Stage::Tier, stages::tier(case, mode, heard)),
+        (Stage::Default, Some(stages::default(case, mode))),
+    ];
+    let spoken = |from: Stage| {
+        let mut spoken = walk.iter().filter(move |(stage, _)| from <= *stage);
+        spoken.find_map(|(stage, finding)| finding.as_ref().map(|finding| (*stage, finding.clone())))
+    };
+    let nothing_spoke = || (Stage::Default, stages::default(case, mode));
+    let (mut stage, mut finding) = spoken(Stage::Protected).unwrap_or_else(nothing_spoke);
+    let mut asks_about_action = finding.ruled == Ruled::Ask && stage != Stage::Held;
+    if stage == Stage::Held {
+        // The person who gives the missing rights decides about the action in the same prompt.
+        let (below, about_action) = spoken(Stage::AskRule).unwrap_or_else(nothing_spoke);
+        asks_about_action = about_action.ruled == Ruled::Ask;
+        match about_action.ruled.verdict() {
+            Effect::Deny => (stage, finding) = (below, about_action),
+            Effect::Ask | Effect::Confined | Effect::Allow => finding.refs.extend(about_action.refs),
+        }
+    }
+    let is_lacking = walk.iter().any(|(stage, finding)| *stage == Stage::Held && finding.is_some());
+    let mut conclusion = escalation::settled(case, mode, stage, finding, is_lacking);
+    if conclusion.ruled == Ruled::Allow && !held.missing.is_empty() && !is_lacking && !case.action.in_sandbox {
+        // The missing rights were ignored only because the sandbox denies the use.
+        conclusion = stages::tried(conclusion);
+    }
+    let allowed = conclusion.ruled.verdict() <= Effect::Confined;
+    // An action that needs no approval consumes none.
+    let word = heard.yes.clone().filter(|_| stage == Stage::AllowRule || heard.enabled || heard.overridden);
+    let said = word.as_ref().or(held.given.first()).filter(|_| allowed).cloned();
+    let mut uses_rulings: Vec<_> = word.into_iter().filter(|ruling| ruling.scope == Scope::Once).collect();
+    let besides: Vec<_> = held.given.iter().filter(|ruling| !uses_rulings.contains(ruling)).cloned().collect();
+    uses_rulings.extend(besides);
+    let mut uses_grants = held.once.clone();
+    if !allowed {
+        (uses_rulings, uses_grants) = (Vec::new(), Vec::new());
+    }
+    let lacking = held.missing.clone();
+    let missing = if is_lacking { lacking.clone() } else { Vec::new() };
+    Evaluation { manner, walk, stage, conclusion, missing, lacking, asks_about_action, uses_rulings, uses_grants, said }
+}
+
+impl Evaluation<'_> {
+    /// Adds the name of the ancestor to the reason if its mode decided.
+    fn naming_the_mode(mut self) -> Self {
+        if self.conclusion.source == DecisionSource::Mode {
+            let (reason, of) = (&self.conclusion.reason, &self.manner.of.profile.id);
+            self.conclusion.reason = format!("{reason} (the mode of {of}, which stands above)").into();
+        }
+        self
+    }
+
+    /// Returns the result as a record.
+    pub(crate) fn decision(&self, case: &EvaluationInput<'_>) -> Decision {
+        let (facts, said) = (case.action.facts(), self.said.as_deref());
+        let carried = self.carried(case);
+        Decision {
+            id: None,
+            agent: case.agent.profile.id.clone(),
+            run: case.agent.run.clone(),
+            action: Arc::clone(&facts),
+            decision: self.conclusion.ruled,
+            decision_source: self.conclusion.source,
+            decision_reason: self.conclusion.reason.as_ref().into(),
+            rule_refs: self.conclusion.refs.clone(),
+            updated_input_ref: case.action.updated.then(|| facts.input),
+            approval_action_id: said.and_then(|ruling| ruling.request).or_else(|| self.answered()),
+            expires_at: carried.until,
+            scope: carried.scope,
+            missing: self.missing.iter().map(|right| right.permission.clone()).collect(),
+            used: self.uses_rulings.first().map(|ruling| ruling.id),
+        }
+    }
+
+    /// Returns the request whose answer gave a consumed one-time right, if there is one.
+    fn answered(&self) -> Option<RequestId> {
+        self.uses_grants.iter().find_map(|grant| match &grant.origin {
+            Origin::Person { request, .. } => *request,
+            Origin::Agent { .. } | Origin::Config(_) | Origin::Operator => None,
+        })
+    }
+}

@@ -1,0 +1,323 @@
+//! The result of each single stage.
+
+use std::sync::Arc;
+
+use crate::model::{
+    ByName, DecisionSource as AgentOrigin, Grant, Mode, Operation, Right, RuleRef, Ruled, SanitizedPath, SavedDecision,
+    Scope, Subject, Tier, UseOrigin, Verdict, by_name,
+};
+
+use super::{
+    super::{resolved_action::Target, uses::Use},
+    EvaluationInput, HookVerdict, StageResult,
+    applicable_rules::{ApplicableRules, Voice},
+};
+
+/// The maximum number of rights in one prompt. It equals the limit of a request.
+const MOST_ASKED: usize = 32;
+
+/// The availability of the rights that an action uses.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    pub(super) missing: Vec<Right>,
+    /// The indexes of the uses that lack a right.
+    pub(super) lacking: Vec<usize>,
+    /// The one-time rights that the action needs.
+    pub(super) once: Vec<Arc<Grant>>,
+    /// The approvals of exactly this action that include needed rights.
+    pub(super) given: Vec<Arc<SavedDecision>>,
+}
+
+pub(super) fn held(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Held {
+    let mut held = Held::default();
+    // A person who approved exactly this line without a request has thereby allowed the uses that it names.
+    let lets_name = heard.yes.as_ref().is_some_and(|yes| is_enabling(yes));
+    let giving = giving(case);
+    for (place, used) in case.action.uses.iter().enumerate() {
+        let Some(right) = &used.takes else { continue };
+        if lets_name && used.is_only_named() {
+            continue;
+        }
+        if case.state.uses(case.agent, &right.permission, case.now, case.broken) {
+            continue;
+        }
+        if let Some(yes) = giving.iter().copied().find(|yes| yes.gives.contains(right)) {
+            if !held.given.contains(yes) {
+                held.given.push(Arc::clone(yes));
+            }
+            continue;
+        }
+        match case.state.one_shot(case.agent, &right.permission, case.broken, case.now) {
+            Some(grant) if held.once.iter().any(|used: &Arc<Grant>| used.id == grant.id) => held.lack(right, place),
+            Some(grant) => held.once.push(Arc::clone(grant)),
+            None => held.lack(right, place),
+        }
+    }
+    held
+}
+
+/// Returns the approvals of exactly this action that include rights.
+fn giving<'s>(case: &EvaluationInput<'s>) -> Vec<&'s Arc<SavedDecision>> {
+    let gives = |ruling: &&Arc<SavedDecision>| !ruling.gives.is_empty() && ruling.is_live(case.now);
+    let mut giving: Vec<_> = case.agent.rulings.iter().filter(gives).collect();
+    // Most agents have no such approval, so the digest is computed only if there is one.
+    if !giving.is_empty() {
+        let facts = case.action.facts();
+        giving.retain(|ruling| ruling.verdict == Verdict::Allow && ruling.is_about(&facts));
+    }
+    giving
+}
+
+fn is_enabling(yes: &SavedDecision) -> bool {
+    matches!(yes.about, Subject::Input(_)) && yes.scope == Scope::Once && yes.request.is_none()
+}
+
+impl Held {
+    fn lack(&mut self, right: &Right, place: usize) {
+        self.missing.push(right.clone());
+        self.lacking.push(place);
+    }
+}
+
+/// Returns true if all missing rights of a command are for uses that its line names or its program needs. A sandbox can
+/// deny exactly these uses.
+pub(super) fn is_only_named(case: &EvaluationInput<'_>, held: &Held) -> bool {
+    let is_named = |place: &usize| {
+        let used = case.action.uses.iter().nth(*place);
+        used.is_some_and(Use::is_only_named)
+    };
+    let runs = matches!(case.action.operation(), Operation::Command | Operation::Exec);
+    runs && held.lacking.iter().all(is_named)
+}
+
+pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
+    let invalid = |(place, used): (usize, &Use)| match &used.target {
+        Target::Invalid { why, .. } => {
+            Some(StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, why.as_ref().to_owned()).about(vec![place]))
+        }
+        Target::Path(_)
+        | Target::Tree(_)
+        | Target::Command { .. }
+        | Target::Tool { .. }
+        | Target::Host(_)
+        | Target::Network
+        | Target::Events
+        | Target::Capability(_) => None,
+    };
+    if let Some(invalid) = case.action.uses.iter().enumerate().find_map(invalid) {
+        return Some(invalid);
+    }
+    let (mut protected, mut uses) = (Vec::new(), Vec::new());
+    for (place, used) in case.action.uses.iter().enumerate() {
+        let (Some(path), Some(permission)) = (used.path(), used.permission()) else { continue };
+        let is_held = || case.state.uses(case.agent, &permission, case.now, case.broken);
+        if case.state.is_protected(&permission) && !is_own_proc(case, used) && !is_held() {
+            protected.push(RuleRef::Protected(path.clone()));
+            uses.push(place);
+        }
+    }
+    let finding = || StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, "protected: no grant reaches it");
+    (!protected.is_empty()).then(|| finding().because_of(protected).about(uses))
+}
+
+/// Returns true for a path below `/proc` that a sandboxed command only names. The processes there are its own.
+fn is_own_proc(case: &EvaluationInput<'_>, used: &Use) -> bool {
+    let is_proc = |path: &SanitizedPath| by_name(used.access(), path.as_str()) == ByName::Proc;
+    let is_only_named = matches!(used.origin, UseOrigin::Named | UseOrigin::Word);
+    case.action.in_sandbox && is_only_named && used.path().is_some_and(is_proc)
+}
+
+pub(super) fn denied(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Option<StageResult> {
+    if !heard.denies.is_empty() {
+        let is_hook = |voice: &Voice| matches!(voice.rule, RuleRef::Hook(_));
+        let source = if heard.denies.iter().all(is_hook) { AgentOrigin::Hook } else { AgentOrigin::Rule };
+        let by = if all_policies(&heard.denies) { "denied by a policy" } else { "denied by a rule" };
+        let by = (source != AgentOrigin::Hook).then(|| by.to_owned());
+        let reason = by.into_iter().chain(hooks_say(case, Verdict::Deny)).collect::<Vec<_>>().join("; ");
+        let voices = heard.denies.iter().chain(&heard.session_denies);
+        return Some(StageResult::new(Ruled::Deny, source, reason).said_by(voices));
+    }
+    if heard.session_denies.is_empty() || heard.overridden {
+        return None;
+    }
+    let may_be_asked = case.action.tier != Some(Tier::Destructive) || heard.enabled;
+    let finding = if case.action.overrides && may_be_asked {
+        StageResult::new(Ruled::Ask, AgentOrigin::Human, "policy-deny-override")
+    } else {
+        StageResult::new(Ruled::Deny, AgentOrigin::Human, said_no(case, &heard.session_denies))
+    };
+    Some(finding.said_by(&heard.session_denies))
+}
+
+/// Returns the phrase for the longest scope among the denials.
+fn said_no(case: &EvaluationInput<'_>, noes: &[Voice]) -> &'static str {
+    let ids = noes.iter().filter_map(|voice| if let RuleRef::Ruling(id) = &voice.rule { Some(id) } else { None });
+    let scopes: Vec<_> = ids.filter_map(|id| Some(case.state.rulings.get(id)?.scope)).collect();
+    if scopes.contains(&Scope::Always) {
+        "a person said no for good"
+    } else if scopes.iter().any(|scope| matches!(scope, Scope::Until(_))) {
+        "a person said no for a time"
+    } else {
+        "a person said no for this run"
+    }
+}
+
+/// Returns the sentences of the hooks with this verdict, for people.
+fn hooks_say(case: &EvaluationInput<'_>, verdict: Verdict) -> Vec<String> {
+    case.opinions.iter().filter(|opinion| opinion.verdict == verdict).map(HookVerdict::told).collect()
+}
+
+pub(super) fn mode(case: &EvaluationInput<'_>, mode: Mode) -> Option<StageResult> {
+    match mode {
+        Mode::Plan => {}
+        Mode::Default
+        | Mode::Untrusted
+        | Mode::OnRequest
+        | Mode::OnFailure
+        | Mode::Never
+        | Mode::Bypass
+        | Mode::Auto => return None,
+    }
+    let acts =
+        |used: &Use| !used.only_reads() || used.operation == Operation::Command && tier_now(case) != Some(Tier::Safe);
+    let uses: Vec<_> =
+        case.action.uses.iter().enumerate().filter(|(_, used)| acts(used)).map(|(place, _)| place).collect();
+    let finding = || StageResult::new(Ruled::Deny, AgentOrigin::Mode, "in mode plan, nothing but reading happens");
+    (!uses.is_empty()).then(|| finding().about(uses))
+}
+
+pub(super) fn destructive(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Option<StageResult> {
+    if case.action.tier != Some(Tier::Destructive) || heard.enabled {
+        return None;
+    }
+    Some(StageResult::new(Ruled::Deny, AgentOrigin::Classifier, case.action.tier_reason.as_ref().to_owned()))
+}
+
+pub(super) fn missing(case: &EvaluationInput<'_>, mode: Mode, held: &Held) -> Option<StageResult> {
+    if held.missing.is_empty() {
+        return None;
+    }
+    // A sandbox denies a command the paths that it only names. In mode `on_failure`, the command first runs in a
+    // sandbox, before a person is asked.
+    let is_tried = mode == Mode::OnFailure && !super::escalation::has_failed(case);
+    if (case.action.in_sandbox || is_tried) && is_only_named(case, held) {
+        return None;
+    }
+    if held.missing.len() > MOST_ASKED {
+        let reason =
+            "it lacks more than anybody is asked for at once: ask for a directory above, or do it in several steps";
+        return Some(StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, reason).about(held.lacking.clone()));
+    }
+    let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
+    let reason = format!("not held: {}", missing.join(", "));
+    let is_demanded =
+        |place: &usize| case.action.uses.iter().nth(*place).is_some_and(|used| used.origin == UseOrigin::Declared);
+    let by_contract = held.lacking.iter().all(is_demanded);
+    let source = if by_contract { AgentOrigin::ToolContract } else { AgentOrigin::HostPolicy };
+    Some(StageResult::new(Ruled::Ask, source, reason).about(held.lacking.clone()))
+}
+
+pub(super) fn ask_rule(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Option<StageResult> {
+    if heard.asks.is_empty() {
+        return None;
+    }
+    let is_hook = |voice: &Voice| matches!(voice.rule, RuleRef::Hook(_));
+    let source = if heard.asks.iter().all(is_hook) { AgentOrigin::Hook } else { AgentOrigin::Rule };
+    let by = if all_policies(&heard.asks) { "a policy wants a person to say" } else { "a rule wants a person to say" };
+    let by = (source != AgentOrigin::Hook).then(|| by.to_owned());
+    let reason = by.into_iter().chain(hooks_say(case, Verdict::Ask)).collect::<Vec<_>>().join("; ");
+    Some(StageResult::new(Ruled::Ask, source, reason).said_by(&heard.asks))
+}
+
+pub(super) fn allow_rule(heard: &ApplicableRules) -> Option<StageResult> {
+    if let Some(ruling) = &heard.yes {
+        let refs = vec![RuleRef::Ruling(ruling.id)];
+        return Some(StageResult::new(Ruled::Allow, AgentOrigin::Human, "a person said yes").because_of(refs));
+    }
+    let policies = heard.allows.iter().all(RuleRef::is_policy);
+    let reason = if policies { "allowed by a policy" } else { "allowed by a rule" };
+    let finding = || StageResult::new(Ruled::Allow, AgentOrigin::Rule, reason);
+    (!heard.allows.is_empty()).then(|| finding().because_of(heard.allows.clone()))
+}
+
+fn all_policies(voices: &[Voice]) -> bool {
+    // Hooks do not affect the wording.
+    let rules = voices.iter().map(|voice| &voice.rule);
+    rules.filter(|rule| !matches!(rule, RuleRef::Hook(_))).all(RuleRef::is_policy)
+}
+
+pub(super) fn tier(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRules) -> Option<StageResult> {
+    let tier = tier_now(case)?;
+    let reason = case.action.tier_reason.as_ref().to_owned();
+    if tier == Tier::Safe || is_written_by_name(case) {
+        return Some(if mode == Mode::Untrusted && !only_reads(case) {
+            StageResult::new(Ruled::Ask, AgentOrigin::Mode, "in mode untrusted, only known reads happen by themselves")
+        } else {
+            StageResult::new(Ruled::Allow, AgentOrigin::Classifier, reason)
+        });
+    }
+    // A failed hook counts as "ask" or "deny", so a hook with an allow verdict has examined the action.
+    if mode == Mode::Auto && !heard.hook_allows.is_empty() {
+        return Some(
+            StageResult::new(Ruled::Allow, AgentOrigin::Hook, "allowed by a hook")
+                .because_of(heard.hook_allows.clone()),
+        );
+    }
+    confined(case, mode)
+        .or_else(|| Some(StageResult::new(Ruled::Ask, AgentOrigin::Classifier, reason + &left_over(case))))
+}
+
+/// Returns the tier under the current restrictions of the agent. A safe result with the normal limit does not count for
+/// an agent that needs the strict limit.
+fn tier_now(case: &EvaluationInput<'_>) -> Option<Tier> {
+    let is_proven = case.action.strictly || !case.state.only_reads_by_itself(&case.agent.profile.id);
+    case.action.tier.map(|tier| if is_proven { tier } else { tier.max(Tier::Dangerous) })
+}
+
+/// Returns true for a write to a path. A sensitive path requires a right that names it, and that right is the approval.
+fn is_written_by_name(case: &EvaluationInput<'_>) -> bool {
+    case.action.operation() == Operation::Write && matches!(case.action.target(), Target::Path(_))
+}
+
+/// Returns the reason why a rule that nearly allows the action does not.
+fn left_over(case: &EvaluationInput<'_>) -> String {
+    case.agent.rules.nearly_allows(case.action).unwrap_or_default()
+}
+
+/// Returns the result for a command or program that needs no approval because it runs in a sandbox. Mode `on_failure`
+/// tries the sandbox first, and the host program may require it. Other modes stay as strict as they are: those that
+/// allow only reads without approval, and those that turn a prompt into a denial.
+fn confined(case: &EvaluationInput<'_>, mode: Mode) -> Option<StageResult> {
+    let runs = matches!(case.action.operation(), Operation::Command | Operation::Exec);
+    let by_mode =
+        || StageResult::new(Ruled::Sandboxed, AgentOrigin::Mode, "in mode on_failure, it runs confined first");
+    let by_host = || StageResult::new(Ruled::Sandboxed, AgentOrigin::HostPolicy, "it runs confined to what it names");
+    match mode {
+        Mode::OnFailure => runs.then(by_mode),
+        Mode::Default | Mode::OnRequest | Mode::Bypass | Mode::Auto => (runs && case.action.confined).then(by_host),
+        Mode::Untrusted | Mode::Never | Mode::Plan => None,
+    }
+}
+
+/// Restricts an allow result to a run in the sandbox.
+pub(super) fn tried(yes: StageResult) -> StageResult {
+    let reason = format!("in mode on_failure, it runs confined first; {}", yes.reason);
+    StageResult { ruled: Ruled::Sandboxed, source: AgentOrigin::Mode, reason: reason.into(), ..yes }
+}
+
+/// Returns true if all uses of the action only read.
+fn only_reads(case: &EvaluationInput<'_>) -> bool {
+    case.action.uses.iter().all(Use::only_reads)
+}
+
+/// Returns the result if no other stage decided.
+pub(super) fn default(case: &EvaluationInput<'_>, mode: Mode) -> StageResult {
+    if let Some(confined) = confined(case, mode).filter(|_| case.state.settings.default_verdict != Verdict::Deny) {
+        return confined;
+    }
+    let ruled = match case.state.settings.default_verdict {
+        Verdict::Allow | Verdict::Ask => Ruled::Ask,
+        Verdict::Deny => Ruled::Deny,
+    };
+    StageResult::new(ruled, AgentOrigin::HostPolicy, "nothing allows it")
+}

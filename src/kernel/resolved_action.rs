@@ -1,0 +1,226 @@
+//! An action after resolution: a canonical path, a parsed command, a tier. The judged action is the action that runs.
+
+use std::sync::Arc;
+
+use crate::model::{
+    ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest, Operation,
+    Permission, Reason, Right, SanitizedPath, SpokenPart, Tier, ToolName, ToolPath, UseFacts, UseOrigin, cut,
+};
+
+use super::{
+    unknown_tool_input::InputText,
+    uses::{Use, Uses},
+};
+
+/// The maximum number of uses in a record. The digest that binds an approval covers all uses.
+const MAX_LISTED: usize = 64;
+
+/// Returns the uses for a record: a limited number, without words of unknown meaning.
+fn listed(mut uses: Vec<UseFacts>) -> Vec<UseFacts> {
+    uses.retain(|used| used.origin != UseOrigin::Word);
+    uses.truncate(MAX_LISTED);
+    uses
+}
+
+/// A resolved action. All lookups on the disk and all parsing are done.
+#[derive(Debug)]
+pub(crate) struct ResolvedAction {
+    pub(crate) tool: ToolName,
+    /// All uses of the action, pinned to the disk. Its own use names the object.
+    pub(crate) uses: Uses,
+    /// The text that people and records see.
+    pub(crate) shown: Arc<str>,
+    /// True if people see only a part of the action.
+    pub(crate) cut: bool,
+    /// The tier, or `None` if the action could not be classified.
+    pub(crate) tier: Option<Tier>,
+    pub(crate) tier_reason: Arc<str>,
+    /// True if the classifier used the strict limit between safe and dangerous. It does so for an agent that may only
+    /// read without approval.
+    pub(crate) strictly: bool,
+    pub(crate) shape: Option<CommandShape>,
+    pub(crate) destructive: Option<Destructive>,
+    /// The canonical form of the tool input.
+    pub(crate) input: String,
+    /// Further input of the tool besides the command line.
+    pub(crate) besides: Option<String>,
+    /// The text of that further input, searched for commands. The tool may run them, because its behaviour is unknown.
+    pub(crate) told: Option<InputText>,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) call: Option<CallId>,
+    /// True if a hook replaced the original input.
+    pub(crate) updated: bool,
+    /// True if a person may be asked despite a denial for the session.
+    pub(crate) overrides: bool,
+    /// The working directory, if the action runs something.
+    pub(crate) cwd: Option<SanitizedPath>,
+    /// The content that the action writes or sends.
+    pub(crate) details: Option<Details>,
+    /// A digest of further facts that the decision depends on.
+    pub(crate) circumstances: Option<Digest>,
+    /// True if a sandbox denies the action everything that it was not given, whatever its command line names.
+    pub(crate) in_sandbox: bool,
+    /// True if the host program, and not an agent, chose a sandbox that contains only the named resources.
+    pub(crate) confined: bool,
+    /// True if every right to a missing path is bound to an existing directory on the disk. Before that, the kernel
+    /// neither asks for the right nor grants it.
+    pub(crate) placed: bool,
+}
+
+impl ResolvedAction {
+    /// Returns true if one of these rights is for a missing path and not bound to a directory yet.
+    pub(crate) fn lacks_place_of<'r>(&self, mut rights: impl Iterator<Item = &'r Right>) -> bool {
+        !self.placed && rights.any(Right::is_unplaced)
+    }
+}
+
+/// The object of an action, or of one of its uses.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// A file or directory, by its canonical path.
+    Path(SanitizedPath),
+    /// A directory with everything below it.
+    Tree(SanitizedPath),
+    /// A command line and its parts. The parts are `None` if the line could not be parsed.
+    Command { text: Arc<str>, parts: Option<Vec<SpokenPart>> },
+    /// An unknown tool, by its name. It may run any command in its input.
+    Tool { name: Arc<str>, mentions: InputText },
+    /// A host.
+    Host(Arc<str>),
+    /// Any host.
+    Network,
+    /// The engine's own socket.
+    Events,
+    /// A capability of the host program.
+    Capability(ToolPath),
+    /// An object that cannot be used, and the reason.
+    Invalid { text: Arc<str>, why: Arc<str> },
+}
+
+impl Target {
+    /// Returns the text of the object. No host name looks like a permission.
+    pub(crate) fn resource(&self) -> &str {
+        match self {
+            Target::Path(path) | Target::Tree(path) => path.as_str(),
+            Target::Command { text, .. } | Target::Invalid { text, .. } => text,
+            Target::Host(host) => host,
+            Target::Tool { name, .. } => name,
+            Target::Network => "@network",
+            Target::Events => "@events",
+            Target::Capability(name) => name.as_str(),
+        }
+    }
+
+    /// Returns the fingerprint of the command, if the object is something that runs.
+    pub(crate) fn doing(&self) -> Option<CommandFingerprint> {
+        match self {
+            Target::Command { text, parts } => Some(CommandFingerprint::of(text, parts.as_deref())),
+            // A denial of an unknown tool is a denial of the tool itself.
+            Target::Tool { name, .. } => Some(CommandFingerprint::of(name, None)),
+            Target::Path(_)
+            | Target::Tree(_)
+            | Target::Host(_)
+            | Target::Network
+            | Target::Events
+            | Target::Capability(_)
+            | Target::Invalid { .. } => None,
+        }
+    }
+}
+
+impl ResolvedAction {
+    /// Returns the operation of its own use.
+    pub(crate) fn operation(&self) -> Operation {
+        self.uses.own.operation
+    }
+
+    /// Returns the object of its own use.
+    pub(crate) fn target(&self) -> &Target {
+        &self.uses.own.target
+    }
+
+    /// Returns true if the action is impossible. Further facts about it do not matter then.
+    pub(crate) fn is_invalid(&self) -> bool {
+        matches!(self.target(), Target::Invalid { .. })
+    }
+
+    /// Returns the facts for records and for binding an approval to the action. They cost more than the decision, so
+    /// they are computed only on demand.
+    pub(crate) fn facts(&self) -> Arc<ActionFacts> {
+        let operation = self.operation().as_str();
+        let (tool, resource) = (self.tool.as_str(), self.target().resource());
+        let cwd = self.cwd.as_ref().map(SanitizedPath::as_str);
+        let further: Vec<UseFacts> = self.uses.further().iter().map(Use::facts).collect();
+        let bound = self.bound(&further);
+        let whole = [operation, tool, resource, &self.input].into_iter().chain(cwd);
+        let whole = whole.chain(bound.iter().map(String::as_str));
+        Arc::new(ActionFacts {
+            operation: self.operation(),
+            tool: self.tool.clone(),
+            resource: Arc::clone(&self.shown),
+            uses: listed(further),
+            tier: self.tier.unwrap_or(Tier::Dangerous),
+            tier_reason: Arc::clone(&self.tier_reason),
+            input: Digest::of_texts(whole),
+            access: self.access(operation, tool, resource, cwd),
+            circumstances: self.circumstances,
+            shape: self.remembered_shape(),
+            doing: self.doing(),
+            call: self.call.clone(),
+            details: self.details.clone(),
+            destructive: self.destructive.clone(),
+            overrides: self.overrides,
+            cut: self.cut || cut(&self.shown).is_some(),
+        })
+    }
+
+    fn access(&self, operation: &str, tool: &str, resource: &str, cwd: Option<&str>) -> Digest {
+        let circumstances = self.circumstances.map(|digest| digest.to_string());
+        let besides = cwd.into_iter().chain(self.said()).chain(circumstances.as_deref());
+        Digest::of_texts([operation, tool, resource].into_iter().chain(besides))
+    }
+
+    /// Returns the shape that a permanent approval covers, if one is possible. It includes the working directory and
+    /// the circumstances.
+    pub(crate) fn remembered_shape(&self) -> Option<CommandShape> {
+        let shape = self.shape.as_ref()?.in_directory(self.cwd.as_ref());
+        Some(self.circumstances.map_or_else(|| shape.clone(), |digest| shape.under(digest)))
+    }
+
+    /// Returns the permissions that the agent must hold.
+    pub(crate) fn permissions(&self) -> impl Iterator<Item = &Permission> + Clone {
+        self.uses.permissions()
+    }
+
+    /// Returns true if the further input of the tool may run a command that matches `pattern`.
+    pub(super) fn is_told(&self, pattern: &CommandPattern) -> bool {
+        self.told.as_ref().is_some_and(|told| told.may_run(pattern))
+    }
+
+    /// Returns the tool input besides the resource. For an unknown tool this is the whole input, because it is not
+    /// known which part is the resource.
+    fn said(&self) -> Option<&str> {
+        let all = matches!(self.target(), Target::Tool { .. }).then_some(self.input.as_str());
+        all.or(self.besides.as_deref())
+    }
+
+    /// Returns the parts of the action that bind an approval besides the shown text: all uses, the identity of a
+    /// program file, and the circumstances.
+    fn bound(&self, further: &[UseFacts]) -> Vec<String> {
+        let needs = self.permissions().map(ToString::to_string);
+        let files = self.uses.rights().filter(|_| self.operation() == Operation::Exec);
+        let files = files.map(|right| format!("{:?}", right.identity));
+        let further = further.iter().map(ToString::to_string);
+        let content = self.details.as_ref().map(|details| details.digest);
+        let digests = self.circumstances.into_iter().chain(content).map(|digest| digest.to_string());
+        needs.chain(files).chain(further).chain(digests).collect()
+    }
+
+    /// Returns the fingerprint of a command line, however it is written. For a program file it is the fingerprint of
+    /// the command that the file is.
+    pub(crate) fn doing(&self) -> Option<CommandFingerprint> {
+        let is_program = |used: &&Use| self.operation() == Operation::Exec && used.operation == Operation::Command;
+        let runs = self.uses.further().iter().find(is_program).unwrap_or(&self.uses.own);
+        runs.target.doing()
+    }
+}

@@ -1,0 +1,387 @@
+//! The compiled tool policies of runs. Every action is checked against them. They change when a person changes a
+//! policy.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use globset::{Candidate, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    Access, AgentId, CommandPattern, Decision, Digest, Operation, OwnerId, PathGlob, PathPolicy, RunId, SanitizedPath,
+    SavedDecision, Scope, ToolName, ToolPolicies, UseOrigin, Verdict,
+};
+
+use super::{
+    State,
+    resolved_action::{ResolvedAction, Target},
+    rules::meets,
+    state::Agent,
+    uses::Use,
+};
+
+/// The maximum number of tools per run, and of globs and patterns per tool policy.
+pub(crate) const MAX_POLICIES: u32 = 1024;
+
+/// The maximum number of tools of a run that are known by use alone. Agents choose tool names, so this limit is lower.
+const MAX_USED: usize = 256;
+
+/// A name that no glob can spell, because globs contain no control characters. A glob that matches it matches any name.
+const ANYTHING: &str = "\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}";
+
+/// The tool policies of each run: common policies, and separate ones for some tools.
+pub(super) type CompiledToolPolicies = BTreeMap<OwnerId, BTreeMap<RunId, RunGuards>>;
+
+/// The tool policies of one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenGuards", into = "WrittenGuards")]
+pub(crate) struct RunGuards {
+    /// The initial policies of every tool.
+    common: Compiled,
+    /// The tools that were declared, were used or have their own policies.
+    tools: BTreeMap<ToolName, Compiled>,
+}
+
+/// The serialized form of [`RunGuards`]. Equal policies of several tools are written once.
+#[derive(Debug, Serialize, Deserialize)]
+struct WrittenGuards {
+    common: Arc<ToolPolicies>,
+    tools: Vec<(Arc<ToolPolicies>, BTreeSet<ToolName>)>,
+}
+
+impl From<RunGuards> for WrittenGuards {
+    fn from(guards: RunGuards) -> WrittenGuards {
+        let mut tools: Vec<(Arc<ToolPolicies>, BTreeSet<ToolName>)> = Vec::new();
+        for (tool, guard) in guards.tools {
+            match tools.iter_mut().find(|(written, _)| written == guard.written()) {
+                Some((_, same)) => drop(same.insert(tool)),
+                None => tools.push((Arc::clone(guard.written()), BTreeSet::from([tool]))),
+            }
+        }
+        WrittenGuards { common: Arc::clone(guards.common.written()), tools }
+    }
+}
+
+impl From<WrittenGuards> for RunGuards {
+    fn from(written: WrittenGuards) -> RunGuards {
+        let common = Compiled::of(&written.common);
+        let mut tools = BTreeMap::new();
+        for (policies, same) in written.tools {
+            let guard = if policies == written.common { common.clone() } else { Compiled::of(&policies) };
+            tools.extend(same.into_iter().map(|tool| (tool, guard.clone())));
+        }
+        RunGuards { common, tools }
+    }
+}
+
+/// Compiled policies. Two values are equal if their sources are equal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Compiled(Arc<Parts>);
+
+#[derive(Debug, Default)]
+struct Parts {
+    written: Arc<ToolPolicies>,
+    forbidden: GlobSet,
+    read: Paths,
+    write: Paths,
+    /// True if the policies contain any entry.
+    speaks: bool,
+    /// True if the globs are valid but do not compile together. Their meaning is unknown, so everything is denied.
+    unusable: bool,
+}
+
+#[derive(Debug, Default)]
+struct Paths {
+    deny: GlobSet,
+    allow: GlobSet,
+    default: Option<Verdict>,
+}
+
+impl PartialEq for Compiled {
+    fn eq(&self, other: &Compiled) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.written == other.0.written
+    }
+}
+
+impl Eq for Compiled {}
+
+impl Compiled {
+    pub(crate) fn of(written: &Arc<ToolPolicies>) -> Compiled {
+        let mut unusable = false;
+        let mut set = |compiled: Result<GlobSet, globset::Error>| {
+            compiled.unwrap_or_else(|_| {
+                unusable = true;
+                GlobSet::empty()
+            })
+        };
+        let mut paths = |policy: &PathPolicy| Paths {
+            deny: set(noes(&policy.deny)),
+            allow: set(yeses(&policy.allow)),
+            default: policy.default,
+        };
+        let (read, write) = (paths(&written.read), paths(&written.write));
+        let forbidden = set(noes(&written.forbidden));
+        let speaks = !written.names().is_empty();
+        Compiled(Arc::new(Parts { written: Arc::clone(written), forbidden, read, write, speaks, unusable }))
+    }
+
+    pub(crate) fn written(&self) -> &Arc<ToolPolicies> {
+        &self.0.written
+    }
+
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.0.unusable
+    }
+
+    /// Returns the verdicts on `used`, which is one of the uses of `action`, with the name of each deciding policy. An
+    /// allow verdict counts only for the action's own use.
+    pub(crate) fn about(&self, action: &ResolvedAction, used: &Use) -> Vec<(Verdict, &'static str)> {
+        let mut said = Vec::new();
+        if !self.0.speaks {
+            return said;
+        }
+        if self.0.unusable {
+            said.push((Verdict::Deny, ToolPolicies::FORBIDDEN));
+        }
+        match &used.target {
+            Target::Path(path) => said.extend(self.about_path(used, path)),
+            Target::Tree(path) => said.extend(self.about_tree(used.access(), path)),
+            Target::Command { parts, .. } => {
+                let patterns = [
+                    (Verdict::Deny, ToolPolicies::DENY_COMMANDS, &self.0.written.deny_commands),
+                    (Verdict::Ask, ToolPolicies::APPROVE_COMMANDS, &self.0.written.approve_commands),
+                ];
+                let spoken = patterns.into_iter().filter(|(_, _, list)| {
+                    let speaks = |pattern| meets(pattern, parts.as_deref()) || action.is_told(pattern);
+                    list.iter().any(speaks)
+                });
+                said.extend(spoken.map(|(verdict, name, _)| (verdict, name)));
+            }
+            Target::Tool { mentions, .. } => {
+                let may_run = |list: &[CommandPattern]| list.iter().any(|pattern| mentions.may_run(pattern));
+                let denied =
+                    may_run(&self.0.written.deny_commands).then_some((Verdict::Deny, ToolPolicies::DENY_COMMANDS));
+                let asked = may_run(&self.0.written.approve_commands);
+                said.extend(denied.into_iter().chain(asked.then_some((Verdict::Ask, ToolPolicies::APPROVE_COMMANDS))));
+            }
+            Target::Host(_) | Target::Network | Target::Events | Target::Capability(_) | Target::Invalid { .. } => {}
+        }
+        if used.origin != UseOrigin::Own {
+            said.retain(|(verdict, _)| *verdict > Verdict::Allow);
+        }
+        said
+    }
+
+    /// Returns the verdicts on a path. A matching deny glob wins over a matching allow glob, and both win over the
+    /// default. The default does not apply to a word that may not be a path.
+    fn about_path(&self, used: &Use, path: &SanitizedPath) -> impl Iterator<Item = (Verdict, &'static str)> {
+        let access = used.access();
+        let (policy, path) = (self.paths(access), Candidate::new(path.as_str()));
+        let forbidden = self.0.forbidden.is_match_candidate(&path).then_some((Verdict::Deny, ToolPolicies::FORBIDDEN));
+        let verdict = if policy.deny.is_match_candidate(&path) {
+            Some(Verdict::Deny)
+        } else if policy.allow.is_match_candidate(&path) {
+            Some(Verdict::Allow)
+        } else {
+            policy.default.filter(|_| used.origin != UseOrigin::Word)
+        };
+        // Permission to read a file does not imply permission to run it.
+        let runs = used.operation == Operation::Exec;
+        let verdict = verdict.filter(|verdict| !runs || *verdict > Verdict::Allow);
+        forbidden.into_iter().chain(verdict.map(|verdict| (verdict, ToolPolicies::name_of(access))))
+    }
+
+    /// Returns the verdicts on a directory that is used as a whole. A deny glob applies if it matches the directory or
+    /// everything in it. The default applies unless an allow glob matches everything in the directory.
+    fn about_tree(&self, access: Access, path: &SanitizedPath) -> impl Iterator<Item = (Verdict, &'static str)> {
+        let (policy, inside) = (self.paths(access), all_inside(path));
+        let is_denied =
+            |globs: &GlobSet| !globs.is_empty() && (globs.is_match(path.as_str()) || globs.is_match(&inside));
+        let forbidden = is_denied(&self.0.forbidden).then_some((Verdict::Deny, ToolPolicies::FORBIDDEN));
+        let verdict = if is_denied(&policy.deny) {
+            Some(Verdict::Deny)
+        } else if policy.allow.is_match(&inside) {
+            None
+        } else {
+            policy.default
+        };
+        forbidden.into_iter().chain(verdict.map(|verdict| (verdict, ToolPolicies::name_of(access))))
+    }
+
+    /// Returns the globs that are denied for `access`.
+    pub(crate) fn denied_globs(&self, access: Access) -> impl Iterator<Item = &PathGlob> + '_ {
+        let ToolPolicies { forbidden, read, write, .. } = &*self.0.written;
+        let policy = if access == Access::Write { write } else { read };
+        forbidden.iter().chain(&policy.deny)
+    }
+
+    fn paths(&self, access: Access) -> &Paths {
+        match access {
+            Access::Read => &self.0.read,
+            Access::Write => &self.0.write,
+        }
+    }
+}
+
+/// Returns a name inside `path`. A glob that covers everything in `path` matches it.
+pub(super) fn all_inside(path: &SanitizedPath) -> String {
+    format!("{}/{ANYTHING}", path.as_str().trim_end_matches('/'))
+}
+
+fn yeses(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {
+    let mut builder = GlobSetBuilder::new();
+    for glob in globs {
+        builder.add(glob.compiled()?);
+    }
+    builder.build()
+}
+
+/// Compiles deny globs. A denied path is denied together with everything in it.
+fn noes(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {
+    let mut builder = GlobSetBuilder::new();
+    for glob in globs {
+        for form in glob.compiled_as_no()? {
+            builder.add(form);
+        }
+    }
+    builder.build()
+}
+
+impl RunGuards {
+    pub(crate) fn common(&self) -> &Compiled {
+        &self.common
+    }
+
+    pub(crate) fn tools(&self) -> &BTreeMap<ToolName, Compiled> {
+        &self.tools
+    }
+
+    /// Returns the policies of `tool`. An unknown tool has the common policies.
+    pub(crate) fn of(&self, tool: &ToolName) -> &Compiled {
+        self.tools.get(tool).unwrap_or(&self.common)
+    }
+}
+
+impl State {
+    pub(crate) fn guards_of(&self, owner: &OwnerId, run: &RunId) -> Option<&RunGuards> {
+        self.guards.get(owner)?.get(run)
+    }
+
+    /// Returns the names of the entries that apply to `tool`: policies first, then saved decisions of this run, oldest
+    /// first. `and` contains further saved decisions that are about to be recorded.
+    ///
+    /// Duplicate names are made distinct: the later entry gets a part of a hash appended.
+    pub(crate) fn names_in_guard(
+        &self,
+        owner: &OwnerId,
+        run: &RunId,
+        tool: &ToolName,
+        and: &[Arc<SavedDecision>],
+    ) -> Vec<Arc<str>> {
+        let own = self.guards_of(owner, run).map(|guards| guards.of(tool).written().names()).unwrap_or_default();
+        own.into_iter().map(Arc::from).chain(self.rulings_in_guard(owner, run, tool, and)).collect()
+    }
+
+    /// Returns the names of the saved decisions about `tool` in this run, and of those in `and`.
+    pub(super) fn rulings_in_guard(
+        &self,
+        owner: &OwnerId,
+        run: &RunId,
+        tool: &ToolName,
+        and: &[Arc<SavedDecision>],
+    ) -> Vec<Arc<str>> {
+        let (mut names, mut taken) = (Vec::new(), BTreeSet::new());
+        let told = self.rulings.values().chain(and).filter(|ruling| is_in_guard(ruling, owner, run, tool));
+        for ruling in told {
+            let name = name_apart(ruling, &taken);
+            taken.insert(Arc::clone(&name));
+            names.push(name);
+        }
+        names
+    }
+
+    pub(super) fn guards_mut(&mut self, owner: &OwnerId, run: &RunId) -> &mut RunGuards {
+        self.guards.entry(owner.clone()).or_default().entry(run.clone()).or_default()
+    }
+
+    pub(super) fn declare(&mut self, owner: &OwnerId, run: &RunId, tools: &BTreeSet<ToolName>) {
+        let guards = self.guards_mut(owner, run);
+        for tool in tools {
+            let common = &guards.common;
+            guards.tools.entry(tool.clone()).or_insert_with(|| common.clone());
+        }
+    }
+
+    pub(super) fn guard(
+        &mut self,
+        owner: &OwnerId,
+        run: &RunId,
+        tool: Option<&ToolName>,
+        policies: &Arc<ToolPolicies>,
+    ) {
+        let guards = self.guards_mut(owner, run);
+        let known = std::iter::once(&guards.common).chain(guards.tools.values());
+        // Most tools share the common policies, so equal policies are stored once.
+        let same = known.into_iter().find(|other| other.written() == policies).cloned();
+        let guard = same.unwrap_or_else(|| Compiled::of(policies));
+        match tool {
+            Some(tool) => {
+                guards.tools.insert(tool.clone(), guard);
+            }
+            None => guards.common = guard,
+        }
+    }
+
+    /// Records a tool at its first use. From then on it has its own entry.
+    pub(super) fn used_tool(&mut self, decision: &Decision) {
+        let Some(agent) = self.agents.get(&decision.agent) else { return };
+        let (owner, tool) = (agent.profile.owner.clone(), &decision.action.tool);
+        if self.guards_of(&owner, &decision.run).is_some_and(|guards| guards.tools.contains_key(tool)) {
+            return;
+        }
+        let guards = self.guards_mut(&owner, &decision.run);
+        if guards.tools.len() < MAX_USED {
+            guards.tools.insert(tool.clone(), guards.common.clone());
+        }
+    }
+
+    /// Returns true if the run is still in use: `owner` has an agent other than `but` in `run`, an agent that was
+    /// created in `run`, or a retired agent that was in `run` or created in it and still binds others.
+    pub(crate) fn goes_on(&self, owner: &OwnerId, run: &RunId, but: Option<&AgentId>) -> bool {
+        let is_in = |agent: &Agent| agent.run == *run && Some(&agent.profile.id) != but;
+        let there = self.agents.values().filter(|agent| is_in(agent) || agent.made_in.as_ref() == Some(run));
+        let gone = self.gone.agents().filter(|agent| agent.run == *run || agent.made_in.as_ref() == Some(run));
+        there.chain(gone).any(|agent| agent.profile.owner == *owner)
+    }
+
+    /// Removes the tool policies of a run that ended after an agent left it.
+    pub(super) fn leave_guards(&mut self, owner: &OwnerId, run: &RunId) {
+        if self.guards_of(owner, run).is_none() || self.goes_on(owner, run, None) {
+            return;
+        }
+        if let Some(runs) = self.guards.get_mut(owner) {
+            runs.remove(run);
+            if runs.is_empty() {
+                self.guards.remove(owner);
+            }
+        }
+    }
+}
+
+/// Returns true if `ruling` is listed with the tool policies. One-time and permanent decisions are not listed.
+fn is_in_guard(ruling: &SavedDecision, owner: &OwnerId, run: &RunId, tool: &ToolName) -> bool {
+    ruling.scope == Scope::Session && ruling.tool == *tool && ruling.run.as_ref() == Some(run) && ruling.owner == *owner
+}
+
+fn name_apart(ruling: &SavedDecision, taken: &BTreeSet<Arc<str>>) -> Arc<str> {
+    let name = ruling.policy_name();
+    let hash = || Digest::of_texts([name.as_str(), ruling.agent.as_str(), &ruling.id.to_string()]).to_string();
+    let candidates = std::iter::once(None).chain([8, 64].map(Some)).map(|digits| match digits {
+        None => name.clone(),
+        Some(digits) => format!("{name}-{}", hash().get(..digits).unwrap_or_default()),
+    });
+    let free = candidates.map(Arc::from).find(|name: &Arc<str>| !taken.contains(name));
+    free.unwrap_or_else(|| name.into())
+}

@@ -1,0 +1,266 @@
+//! Path resolution: the canonical path and the object of a path.
+
+use std::fmt;
+
+use crate::{
+    fs,
+    model::{Anchor, Escaped, FileIdentity, Floor, PathGlob, SanitizedPath},
+};
+
+/// The current target of a path, and the object there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "a path and what stands there")]
+pub struct Real {
+    /// The path with all links followed.
+    pub path: SanitizedPath,
+    /// The object, if there is one.
+    pub identity: Option<FileIdentity>,
+}
+
+/// A path resolver. The engine calls it before it stores a permission for a path, and before it relies on one.
+pub trait Paths: fmt::Debug + Send + Sync {
+    /// Resolves `path`, and follows all links.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the path cannot be resolved. No agent then has a permission there.
+    fn real(&self, path: &str) -> Result<Real, PathFailure>;
+
+    /// Resolves a path that was parsed already.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`Paths::real`].
+    fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
+        self.real(path.as_str())
+    }
+
+    /// Returns the deepest existing directory above `path`. `path` must not exist, and must have no links above it.
+    /// Returns none if these paths are no objects.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`Paths::real`]. Also fails if a link has appeared above the path.
+    fn anchor(&self, path: &SanitizedPath) -> Result<Option<Anchor>, PathFailure> {
+        let path = path.as_str();
+        if path == "/" {
+            return Ok(None);
+        }
+        let ends: Vec<usize> = path.match_indices('/').map(|(end, _)| end.max(1)).collect();
+        let at = |place: usize| -> Result<Option<Anchor>, PathFailure> {
+            let above = ends.get(place).and_then(|end| path.get(..*end)).unwrap_or("/");
+            let above: SanitizedPath = above.parse().map_err(|why| PathFailure(format!("{why}")))?;
+            let real = self.real_of(&above)?;
+            if real.path != above {
+                return Err(PathFailure(format!("`{}` keeps changing", Escaped(above.as_str()))));
+            }
+            Ok(real.identity.map(|identity| Anchor::new(above, identity)))
+        };
+        // Usually the parent directory exists. If it does not, the search goes up, because everything below a missing
+        // directory is missing too.
+        let (mut missing, mut step) = (ends.len(), 1);
+        let (mut there, mut deepest) = loop {
+            let place = missing.saturating_sub(step);
+            match at(place)? {
+                Some(anchor) => break (place, anchor),
+                None if place == 0 => return Ok(None),
+                None => (missing, step) = (place, step * 2),
+            }
+        };
+        while there + 1 < missing {
+            let middle = there.midpoint(missing);
+            match at(middle)? {
+                Some(anchor) => (there, deepest) = (middle, anchor),
+                None => missing = middle,
+            }
+        }
+        Ok(Some(deepest))
+    }
+
+    /// Returns, for each of `globs`, the first matching path below `roots` for which `counts` returns true. Returns
+    /// none if the resolver cannot search there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the search is not possible, or too large. No agent may then use a resource that includes everything
+    /// below it.
+    fn first_below(
+        &self,
+        globs: &[PathGlob],
+        roots: &[SanitizedPath],
+        counts: &dyn Fn(&SanitizedPath) -> bool,
+    ) -> Result<Option<Vec<SanitizedPath>>, PathFailure> {
+        let _ = (globs, roots, counts);
+        Ok(None)
+    }
+
+    /// Returns the paths to which a shell expands `pattern` in the directory `start`. Returns none if they are unknown.
+    /// The pattern then counts as everything there.
+    fn matching(&self, start: &SanitizedPath, pattern: &str) -> Option<Vec<String>> {
+        let _ = (start, pattern);
+        None
+    }
+
+    /// Returns the targets of the links below `root`, and of the links below those targets. Returns none if they are
+    /// unknown.
+    fn linked_below(&self, root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
+        let _ = root;
+        None
+    }
+
+    /// Returns true if these paths have no links. A `..` in a command line is then resolved by its text.
+    ///
+    /// # Authority
+    ///
+    /// Returning true for paths with links lets a command name one file and use another.
+    fn have_no_links(&self) -> bool {
+        false
+    }
+
+    /// Returns the floor for these paths. An engine calls it once, at its start.
+    ///
+    /// # Authority
+    ///
+    /// A floor that omits a home leaves the keys in it readable.
+    fn floor(&self) -> Floor {
+        Floor::of_this_machine()
+    }
+}
+
+/// The error for a path that cannot be resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathFailure(pub(crate) String);
+
+impl PathFailure {
+    /// Creates a failure with the reason `why`, for people.
+    pub fn new(why: impl Into<String>) -> PathFailure {
+        PathFailure(why.into())
+    }
+}
+
+impl fmt::Display for PathFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PathFailure {}
+
+/// The path resolver that reads the disk.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::exhaustive_structs, reason = "there is one disk")]
+pub struct DiskPaths;
+
+impl Paths for DiskPaths {
+    fn real(&self, path: &str) -> Result<Real, PathFailure> {
+        DiskPaths::found(fs::real(path))
+    }
+
+    fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
+        DiskPaths::found(fs::real_of(path))
+    }
+
+    fn first_below(
+        &self,
+        globs: &[PathGlob],
+        roots: &[SanitizedPath],
+        counts: &dyn Fn(&SanitizedPath) -> bool,
+    ) -> Result<Option<Vec<SanitizedPath>>, PathFailure> {
+        fs::first_found(globs, roots, counts).map(Some).map_err(|why| PathFailure(why.to_string()))
+    }
+
+    fn matching(&self, start: &SanitizedPath, pattern: &str) -> Option<Vec<String>> {
+        fs::matching(start.as_str(), pattern)
+    }
+
+    fn linked_below(&self, root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
+        fs::linked(root)
+    }
+}
+
+impl DiskPaths {
+    fn found(real: Result<fs::RealPath, fs::ResolveError>) -> Result<Real, PathFailure> {
+        let real = real.map_err(|why| PathFailure(why.to_string()))?;
+        // Below `/proc`, the floor decides by name which paths are open.
+        if real.is_on_proc() && !real.path().as_str().starts_with("/proc") {
+            let shown = Escaped(real.path().as_str());
+            return Err(PathFailure(format!("`{shown}` lies on a proc file system, which no grant reaches")));
+        }
+        Ok(Real { path: real.path().clone(), identity: real.identity() })
+    }
+}
+
+/// A path resolver that takes paths literally. It is for hosts whose paths are not files of this machine, and for
+/// tests.
+///
+/// # Authority
+///
+/// Links are not followed, and objects are not compared. A program that can put a link on the disk can move a
+/// permission.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::exhaustive_structs, reason = "it has nothing to keep")]
+pub struct AsWritten;
+
+impl Paths for AsWritten {
+    fn real(&self, path: &str) -> Result<Real, PathFailure> {
+        let path = path.parse::<SanitizedPath>().map_err(|why| PathFailure(why.to_string()))?;
+        self.real_of(&path)
+    }
+
+    fn real_of(&self, path: &SanitizedPath) -> Result<Real, PathFailure> {
+        Ok(Real { path: path.clone(), identity: None })
+    }
+
+    fn have_no_links(&self) -> bool {
+        true
+    }
+
+    /// Returns none, because these paths are no objects.
+    fn anchor(&self, _: &SanitizedPath) -> Result<Option<Anchor>, PathFailure> {
+        Ok(None)
+    }
+
+    /// Returns the names that are protected on every machine. Homes and links belong to the disk, so they are left out.
+    fn floor(&self) -> Floor {
+        Floor::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Nested directories `/d/d/…` with the depth `there`, and nothing else.
+    #[derive(Debug)]
+    struct Deep {
+        there: usize,
+        looked: AtomicUsize,
+    }
+
+    impl Paths for Deep {
+        fn real(&self, path: &str) -> Result<Real, PathFailure> {
+            self.looked.fetch_add(1, Ordering::Relaxed);
+            let path: SanitizedPath = path.parse().unwrap();
+            let identity = (path.depth() <= self.there).then(|| FileIdentity::new(1, path.depth() as u64));
+            Ok(Real { path, identity })
+        }
+    }
+
+    #[test]
+    fn the_deepest_directory_that_is_there_is_found_with_few_looks_however_deep_a_path_is() {
+        for depth in [1, 2, 3, 7, 64, 1000, 2000] {
+            let path: SanitizedPath = "/d".repeat(depth).parse().unwrap();
+            for there in (0..depth).step_by(1 + depth / 40).chain([depth - 1]) {
+                let deep = Deep { there, looked: AtomicUsize::new(0) };
+                let anchor = deep.anchor(&path).unwrap().unwrap();
+                assert_eq!(anchor.identity.ino, there as u64, "{depth}");
+                assert_eq!(anchor.path.depth(), there);
+                let looked = deep.looked.into_inner();
+                assert!(looked <= 2 * depth.ilog2() as usize + 2, "{looked} looks at {depth}, {there} of it there");
+                assert!(there + 1 < depth || looked == 1);
+            }
+        }
+    }
+}

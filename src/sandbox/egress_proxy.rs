@@ -1,0 +1,332 @@
+//! The egress proxy of a command whose network is limited to some hosts.
+//!
+//! Such a command runs in its own network namespace. That namespace contains only one port of its loopback device, at
+//! which this process listens from outside. The listener leads to a proxy of the kind that programs find through
+//! `https_proxy`. The proxy connects to the hosts in the list, by name, and to no others. It does not examine the
+//! traffic.
+//!
+//! Patterns, addresses, other connections in or out, and the decryption of traffic are absent on purpose.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Read, Write},
+    net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
+    os::fd::{AsFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use crate::model::Domain;
+
+/// The address of the listener in the command's own network namespace, where every other port is free.
+const DOOR: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 3128);
+
+/// The variables that tell programs the address of the proxy.
+pub(super) const VARIABLES: [&str; 6] =
+    ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+/// The value of these variables.
+pub(super) const ADDRESS: &str = "http://127.0.0.1:3128";
+
+/// The most connections at one time. Further ones are closed.
+const MOST: usize = 64;
+
+/// The longest request line with its headers, in bytes.
+const LONGEST_HEAD: usize = 16 << 10;
+
+/// The time limit for the request line. Each attempt to connect to an address of the host has a third of it.
+const TO_OPEN: Duration = Duration::from_secs(15);
+
+/// The interval at which a waiting thread checks if the command is over.
+const LOOKS: Duration = Duration::from_millis(250);
+
+/// Opens the listener in the network namespace of the caller, which is the helper before it becomes the command.
+pub(super) fn door() -> io::Result<TcpListener> {
+    TcpListener::bind(DOOR)
+}
+
+/// The egress proxy. Dropping it stops the proxy.
+#[derive(Debug)]
+pub(super) struct EgressProxy {
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    hosts: BTreeSet<Domain>,
+    is_over: AtomicBool,
+    open: AtomicUsize,
+    lead: fn(&Domain, u16) -> io::Result<Vec<SocketAddr>>,
+}
+
+impl EgressProxy {
+    /// Starts a proxy at `door` that connects to `hosts` only.
+    pub(super) fn through(door: OwnedFd, hosts: BTreeSet<Domain>) -> io::Result<EgressProxy> {
+        EgressProxy::leading(door, hosts, outside)
+    }
+
+    fn leading(
+        door: OwnedFd,
+        hosts: BTreeSet<Domain>,
+        lead: fn(&Domain, u16) -> io::Result<Vec<SocketAddr>>,
+    ) -> io::Result<EgressProxy> {
+        let listener = TcpListener::from(door);
+        let theirs = listener.try_clone()?;
+        let shared = Arc::new(Shared { hosts, is_over: AtomicBool::new(false), open: AtomicUsize::new(0), lead });
+        let all = Arc::clone(&shared);
+        let accepting = thread::Builder::new().name("sandbox-way-out".into()).spawn(move || accept(&theirs, &all))?;
+        Ok(EgressProxy { listener, shared, accepting: Some(accepting) })
+    }
+}
+
+impl Drop for EgressProxy {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        // The accepting thread wakes up at once. The threads of connections check the flag at the next interval.
+        let _ = rustix::net::shutdown(self.listener.as_fd(), rustix::net::Shutdown::Both);
+        if let Some(accepting) = self.accepting.take() {
+            let _ = accepting.join();
+        }
+    }
+}
+
+fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+    loop {
+        let accepted = listener.accept();
+        if shared.is_over.load(Ordering::Acquire) {
+            return;
+        }
+        let Ok((client, _)) = accepted else {
+            // Descriptors may have run out. The pause avoids a busy loop, and the next attempt may succeed.
+            thread::park_timeout(LOOKS);
+            continue;
+        };
+        if shared.open.fetch_add(1, Ordering::AcqRel) >= MOST {
+            shared.open.fetch_sub(1, Ordering::AcqRel);
+            continue;
+        }
+        let own = Arc::clone(shared);
+        let begun = thread::Builder::new().name("sandbox-way-out".into()).spawn(move || {
+            // The client already has the error response.
+            let _ = own.serve(client);
+            own.open.fetch_sub(1, Ordering::AcqRel);
+        });
+        if begun.is_err() {
+            shared.open.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
+
+impl Shared {
+    fn serve(&self, mut client: TcpStream) -> io::Result<()> {
+        client.set_write_timeout(Some(LOOKS))?;
+        let (head, rest) = self.head(&mut client)?;
+        let asked = match Asked::read(&head) {
+            Ok(asked) => asked,
+            Err(why) => return no(&mut client, "400 Bad Request", &why),
+        };
+        if !self.hosts.contains(&asked.host) {
+            let why = format!("`{}` is not among the hosts of this command", asked.host);
+            return no(&mut client, "403 Forbidden", &why);
+        }
+        let mut there = match (self.lead)(&asked.host, asked.port).and_then(|all| reach(&all)) {
+            Ok(there) => there,
+            Err(why) => return no(&mut client, "502 Bad Gateway", &format!("`{}`: {why}", asked.host)),
+        };
+        there.set_write_timeout(Some(LOOKS))?;
+        match &asked.forward {
+            Some(head) => self.put(&mut there, head.as_bytes())?,
+            None => self.put(&mut client, b"HTTP/1.1 200 Connection established\r\n\r\n")?,
+        }
+        self.put(&mut there, &rest)?;
+        self.both_ways(client, there)
+    }
+
+    /// Reads the request up to the empty line. Returns it with the bytes after that line.
+    fn head(&self, client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
+        client.set_read_timeout(Some(LOOKS))?;
+        let (mut all, mut part, mut looks) = (Vec::new(), [0; 4096], 0);
+        loop {
+            if let Some(end) = all.windows(4).position(|four| four == b"\r\n\r\n") {
+                let rest = all.split_off(end + 4);
+                let head = String::from_utf8(all).map_err(|_| io::ErrorKind::InvalidData)?;
+                return Ok((head, rest));
+            }
+            looks += 1;
+            let is_late = LOOKS.saturating_mul(looks) > TO_OPEN;
+            if all.len() > LONGEST_HEAD || is_late || self.is_over.load(Ordering::Acquire) {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match client.read(&mut part) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(length) => all.extend_from_slice(part.get(..length).unwrap_or_default()),
+                Err(why) if is_a_pause(&why) => {}
+                Err(why) => return Err(why),
+            }
+        }
+    }
+
+    /// Copies both directions until both are done, one of them fails, or the command is over.
+    fn both_ways(&self, client: TcpStream, there: TcpStream) -> io::Result<()> {
+        let (from_client, to_client) = (client.try_clone()?, client);
+        let (from_there, to_there) = (there.try_clone()?, there);
+        thread::scope(|scope| {
+            scope.spawn(|| self.one_way(from_client, to_there));
+            self.one_way(from_there, to_client);
+        });
+        Ok(())
+    }
+
+    /// Writes all bytes, even if the reader is slow, until the command is over.
+    fn put(&self, to: &mut TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            if self.is_over.load(Ordering::Acquire) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            match to.write(bytes) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(length) => bytes = bytes.get(length..).unwrap_or_default(),
+                Err(why) if is_a_pause(&why) => {}
+                Err(why) => return Err(why),
+            }
+        }
+        Ok(())
+    }
+
+    fn one_way(&self, mut from: TcpStream, mut to: TcpStream) {
+        let mut part = [0; 16 << 10];
+        let copied = from.set_read_timeout(Some(LOOKS)).and_then(|()| {
+            while !self.is_over.load(Ordering::Acquire) {
+                match from.read(&mut part) {
+                    Ok(0) => return to.shutdown(Shutdown::Write),
+                    Ok(length) => self.put(&mut to, part.get(..length).unwrap_or_default())?,
+                    Err(why) if is_a_pause(&why) => {}
+                    Err(why) => return Err(why),
+                }
+            }
+            Err(io::ErrorKind::Interrupted.into())
+        });
+        if copied.is_err() {
+            // The other direction is useless now. The sockets may already be closed.
+            let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+        }
+    }
+}
+
+fn is_a_pause(why: &io::Error) -> bool {
+    matches!(why.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+fn no(client: &mut TcpStream, status: &str, why: &str) -> io::Result<()> {
+    let body = format!("bestow: {why}\n");
+    let length = body.len();
+    let head =
+        format!("HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\nConnection: close");
+    client.write_all(format!("{head}\r\n\r\n{body}").as_bytes())?;
+    client.shutdown(Shutdown::Write)
+}
+
+/// Resolves a host name to addresses outside this machine. The owner of a name must not gain access to services that
+/// listen only on this machine, or to the metadata service of a cloud.
+fn outside(host: &Domain, port: u16) -> io::Result<Vec<SocketAddr>> {
+    let all: Vec<_> = (host.as_str(), port)
+        .to_socket_addrs()?
+        .filter(|there| is_outside(there.ip()) && !is_own(there.ip()))
+        .collect();
+    if all.is_empty() { Err(io::Error::other("it leads to this machine")) } else { Ok(all) }
+}
+
+/// Returns true for an address of this machine, because only such an address can be bound.
+fn is_own(there: IpAddr) -> bool {
+    std::net::UdpSocket::bind((there.to_canonical(), 0)).is_ok()
+}
+
+fn is_outside(there: IpAddr) -> bool {
+    match there.to_canonical() {
+        IpAddr::V4(ip) => {
+            let is_here = ip.is_loopback() || ip.is_link_local() || ip.octets().starts_with(&[0]);
+            !is_here && !ip.is_multicast() && !ip.is_broadcast()
+        }
+        IpAddr::V6(ip) => {
+            let is_here = ip.is_loopback() || ip.is_unspecified() || ip.is_unicast_link_local();
+            !is_here && !ip.is_multicast()
+        }
+    }
+}
+
+fn reach(all: &[SocketAddr]) -> io::Result<TcpStream> {
+    let mut last = io::ErrorKind::AddrNotAvailable.into();
+    for there in all.iter().take(4) {
+        match TcpStream::connect_timeout(there, TO_OPEN / 3) {
+            Ok(stream) => return Ok(stream),
+            Err(why) => last = why,
+        }
+    }
+    Err(last)
+}
+
+/// The request of a program to its proxy.
+#[derive(Debug)]
+struct Asked {
+    host: Domain,
+    port: u16,
+    /// The request that the proxy sends to the host, or `None` for a tunnel.
+    forward: Option<String>,
+}
+
+impl Asked {
+    fn read(head: &str) -> Result<Asked, String> {
+        let (line, headers) = head.split_once("\r\n").ok_or("there is no line that says where to")?;
+        let words: Vec<_> = line.split(' ').collect();
+        let &[method, target, version] = words.as_slice() else {
+            return Err("a line has a method, a target and a version".into());
+        };
+        if !version.starts_with("HTTP/1.") {
+            return Err("only HTTP/1 is spoken here".into());
+        }
+        if method == "CONNECT" {
+            let (host, port) = place(target, None)?;
+            return Ok(Asked { host, port, forward: None });
+        }
+        let rest = target.strip_prefix("http://").ok_or("a target begins with `http://`, or the method is CONNECT")?;
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let (host, port) = place(authority, Some(80))?;
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        // The proxy forwards one request, to the requested host and under its name. The connection closes after it, so
+        // the program must send the next request to the proxy again.
+        let kept = headers.split("\r\n").filter(|header| is_passed_on(header));
+        let kept: String = kept.map(|header| format!("{header}\r\n")).collect();
+        let forward =
+            format!("{method} {slash}{path} {version}\r\nHost: {authority}\r\nConnection: close\r\n{kept}\r\n");
+        Ok(Asked { host, port, forward: Some(forward) })
+    }
+}
+
+/// Returns true for headers that the proxy forwards. Headers between the program and the proxy, and those that the
+/// proxy writes itself, are left out.
+fn is_passed_on(header: &str) -> bool {
+    let name = header.split_once(':').map(|(name, _)| name.trim().to_ascii_lowercase());
+    name.is_some_and(|name| {
+        !name.starts_with("proxy-") && !["host", "connection", "keep-alive", "upgrade"].contains(&name.as_str())
+    })
+}
+
+fn place(authority: &str, usual: Option<u16>) -> Result<(Domain, u16), String> {
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, port.parse().ok()),
+        Some(_) => (authority, None),
+        None => (authority, usual),
+    };
+    let port = port.filter(|port| *port > 0).ok_or("a port is missing, or is none")?;
+    Ok((host.parse::<Domain>().map_err(|why| format!("`{}`: {why}", host.escape_debug()))?, port))
+}
+
+#[cfg(test)]
+mod tests;

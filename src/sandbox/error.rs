@@ -1,0 +1,149 @@
+//! The errors of profiles, of sandboxes, and of commands that agents run.
+
+use std::{fmt, io};
+
+use crate::{
+    engine::Error,
+    model::{Escaped, SanitizedPath},
+};
+
+/// The reason for which a profile was not created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// A root contains the whole machine or the home directory of a person, which is too wide to be intended.
+    TooWide(SanitizedPath),
+    /// A root does not exist, or cannot be examined.
+    NotThere(SanitizedPath, String),
+    /// A sensitive name is a link, and the export format cannot keep a link from being replaced.
+    SensitiveLink(SanitizedPath),
+    /// The sandbox cannot keep this path from the command.
+    NotHeld(SanitizedPath, String),
+    /// `@events` connects an agent to its engine, and this command belongs to no agent.
+    NoSocket,
+}
+
+impl fmt::Display for ProfileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProfileError::TooWide(path) => {
+                write!(f, "`{}` is too wide a root for a command: name what it writes", Escaped(path.as_str()))
+            }
+            ProfileError::NotThere(path, why) => {
+                write!(f, "`{}` cannot be a root of a command: {}", Escaped(path.as_str()), Escaped(why))
+            }
+            ProfileError::SensitiveLink(path) => {
+                write!(f, "`{}` is sensitive and a link, which cannot be protected", Escaped(path.as_str()))
+            }
+            ProfileError::NotHeld(path, why) => {
+                write!(f, "`{}` cannot be kept from the command: {}", Escaped(path.as_str()), Escaped(why))
+            }
+            ProfileError::NoSocket => {
+                f.write_str("`@events` leads an agent to its engine: run the command as an agent (`Agent::exec`)")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ProfileError {}
+
+/// The reason for which a command was not run in a sandbox. No part of the command has run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SandboxError {
+    /// `sandbox_unavailable`: a list of everything that cannot be enforced here.
+    Unavailable(Vec<String>),
+    /// The profile could not be created.
+    Profile(ProfileError),
+    /// The sandbox is ready, but the program cannot be started in it.
+    NotStarted(String),
+    /// The operating system reported an error.
+    Io(io::Error),
+}
+
+impl fmt::Display for SandboxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SandboxError::Unavailable(missing) => {
+                write!(f, "sandbox_unavailable: the command was not run: {}", missing.join("; "))
+            }
+            SandboxError::Profile(why) => why.fmt(f),
+            SandboxError::NotStarted(why) => write!(f, "the command could not be started: {}", Escaped(why)),
+            SandboxError::Io(why) => write!(f, "the sandbox failed: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SandboxError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SandboxError::Profile(why) => Some(why),
+            SandboxError::Io(why) => Some(why),
+            SandboxError::Unavailable(_) | SandboxError::NotStarted(_) => None,
+        }
+    }
+}
+
+impl From<io::Error> for SandboxError {
+    fn from(why: io::Error) -> SandboxError {
+        SandboxError::Io(why)
+    }
+}
+
+impl From<rustix::io::Errno> for SandboxError {
+    fn from(why: rustix::io::Errno) -> SandboxError {
+        SandboxError::Io(why.into())
+    }
+}
+
+impl From<ProfileError> for SandboxError {
+    fn from(why: ProfileError) -> SandboxError {
+        SandboxError::Profile(why)
+    }
+}
+
+/// The reason for which the command of an agent did not run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ExecError {
+    /// The engine denied the command, or could not answer.
+    Engine(Error),
+    /// The sandbox did not run the command.
+    Sandbox(SandboxError),
+}
+
+impl fmt::Display for ExecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExecError::Engine(why) => why.fmt(f),
+            ExecError::Sandbox(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ExecError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ExecError::Engine(why) => Some(why),
+            ExecError::Sandbox(why) => Some(why),
+        }
+    }
+}
+
+impl From<Error> for ExecError {
+    fn from(why: Error) -> ExecError {
+        ExecError::Engine(why)
+    }
+}
+
+impl From<SandboxError> for ExecError {
+    fn from(why: SandboxError) -> ExecError {
+        ExecError::Sandbox(why)
+    }
+}
+
+impl From<ProfileError> for ExecError {
+    fn from(why: ProfileError) -> ExecError {
+        ExecError::Sandbox(why.into())
+    }
+}

@@ -1,0 +1,490 @@
+//! The execution of a command under a profile.
+
+use std::{
+    io,
+    net::Shutdown,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::{
+            ffi::{OsStrExt, OsStringExt},
+            net::UnixStream,
+            process::ExitStatusExt,
+        },
+    },
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+    thread,
+    time::Duration,
+};
+
+use hmac_sha256::Hash as Sha256;
+use rustix::{
+    io::retry_on_intr,
+    net::sockopt::set_socket_passcred,
+    process::{Pid, WaitId, WaitIdOptions, waitid},
+};
+
+use super::{
+    Command, Finished, Guard, HELPER_WORD, Output, Profile, SandboxError, Stream,
+    bubblewrap::{self, Bubblewrap, Starts},
+    cancellation::{Over, Watched, watched},
+    denial_report::evidence,
+    egress_proxy::{self, EgressProxy},
+    handshake::{HelperMessage, Spec, receive, say_go, send},
+    helper::nothing,
+    keeper::KEEPER_WORD,
+    lacking::{Lacking, lacking},
+    limits::CountedBy,
+    mounts::Mount,
+    output::{Heard, captured},
+    own_mounts::{Own, OwnMount, split},
+    read_only_paths::ReadOnlyPaths,
+    status::{Status, has_a_network_of_its_own, reaches, sees},
+    streams::may_be_inherited,
+    trusted::{is_our_own, is_written},
+    unsupported::missing,
+};
+use crate::model::{Limits, SandboxFacts, SanitizedPath};
+
+/// The time limit for the start of a sandbox.
+const TO_STAND: Duration = Duration::from_secs(30);
+
+/// A runner of commands under profiles. It consists of a helper, and of bubblewrap if that is installed.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    helper: PathBuf,
+    bubblewrap: Option<Bubblewrap>,
+}
+
+impl Sandbox {
+    /// Finds the helper `bestow` beside this program or on `PATH`, and bubblewrap in `/usr/bin` or on `PATH`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SandboxError::Unavailable`] if there is no helper.
+    pub fn find() -> Result<Sandbox, SandboxError> {
+        let here = std::env::current_exe().ok().and_then(|this| Some(this.parent()?.join("bestow")));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let others = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).map(|dir| dir.join("bestow"));
+        // A user who can replace a file beside this program can replace this program too.
+        let beside = here.filter(|path| path.is_file());
+        let helper = beside.or_else(|| others.into_iter().find(|path| is_our_own(path)));
+        let helper = helper.ok_or_else(|| {
+            unavailable("the helper `bestow` is neither beside this program nor, where nobody else can write, on PATH")
+        })?;
+        Ok(Sandbox::with_helper(helper))
+    }
+
+    /// Creates a sandbox with this binary `bestow` as the helper.
+    pub fn with_helper(helper: impl Into<PathBuf>) -> Sandbox {
+        Sandbox { helper: helper.into(), bubblewrap: Bubblewrap::find() }
+    }
+
+    /// Creates a sandbox with this program as its own helper. The `main` of this program must begin with
+    /// [`enter_if_asked`](super::enter_if_asked).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system does not tell the path of this program.
+    pub fn with_this_program() -> Result<Sandbox, SandboxError> {
+        Ok(Sandbox::with_helper(std::env::current_exe()?))
+    }
+
+    /// Returns the sandbox without bubblewrap. It then uses only Landlock and seccomp, and can enforce fewer profiles.
+    #[must_use]
+    pub fn without_bubblewrap(self) -> Sandbox {
+        Sandbox { bubblewrap: None, ..self }
+    }
+
+    /// Returns the name of the back end: `bubblewrap` or `landlock`.
+    pub fn backend(&self) -> &'static str {
+        if self.bubblewrap.is_some() { "bubblewrap" } else { "landlock" }
+    }
+
+    /// Lists the parts of `profile` that cannot be enforced here. If the list is empty, a command can run.
+    pub fn cannot_enforce(&self, profile: &Profile) -> Vec<String> {
+        let is_this = std::env::current_exe().is_ok_and(|this| this == self.helper);
+        let helper = Some(&self.helper).filter(|_| !is_this);
+        let programs = helper.into_iter().chain(self.bubblewrap.as_ref().map(|bubblewrap| &bubblewrap.path));
+        let written = programs.filter_map(|program| is_written(program, profile));
+        missing(profile, self.bubblewrap.is_some()).into_iter().chain(written).collect()
+    }
+
+    /// Runs `command` under `profile` on this thread, and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// On an error, no part of the command has run. [`SandboxError::Unavailable`] names the parts that cannot be
+    /// enforced.
+    pub fn run(&self, profile: &Profile, command: &Command) -> Result<Finished, SandboxError> {
+        let (_wanted, watched) = watched();
+        self.run_with(profile, command, None, &watched, |_| Ok(()))
+    }
+
+    /// Runs a command with an optional connection to the engine, until the caller cancels it. The command starts only
+    /// if `ready` accepts the restrictions in force.
+    pub(crate) fn run_with<E: From<SandboxError>>(
+        &self,
+        profile: &Profile,
+        command: &Command,
+        way: Option<OwnedFd>,
+        watched: &Watched,
+        ready: impl FnOnce(&SandboxFacts) -> Result<(), E>,
+    ) -> Result<Finished, E> {
+        may_be_inherited(command)?;
+        // The guards are held until the command and all processes that it started are gone.
+        let guards = self.guards(profile, way.as_ref())?;
+        let plan = Plan { sandbox: self, profile, command, guards: &guards };
+        let input = match command.input {
+            Stream::Inherit => io::stdin().as_fd().try_clone_to_owned().map_err(SandboxError::from)?,
+            Stream::Nothing | Stream::Captured => nothing().map_err(SandboxError::from)?,
+        };
+        let (stands, mut running) = plan.stand(way, input, [None, None])?;
+        let Stands { control, started, facts, way_out: _way_out } = stands;
+        if watched.is_unwanted() {
+            return Err(SandboxError::NotStarted("nobody waits for it any more".into()).into());
+        }
+        ready(&facts)?;
+        go(&control, &started).map_err(|why| plan.naming_what_is_missing(why))?;
+        let (status, over) = running.wait(profile.limits.time, watched).map_err(SandboxError::from)?;
+        let timed_out = over == Over::TimeIsUp;
+        let (stdout, stderr) = (running.stdout.take(), running.stderr.take());
+        let output = |stream: Option<thread::JoinHandle<Output>>| {
+            stream.and_then(|stream| stream.join().ok()).unwrap_or_default()
+        };
+        let (stdout, stderr) = (output(stdout), output(stderr));
+        let failed = !status.success() && !timed_out;
+        let shown = failed.then(|| evidence(profile, &guards.read_only, &command.words, &stderr.bytes));
+        let possible_sandbox_denial = shown.as_ref().is_some_and(|shown| shown.is_possible);
+        let violations = shown.map(|shown| shown.violations).unwrap_or_default();
+        // bubblewrap reports a signal as a shell does: as an exit code above 128.
+        let told = status.code().filter(|code| *code > 128 && self.bubblewrap.is_some()).map(|code| code - 128);
+        let signal = status.signal().or(told.filter(|_| timed_out));
+        let code = status.code().filter(|_| !timed_out);
+        Ok(Finished { code, signal, timed_out, stdout, stderr, facts, violations, possible_sandbox_denial })
+    }
+
+    /// Creates the guards of a run, if all of `profile` can be enforced.
+    pub(super) fn guards(&self, profile: &Profile, way: Option<&OwnedFd>) -> Result<ReadOnlyPaths, SandboxError> {
+        let missing = self.cannot_enforce(profile);
+        if !missing.is_empty() {
+            return Err(SandboxError::Unavailable(missing));
+        }
+        if profile.events && way.is_none() {
+            return Err(super::ProfileError::NoSocket.into());
+        }
+        if self.bubblewrap.is_some() { ReadOnlyPaths::of(profile) } else { Ok(ReadOnlyPaths::default()) }
+    }
+}
+
+pub(super) fn unavailable(what: &str) -> SandboxError {
+    SandboxError::Unavailable(vec![what.to_owned()])
+}
+
+/// Lets the helper become the command. The end of the `started` stream confirms this.
+pub(super) fn go(control: &UnixStream, started: &UnixStream) -> Result<(), SandboxError> {
+    say_go(control)?;
+    match receive::<HelperMessage>(started)?.map(|told| told.message) {
+        None => Ok(()),
+        Some(HelperMessage::NotStarted(why) | HelperMessage::Unavailable(why)) => Err(SandboxError::NotStarted(why)),
+        Some(HelperMessage::Ready { .. }) => Err(SandboxError::NotStarted("the helper repeats itself".into())),
+    }
+}
+
+/// The parts of one run.
+pub(super) struct Plan<'a> {
+    pub(super) sandbox: &'a Sandbox,
+    pub(super) profile: &'a Profile,
+    pub(super) command: &'a Command,
+    pub(super) guards: &'a ReadOnlyPaths,
+}
+
+/// A confined process that waits for the start signal.
+pub(super) struct Stands {
+    pub(super) control: UnixStream,
+    pub(super) started: UnixStream,
+    pub(super) facts: SandboxFacts,
+    pub(super) way_out: Option<EgressProxy>,
+}
+
+impl Plan<'_> {
+    /// Improves a start error: if the program does not exist, the message says so.
+    pub(super) fn naming_what_is_missing(&self, why: SandboxError) -> SandboxError {
+        let SandboxError::NotStarted(said) = &why else { return why };
+        let program = self.command.words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+        let is_path = program.contains('/');
+        // The helper, inside the sandbox, can only forward the message of the system.
+        let is_missing = *said == io::Error::from(rustix::io::Errno::NOENT).to_string();
+        let place = match self.command.environment.get("PATH").filter(|_| !is_path) {
+            Some(path) => format!("there is no such program on its PATH ({})", path.to_string_lossy()),
+            None => format!("there is no such program, or nothing that runs it, seen from `{}`", self.profile.cwd),
+        };
+        let reason = if is_missing { place } else { said.clone() };
+        SandboxError::NotStarted(format!("`{program}`: {reason}"))
+    }
+
+    /// Builds the process that becomes the command: bubblewrap, which makes `mounts`, and then the helper.
+    fn process(&self, mounts: &[(&Path, Mount)]) -> std::process::Command {
+        let Sandbox { helper, bubblewrap, .. } = self.sandbox;
+        let Some(bubblewrap) = bubblewrap else {
+            let mut process = std::process::Command::new(helper);
+            process.arg(KEEPER_WORD).arg(helper).arg(HELPER_WORD).env_clear();
+            return process;
+        };
+        let mut process = std::process::Command::new(&bubblewrap.path);
+        process.args(bubblewrap::words(self.profile, Starts::Helper, mounts.iter().copied()));
+        process.arg(helper).arg(HELPER_WORD).env_clear();
+        process
+    }
+
+    /// Starts a confined process that waits for the start signal. `heard` are the callbacks for its standard output and
+    /// standard error.
+    pub(super) fn stand(
+        &self,
+        way: Option<OwnedFd>,
+        input: OwnedFd,
+        heard: [Option<Heard>; 2],
+    ) -> Result<(Stands, Running), SandboxError> {
+        let split = split(&self.guards.mounts)?;
+        let (control, mut running) = Running::start(self, self.process(&split.of_bubblewrap), heard)?;
+        match self.confined(&control, split.of_helper, way, &input, &mut running) {
+            Ok((facts, started, way_out)) => Ok((Stands { control, started, facts, way_out }, running)),
+            Err(why) => Err(running.not_stood(control, why)),
+        }
+    }
+
+    /// Sends the specification to the helper. After the helper is ready, this checks the process from outside.
+    fn confined(
+        &self,
+        control: &UnixStream,
+        mounts: Vec<OwnMount>,
+        way: Option<OwnedFd>,
+        input: &OwnedFd,
+        running: &mut Running,
+    ) -> Result<(SandboxFacts, UnixStream, Option<EgressProxy>), SandboxError> {
+        let spec = self.spec(mounts);
+        let (started, helpers) = UnixStream::pair()?;
+        started.set_read_timeout(Some(TO_STAND))?;
+        let fds = [Some(input.as_fd()), Some(helpers.as_fd()), way.as_ref().map(OwnedFd::as_fd)];
+        let said = send(control, &spec, &fds.into_iter().flatten().collect::<Vec<_>>());
+        let told = said.and_then(|()| receive::<HelperMessage>(control));
+        let told = told.map_err(|why| unavailable(&format!("the sandbox did not come to stand: {why}")))?;
+        let told = told.ok_or_else(|| unavailable("the sandbox did not come to stand"))?;
+        let (landlock, events) = match told.message {
+            HelperMessage::Ready { landlock, events } => (landlock, events),
+            HelperMessage::Unavailable(why) | HelperMessage::NotStarted(why) => return Err(unavailable(&why)),
+        };
+        let pid = told.sender.ok_or_else(|| unavailable("nobody knows which process it is"))?;
+        running.leader = Some(pid);
+        let way_out = self.way_out(pid, told.fds)?;
+        let status = Status::of(pid, spec.has_namespaces).map_err(|why| unavailable(&why))?;
+        if self.sandbox.bubblewrap.is_some() {
+            sees(pid, &self.guards.mounts).map_err(|why| unavailable(&why))?;
+        }
+        let events = events.zip(way);
+        let socket = events.map(|(fd, way)| reaches(pid, fd, &way)).transpose().map_err(|why| unavailable(&why))?;
+        Ok((self.facts(&spec, landlock, pid, status, socket), started, way_out))
+    }
+
+    /// Starts the egress proxy at the listener that the helper opened in its network, if the profile needs one.
+    fn way_out(&self, pid: Pid, doors: Vec<OwnedFd>) -> Result<Option<EgressProxy>, SandboxError> {
+        match (self.profile.is_kept_to_hosts(), doors.into_iter().next()) {
+            (false, None) => Ok(None),
+            (true, Some(door)) => {
+                has_a_network_of_its_own(pid).map_err(|why| unavailable(&why))?;
+                Ok(Some(EgressProxy::through(door, self.profile.domains.clone())?))
+            }
+            (true, None) => Err(unavailable("the network has no door that could be kept to some hosts")),
+            (false, Some(_)) => Err(unavailable("the network has a door that nobody asked for")),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        self.profile.limits.with_defaults(self.sandbox.bubblewrap.is_some())
+    }
+
+    fn spec(&self, mounts: Vec<OwnMount>) -> Spec {
+        let bytes = |text: &std::ffi::OsString| text.clone().into_vec();
+        let mut environment: std::collections::BTreeMap<_, _> =
+            self.command.environment.iter().map(|(name, value)| (name.clone(), bytes(value))).collect();
+        if self.sandbox.bubblewrap.is_some() {
+            // This file system belongs to the sandbox and disappears with it.
+            environment.entry("TMPDIR".into()).or_insert_with(|| b"/dev/shm".to_vec());
+        }
+        if self.profile.is_kept_to_hosts() {
+            for name in egress_proxy::VARIABLES {
+                environment.insert(name.into(), egress_proxy::ADDRESS.into());
+            }
+        }
+        Spec {
+            words: self.command.words.iter().map(bytes).collect(),
+            environment,
+            cwd: self.profile.cwd.clone(),
+            write: self.profile.write.clone(),
+            network: self.profile.network,
+            has_namespaces: self.sandbox.bubblewrap.is_some(),
+            mounts,
+            own: Own::here(),
+            limits: self.limits(),
+            counted_by: CountedBy::here(self.sandbox.bubblewrap.is_some()),
+            events: self.profile.events,
+            door: self.profile.is_kept_to_hosts(),
+        }
+    }
+
+    fn facts(
+        &self,
+        spec: &Spec,
+        landlock_abi: Option<u32>,
+        pid: Pid,
+        status: Status,
+        socket: Option<String>,
+    ) -> SandboxFacts {
+        let version = self.sandbox.bubblewrap.as_ref().map(|bubblewrap| bubblewrap.version.clone());
+        let of_backend: &[&str] = if spec.has_namespaces {
+            &[]
+        } else {
+            &["modes, owners, times and attributes of files cannot be changed", "no process leaves its process group"]
+        };
+        let not_enforced = lacking(&Lacking {
+            has_namespaces: spec.has_namespaces,
+            has_landlock: landlock_abi.is_some(),
+            is_unguarded: self.profile.guard == Guard::Nothing && !spec.write.is_empty(),
+            counts_processes: spec.limits.named().contains_key("processes"),
+        });
+        SandboxFacts {
+            mode: if spec.write.is_empty() { "read_only" } else { "workspace_write" }.into(),
+            backend: self.sandbox.backend().into(),
+            backend_version: version.unwrap_or_else(|| landlock_abi.map_or("".into(), |abi| format!("abi {abi}"))),
+            landlock_abi,
+            cwd: spec.cwd.clone(),
+            read_roots: vec![SanitizedPath::root()],
+            write_roots: spec.write.keys().cloned().collect(),
+            read_only: self.guards.read_only.clone(),
+            hidden: self.guards.hidden.clone(),
+            not_there: self.guards.not_there.clone(),
+            network: spec.network,
+            hosts: self.profile.domains.iter().filter(|_| spec.door).map(ToString::to_string).collect(),
+            unix_sockets: socket.into_iter().collect(),
+            environment: spec.environment.keys().cloned().collect(),
+            process_limits: spec.limits.in_force(),
+            limited_by: spec.limits.limited_by(),
+            enforced: if not_enforced.is_empty() { SandboxFacts::FULL } else { SandboxFacts::PARTIAL }.into(),
+            not_enforced,
+            stricter: of_backend.iter().map(|what| (*what).to_owned()).chain(self.guards.stricter.clone()).collect(),
+            pid: pid.as_raw_nonzero().get(),
+            no_new_privs: status.no_new_privs,
+            seccomp_filters: status.seccomp_filters,
+            capabilities: status.capabilities,
+            argv_digest: digest(&self.command.words),
+            violation_refs: Vec::new(),
+        }
+    }
+}
+
+fn digest(words: &[std::ffi::OsString]) -> String {
+    let mut hash = Sha256::new();
+    for word in words {
+        hash.update(word.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A process that becomes the command, or that already is the command.
+pub(super) struct Running {
+    pub(super) child: Child,
+    /// The process id of the helper, as the host sees it, once it is known.
+    pub(super) leader: Option<Pid>,
+    /// The stream whose end makes the keeper kill all processes. It exists only without bubblewrap: there, killing the
+    /// child does not end a process namespace.
+    lifeline: Option<UnixStream>,
+    pub(super) stdout: Option<thread::JoinHandle<Output>>,
+    pub(super) stderr: Option<thread::JoinHandle<Output>>,
+}
+
+impl Running {
+    fn start(
+        plan: &Plan<'_>,
+        mut process: std::process::Command,
+        heard: [Option<Heard>; 2],
+    ) -> Result<(UnixStream, Running), SandboxError> {
+        let (control, theirs) = UnixStream::pair()?;
+        set_socket_passcred(&control, true)?;
+        control.set_read_timeout(Some(TO_STAND))?;
+        let program = Path::new(process.get_program()).to_owned();
+        process.stdin(Stdio::from(OwnedFd::from(theirs))).current_dir("/");
+        let stream = || match plan.command.output {
+            Stream::Captured => Stdio::piped(),
+            Stream::Inherit => Stdio::inherit(),
+            Stream::Nothing => Stdio::null(),
+        };
+        let spawned = process.stdout(stream()).stderr(stream()).spawn();
+        let mut child = spawned.map_err(|why| unavailable(&format!("`{}`: {why}", program.display())))?;
+        let limit = plan.profile.limits.output;
+        let needs_one = plan.sandbox.bubblewrap.is_none();
+        let lifeline = needs_one.then(|| control.try_clone()).transpose()?;
+        let [hears_out, hears_err] = heard;
+        let running = Running {
+            stdout: child.stdout.take().map(|stream| captured(stream, limit, hears_out)),
+            stderr: child.stderr.take().map(|stream| captured(stream, limit, hears_err)),
+            leader: None,
+            lifeline,
+            child,
+        };
+        Ok((control, running))
+    }
+
+    /// Kills the process and all processes that it started.
+    pub(super) fn kill(&mut self) {
+        let _ = match &self.lifeline {
+            Some(lifeline) => lifeline.shutdown(Shutdown::Both),
+            None => self.child.kill(),
+        };
+    }
+
+    /// Waits for the end of the command, for its time limit, or for its cancellation. It then kills all that is left
+    /// and reaps the child.
+    fn wait(&mut self, at_most: Duration, watched: &Watched) -> io::Result<(std::process::ExitStatus, Over)> {
+        let pid = Pid::from_child(&self.child);
+        let tell = watched.ended();
+        let ended = thread::spawn(move || {
+            // The wait does not reap the process, so that its id stays reserved until everything is gone.
+            let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
+            tell();
+        });
+        let over = watched.wait(at_most);
+        self.kill();
+        let _ = ended.join();
+        self.child.wait().map(|status| (status, over))
+    }
+
+    /// Returns the error of a sandbox that did not start, with the error output of its processes.
+    fn not_stood(mut self, control: UnixStream, why: SandboxError) -> SandboxError {
+        // bubblewrap may be killed before it takes care of its children. A helper that still listens then sees the end
+        // of its stream.
+        drop(control);
+        self.kill();
+        let said = self.stderr.take().and_then(|stream| stream.join().ok()).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said.bytes).trim().to_owned();
+        let said = Some(said).filter(|said| !said.is_empty());
+        if let SandboxError::Unavailable(missing) = why {
+            return SandboxError::Unavailable(missing.into_iter().chain(said).collect());
+        }
+        match said {
+            Some(said) => SandboxError::Unavailable(vec![why.to_string(), said]),
+            None => why,
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.child.wait();
+        // The streams end with the processes. Their output is not needed any more.
+        for stream in [self.stdout.take(), self.stderr.take()].into_iter().flatten() {
+            let _ = stream.join();
+        }
+    }
+}

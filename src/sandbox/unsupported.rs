@@ -1,0 +1,63 @@
+//! The parts of a profile that cannot be enforced, each by its name.
+
+use super::{
+    Guard, Limits, Profile,
+    limits::{CountedBy, FEWEST_IN_A_NAMESPACE},
+    places,
+    read_only_paths::is_beyond_reach,
+};
+
+/// Lists the parts that cannot be enforced, with or without bubblewrap. The list is empty if the whole profile can be
+/// enforced.
+pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
+    let mut all: Vec<_> = profile.unheld.iter().cloned().collect();
+    if profile.is_kept_to_hosts() && !has_bubblewrap {
+        let names = profile.domains.iter().map(|domain| format!("`{domain}`")).collect::<Vec<_>>().join(", ");
+        all.push(format!("only bubblewrap can keep a network to {names}, and it is missing: install it"));
+    }
+    let most = profile.limits.processes.filter(|most| *most != Limits::UNLIMITED);
+    all.extend(most.and_then(|most| not_counted(most, has_bubblewrap)));
+    // A command that writes there could remove the placeholders of others, or falsify the leases.
+    let own = places::directory();
+    let inside = profile.write.keys().filter(|root| root.as_path().starts_with(&own));
+    all.extend(inside.map(|root| format!("`{root}` is where sandboxes keep what they hold: no command writes there")));
+    if !has_bubblewrap {
+        all.extend(without_bubblewrap(profile));
+    }
+    all
+}
+
+/// Returns the reason for which a command cannot be limited to this many processes, if there is one.
+fn not_counted(most: u64, has_bubblewrap: bool) -> Option<String> {
+    match CountedBy::here(has_bubblewrap) {
+        CountedBy::User => None,
+        CountedBy::Namespace if most >= FEWEST_IN_A_NAMESPACE => None,
+        CountedBy::Namespace => Some(format!(
+            "the superuser's processes are counted by a namespace, which knows no limit below \
+             {FEWEST_IN_A_NAMESPACE}: set a higher one, or run as another user"
+        )),
+        CountedBy::Nobody => Some(
+            "the kernel does not bind the superuser to a limit of processes without bubblewrap and Linux 6.14: set \
+             none, or run as another user"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Lists the parts that need mounts and namespaces, as one sentence.
+fn without_bubblewrap(profile: &Profile) -> Option<String> {
+    // A path that this user cannot reach needs no mount.
+    let hidden = profile.hidden.iter().filter(|path| !is_beyond_reach(path)).chain(&profile.processes);
+    let hidden = hidden.map(|path| format!("keeping `{path}` from being read"));
+    let absent = profile.absent.iter().filter(|path| profile.root_of(path).is_some());
+    let absent = absent.map(|path| format!("keeping `{path}` from being created"));
+    let guarded = profile.write.keys().filter(|root| profile.guard == Guard::Sensitive && root.as_path().is_dir());
+    let guarded = guarded.map(|root| format!("keeping what is sensitive below `{root}` from being written"));
+    let unwritten = profile.unwritten.iter().map(|path| format!("keeping `{path}` from being written"));
+    let leases = places::directory();
+    let holds_leases = profile.write.keys().any(|root| leases.starts_with(root) && root.as_path() != leases);
+    let leases = holds_leases.then(|| format!("keeping `{}` from being written", leases.display()));
+    let missing: Vec<String> = hidden.chain(leases).chain(absent).chain(unwritten).chain(guarded).collect();
+    let sentence = || format!("bubblewrap is missing, and without it there is no {}", missing.join(", no "));
+    (!missing.is_empty()).then(sentence)
+}

@@ -1,0 +1,242 @@
+//! The handles of scheduled tasks. A host sets up a [`Scheduler`], and holds [`Tasks`] while they run.
+
+use std::{fmt, sync::Arc};
+
+use chrono_tz::Tz;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
+
+use super::{
+    Gatekeeper, Last, Runner,
+    directory_lock::DirectoryLock,
+    event_loop::{Order, RunEnd},
+};
+use crate::{
+    engine::Error,
+    model::{Escaped, SanitizedPath, Skip, TaskEnd, TaskId, TaskSettings, Timestamp},
+};
+
+/// Scheduled tasks before they start.
+///
+/// ```no_run
+/// # async fn example(engine: bestow::Engine) -> Result<(), Box<dyn std::error::Error>> {
+/// use bestow::schedule::{Scheduler, TaskRun};
+///
+/// let tasks = Scheduler::new(|run: TaskRun| async move {
+///     // Give `run.prompt` to a model, and its tools `run.agent`.
+///     println!("{} as {}", run.prompt, run.agent.id());
+///     Ok(())
+/// });
+/// let tasks = tasks.start(&engine).await?; // until this is dropped
+/// # Ok(()) }
+/// ```
+pub struct Scheduler {
+    pub(crate) runner: Arc<dyn Runner>,
+    pub(crate) settings: Option<TaskSettings>,
+    pub(crate) keeper: Option<Arc<dyn Gatekeeper>>,
+    pub(crate) only_by_hand: bool,
+}
+
+impl fmt::Debug for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scheduler").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl Scheduler {
+    /// Creates a scheduler whose tasks `runner` carries out. It uses the settings of the engine (`[tasks]` and
+    /// `[gates]` of its file), and follows their changes.
+    pub fn new(runner: impl Runner) -> Scheduler {
+        Scheduler { runner: Arc::new(runner), settings: None, keeper: None, only_by_hand: false }
+    }
+
+    /// Returns the scheduler with these settings instead of the engine's settings.
+    #[must_use]
+    pub fn with_settings(self, settings: TaskSettings) -> Scheduler {
+        Scheduler { settings: Some(settings), ..self }
+    }
+
+    /// Returns the scheduler without due times. Tasks run only through [`Tasks::run`].
+    #[must_use]
+    pub fn by_hand(self) -> Scheduler {
+        Scheduler { only_by_hand: true, ..self }
+    }
+}
+
+/// The reason for which tasks did not start.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SchedulerError {
+    /// The settings name no directory of tasks.
+    NoDirectory,
+    /// The directory cannot be read, or cannot be trusted.
+    Directory(Arc<str>),
+    /// Another program runs the tasks of this directory.
+    InUse {
+        /// The directory.
+        dir: SanitizedPath,
+        /// The process id of the other program, if it could be read.
+        pid: Option<u32>,
+    },
+    /// The time zone does not exist.
+    TimeZone(Arc<str>),
+    /// The engine could not answer.
+    Engine(Error),
+}
+
+impl fmt::Display for SchedulerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SchedulerError::NoDirectory => f.write_str("nobody says where the tasks are: write `dir` in `[tasks]`"),
+            SchedulerError::Directory(why) => f.write_str(why),
+            SchedulerError::InUse { dir, pid } => {
+                match pid {
+                    Some(pid) => write!(f, "process {pid}")?,
+                    None => f.write_str("another process")?,
+                }
+                write!(
+                    f,
+                    " runs the tasks in `{}`, and what runs here would run there again: end that one first",
+                    Escaped(dir.as_str())
+                )
+            }
+            SchedulerError::TimeZone(name) => write!(f, "`{}` is no time zone", name.escape_debug()),
+            SchedulerError::Engine(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SchedulerError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SchedulerError::Engine(why) => Some(why),
+            SchedulerError::NoDirectory
+            | SchedulerError::Directory(_)
+            | SchedulerError::InUse { .. }
+            | SchedulerError::TimeZone(_) => None,
+        }
+    }
+}
+
+impl From<Error> for SchedulerError {
+    fn from(why: Error) -> SchedulerError {
+        SchedulerError::Engine(why)
+    }
+}
+
+/// The handle of running tasks. Dropping it stops them, and cancels runs that are not over.
+#[derive(Debug)]
+pub struct Tasks {
+    pub(super) orders: mpsc::Sender<Order>,
+    pub(super) work: JoinHandle<()>,
+    pub(super) alone: DirectoryLock,
+}
+
+/// The state of one task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskStatus {
+    /// The name of the task.
+    pub id: TaskId,
+    /// The title for people.
+    pub title: Arc<str>,
+    /// The next due time, or `None` if the task is disabled or over.
+    pub next: Option<Timestamp>,
+    /// True if the task runs now.
+    pub is_running: bool,
+    /// The last thing that happened.
+    pub last: Option<Last>,
+}
+
+/// The reason for which a task was not started by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotStarted {
+    /// The task does not exist, or its file was rejected.
+    Unknown,
+    /// The task already runs.
+    Running,
+    /// The tasks or the engine were stopped.
+    Stopped,
+}
+
+impl fmt::Display for NotStarted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotStarted::Unknown => "there is no such task, or its file is not taken",
+            NotStarted::Running => "it runs already",
+            NotStarted::Stopped => "tasks do not run any more",
+        })
+    }
+}
+
+impl std::error::Error for NotStarted {}
+
+impl Tasks {
+    /// Returns the state of each task, in the order of names. The list is empty after the tasks have stopped.
+    pub async fn list(&self) -> Vec<TaskStatus> {
+        self.order(Order::List).await.unwrap_or_default()
+    }
+
+    /// Starts a task now, due or not, enabled or not. Its gate still runs. A heartbeat task starts all heartbeat tasks.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the task does not exist, already runs, or the tasks were stopped.
+    pub async fn run(&self, id: &TaskId) -> Result<(), NotStarted> {
+        self.started(id).await.map(drop)
+    }
+
+    /// Starts a task like [`Tasks::run`], and waits until its run is over. Returns the end of the run, or the reason
+    /// for which it did not run.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the task does not exist, already runs, or the tasks stop before the run is over.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future stops the wait. The run continues.
+    pub async fn run_to_end(&self, id: &TaskId) -> Result<Result<TaskEnd, Skip>, NotStarted> {
+        self.started(id).await?.await.map_err(|_| NotStarted::Stopped)
+    }
+
+    async fn started(&self, id: &TaskId) -> Result<oneshot::Receiver<RunEnd>, NotStarted> {
+        let id = id.clone();
+        self.order(|answer| Order::Run(id, answer)).await.unwrap_or(Err(NotStarted::Stopped))
+    }
+
+    /// Reads the files now, without waiting for a notification of the watcher.
+    pub async fn look(&self) {
+        self.order(Order::Look).await;
+    }
+
+    /// Stops the tasks and cancels runs that are not over. All states are stored when this returns.
+    pub async fn stop(self) {
+        self.order(Order::Stop).await;
+    }
+
+    async fn order<T>(&self, order: impl FnOnce(oneshot::Sender<T>) -> Order) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        self.orders.send(order(answer)).await.ok()?;
+        answered.await.ok()
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.work.abort();
+        self.alone.let_go();
+    }
+}
+
+/// Returns the directory of tasks in the settings.
+pub(super) fn directory(settings: &TaskSettings) -> Result<SanitizedPath, SchedulerError> {
+    settings.dir.clone().ok_or(SchedulerError::NoDirectory)
+}
+
+pub(super) fn zone(settings: &TaskSettings) -> Result<Tz, SchedulerError> {
+    settings.time_zone.parse().map_err(|_| SchedulerError::TimeZone(Arc::clone(&settings.time_zone)))
+}
