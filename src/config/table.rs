@@ -212,6 +212,8 @@ impl<'t> Table<'t> {
 
     /// Reports every key that was not read.
     pub(super) fn finish(self, found: &mut Diagnostics<'_>) {
+        #[cfg(test)]
+        super::tests::finished(&self.name, &self.known);
         for (key, value) in self.entries {
             if self.known.contains(&key.get_ref().as_ref()) {
                 continue;

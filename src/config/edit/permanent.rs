@@ -48,7 +48,7 @@ impl PermanentDecision {
             return Err(PersistError::not_sayable(why));
         }
         if request.is_once_only() {
-            let why = format_args!("not all of [{}] was shown, so nobody can say yes to it for good", request.code());
+            let why = format!("not all of [{}] was shown, so nobody can say yes to it for good", request.code());
             return Err(PersistError::not_sayable(why));
         }
         refuse_hooked(&request.hooks)?;
@@ -206,15 +206,14 @@ enum About<'a> {
 
 fn rule_about(action: &ActionFacts) -> Result<Rule, PersistError> {
     if action.tier == Tier::Destructive {
-        let why =
-            format_args!("`{}` destroys something for good: it is never allowed for good", Escaped(&action.resource));
+        let why = format!("`{}` destroys something for good: it is never allowed for good", Escaped(&action.resource));
         return Err(PersistError::not_sayable(why));
     }
     let runs = matches!(action.operation, Operation::Command | Operation::Exec);
     let about = match &action.shape {
         Some(shape) if runs => About::Shape(shape),
         None if runs => {
-            let why = format_args!(
+            let why = format!(
                 "`{}` is not one command of written words, so no rule could mean just this",
                 Escaped(&action.resource)
             );

@@ -13,6 +13,7 @@ mod random;
 mod reload;
 pub(crate) mod rules;
 mod rules_reload;
+mod schema;
 mod trials;
 
 use std::{

@@ -1,0 +1,108 @@
+//! `cargo xtask api`: the public API of the library as a committed listing, made from the JSON of rustdoc.
+
+mod listing;
+mod signature;
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    path::PathBuf,
+    process::{Command, ExitCode},
+};
+
+use super::{
+    Outcome, Result,
+    workspace::{cargo, root, run, target},
+};
+use listing::Listing;
+
+/// The listing, below the root of the workspace.
+const LISTING: &str = "docs/public-api.txt";
+
+/// The number of names that the root of the library may have. The aim is 40: modules by family take the others. Lower
+/// this number when names have moved. Never raise it.
+const MOST_NAMES_IN_ROOT: usize = 223;
+
+/// The environment variable that names the real rustdoc to this program, while it stands in for it.
+const RUSTDOC: &str = "XTASK_RUSTDOC";
+
+/// Writes the listing.
+pub(crate) fn write() -> Result<Outcome> {
+    let listing = read()?;
+    fs::write(root().join(LISTING), listing.to_string())?;
+    Ok(Outcome::Done(format!("{LISTING}: {} items, {} names in the root", listing.len(), listing.names_in_root())))
+}
+
+/// Compares the listing with the committed one, and the number of names in the root with its bound.
+pub(crate) fn check() -> Result<Outcome> {
+    let listing = read()?;
+    let committed = fs::read_to_string(root().join(LISTING)).unwrap_or_default();
+    if let Some(difference) = difference(&committed, &listing.to_string()) {
+        let renew = "if that is meant, run `cargo xtask api`, and say in CHANGELOG.md what changed";
+        return Err(format!("the public API is not the one in {LISTING}:\n{difference}\n{renew}").into());
+    }
+    let names = listing.names_in_root();
+    if names > MOST_NAMES_IN_ROOT {
+        let message = format!("the root of the library has {names} names, and {MOST_NAMES_IN_ROOT} are the most");
+        return Err(format!("{message}: put new items into a module").into());
+    }
+    let bound = format!("at most {MOST_NAMES_IN_ROOT}");
+    Ok(Outcome::Done(format!("{} items as in {LISTING}, {names} names in the root ({bound})", listing.len())))
+}
+
+/// Returns the lines that are gone and those that are new; none if both texts have the same lines.
+fn difference(committed: &str, found: &str) -> Option<String> {
+    let (old, new): (Vec<_>, Vec<_>) = (committed.lines().collect(), found.lines().collect());
+    let (in_old, in_new): (std::collections::HashSet<_>, std::collections::HashSet<_>) =
+        (old.iter().collect(), new.iter().collect());
+    let gone = old.iter().filter(|line| !in_new.contains(line)).map(|line| format!("- {line}"));
+    let added = new.iter().filter(|line| !in_old.contains(line)).map(|line| format!("+ {line}"));
+    let lines: Vec<_> = gone.chain(added).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Runs rustdoc on the library with all features, and reads its JSON.
+fn read() -> Result<Listing> {
+    let mut command = cargo();
+    command.args(["rustdoc", "--quiet", "--package", "bestow", "--lib", "--all-features", "--"]);
+    command.args(["-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"]);
+    // Only rustdoc itself may use unstable options. With the variable in the environment of cargo, the build scripts of
+    // half the dependencies would run again, here and in the next ordinary build.
+    let rustdoc = env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
+    command.env(RUSTDOC, rustdoc).env("RUSTDOC", env::current_exe()?);
+    run(&mut command, "rustdoc cannot describe the library")?;
+    let file: PathBuf = target().join("doc/bestow.json");
+    let json = fs::read(&file).map_err(|why| format!("{}: {why}", file.display()))?;
+    Listing::read(&serde_json::from_slice(&json)?)
+}
+
+/// Returns the real rustdoc, if cargo runs this program in its place.
+pub(crate) fn wrapped_rustdoc() -> Option<OsString> {
+    env::var_os(RUSTDOC)
+}
+
+/// Runs the real rustdoc with the arguments of this program, and with unstable options allowed.
+pub(crate) fn run_rustdoc(rustdoc: &OsString) -> ExitCode {
+    let mut command = Command::new(rustdoc);
+    command.args(env::args_os().skip(1)).env("RUSTC_BOOTSTRAP", "1").env_remove(RUSTDOC);
+    match command.status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("{}: {why}", rustdoc.to_string_lossy());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn only_lines_that_differ_are_told() {
+        assert_eq!(difference("a\nb\n", "a\nb\n"), None);
+        assert_eq!(difference("a\nb\n", "a\nc\nd\n").unwrap(), "- b\n+ c\n+ d");
+    }
+}
