@@ -48,7 +48,7 @@ fn write(path: &str) -> Permission {
 /// Returns the steps per second of `count` writers. Each writer grants and revokes in turn, and waits for each
 /// acknowledgement.
 async fn writers(engine: &Engine, count: usize) -> f64 {
-    let owner = "you".parse().unwrap();
+    let owner: bestow::OwnerId = "you".parse().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let mut tasks = Vec::new();
     for number in 0..count {
@@ -253,7 +253,7 @@ async fn starting(directory: &Path) {
         for part in 0..200 {
             let you = you.clone();
             tasks.push(tokio::spawn(async move {
-                let ann = "ann".parse().unwrap();
+                let ann: bestow::AgentId = "ann".parse().unwrap();
                 for step in 0..steps / 400 {
                     let wanted = write(&format!("/srv/{part}/{step}"));
                     let given = you.give(&ann, wanted, bestow::Scope::Always, "bench").await.unwrap();
