@@ -219,9 +219,9 @@ fn h_tags_in_words_and_in_lists() {
 async fn l_requests_end_in_one_of_the_ways_there_are() {
     let world = World::new();
     world.lead("lead", &[]).await;
-    let _user = world.engine.connect(&id("lead")).unwrap();
+    let _user = world.engine.connect(id("lead")).unwrap();
     let ann = world.worker("ann", &[]).await;
-    let lead = world.engine.agent(&id("lead")).unwrap();
+    let lead = world.engine.agent(id("lead")).unwrap();
 
     let ticket = ann.request(ask("@network")).await.unwrap();
     assert!(matches!(&mail(&lead.mailbox())[..], [Notification::Carried(_)]), "L8");
@@ -292,7 +292,7 @@ async fn l35_what_was_given_at_run_time_survives_what_is_rebuilt_from_files() {
     let world = World::new();
     let file = || policy(settings(|_| {}), &[("cron", "you", &["@write:/cron"])]);
     world.engine.configure(file()).await.unwrap();
-    let cron = world.engine.agent(&id("cron")).unwrap();
+    let cron = world.engine.agent(id("cron")).unwrap();
     world.you().give(cron.id(), tag("@network"), Scope::Always, why()).await.unwrap();
     world.engine.configure(file()).await.unwrap();
     assert_eq!(check(&cron, "@network"), Check::Held, "L35, W-15");

@@ -80,7 +80,7 @@ async fn cell(action: &str, kind: Kind, wanted: &str, hold: &str) -> String {
         }
         "ask beside a lead" => {
             world.lead("lead", &[]).await;
-            let _lead = world.engine.connect(&id("lead")).unwrap();
+            let _lead = world.engine.connect(id("lead")).unwrap();
             let _own = world.engine.connect(agent.id());
             let ticket = agent.request(ask(wanted)).await.unwrap();
             ticket_word(&world, &ticket)

@@ -84,7 +84,7 @@ pub(crate) fn bound_by(world: &World, rules: &[Rule]) -> Agent {
     let mut file = policy(settings(|_| {}), &[("lead", "you", &["@write:/a", "@read:/b"])]);
     file.agents.values_mut().for_each(|agent: &mut AgentPolicy| agent.rules = Arc::from(rules));
     futures_now(world.engine.configure(file)).unwrap();
-    world.engine.agent(&id("lead")).unwrap()
+    world.engine.agent(id("lead")).unwrap()
 }
 
 /// Returns true if all conditions of `rule` are met.

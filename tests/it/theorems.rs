@@ -106,7 +106,7 @@ proptest! {
                 agent.profile.mode = mode;
             }
             futures_now(world.engine.configure(file)).unwrap();
-            let lead = world.engine.agent(&id("lead")).unwrap();
+            let lead = world.engine.agent(id("lead")).unwrap();
             for doing in doings().iter().filter(|doing| speaks(&no, doing)) {
                 let explanation = lead.explain(&doing.action()).unwrap();
                 prop_assert_eq!(explanation.decision.verdict(), Verdict::Deny, "{:?}\n{}", doing, explanation);
@@ -170,7 +170,9 @@ proptest! {
                     chain.last(), Some(ProvenanceStep::Grant(root)) if root.origin == bestow::Origin::Operator
                 );
                 prop_assert!(root, "{} hangs on nothing", grant);
-                let lives = |link| matches!(link, &ProvenanceStep::Grant(ref grant) if live.contains(grant));
+                let lives = |link: &ProvenanceStep| {
+                    matches!(link, ProvenanceStep::Grant(grant) if live.contains(grant))
+                };
                 prop_assert!(chain.iter().all(lives));
             }
             for (agent, (_, _, wanted)) in agents.iter().zip(&grants) {
@@ -566,7 +568,7 @@ async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
         let action = || Action::write("/ws/a");
         let bot = {
             world.engine.configure(file).await.unwrap();
-            world.engine.agent(&id("bot")).unwrap()
+            world.engine.agent(id("bot")).unwrap()
         };
         let run = bot.explain(&action()).unwrap().decision.run;
         // A person approves or denies the request that the policy causes.

@@ -44,7 +44,7 @@ impl PermanentDecision {
     ) -> Result<PermanentDecision, PersistError> {
         if let Some(asked) = request.scope.filter(|asked| !Scope::Always.fits_within(*asked)) {
             let code = request.code();
-            let why = format_args!("[{code}] asks for no more than `{asked}`, so the answer cannot last for good");
+            let why = format!("[{code}] asks for no more than `{asked}`, so the answer cannot last for good");
             return Err(PersistError::not_sayable(why));
         }
         if request.is_once_only() {
@@ -77,7 +77,7 @@ impl PermanentDecision {
     pub fn of_ruling(ruling: &SavedDecision) -> Result<PermanentDecision, PersistError> {
         let name = ruling.id;
         if ruling.verdict != Verdict::Allow || ruling.scope != Scope::Always {
-            let why = format_args!("{name} is not a yes for good: only those are written into a file");
+            let why = format!("{name} is not a yes for good: only those are written into a file");
             return Err(PersistError::not_sayable(why));
         }
         refuse_hooked(&ruling.hooks)?;
@@ -109,11 +109,11 @@ impl PermanentDecision {
     pub fn of_grant(grant: &Grant, owner: &OwnerId) -> Result<PermanentDecision, PersistError> {
         let name = grant.id;
         let Origin::Person { by, means, request } = &grant.origin else {
-            let why = format_args!("{name} was not given by a person: only what people say is written into a file");
+            let why = format!("{name} was not given by a person: only what people say is written into a file");
             return Err(PersistError::not_sayable(why));
         };
         if grant.scope != Scope::Always || grant.hold != Hold::Use {
-            let why = format_args!("{name} is not a right for good and for use: only those are written into a file");
+            let why = format!("{name} is not a right for good and for use: only those are written into a file");
             return Err(PersistError::not_sayable(why));
         }
         Ok(PermanentDecision {

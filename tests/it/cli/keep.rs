@@ -74,7 +74,7 @@ impl Place {
 }
 
 pub(super) async fn asks_to(engine: &Engine, command: &str) -> bestow::Ticket {
-    match engine.agent(&id("lead")).unwrap().authorize(Action::command(command)).await.unwrap() {
+    match engine.agent(id("lead")).unwrap().authorize(Action::command(command)).await.unwrap() {
         Authorization::Asked(_, ticket) => ticket,
         other => panic!("it is not asked: {other:?}"),
     }
@@ -104,7 +104,7 @@ async fn one_command_says_yes_now_and_for_good_and_the_authority_stands_in_one_p
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
     assert!(place.content().contains("# eve (cli) said yes for good at "), "{}", place.content());
     taken_over(&mut events).await;
-    let lead = engine.agent(&id("lead")).unwrap();
+    let lead = engine.agent(id("lead")).unwrap();
     for _ in 0..3 {
         assert!(lead.authorize(Action::command("npm run build")).await.unwrap().is_allowed());
     }
@@ -123,7 +123,7 @@ async fn a_right_that_is_written_down_is_there_at_once_and_after_a_restart() {
     fs::create_dir(place.path("site")).unwrap();
     let engine = place.engine().await;
     let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
-    let lead = engine.agent(&id("lead")).unwrap();
+    let lead = engine.agent(id("lead")).unwrap();
     let ticket = lead.request(PermissionRequest::new(wanted.clone(), why())).await.unwrap();
     let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write"]);
     assert_eq!((complaint.as_str(), code), ("", 0));
@@ -131,7 +131,7 @@ async fn a_right_that_is_written_down_is_there_at_once_and_after_a_restart() {
     engine.shutdown().await;
     drop((lead, engine));
     let engine = place.engine().await;
-    assert_eq!(engine.agent(&id("lead")).unwrap().check(PermissionRef::from(&wanted)), Check::Held);
+    assert_eq!(engine.agent(id("lead")).unwrap().check(PermissionRef::from(&wanted)), Check::Held);
     assert_eq!(engine.grants().unwrap().len(), 1, "once: what was for the session ended with it");
 }
 
@@ -174,7 +174,7 @@ async fn what_the_engine_keeps_for_good_is_listed_written_down_and_taken_back() 
     taken_over(&mut events).await;
     let (out, complaint, code) = place.run(&["revoke", "r0"]);
     assert_eq!((out.as_str(), complaint.as_str(), code), ("r0 is gone\n", "", 0));
-    let lead = engine.agent(&id("lead")).unwrap();
+    let lead = engine.agent(id("lead")).unwrap();
     assert!(lead.authorize(Action::command("npm run build")).await.unwrap().is_allowed(), "by the file");
     let (_, complaint, code) = place.run(&["keep", "r0"]);
     assert_eq!((complaint.contains("there is no r0"), code), (true, 3), "{complaint}");
@@ -218,12 +218,12 @@ async fn a_right_that_is_written_down_while_no_engine_runs_is_there_when_one_doe
     let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
     let engine = place.engine().await;
     let ticket =
-        engine.agent(&id("lead")).unwrap().request(PermissionRequest::new(wanted.clone(), why())).await.unwrap();
+        engine.agent(id("lead")).unwrap().request(PermissionRequest::new(wanted.clone(), why())).await.unwrap();
     engine.shutdown().await;
     let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write"]);
     assert_eq!((complaint.as_str(), code), ("", 0));
     let engine = place.engine().await;
-    assert_eq!(engine.agent(&id("lead")).unwrap().check(PermissionRef::from(&wanted)), Check::Held);
+    assert_eq!(engine.agent(id("lead")).unwrap().check(PermissionRef::from(&wanted)), Check::Held);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -235,7 +235,7 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
     let engine = place.engine().await;
     let mut events = engine.subscribe();
-    let lead = engine.agent(&id("lead")).unwrap();
+    let lead = engine.agent(id("lead")).unwrap();
     // The approval for now takes effect at once. The line for a permanent approval is held back.
     let ticket = lead.request(PermissionRequest::new(wanted.clone(), why())).await.unwrap();
     let (out, _, _) = place.run(&["approve", &ticket.code().to_string(), "--write"]);
@@ -266,7 +266,7 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     let (_, complaint, code) = place.run(&["agree", &number.to_string()]);
     assert_eq!((complaint.contains("no change of the file is waiting"), code), (true, 3), "{complaint}");
     let engine = place.engine().await;
-    assert_eq!(engine.agent(&id("lead")).unwrap().check(PermissionRef::from(&wanted)), Check::Held);
+    assert_eq!(engine.agent(id("lead")).unwrap().check(PermissionRef::from(&wanted)), Check::Held);
     assert_eq!(engine.held_change().unwrap(), None);
 }
 

@@ -34,7 +34,7 @@ impl About {
             About::Right => {
                 fs::create_dir_all(place.path("site")).unwrap();
                 let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
-                engine.agent(&id("lead")).unwrap().request(PermissionRequest::new(wanted, why())).await.unwrap()
+                engine.agent(id("lead")).unwrap().request(PermissionRequest::new(wanted, why())).await.unwrap()
             }
         }
     }

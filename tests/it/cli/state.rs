@@ -58,7 +58,7 @@ async fn peopled(place: &Place) -> Engine {
 async fn a_running_engine_is_asked_and_told() {
     let place = Place::new();
     let engine = peopled(&place).await;
-    let bob = engine.agent(&id("bob")).unwrap();
+    let bob = engine.agent(id("bob")).unwrap();
     let (out, _, code) = place.run(&["grants", "--agent", "bob"]);
     assert_eq!((out.as_str(), code), ("g2 bob holds network access, given by ann: because it must\n", 0));
     let (out, _, _) = place.run(&["why", "bob", "@network"]);
@@ -100,7 +100,7 @@ async fn a_running_engine_is_asked_and_told() {
 async fn a_directory_without_an_engine_is_read_and_changed_by_itself() {
     let place = Place::new();
     let engine = peopled(&place).await;
-    let bob = engine.agent(&id("bob")).unwrap();
+    let bob = engine.agent(id("bob")).unwrap();
     let ticket = bob.request(PermissionRequest::new(tag("@write:/ws"), why()).at_most(Scope::Always)).await.unwrap();
     engine.shutdown().await;
     let journal = place.state.join(format!("journal-{:020}.jsonl", 1));
@@ -118,7 +118,7 @@ async fn a_directory_without_an_engine_is_read_and_changed_by_itself() {
     assert_eq!((complaint.as_str(), code), ("", 0));
     place.run(&["revoke", "g1"]);
     let engine = place.engine().await;
-    let bob = engine.agent(&id("bob")).unwrap();
+    let bob = engine.agent(id("bob")).unwrap();
     assert_eq!(
         (bob.check(PermissionRef::write("/ws")), bob.check(PermissionRef::Network)),
         (Check::Held, Check::NotHeld)
@@ -167,7 +167,7 @@ async fn the_trail_is_shown_verified_and_its_head_noted_down() {
 async fn a_yes_that_would_be_over_at_once_is_not_taken_while_no_engine_runs() {
     let place = Place::new();
     let engine = peopled(&place).await;
-    let bob = engine.agent(&id("bob")).unwrap();
+    let bob = engine.agent(id("bob")).unwrap();
     let ticket = bob.request(PermissionRequest::new(tag("@write:/ws"), why())).await.unwrap();
     let short = bob.request(PermissionRequest::new(tag("@write:/tmp/x"), why()).at_most(Scope::Session)).await.unwrap();
     let code = ticket.code().to_string();
@@ -184,7 +184,7 @@ async fn a_yes_that_would_be_over_at_once_is_not_taken_while_no_engine_runs() {
     let (_, complaint, ended) = place.run(&["approve", &code, "--scope", "always"]);
     assert_eq!((complaint.as_str(), ended), ("", 0));
     let engine = place.engine().await;
-    assert_eq!(engine.agent(&id("bob")).unwrap().check(PermissionRef::write("/ws")), Check::Held);
+    assert_eq!(engine.agent(id("bob")).unwrap().check(PermissionRef::write("/ws")), Check::Held);
 }
 
 #[tokio::test(flavor = "multi_thread")]

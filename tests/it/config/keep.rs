@@ -50,7 +50,7 @@ fn at() -> Timestamp {
 }
 
 fn you(engine: &Engine) -> Approver {
-    engine.approver(&owner("you"), "ann", "terminal")
+    engine.approver(owner("you"), "ann", "terminal")
 }
 
 /// Opens an engine on the file of `place`, with a person to ask.
@@ -62,13 +62,13 @@ async fn engine(place: &Place) -> (Engine, bestow::ApproverSession) {
 
 /// Returns the request of `agent` for a permission.
 async fn asks(engine: &Engine, agent: &str, wanted: Permission) -> Arc<Request> {
-    let ticket = engine.agent(&id(agent)).unwrap().request(PermissionRequest::new(wanted, why())).await.unwrap();
+    let ticket = engine.agent(id(agent)).unwrap().request(PermissionRequest::new(wanted, why())).await.unwrap();
     pending(engine, ticket.id())
 }
 
 /// Returns the request of `agent` about an action.
 async fn asks_to(engine: &Engine, agent: &str, action: Action) -> Arc<Request> {
-    let agent = engine.agent(&id(agent)).unwrap();
+    let agent = engine.agent(id(agent)).unwrap();
     match agent.authorize(action).await.unwrap() {
         Authorization::Asked(_, ticket) => pending(engine, ticket.id()),
         other => panic!("it is not asked: {other:?}"),
@@ -193,7 +193,7 @@ async fn what_is_written_covers_what_was_said_and_nothing_more() {
         place.write(&format!("home/{name}"), "");
     }
     let (engine, _there) = engine(&place).await;
-    let agent = engine.agent(&id("lead")).unwrap();
+    let agent = engine.agent(id("lead")).unwrap();
     you(&engine).give(agent.id(), tag(&format!("@write:{}", place.text("home"))), Scope::Always, why()).await.unwrap();
     for name in odd {
         let path = place.text(&format!("home/{name}"));
@@ -256,11 +256,11 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
         assert!(why.contains(expected), "{command}: {why}");
     }
     let request = asks_to(&engine, "worker", Action::network("example.org")).await;
-    let facts = engine.agent(&id("lead")).unwrap().explain(&Action::network("example.org")).unwrap().decision.action;
+    let facts = engine.agent(id("lead")).unwrap().explain(&Action::network("example.org")).unwrap().decision.action;
     let why = said(&about(&request, facts));
     assert!(why.contains("a rule cannot say just `network` of `example.org`"), "{why}");
 
-    let ticket = engine.agent(&id("worker")).unwrap();
+    let ticket = engine.agent(id("worker")).unwrap();
     let ticket = ticket
         .request(PermissionRequest::new(tag("@network"), crate::support::why()).at_most(Scope::Session))
         .await
@@ -438,7 +438,7 @@ async fn an_engine_that_follows_the_file_takes_it_over_and_the_file_alone_gives_
     let place = Place::with(FILE);
     let (engine, _there) = engine(&place).await;
     let mut events = engine.subscribe();
-    let lead = engine.agent(&id("lead")).unwrap();
+    let lead = engine.agent(id("lead")).unwrap();
     let wanted = tag(&format!("@write:{}", place.text("home")));
     let request = asks(&engine, "lead", wanted.clone()).await;
     place.file().keep(&yes(&request).unwrap()).unwrap();

@@ -30,7 +30,7 @@ async fn a_yes_is_for_the_directory_and_the_circumstances_that_were_asked_about(
         policy
     };
     world.engine.configure(file("/ws")).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     let quiet = || dangerous().under("no network, 1 minute");
     let (_, ticket) = asked(&ann, quiet()).await;
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
@@ -64,7 +64,7 @@ async fn a_yes_for_the_run_to_a_command_is_for_the_directory_it_was_asked_about_
         policy
     };
     world.engine.configure(file("/ws")).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     let (_, ticket) = asked(&ann, dangerous()).await;
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
     world.engine.configure(file("/elsewhere")).await.unwrap();
@@ -238,7 +238,7 @@ async fn a_yes_to_what_was_dangerous_enables_nothing_destructive() {
         policy(settings, &[("lead", "you", &[])])
     };
     world.engine.configure(file(false)).await.unwrap();
-    let lead = world.engine.agent(&id("lead")).unwrap();
+    let lead = world.engine.agent(id("lead")).unwrap();
     let (_, ticket) = asked(&lead, Action::command("node x.js")).await;
     world.engine.configure(file(true)).await.unwrap();
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
@@ -276,7 +276,7 @@ async fn what_a_rule_denies_cannot_be_used_by_naming_the_right() {
     };
     file.agents.get_mut(&id("lead")).unwrap().rules = [no].into();
     world.engine.configure(file).await.unwrap();
-    let lead = world.engine.agent(&id("lead")).unwrap();
+    let lead = world.engine.agent(id("lead")).unwrap();
     assert!(lead.spend(&tag("@write:/ws/open/a")).await.is_ok());
     let denied = refusal(lead.spend(&tag("@write:/ws/closed/a")).await);
     assert!(matches!(denied, Refusal::NotAllowed(_)), "{denied}");

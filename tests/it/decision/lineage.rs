@@ -67,7 +67,7 @@ async fn what_a_rule_denies_binds_the_child_once_the_parent_has_left_the_file() 
     let kid = child(&agent_of(&world, "lead"), "kid").await;
     let grandkid = child(&kid, "grandkid").await;
     reload(&world, &[("other", Mode::Default, "rm x")]).await;
-    assert!(world.engine.agent(&id("lead")).is_err());
+    assert!(world.engine.agent(id("lead")).is_err());
     for agent in [&kid, &grandkid] {
         assert!(is_denied_through(agent, push(), "lead").await, "{}", agent.id());
     }

@@ -56,5 +56,5 @@ fn evaluated(events: &[bestow::Recorded]) -> Vec<Decision> {
 }
 
 fn agent_of(world: &World, name: &str) -> Agent {
-    world.engine.agent(&id(name)).unwrap()
+    world.engine.agent(id(name)).unwrap()
 }

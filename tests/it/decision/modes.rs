@@ -170,7 +170,7 @@ async fn a_run_that_nobody_watches_never_waits() {
             assert!(!matches!(authorized, Authorization::Asked(..)), "{mode:?} {name}");
         }
         assert_eq!(
-            world.engine.agent(&id(&format!("a{place}"))).unwrap().grants().unwrap().len(),
+            world.engine.agent(id(&format!("a{place}"))).unwrap().grants().unwrap().len(),
             tags(&["@read:/ws"]).len()
         );
     }
@@ -227,7 +227,7 @@ async fn is_taken_over_unseen(now: Mode, new: Mode) -> bool {
     let world = World::new();
     world.engine.configure(described(now)).await.unwrap();
     world.engine.configure(described(new)).await.unwrap();
-    world.engine.agent(&id("bot")).unwrap().profile().unwrap().mode == new
+    world.engine.agent(id("bot")).unwrap().profile().unwrap().mode == new
 }
 
 /// A change of the mode waits for a person, unless the new mode allows no more actions and no more requests.

@@ -41,7 +41,7 @@ async fn a_child_that_cannot_be_given_everything_is_not_created() {
     let taken = lead.create(profile("lead", "you", Kind::Subagent), &[], why()).await;
     assert_eq!(refusal(taken), Refusal::AgentExists(id("lead")));
     assert_eq!(world.view(), before);
-    assert!(world.engine.agent(&id("child")).is_err());
+    assert!(world.engine.agent(id("child")).is_err());
 }
 
 #[tokio::test]
@@ -110,9 +110,9 @@ async fn what_becomes_of_the_former_agent_of_that_name_is_no_news_for_the_next_o
     let world = World::new();
     let file = |owner| policy(settings(|_| {}), &[("ann", owner, &["@write:/ws"])]);
     world.engine.configure(file("you")).await.unwrap();
-    world.engine.agent(&id("ann")).unwrap().request(ask("@network")).await.unwrap();
+    world.engine.agent(id("ann")).unwrap().request(ask("@network")).await.unwrap();
     world.engine.configure(file("them")).await.unwrap();
-    assert_eq!(mail(&world.engine.agent(&id("ann")).unwrap().mailbox()), []);
+    assert_eq!(mail(&world.engine.agent(id("ann")).unwrap().mailbox()), []);
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn what_an_agent_gave_and_asked_ends_with_it() {
 async fn the_connection_of_a_gone_agent_closes() {
     let world = World::new();
     world.lead("lead", &[]).await;
-    let mut user = world.engine.connect(&id("lead")).unwrap();
+    let mut user = world.engine.connect(id("lead")).unwrap();
     world.engine.retire(&id("lead")).await.unwrap();
     assert_eq!(user.next().await, None);
 }
@@ -162,8 +162,8 @@ async fn an_agent_nobody_registered_holds_nothing() {
     let world = World::with(|settings| *settings = Settings::default());
     assert_eq!(world.engine.check(&id("nobody"), PermissionRef::read("/etc/hosts")), Check::NotHeld);
     assert_eq!(world.engine.why(&id("nobody"), &tag("@read:/etc")).unwrap(), []);
-    assert_eq!(refusal(world.engine.agent(&id("nobody"))), Refusal::UnknownAgent(id("nobody")));
-    assert_eq!(refusal(world.engine.connect(&id("nobody"))), Refusal::UnknownAgent(id("nobody")));
+    assert_eq!(refusal(world.engine.agent(id("nobody"))), Refusal::UnknownAgent(id("nobody")));
+    assert_eq!(refusal(world.engine.connect(id("nobody"))), Refusal::UnknownAgent(id("nobody")));
     assert_eq!(refusal(world.engine.user_active(&id("nobody")).await), Refusal::UnknownAgent(id("nobody")));
     assert_eq!(refusal(world.engine.message(&id("nobody"), None, "hi").await), Refusal::UnknownAgent(id("nobody")));
     assert_eq!(owner("you").as_str(), "you");
@@ -180,7 +180,7 @@ async fn an_agent_of_the_file_is_taken_away_in_the_file() {
     let world = World::new();
     world.engine.configure(policy(settings(|_| {}), &[("ann", "you", &["@network"])])).await.unwrap();
     assert_eq!(refusal(world.engine.retire(&id("ann")).await), Refusal::InFile(id("ann")));
-    assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
+    assert_eq!(check(&world.engine.agent(id("ann")).unwrap(), "@network"), Check::Held);
 }
 
 #[tokio::test]

@@ -188,7 +188,7 @@ async fn everybody_who_saw_the_question_hears_how_it_ended() {
     let world = World::new();
     world.lead("lead", &[]).await;
     let ann = world.worker("ann", &[]).await;
-    let mut user = world.engine.connect(&id("lead")).unwrap();
+    let mut user = world.engine.connect(id("lead")).unwrap();
     let mut dashboard = world.you().attend().unwrap();
     let ticket = ann.request(ask("@network")).await.unwrap();
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();

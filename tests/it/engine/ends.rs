@@ -14,7 +14,7 @@ async fn after_shutdown_everything_is_refused_and_everybody_who_waits_hears_it()
     let world = World::with(|settings| settings.reads = bestow::Reads::Anywhere);
     let lead = world.lead("lead", &["@network"]).await;
     let ticket = lead.request(ask("@events")).await.unwrap();
-    let mut user = world.engine.connect(&id("lead")).unwrap();
+    let mut user = world.engine.connect(id("lead")).unwrap();
     let mut dashboard = world.you().attend().unwrap();
     let mut events = world.engine.subscribe();
     world.engine.shutdown().await;
@@ -26,7 +26,7 @@ async fn after_shutdown_everything_is_refused_and_everybody_who_waits_hears_it()
     assert_eq!(world.engine.grants(), Err(Error::Closed));
     assert_eq!(lead.request(ask("@events")).await.map(drop), Err(Error::Closed));
     assert_eq!(lead.grant(&id("x"), tag("@network"), why()).await, Err(Error::Closed));
-    assert_eq!(world.engine.connect(&id("lead")).map(drop), Err(Error::Closed));
+    assert_eq!(world.engine.connect(id("lead")).map(drop), Err(Error::Closed));
     while user.next().await.is_some() {}
     while dashboard.next().await.is_some() {}
     while events.next().await != Err(NoEvent::Ended) {}
@@ -51,7 +51,7 @@ async fn a_ticket_outlives_the_engine_and_says_no() {
 async fn surfaces_and_subscriptions_end_with_the_last_handle() {
     let world = World::new();
     world.lead("lead", &[]).await;
-    let mut user = world.engine.connect(&id("lead")).unwrap();
+    let mut user = world.engine.connect(id("lead")).unwrap();
     let mut dashboard = world.you().attend().unwrap();
     let mut events = world.engine.subscribe();
     drop(world);
@@ -127,7 +127,7 @@ async fn a_panic_under_the_lock_ends_every_right_and_every_wait() {
 async fn a_panic_elsewhere_does_not_end_the_engine() {
     let world = World::new();
     let lead = world.lead("lead", &["@network"]).await;
-    let user = world.engine.connect(&id("lead")).unwrap();
+    let user = world.engine.connect(id("lead")).unwrap();
     let fall = tokio::spawn(async move {
         let _user = user;
         panic!("a bot fell down");
@@ -135,7 +135,7 @@ async fn a_panic_elsewhere_does_not_end_the_engine() {
     assert!(fall.await.is_err());
     assert_eq!(check(&lead, "@network"), Check::Held);
     assert!(world.engine.grants().is_ok());
-    assert!(world.engine.connect(&id("lead")).is_ok());
+    assert!(world.engine.connect(id("lead")).is_ok());
 }
 
 #[derive(Debug)]

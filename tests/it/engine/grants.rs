@@ -271,7 +271,7 @@ async fn what_is_protected_is_reached_by_nothing_but_a_line_that_names_it() {
     let strict = settings(|settings| settings.protected = ["/home/.ssh".parse().unwrap()].into());
     let file = crate::support::policy(strict, &[("cfg", "you", &["@read:/home/.ssh/known", "@write:/home"])]);
     world.engine.configure(file).await.unwrap();
-    let cfg = world.engine.agent(&id("cfg")).unwrap();
+    let cfg = world.engine.agent(id("cfg")).unwrap();
     for below in ["/home/.ssh", "/home/.ssh/key", "/home//.ssh/./key"] {
         let read = tag(&format!("@read:{below}"));
         assert_eq!(ann.check(&read), Check::NotHeld);

@@ -48,7 +48,7 @@ async fn a_reload_tells_who_gained_and_lost_what() {
     world.engine.configure(file(&[("ann", "you", &["@write:/ws", "@network"])])).await.unwrap();
     assert_eq!(diff(&heard(&mut events)), (of("ann", &["@write:/ws", "@network"]), vec![]));
     let bob = world.worker("bob", &[]).await;
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     ann.grant(bob.id(), tag("@write:/ws/b"), why()).await.unwrap();
     world.engine.configure(file(&[("ann", "you", &["@write:/ws/a", "@network", "@events"])])).await.unwrap();
     let (gained, lost) = diff(&heard(&mut events));
@@ -75,7 +75,7 @@ async fn the_same_file_again_changes_nothing() {
 async fn a_line_that_moved_keeps_the_grant_and_what_rests_on_it() {
     let world = World::new();
     world.engine.configure(file(&[("ann", "you", &["@write:/ws", "@network"])])).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     let bob = world.worker("bob", &[]).await;
     ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
     let ids = |grants: Vec<std::sync::Arc<bestow::Grant>>| grants.into_iter().map(|grant| grant.id).collect::<Vec<_>>();
@@ -92,7 +92,7 @@ async fn an_agent_that_left_the_file_is_gone_and_one_the_host_brought_stays() {
     let world = World::new();
     let host = world.worker("host", &["@network"]).await;
     world.engine.configure(file(&[("ann", "you", &["@write:/ws"]), ("bob", "you", &["@events"])])).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     ann.grant(&id("bob"), tag("@write:/ws/a"), why()).await.unwrap();
     let mut events = world.engine.subscribe();
     world.engine.configure(file(&[])).await.unwrap();
@@ -107,21 +107,21 @@ async fn an_agent_that_left_the_file_is_gone_and_one_the_host_brought_stays() {
     assert_eq!(ended.len(), all, "nothing ends twice");
     assert_eq!(check(&ann, "@write:/ws"), Check::NotHeld);
     assert_eq!(check(&host, "@network"), Check::Held);
-    assert!(world.engine.agent(&id("ann")).is_err());
+    assert!(world.engine.agent(id("ann")).is_err());
 }
 
 #[tokio::test]
 async fn an_agent_of_another_owner_is_another_agent() {
     let world = World::new();
     world.engine.configure(file(&[("ann", "you", &["@network"])])).await.unwrap();
-    let old = world.engine.agent(&id("ann")).unwrap();
+    let old = world.engine.agent(id("ann")).unwrap();
     let bob = world.worker("bob", &[]).await;
     old.grant(bob.id(), tag("@network"), why()).await.unwrap();
     let mut events = world.engine.subscribe();
     world.engine.configure(file(&[("ann", "them", &["@network"])])).await.unwrap();
     assert_eq!(check(&old, "@network"), Check::NotHeld);
     assert_eq!(check(&bob, "@network"), Check::NotHeld);
-    assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
+    assert_eq!(check(&world.engine.agent(id("ann")).unwrap(), "@network"), Check::Held);
     let (gained, mut lost) = diff(&heard(&mut events));
     lost.sort();
     assert_eq!(gained, of("ann", &["@network"]));
@@ -151,7 +151,7 @@ async fn an_agent_that_agents_made_gives_way_to_the_file() {
     let squatter = lead.create(squatter, &tags(&["@network"]), why()).await.unwrap();
     world.engine.configure(file(&[("auditor", "you", &["@read:/logs"])])).await.unwrap();
     assert_eq!(check(&squatter, "@network"), Check::NotHeld);
-    let auditor = world.engine.agent(&id("auditor")).unwrap();
+    let auditor = world.engine.agent(id("auditor")).unwrap();
     assert_eq!((check(&auditor, "@read:/logs"), check(&auditor, "@network")), (Check::Held, Check::NotHeld));
     assert_eq!(auditor.profile().unwrap().parent, None);
 }
@@ -160,7 +160,7 @@ async fn an_agent_that_agents_made_gives_way_to_the_file() {
 async fn what_widens_waits_for_a_person_and_what_narrows_does_not() {
     let world = World::new();
     world.engine.configure(careful(|_| {}, &[("ann", "you", &["@write:/ws", "@network"])])).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     let mut events = world.engine.subscribe();
     let next = careful(
         |settings| settings.reads = Reads::Anywhere,
@@ -176,10 +176,10 @@ async fn what_widens_waits_for_a_person_and_what_narrows_does_not() {
     assert_eq!((check(&ann, "@write:/ws/a"), check(&ann, "@write:/ws/b")), (Check::Held, Check::NotHeld));
     assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::NotHeld, Check::NotHeld));
     assert_eq!(check(&ann, "@read:/etc"), Check::NotHeld);
-    assert!(world.engine.agent(&id("new")).is_err());
+    assert!(world.engine.agent(id("new")).is_err());
     world.you().agree_to_widening(1).await.unwrap();
     assert_eq!((check(&ann, "@events"), check(&ann, "@read:/etc")), (Check::Held, Check::Held));
-    assert!(world.engine.agent(&id("new")).is_ok());
+    assert!(world.engine.agent(id("new")).is_ok());
     assert_eq!(refusal(world.you().agree_to_widening(1).await), Refusal::NothingHeldBack);
 }
 
@@ -195,7 +195,7 @@ async fn a_person_agrees_for_their_own_agents_only() {
     assert_eq!(refusal(them.agree_to_widening(1).await), Refusal::OtherChange { waiting: 2 });
     assert!(matches!(refusal(world.you().agree_to_widening(2).await), Refusal::OtherOwner { .. }));
     them.agree_to_widening(2).await.unwrap();
-    assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
+    assert_eq!(check(&world.engine.agent(id("ann")).unwrap(), "@network"), Check::Held);
 }
 
 #[tokio::test]
@@ -209,7 +209,7 @@ async fn a_file_of_several_owners_is_agreed_to_by_whose_agents_gain() {
         .unwrap();
     assert!(matches!(refusal(world.approver("them").agree_to_widening(1).await), Refusal::OtherOwner { .. }));
     world.you().agree_to_widening(1).await.unwrap();
-    assert_eq!(check(&world.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
+    assert_eq!(check(&world.engine.agent(id("ann")).unwrap(), "@network"), Check::Held);
     // Settings affect all owners, so no approver of a single owner can agree to them alone.
     let wider = |settings: &mut Settings| settings.reads = Reads::Anywhere;
     world
@@ -241,7 +241,7 @@ async fn naming_what_is_protected_is_widening_even_below_a_broad_line() {
     let world = World::new();
     let protect = |settings: &mut Settings| settings.protected = ["/home/.ssh".parse().unwrap()].into();
     world.engine.configure(careful(protect, &[("ann", "you", &["@read:/home"])])).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     world
         .engine
         .configure(careful(protect, &[("ann", "you", &["@read:/home", "@read:/home/.ssh/key"])]))
@@ -257,7 +257,7 @@ async fn a_looser_mode_and_a_shorter_list_of_protected_paths_are_widening() {
     let world = World::new();
     let protect = |settings: &mut Settings| settings.protected = ["/p".parse().unwrap()].into();
     world.engine.configure(careful(protect, &[("ann", "you", &["@read:/"])])).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     let mut next = careful(|_| {}, &[("ann", "you", &["@read:/"])]);
     next.agents.get_mut(&id("ann")).unwrap().profile.mode = Mode::Bypass;
     world.engine.configure(next).await.unwrap();
@@ -366,7 +366,7 @@ async fn another_working_directory_kind_or_mode_waits_and_another_name_does_not(
     let world = World::new();
     let first = || careful(|_| {}, &[("ann", "you", &["@read:/"])]);
     world.engine.configure(first()).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     let mut next = first();
     let spec = &mut next.agents.get_mut(&id("ann")).unwrap().profile;
     (spec.working_dir, spec.kind) = ("/elsewhere".parse().unwrap(), bestow::Kind::Cron);
@@ -385,7 +385,7 @@ async fn another_working_directory_kind_or_mode_waits_and_another_name_does_not(
 async fn naming_what_is_sensitive_is_widening_even_below_a_broad_line() {
     let world = World::new();
     world.engine.configure(careful(|_| {}, &[("ann", "you", &["@write:/ws"])])).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     let wider: Agents<'_> = &[("ann", "you", &["@write:/ws", "@write:/ws/.git/hooks"])];
     world.engine.configure(careful(|_| {}, wider)).await.unwrap();
     let bob = world.worker("bob", &[]).await;
@@ -400,7 +400,7 @@ async fn a_longer_list_of_sensitive_names_takes_effect_at_once_on_what_was_passe
     let world = World::new();
     let agents: Agents<'_> = &[("ann", "you", &["@write:/ws"])];
     world.engine.configure(file(agents)).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     let bob = world.worker("bob", &[]).await;
     ann.grant(bob.id(), tag("@write:/ws/Secrets.yaml"), why()).await.unwrap();
     ann.grant(bob.id(), tag("@write:/ws/a"), why()).await.unwrap();
@@ -421,7 +421,7 @@ async fn a_shorter_list_of_sensitive_names_is_widening() {
     let sensitive = |settings: &mut Settings| settings.sensitive = ["*.plan".parse().unwrap()].into();
     world.engine.configure(careful(sensitive, agents)).await.unwrap();
     world.engine.configure(careful(|_| {}, agents)).await.unwrap();
-    let (ann, bob) = (world.engine.agent(&id("ann")).unwrap(), world.worker("bob", &[]).await);
+    let (ann, bob) = (world.engine.agent(id("ann")).unwrap(), world.worker("bob", &[]).await);
     let refused = ann.grant(bob.id(), tag("@write:/ws/key.plan"), why()).await;
     assert!(matches!(refusal(refused), Refusal::Sensitive { .. }));
     world.engine.agree_to_widening(1).await.unwrap();
@@ -441,7 +441,7 @@ async fn a_newer_file_replaces_what_was_held_back() {
 async fn what_a_person_gave_survives_a_reload_that_does_not_speak_of_it() {
     let world = World::new();
     world.engine.configure(file(&[("ann", "you", &["@network"])])).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     world.you().give(ann.id(), tag("@network"), Scope::Always, why()).await.unwrap();
     let bob = world.worker("bob", &[]).await;
     ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
@@ -456,7 +456,7 @@ async fn what_a_person_gave_survives_a_reload_that_does_not_speak_of_it() {
 async fn a_right_that_becomes_one_for_passing_on_cannot_be_used_through_a_friend() {
     let world = World::new();
     world.engine.configure(file(&[("boss", "you", &["@write:/ws"])])).await.unwrap();
-    let boss = world.engine.agent(&id("boss")).unwrap();
+    let boss = world.engine.agent(id("boss")).unwrap();
     let kid = world.worker("kid", &[]).await;
     boss.grant(kid.id(), tag("@write:/ws"), why()).await.unwrap();
     kid.grant(boss.id(), tag("@write:/ws"), why()).await.unwrap();

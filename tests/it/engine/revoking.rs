@@ -109,7 +109,7 @@ async fn a_number_is_never_used_twice() {
 async fn what_stands_in_a_file_is_taken_away_there() {
     let world = World::new();
     world.engine.configure(policy(settings(|_| {}), &[("ann", "you", &["@network"])])).await.unwrap();
-    let ann = world.engine.agent(&id("ann")).unwrap();
+    let ann = world.engine.agent(id("ann")).unwrap();
     let grant = ann.grants().unwrap()[0].clone();
     let Origin::Config(place) = grant.origin.clone() else { panic!() };
     let refused = Refusal::FromFile(grant.id, place);

@@ -17,7 +17,7 @@ async fn a_foreground_agent_asks_its_own_user() {
     let world = World::new();
     let one = world.lead("one", &[]).await;
     world.lead("two", &[]).await;
-    let (_one, _two) = (world.engine.connect(&id("one")).unwrap(), world.engine.connect(&id("two")).unwrap());
+    let (_one, _two) = (world.engine.connect(id("one")).unwrap(), world.engine.connect(id("two")).unwrap());
     world.engine.user_active(&id("two")).await.unwrap();
     one.request(ask("@network")).await.unwrap();
     assert_eq!(route(&world), through("one"));
@@ -30,7 +30,7 @@ async fn a_background_agent_asks_through_the_foreground_agent_whose_user_was_act
     let mut users = Vec::new();
     for lead in ["one", "two", "three"] {
         world.lead(lead, &[]).await;
-        users.push(world.engine.connect(&id(lead)).unwrap());
+        users.push(world.engine.connect(id(lead)).unwrap());
     }
     for lead in ["three", "two"] {
         world.engine.user_active(&id(lead)).await.unwrap();
@@ -49,7 +49,7 @@ async fn a_notice_to_an_agent_is_not_activity_of_its_user() {
     let mut users = Vec::new();
     for lead in ["one", "two"] {
         world.lead(lead, &[]).await;
-        users.push(world.engine.connect(&id(lead)).unwrap());
+        users.push(world.engine.connect(id(lead)).unwrap());
     }
     world.engine.user_active(&id("two")).await.unwrap();
     world.engine.user_active(&id("one")).await.unwrap();
@@ -67,7 +67,7 @@ async fn the_carrier_hears_silently_that_it_carried_and_how_it_ended() {
     let world = World::new();
     let lead = world.lead("lead", &[]).await;
     let worker = world.worker("worker", &[]).await;
-    let _user = world.engine.connect(&id("lead")).unwrap();
+    let _user = world.engine.connect(id("lead")).unwrap();
     let ticket = worker.request(ask("@network")).await.unwrap();
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
     let notices = mail(&lead.mailbox());
@@ -86,8 +86,8 @@ async fn when_a_carrier_goes_the_next_takes_over_then_the_approvers_then_the_que
     let worker = world.worker("worker", &[]).await;
     world.lead("one", &[]).await;
     world.lead("two", &[]).await;
-    let one = world.engine.connect(&id("one")).unwrap();
-    let mut two = world.engine.connect(&id("two")).unwrap();
+    let one = world.engine.connect(id("one")).unwrap();
+    let mut two = world.engine.connect(id("two")).unwrap();
     let mut dashboard = world.you().attend().unwrap();
     world.engine.user_active(&id("one")).await.unwrap();
     let ticket = worker.request(ask("@network")).await.unwrap();
@@ -100,7 +100,7 @@ async fn when_a_carrier_goes_the_next_takes_over_then_the_approvers_then_the_que
     assert!(matches!(dashboard.next().await, Some(Prompt::Ask(request)) if request.id == ticket.id()));
     drop(dashboard);
     assert_eq!(route(&world), [Route::Queue]);
-    let mut late = world.engine.connect(&id("two")).unwrap();
+    let mut late = world.engine.connect(id("two")).unwrap();
     assert!(matches!(late.next().await, Some(Prompt::Ask(request)) if request.id == ticket.id()));
     assert_eq!(ticket.poll(), None);
 }
@@ -114,7 +114,7 @@ async fn where_nobody_may_be_awaited_the_question_is_unavailable_at_once() {
     };
     assert!(gone(worker.request(ask("@network")).await.unwrap().poll().unwrap()));
     world.lead("lead", &[]).await;
-    let user = world.engine.connect(&id("lead")).unwrap();
+    let user = world.engine.connect(id("lead")).unwrap();
     let ticket = worker.request(ask("@network")).await.unwrap();
     assert_eq!(ticket.poll(), None);
     drop(user);
@@ -125,11 +125,11 @@ async fn where_nobody_may_be_awaited_the_question_is_unavailable_at_once() {
 async fn without_people_nothing_ever_waits() {
     let world = World::with(|settings| settings.interaction = Interaction::NonInteractive);
     let lead = world.lead("lead", &[]).await;
-    let _user = world.engine.connect(&id("lead")).unwrap();
+    let _user = world.engine.connect(id("lead")).unwrap();
     assert_eq!(lead.request(ask("@network")).await.unwrap().poll().unwrap().outcome, Outcome::Unavailable);
     let world = World::new();
     let lead = world.lead("lead", &[]).await;
-    let _user = world.engine.connect(&id("lead")).unwrap();
+    let _user = world.engine.connect(id("lead")).unwrap();
     let ticket = lead.request(ask("@network")).await.unwrap();
     let alone = settings(|settings| settings.interaction = Interaction::NonInteractive);
     world.engine.configure(policy(alone, &[])).await.unwrap();
@@ -141,7 +141,7 @@ async fn a_question_never_reaches_another_owner() {
     let world = World::new();
     let worker = world.worker("worker", &[]).await;
     world.agent("spy", "them", Kind::Foreground, &[]).await;
-    let mut spy = world.engine.connect(&id("spy")).unwrap();
+    let mut spy = world.engine.connect(id("spy")).unwrap();
     let mut dashboard = world.approver("them").attend().unwrap();
     world.engine.user_active(&id("spy")).await.unwrap();
     let ticket = worker.request(ask("@network")).await.unwrap();
@@ -157,7 +157,7 @@ async fn whoever_comes_back_gets_every_waiting_question_with_the_same_id() {
     let world = World::new();
     let lead = world.lead("lead", &[]).await;
     let worker = world.worker("worker", &[]).await;
-    let user = world.engine.connect(&id("lead")).unwrap();
+    let user = world.engine.connect(id("lead")).unwrap();
     let mut asked = vec![
         lead.request(ask("@network")).await.unwrap().id(),
         worker.request(ask("@network")).await.unwrap().id(),
@@ -165,7 +165,7 @@ async fn whoever_comes_back_gets_every_waiting_question_with_the_same_id() {
     ];
     drop(user);
     for _ in 0..3 {
-        let mut again = world.engine.connect(&id("lead")).unwrap();
+        let mut again = world.engine.connect(id("lead")).unwrap();
         let mut shown = Vec::new();
         for _ in 0..3 {
             let Some(Prompt::Ask(request)) = again.next().await else { panic!() };
@@ -182,8 +182,8 @@ async fn a_new_connection_closes_the_one_before_and_its_end_changes_nothing() {
     let world = World::new();
     world.lead("lead", &[]).await;
     let worker = world.worker("worker", &[]).await;
-    let mut old = world.engine.connect(&id("lead")).unwrap();
-    let mut new = world.engine.connect(&id("lead")).unwrap();
+    let mut old = world.engine.connect(id("lead")).unwrap();
+    let mut new = world.engine.connect(id("lead")).unwrap();
     assert_eq!(old.next().await, None);
     drop(old);
     let ticket = worker.request(ask("@network")).await.unwrap();
@@ -197,14 +197,14 @@ async fn a_connection_that_nobody_reads_counts_as_gone() {
     let worker = world.worker("worker", &[]).await;
     world.lead("stuck", &[]).await;
     world.lead("other", &[]).await;
-    let _stuck = world.engine.connect(&id("stuck")).unwrap();
+    let _stuck = world.engine.connect(id("stuck")).unwrap();
     world.engine.user_active(&id("stuck")).await.unwrap();
     // Requests are created and cancelled until the queue of the surface is full.
     for _ in 0..512 {
         let ticket = worker.request(ask("@network")).await.unwrap();
         worker.cancel(ticket.id()).await.unwrap();
     }
-    let mut other = world.engine.connect(&id("other")).unwrap();
+    let mut other = world.engine.connect(id("other")).unwrap();
     let ticket = worker.request(ask("@network")).await.unwrap();
     assert_eq!(route(&world), through("other"));
     assert!(matches!(other.next().await, Some(Prompt::Ask(request)) if request.id == ticket.id()));
@@ -214,7 +214,7 @@ async fn a_connection_that_nobody_reads_counts_as_gone() {
 async fn only_foreground_agents_have_users() {
     let world = World::new();
     world.worker("worker", &[]).await;
-    assert_eq!(refusal(world.engine.connect(&id("worker"))), Refusal::NotForeground(id("worker")));
+    assert_eq!(refusal(world.engine.connect(id("worker"))), Refusal::NotForeground(id("worker")));
     assert_eq!(refusal(world.engine.user_active(&id("worker")).await), Refusal::NotForeground(id("worker")));
 }
 
@@ -225,7 +225,7 @@ async fn an_agent_that_becomes_a_background_agent_carries_nothing_any_more() {
     let mut file = policy(settings(|_| {}), &[("lead", "you", &[])]);
     file.agents.get_mut(&id("lead")).unwrap().profile.kind = Kind::Foreground;
     world.engine.configure(file.clone()).await.unwrap();
-    let mut user = world.engine.connect(&id("lead")).unwrap();
+    let mut user = world.engine.connect(id("lead")).unwrap();
     worker.request(ask("@network")).await.unwrap();
     file.agents.get_mut(&id("lead")).unwrap().profile.kind = Kind::Permanent;
     world.engine.configure(file).await.unwrap();

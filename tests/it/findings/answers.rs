@@ -22,7 +22,7 @@ impl Asking {
         let world = World::with(|settings| settings.reads = bestow::Reads::Anywhere);
         bind(&world, holds, &[]).await;
         let there = world.you().attend().unwrap();
-        Asking { ann: world.engine.agent(&id("ann")).unwrap(), you: world.you(), world, _there: there }
+        Asking { ann: world.engine.agent(id("ann")).unwrap(), you: world.you(), world, _there: there }
     }
 
     async fn decision(&self, action: Action) -> Decision {

@@ -31,7 +31,7 @@ async fn bound(engine: &Engine, dir: &str, mode: Mode, rules: Vec<Rule>) -> Agen
     ann.profile.working_dir = dir.parse().unwrap();
     ann.rules = Arc::from(rules);
     engine.configure(file).await.unwrap();
-    engine.agent(&id("ann")).unwrap()
+    engine.agent(id("ann")).unwrap()
 }
 
 /// Creates a directory with files that are denied and files that are not.

@@ -147,7 +147,7 @@ async fn b5_the_permission_state_of_an_agent_is_one_value() {
     policy.agents.get_mut(&id("lead")).unwrap().rules =
         [rule(bestow::Verdict::Deny, 7), rule(bestow::Verdict::Allow, 9)].into();
     world.engine.configure(policy).await.unwrap();
-    let lead = world.engine.agent(&id("lead")).unwrap();
+    let lead = world.engine.agent(id("lead")).unwrap();
     let child =
         lead.create(profile("kid", "you", bestow::Kind::Subagent), &[tag("@write:/ws/a")], why()).await.unwrap();
     world.engine.set_mode(lead.id(), Mode::Plan).await.unwrap();

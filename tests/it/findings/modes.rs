@@ -292,7 +292,7 @@ fn described(mode: Mode, widening: Widening) -> bestow::Policy {
 async fn b5_a_reload_leaves_a_mode_alone_until_its_own_line_changes() {
     let world = World::new();
     world.engine.configure(described(Mode::Default, Widening::Apply)).await.unwrap();
-    let mode = || world.engine.agent(&id("bot")).unwrap().profile().unwrap().mode;
+    let mode = || world.engine.agent(id("bot")).unwrap().profile().unwrap().mode;
     world.engine.set_mode(&id("bot"), Mode::Plan).await.unwrap();
     let mut renamed = described(Mode::Default, Widening::Apply);
     renamed.agents.get_mut(&id("bot")).unwrap().profile.name = Some("Bot".parse().unwrap());
@@ -310,7 +310,7 @@ async fn b5_a_reload_leaves_a_mode_alone_until_its_own_line_changes() {
 async fn b5_no_reload_loosens_a_mode_without_a_person_where_that_is_wanted() {
     let world = World::new();
     world.engine.configure(described(Mode::Default, Widening::Confirm)).await.unwrap();
-    let mode = || world.engine.agent(&id("bot")).unwrap().profile().unwrap().mode;
+    let mode = || world.engine.agent(id("bot")).unwrap().profile().unwrap().mode;
     let held = || world.engine.held_change().unwrap();
     if let Some(first) = held() {
         world.engine.agree_to_widening(first.change).await.unwrap();
@@ -414,7 +414,7 @@ mod command_line {
         let (code, said, _) = run(&["mode", "bot", "auto", "--state", &at]);
         assert_eq!((code, &*said), (Some(0), "bot is judged in mode auto\n"));
         let again = Engine::durable(Settings::default(), &state).await.unwrap();
-        assert_eq!(again.agent(&id("bot")).unwrap().profile().unwrap().mode, Mode::Auto);
+        assert_eq!(again.agent(id("bot")).unwrap().profile().unwrap().mode, Mode::Auto);
         again.shutdown().await;
     }
 }

@@ -28,7 +28,7 @@ async fn bound(world: &World, mode: Mode, holds: &[&str], denies: Option<Operati
     ann.rules = [rule(Verdict::Allow, None)].into_iter().chain(denies).collect::<Vec<_>>().into();
     ann.profile = profile("ann", "you", Kind::Permanent).in_mode(mode);
     world.engine.configure(file).await.unwrap();
-    world.engine.agent(&id("ann")).unwrap()
+    world.engine.agent(id("ann")).unwrap()
 }
 
 fn verdict(agent: &Agent, line: &str) -> Effect {

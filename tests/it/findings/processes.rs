@@ -357,7 +357,7 @@ async fn a_rule_that_comes_later_and_denies_it_ends_it() {
         PolicyFile::new(file).load().unwrap()
     };
     host.engine.configure(policy("")).await.unwrap();
-    let filed = host.engine.agent(&id("filed")).unwrap();
+    let filed = host.engine.agent(id("filed")).unwrap();
     let process = start(&filed, &host.sandbox, "echo ready; cat", &[]).await.unwrap();
     let mut events = host.engine.subscribe();
     let rule = |verdict: &str, operation: &str| {

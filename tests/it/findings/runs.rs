@@ -52,7 +52,7 @@ async fn a_policy_of_one_agents_run_frees_no_other() {
     let world = World::new();
     let holds: &[&str] = &["@write:/ws"];
     world.engine.configure(policy(settings(|_| {}), &[("one", "you", holds), ("other", "you", holds)])).await.unwrap();
-    let [one, other] = [world.engine.agent(&id("one")).unwrap(), world.engine.agent(&id("other")).unwrap()];
+    let [one, other] = [world.engine.agent(id("one")).unwrap(), world.engine.agent(id("other")).unwrap()];
     let you = world.you();
     let write = || Action::write("/ws/Makefile").by_tool("write_file".parse().unwrap());
     let asks = || ToolPolicies {

@@ -35,7 +35,7 @@ async fn neither_an_end_nor_an_edit_of_what_is_for_passing_on_only_makes_anythin
     let world = World::new();
     let lines: &[&str] = &["pass @write:/ws"];
     world.engine.configure(policy(settings(|_| {}), &[("boss", "you", lines)])).await.unwrap();
-    let boss = world.engine.agent(&id("boss")).unwrap();
+    let boss = world.engine.agent(id("boss")).unwrap();
     let friend = world.worker("friend", &["@write:/ws", "@network"]).await;
     friend.grant(boss.id(), tag("@write:/ws/a"), why()).await.unwrap();
     world.you().give_to_pass_on(boss.id(), tag("@network"), Scope::Until(world.after(5)), why()).await.unwrap();

@@ -58,7 +58,7 @@ pub(super) async fn bound(world: &World, mode: Mode, holds: &[&str], rules: &[Ru
     of_file.rules = Arc::from(rules);
     of_file.profile = profile("ann", "you", bestow::Kind::Permanent).in_mode(mode);
     world.engine.configure(file).await.unwrap();
-    world.engine.agent(&id("ann")).unwrap()
+    world.engine.agent(id("ann")).unwrap()
 }
 
 pub(super) async fn decided(agent: &Agent, action: Action) -> Decision {

@@ -66,7 +66,7 @@ async fn kept_from(work: &Path, operation: Operation, no: No) -> (Engine, Agent)
     ann.profile.working_dir = text.parse().unwrap();
     ann.rules = Arc::from(rules);
     engine.configure(file).await.unwrap();
-    let agent = engine.agent(&id("ann")).unwrap();
+    let agent = engine.agent(id("ann")).unwrap();
     let paths = match no {
         No::PolicyDeny => PathPolicy { deny: vec![glob.clone()], ..PathPolicy::default() },
         No::PolicyDefault => PathPolicy { default: Some(Verdict::Deny), ..PathPolicy::default() },
@@ -75,7 +75,7 @@ async fn kept_from(work: &Path, operation: Operation, no: No) -> (Engine, Agent)
     let forbidden = if matches!(no, No::Forbidden) { vec![glob] } else { Vec::new() };
     let policies = ToolPolicies { forbidden, read: paths.clone(), write: paths, ..ToolPolicies::default() };
     let run = agent.explain(&Action::read(text)).unwrap().decision.run;
-    let you = engine.approver(&owner("you"), "ann", "test");
+    let you = engine.approver(owner("you"), "ann", "test");
     you.set_policies(&run, None, policies).await.unwrap();
     if matches!(no, No::Hook) {
         engine.add_hook("guard".parse().unwrap(), Arc::new(Denies(operation))).unwrap();

@@ -79,7 +79,7 @@ async fn what_a_task_is_given_is_its_own_and_no_other_tasks_nor_its_agents() {
     let second = stage.run().await.agent;
     assert!(first.check(PermissionRef::Network).is_held());
     assert_eq!(second.check(PermissionRef::Network), Check::NotHeld);
-    assert_eq!(stage.engine.agent(&id("nightly")).unwrap().check(PermissionRef::Network), Check::NotHeld);
+    assert_eq!(stage.engine.agent(id("nightly")).unwrap().check(PermissionRef::Network), Check::NotHeld);
     assert_eq!(second.check(PermissionRef::write(stage.path("tasks/cron/a/files").as_str())), Check::NotHeld);
 }
 

@@ -260,7 +260,7 @@ async fn by_default_a_task_whose_gate_lacks_something_runs_unchecked_and_its_age
     let (stage, run) = alone(&gate("exit 1", "  permissions: [\"@network\"]"), &[]).await;
     let missing = vec![Permission::Network];
     assert_eq!(run.unwrap().gates, [(task("cron/a"), GateOutcome::Unchecked { missing: missing.clone() })]);
-    let told = mail(&stage.engine.agent(&id("worker")).unwrap().mailbox());
+    let told = mail(&stage.engine.agent(id("worker")).unwrap().mailbox());
     let event = TaskEvent::Gate {
         task: task("cron/a"),
         agent: id("worker"),
@@ -290,7 +290,7 @@ async fn asking() -> (Stage, Tasks, bestow::Connection) {
     let mut stage = Stage::new().await;
     stage.change = |settings| settings.on_missing = OnMissing::Ask;
     stage.agent("lead", Kind::Foreground, &[]).await;
-    let user = stage.engine.connect(&id("lead")).unwrap();
+    let user = stage.engine.connect(id("lead")).unwrap();
     stage.cron("a", &gate("true", "  permissions: [\"@network\"]"), "x");
     let tasks = stage.start().await;
     (stage, tasks, user)
@@ -311,7 +311,7 @@ async fn with_ask_a_person_is_asked_through_the_latest_foreground_agent_and_a_ye
     assert_eq!(run.gates, [(task("cron/a"), GateOutcome::Passed)]);
     assert!(run.agent.check(PermissionRef::Network).is_held());
     assert!(
-        !stage.engine.agent(&id("nightly")).unwrap().check(PermissionRef::Network).is_held(),
+        !stage.engine.agent(id("nightly")).unwrap().check(PermissionRef::Network).is_held(),
         "it is the task's own"
     );
 }

@@ -100,7 +100,7 @@ async fn the_bot_in_twenty_lines_does_what_it_should() {
         let profile = Profile::new(id(name), owner.clone(), kind, dir.parse().unwrap());
         engine.register(profile, InitialGrants::nothing()).await.unwrap();
     }
-    let mut user = engine.connect(&id("lead")).unwrap();
+    let mut user = engine.connect(id("lead")).unwrap();
     let mut command = Command::new("python3");
     command.arg("-c").arg(program).stderr(Stdio::null());
     let mut running = Bot::agent(&engine, &id("bot")).unwrap().spawn(command).unwrap();

@@ -63,7 +63,7 @@ async fn a_connector_that_never_reads_counts_as_gone_and_its_questions_go_on() {
     })
     .await;
     engine.user_active(&id("lead")).await.unwrap();
-    engine.agent(&id("worker")).unwrap().request(ask()).await.unwrap();
+    engine.agent(id("worker")).unwrap().request(ask()).await.unwrap();
     let mut ways = Vec::new();
     while ways.len() < 2 {
         if let Event::Routed { route, .. } = soon("a route", events.next()).await.unwrap().event {
@@ -133,14 +133,14 @@ async fn when_the_engine_closes_the_conversation_ends_and_nothing_more_is_done()
 #[tokio::test]
 async fn an_agent_that_talks_without_end_does_not_cost_its_user_the_questions() {
     let engine = engine().await;
-    let mut user = engine.connect(&id("lead")).unwrap();
-    let lead = engine.agent(&id("lead")).unwrap();
+    let mut user = engine.connect(id("lead")).unwrap();
+    let lead = engine.agent(id("lead")).unwrap();
     let mut shown = 0;
     while lead.say("blah").await.unwrap() == Delivery::Shown {
         shown += 1;
     }
     assert!(shown > 100);
-    engine.agent(&id("worker")).unwrap().request(ask()).await.unwrap();
+    engine.agent(id("worker")).unwrap().request(ask()).await.unwrap();
     for _ in 0..shown {
         assert!(matches!(user.next().await, Some(Prompt::Said { .. })));
     }
@@ -163,7 +163,7 @@ async fn a_user_who_says_nothing_for_long_keeps_the_connection() {
     let mut bot = Wire::open(Bot::connector(&engine, &id("lead")).unwrap());
     bot.read_type("hello").await;
     tokio::time::advance(std::time::Duration::from_secs(86_400)).await;
-    engine.agent(&id("lead")).unwrap().say("still there?").await.unwrap();
+    engine.agent(id("lead")).unwrap().say("still there?").await.unwrap();
     assert_eq!(bot.read().await["text"], "still there?");
 }
 

@@ -31,7 +31,7 @@ async fn heard(events: &mut Subscription, wanted: impl Fn(&Event) -> bool) -> Re
 #[tokio::test]
 async fn a_process_asks_and_gets_its_answer() {
     let engine = engine().await;
-    let mut user = engine.connect(&id("lead")).unwrap();
+    let mut user = engine.connect(id("lead")).unwrap();
     let script = r#"read hello
         echo '{"type":"request_permission","permission":"@network","reason":"to look it up"}'
         read accepted; read updated; read result
@@ -53,14 +53,14 @@ async fn a_process_asks_and_gets_its_answer() {
 async fn a_connector_that_dies_is_noticed_and_its_questions_go_to_the_next() {
     let engine = engine().await;
     let mut events = engine.subscribe();
-    let _second = engine.connect(&id("second")).unwrap();
+    let _second = engine.connect(id("second")).unwrap();
     // The question kills the console with SIGKILL.
     let console = Bot::connector(&engine, &id("lead")).unwrap();
     let mut running = console.spawn(shell("read hello; read question; kill -9 $$")).unwrap();
     heard(&mut events, |event| matches!(event, Event::CarrierConnected { agent } if *agent == id("lead"))).await;
     engine.user_active(&id("lead")).await.unwrap();
     let ticket =
-        engine.agent(&id("worker")).unwrap().request(PermissionRequest::new(write("/ws/a"), "why")).await.unwrap();
+        engine.agent(id("worker")).unwrap().request(PermissionRequest::new(write("/ws/a"), "why")).await.unwrap();
     heard(&mut events, |event| matches!(event, Event::Routed { route: Route::Carrier(to), .. } if *to == id("lead")))
         .await;
     heard(&mut events, |event| matches!(event, Event::CarrierDisconnected { agent } if *agent == id("lead"))).await;
@@ -118,12 +118,12 @@ async fn a_program_that_is_not_there_is_told_at_once() {
 #[tokio::test]
 async fn a_question_of_an_agent_whose_bot_died_is_answered_all_the_same() {
     let engine = engine().await;
-    let mut user = engine.connect(&id("lead")).unwrap();
+    let mut user = engine.connect(id("lead")).unwrap();
     let ask = r#"echo '{"type":"request_permission","permission":"@network","reason":"before I die"}'; read a; read b"#;
     let mut running = Bot::agent(&engine, &id("worker")).unwrap().spawn(shell(ask)).unwrap();
     let Some(Prompt::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
     soon("the exit", running.wait()).await;
-    let ticket = engine.agent(&id("worker")).unwrap().ticket(request.id).unwrap();
+    let ticket = engine.agent(id("worker")).unwrap().ticket(request.id).unwrap();
     let you = engine.approver("you", "ann", "test");
     you.answer(request.id, Answer::allow()).await.unwrap();
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);

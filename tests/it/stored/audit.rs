@@ -204,9 +204,9 @@ async fn a_cut_brings_nothing_back_that_was_revoked_in_records_that_can_be_read(
         assert_eq!((again.kept, again.again.len()), (cut.kept, cut.again.len()));
         let after = world_at(Arc::new(journal()), clock, |_| {}).await;
         for name in ["ann", "bob"] {
-            assert_eq!(check(&after.engine.agent(&id(name)).unwrap(), "@network"), Check::NotHeld, "{name}");
+            assert_eq!(check(&after.engine.agent(id(name)).unwrap(), "@network"), Check::NotHeld, "{name}");
         }
-        assert!(after.engine.agent(&id("gone")).is_err());
-        assert!(after.engine.agent(&id("late")).is_err(), "what was given there is not given");
+        assert!(after.engine.agent(id("gone")).is_err());
+        assert!(after.engine.agent(id("late")).is_err(), "what was given there is not given");
     }
 }

@@ -85,7 +85,7 @@ fn eve(engine: &Engine) -> Approver {
 }
 
 async fn decided(engine: &Engine, command: &str) -> Authorization {
-    engine.agent(&id("lead")).unwrap().authorize(Action::command(command)).await.unwrap()
+    engine.agent(id("lead")).unwrap().authorize(Action::command(command)).await.unwrap()
 }
 
 async fn asked(engine: &Engine, command: &str) -> Ticket {
@@ -160,7 +160,7 @@ async fn a_widening_that_waited_for_a_person_waits_after_a_cut() {
             place.save(policy);
             let engine = place.engine().await;
             let (mode, denied) =
-                (engine.agent(&id("lead")).unwrap().profile().unwrap().mode, is_denied(&engine, "git push").await);
+                (engine.agent(id("lead")).unwrap().profile().unwrap().mode, is_denied(&engine, "git push").await);
             let found = (mode == Mode::Plan || denied, engine.held_change().unwrap().is_some());
             engine.shutdown().await;
             found
@@ -185,7 +185,7 @@ async fn a_widening_that_waited_waits_although_the_record_of_that_setting_is_gon
     let reopened = async |policy: &str| {
         place.save(policy);
         let engine = place.engine().await;
-        let lead = engine.agent(&id("lead"));
+        let lead = engine.agent(id("lead"));
         let (there, waits) = (lead.is_ok(), engine.held_change().unwrap());
         if let (true, Some(waits)) = (there, &waits) {
             drop(asked(&engine, "npm run build").await);

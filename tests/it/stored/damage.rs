@@ -53,7 +53,7 @@ async fn cut_short_anywhere_it_is_a_prefix_of_whole_steps() {
         world.worker("new", &["@events"]).await;
         world.engine.shutdown().await;
         let again = open(&copy).await.unwrap_or_else(|why| panic!("cut at {length}, again: {why}"));
-        assert!(again.engine.agent(&id("new")).is_ok(), "cut at {length}");
+        assert!(again.engine.agent(id("new")).is_ok(), "cut at {length}");
         assert!(lawful(&again));
         again.engine.shutdown().await;
         audit::verify_on(copy, STATE, None).unwrap();

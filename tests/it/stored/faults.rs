@@ -222,7 +222,7 @@ async fn after_a_short_write_the_next_record_stands_by_itself() {
     world.you().give(ann.id(), tag("@network"), Scope::Always, why()).await.unwrap();
     world.engine.shutdown().await;
     let after = open(&disk).await.unwrap();
-    let ann = after.engine.agent(&id("ann")).unwrap();
+    let ann = after.engine.agent(id("ann")).unwrap();
     assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::Held, Check::NotHeld));
 }
 
@@ -249,7 +249,7 @@ async fn on_a_full_disk_nothing_is_given_and_what_is_taken_away_is_stored_from_t
     assert_eq!(check(&ann, "@write:/b"), Check::Held, "with room it goes on by itself");
     world.engine.shutdown().await;
     let after = open(&after).await.unwrap();
-    let ann = after.engine.agent(&id("ann")).unwrap();
+    let ann = after.engine.agent(id("ann")).unwrap();
     assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::NotHeld, Check::NotHeld));
     assert_eq!((check(&ann, "@write:/a"), check(&ann, "@write:/b")), (Check::Held, Check::NotHeld));
 }

@@ -40,8 +40,8 @@ async fn live(small: &Path) {
     save(policy.path(), "\"@network\", \"@events\"", "");
     let engine = Engine::open_durable(policy.path().join("agents.toml"), &state).await.unwrap();
     let mut events = engine.subscribe();
-    let ann = engine.agent(&id("ann")).unwrap();
-    let you = engine.approver(&owner("you"), "ann", "test");
+    let ann = engine.agent(id("ann")).unwrap();
+    let you = engine.approver(owner("you"), "ann", "test");
     let kept = you.give(&id("ann"), tag("@write:/kept"), Scope::Always, why()).await.unwrap();
     // An attacker fills the disk to the last byte.
     let mut filler = fs::File::create(small.join("filler")).unwrap();
@@ -82,7 +82,7 @@ async fn live(small: &Path) {
     drop((ann, you, engine));
     audit::verify(&state, None).unwrap();
     let again = Engine::durable(bestow::Settings::default(), &state).await.unwrap();
-    let ann = again.agent(&id("ann")).unwrap();
+    let ann = again.agent(id("ann")).unwrap();
     let kept = (0..given).all(|number| ann.check(PermissionRef::write(&format!("/given/{number}"))) == Check::Held);
     assert!(kept, "everything that was acknowledged is there");
     assert_eq!((ann.check(PermissionRef::write("/kept")), check(&ann, "@network")), (Check::NotHeld, Check::NotHeld));

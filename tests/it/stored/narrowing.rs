@@ -68,7 +68,7 @@ async fn a_changed_file_takes_at_once_what_it_takes_and_gives_nothing_while_the_
         let disk = FakeDisk::new();
         let world = open(&disk).await.unwrap();
         world.engine.configure(before()).await.unwrap();
-        let ann = world.engine.agent(&id("ann")).unwrap();
+        let ann = world.engine.agent(id("ann")).unwrap();
         let all = vec!["ann".to_owned(), "bob".to_owned()];
         let expected = (Check::Held, Check::NotHeld, Check::Held, bestow::Effect::Allow, all);
         assert_eq!(view(&world, &ann), expected, "{failing}");
@@ -84,7 +84,7 @@ async fn a_changed_file_takes_at_once_what_it_takes_and_gives_nothing_while_the_
             continue;
         }
         let later = open(&disk.copy()).await.unwrap();
-        let ann_later = later.engine.agent(&id("ann")).unwrap();
+        let ann_later = later.engine.agent(id("ann")).unwrap();
         // The next engine gets its settings from the host, so it does not protect the path.
         let expected = (Check::NotHeld, Check::NotHeld, Check::Held, bestow::Effect::Deny, vec!["ann".to_owned()]);
         assert_eq!(view(&later, &ann_later), expected, "and stored, so that the next engine knows it, too");

@@ -234,7 +234,7 @@ async fn a_connection_shows_each_question_once_and_only_when_it_is_stored() {
     let (_lead, ann) = (world.lead("lead", &[]).await, world.worker("ann", &[]).await);
     let first = ann.request(ask("@network")).await.unwrap();
     store.hold();
-    let mut user = world.engine.connect(&id("lead")).unwrap();
+    let mut user = world.engine.connect(id("lead")).unwrap();
     let second = begun(ann.request(ask("@events"))).await;
     let nothing = tokio::time::timeout(std::time::Duration::ZERO, user.next()).await;
     assert!(nothing.is_err(), "{nothing:?}");

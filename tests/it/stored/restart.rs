@@ -31,9 +31,9 @@ async fn agents_grants_questions_and_denials_come_back_under_their_names() {
 
     let after = again(&store, before).await;
     assert_eq!(after.view(), view);
-    let (ann, bob) = (after.engine.agent(&id("ann")).unwrap(), after.engine.agent(&id("bob")).unwrap());
+    let (ann, bob) = (after.engine.agent(id("ann")).unwrap(), after.engine.agent(id("bob")).unwrap());
     assert_eq!((check(&ann, "@write:/ws/x"), check(&bob, "@network")), (Check::Held, Check::Held));
-    assert!(after.engine.agent(&id("gone")).is_err());
+    assert!(after.engine.agent(id("gone")).is_err());
     let ticket = bob.ticket(waiting.id()).unwrap();
     assert_eq!((ticket.poll(), ticket.code()), (None, waiting.code()));
     let again = bob.request(ask("@events")).await.unwrap();
@@ -62,11 +62,11 @@ async fn a_client_that_reconnects_gets_its_questions_again_with_the_same_names()
     let before = world(store.clone()).await;
     before.lead("lead", &[]).await;
     let ann = before.worker("ann", &[]).await;
-    let user = before.engine.connect(&id("lead")).unwrap();
+    let user = before.engine.connect(id("lead")).unwrap();
     let ticket = ann.request(ask("@network")).await.unwrap();
     let after = again(&store, before).await;
     drop(user);
-    let mut user = after.engine.connect(&id("lead")).unwrap();
+    let mut user = after.engine.connect(id("lead")).unwrap();
     let Some(Prompt::Ask(request)) = user.next().await else { panic!("no question") };
     assert_eq!(request.id, ticket.id());
 }
@@ -82,7 +82,7 @@ async fn what_was_for_a_session_ends_with_its_run_and_what_rested_on_it_with_it(
     let run = |world: &World| world.engine.grants().unwrap().iter().find_map(|grant| grant.run.clone());
     let first = run(&before).unwrap();
     let after = again(&store, before).await;
-    let (ann, bob) = (after.engine.agent(&id("ann")).unwrap(), after.engine.agent(&id("bob")).unwrap());
+    let (ann, bob) = (after.engine.agent(id("ann")).unwrap(), after.engine.agent(id("bob")).unwrap());
     assert_eq!((check(&ann, "@network"), check(&bob, "@network")), (Check::NotHeld, Check::NotHeld));
     assert_eq!((check(&ann, "@events"), check(&bob, "@write:/ws")), (Check::Held, Check::HeldOnce));
     after.you().give(ann.id(), tag("@network"), Scope::Session, why()).await.unwrap();
@@ -99,7 +99,7 @@ async fn what_is_over_by_then_is_over() {
     before.engine.shutdown().await;
     before.clock.advance(Duration::from_secs(301));
     let after = world_at(store.clone(), before.clock, |_| {}).await;
-    let ann = after.engine.agent(&id("ann")).unwrap();
+    let ann = after.engine.agent(id("ann")).unwrap();
     assert_eq!(check(&ann, "@network"), Check::NotHeld);
     assert_eq!(ann.ticket(ticket.id()).unwrap().poll().unwrap().outcome, Outcome::Expired);
 }
@@ -116,7 +116,7 @@ async fn a_clock_that_was_set_back_extends_nothing() {
     before.engine.shutdown().await;
     let set_back = Arc::new(ManualClock::at(Timestamp::from_millis(5)));
     let after = world_at(store.clone(), set_back.clone(), |_| {}).await;
-    let ann = after.engine.agent(&id("ann")).unwrap();
+    let ann = after.engine.agent(id("ann")).unwrap();
     assert_eq!(check(&ann, "@network"), Check::Held);
     assert!(START <= after.engine.now().unwrap());
     set_back.advance(Duration::from_millis(99));
@@ -163,7 +163,7 @@ async fn an_agent_that_came_back_is_taken_and_not_made_again() {
         .register(crate::support::profile("ann", "you", Kind::Cron), bestow::InitialGrants::nothing())
         .await;
     assert!(matches!(refusal(twice), bestow::Refusal::AgentExists(_)));
-    assert_eq!(check(&after.engine.agent(&id("ann")).unwrap(), "@network"), Check::Held);
+    assert_eq!(check(&after.engine.agent(id("ann")).unwrap(), "@network"), Check::Held);
 }
 
 #[tokio::test]
@@ -200,7 +200,7 @@ async fn guards_end_with_their_run_and_say_nothing_about_the_next() {
     before.you().set_policies(&run, None, ToolPolicies { write, ..ToolPolicies::default() }).await.unwrap();
     assert_eq!(decided(&ann).verdict(), Verdict::Deny);
     let after = again(&store, before).await;
-    let ann = after.engine.agent(&id("ann")).unwrap();
+    let ann = after.engine.agent(id("ann")).unwrap();
     assert_ne!(decided(&ann).run, run);
     assert_eq!(refusal(after.you().guards(&run)), Refusal::UnknownRun(run));
     assert_eq!(decided(&ann).verdict(), Verdict::Allow);
@@ -220,7 +220,7 @@ async fn a_ticket_of_an_engine_that_ended_says_that_the_question_goes_on() {
     assert_eq!(one.poll(), Some(told));
     assert_eq!(other.resolution().await.outcome, Outcome::Denied, "what was answered was answered");
     let after = world_at(store.clone(), before.clock, |_| {}).await;
-    let again = after.engine.agent(&id("ann")).unwrap().ticket(one.id()).unwrap();
+    let again = after.engine.agent(id("ann")).unwrap().ticket(one.id()).unwrap();
     assert_eq!(again.poll(), None);
     after.you().answer(one.id(), bestow::Answer::allow()).await.unwrap();
     assert_eq!(again.resolution().await.outcome, Outcome::Granted);

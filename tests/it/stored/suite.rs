@@ -100,7 +100,7 @@ async fn replaying_the_events_rebuilds_the_state() {
         drop(world);
         let world = ground.engine().await;
         assert_eq!(world.view(), before, "{name}");
-        let bob = world.engine.agent(&id("bob")).unwrap();
+        let bob = world.engine.agent(id("bob")).unwrap();
         assert_eq!((check(&bob, "@write:/c"), check(&bob, "@network")), (Check::Held, Check::NotHeld), "{name}");
         let waits = world.engine.pending().unwrap().remove(0).request.id;
         world.you().answer(waits, Answer::allow()).await.unwrap();

@@ -25,7 +25,7 @@ async fn a_command_in_the_sandbox_has_all_of_a_directory_but_what_was_refused() 
     let profile = Profile::new(id("ann"), owner("you"), Kind::Permanent, at.parse().unwrap());
     let right = tag(&format!("@write:{at}"));
     let agent = engine.register(profile.in_mode(Mode::Untrusted), InitialGrants::of([right.clone()])).await.unwrap();
-    let you = engine.approver(&owner("you"), "ann", "test");
+    let you = engine.approver(owner("you"), "ann", "test");
     let _there = you.attend().unwrap();
     engine.add_hook("asks".parse().unwrap(), Arc::new(Asks)).unwrap();
     for refused in [Action::write("refused"), Action::read("secret")] {
@@ -35,7 +35,7 @@ async fn a_command_in_the_sandbox_has_all_of_a_directory_but_what_was_refused() 
     }
     engine.set_mode(agent.id(), Mode::Bypass).await.unwrap();
     let sandbox = Sandbox::with_helper(crate::support::BESTOW);
-    agent.exec(&sandbox, Command::new("sh").arg("x.sh"), &[right.clone()]).await.unwrap();
+    agent.exec(&sandbox, Command::new("sh").arg("x.sh"), std::slice::from_ref(&right)).await.unwrap();
     assert_eq!(fs::read_to_string(work.join("refused")).unwrap(), "kept");
     assert_eq!(fs::read_to_string(work.join("out")).unwrap(), "");
     assert_eq!(fs::read_to_string(work.join("b")).unwrap(), "y\n");

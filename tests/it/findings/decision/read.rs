@@ -22,7 +22,7 @@ async fn on_disk(mode: Mode, rules: &[Rule]) -> (tempfile::TempDir, Engine, Agen
     of_file.profile = bestow::Profile::new(id("ann"), "you".parse().unwrap(), Kind::Permanent, stands).in_mode(mode);
     of_file.rules = Arc::from(rules);
     engine.configure(file).await.unwrap();
-    let agent = engine.agent(&id("ann")).unwrap();
+    let agent = engine.agent(id("ann")).unwrap();
     let profile = agent.sandbox_profile(&[tag("@network")]).unwrap();
     (directory, engine, agent, profile)
 }

@@ -101,7 +101,7 @@ async fn what_is_denied_below_a_root_is_not_open_in_the_sandbox_of_a_host() {
     of_file.rules = [rule(Verdict::Deny, None, Some("/ws/secrets/**"))].into();
     of_file.profile = profile("ann", "you", Kind::Permanent).in_mode(Mode::OnFailure);
     world.engine.configure(file).await.unwrap();
-    let agent = world.engine.agent(&id("ann")).unwrap();
+    let agent = world.engine.agent(id("ann")).unwrap();
     let _there = world.you().attend().unwrap();
     let keeping = |paths: &[&str]| {
         let mut facts = facts(&["/ws"]);

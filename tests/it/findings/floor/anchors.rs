@@ -50,7 +50,7 @@ impl Ground {
     }
 
     fn named(&self, name: &str) -> Agent {
-        self.engine.agent(&id(name)).unwrap()
+        self.engine.agent(id(name)).unwrap()
     }
 
     async fn pass_on(&self, from: &str, to: &str, below: &str) -> Result<(), Error> {
@@ -71,7 +71,7 @@ impl Ground {
         assert_ne!(agent.verdict(&Action::write(&path)).unwrap(), Verdict::Allow, "{name} {below}");
         assert!(agent.exec_scope(&[tag(&self.right(below))]).is_err(), "{name} runs a command with {below}");
         assert!(agent.spend(&tag(&self.right(below))).await.is_err(), "{name} spends {below}");
-        let on = self.engine.agent(&id(if name == "c" { "b" } else { "c" })).unwrap();
+        let on = self.engine.agent(id(if name == "c" { "b" } else { "c" })).unwrap();
         assert!(agent.grant(on.id(), tag(&self.right(below)), why()).await.is_err(), "{name} passes on {below}");
         let chain = agent.why(&tag(&self.right(below))).unwrap();
         assert!(chain.iter().any(|link| matches!(link, ProvenanceStep::Replaced(_))), "{chain:?}");

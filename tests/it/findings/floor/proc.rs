@@ -102,7 +102,7 @@ async fn a_line_of_a_file_that_names_a_process_opens_it_to_nobody() {
     let agents = [(id("a"), spec)].into();
     let policy = bestow::Policy { settings: Settings::default(), agents, left_out: Vec::new() };
     engine.configure(policy).await.unwrap();
-    let agent = engine.agent(&id("a")).unwrap();
+    let agent = engine.agent(id("a")).unwrap();
     assert_eq!(agent.check(PermissionRef::read(&path)), Check::NotHeld);
     reaches_nothing_at(&agent, &path).await;
 }

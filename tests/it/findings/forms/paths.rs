@@ -48,7 +48,7 @@ impl Ground {
         ann.profile.working_dir = work.parse().unwrap();
         ann.rules = Arc::from(rules);
         engine.configure(file).await.unwrap();
-        let agent = engine.agent(&id("ann")).unwrap();
+        let agent = engine.agent(id("ann")).unwrap();
         Ground { _place: place, _engine: engine, work, agent }
     }
 }
@@ -367,7 +367,7 @@ async fn a_comparison_of_what_nobody_can_tell_does_not_happen_by_itself() {
     ann.profile = profile("ann", "you", Kind::Permanent).in_mode(Mode::Default);
     ann.profile.working_dir = ground.work.parse().unwrap();
     engine.configure(file).await.unwrap();
-    let agent = engine.agent(&id("ann")).unwrap();
+    let agent = engine.agent(id("ann")).unwrap();
     for line in [
         "git diff x \"$F\"",
         "git diff \"$F\" x",

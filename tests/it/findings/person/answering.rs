@@ -128,7 +128,7 @@ async fn no_order_at_all_is_heard_from_below_the_engine() {
     let place = Place::new();
     let engine = place.engine().await;
     let ticket =
-        engine.agent(&id("bob")).unwrap().request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
+        engine.agent(id("bob")).unwrap().request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
     let by: bestow::ApproverId = "ann".parse().unwrap();
     let answer = |verdict| AdminCommand::Answer {
         request: ticket.code().to_string(),
@@ -216,7 +216,7 @@ async fn a_child_that_the_host_says_is_a_persons_is_heard_and_its_orphans_are_no
     let place = Place::new();
     let engine = place.engine().await;
     let ticket =
-        engine.agent(&id("bob")).unwrap().request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
+        engine.agent(id("bob")).unwrap().request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
     let script = "read -r go; (exec \"$0\" approve \"$1\" --state \"$2\" --as ann)";
     let mut shell = Child::new("/bin/sh");
     shell.args(["-c", script, BESTOW, &ticket.code().to_string()]).arg(&place.state);

@@ -89,7 +89,7 @@ async fn deny_rules_and_globs_about_paths_meet_a_tool_of_any_name() {
     }]
     .into();
     world.engine.configure(file).await.unwrap();
-    let lead = world.engine.agent(&id("lead")).unwrap();
+    let lead = world.engine.agent(id("lead")).unwrap();
     for name in ["write_file", "Write", "foo", "apply_patch", "MultiEdit"] {
         for input in [
             json!({ "file_path": "/ws/secret/a" }),

@@ -133,7 +133,7 @@ async fn it_holds_for_agents_of_its_owner_until_whoever_declared_it_takes_it_bac
     let mut events = world.engine.subscribe();
     let needs = |name: &str| tools([tool("deploy", Operation::Tool).needing(tag(&format!("@tool:{name}")))]);
     let (ann, eve) = (world.worker("ann", &[]).await, world.agent("eve", "them", Kind::Subagent, &[]).await);
-    let bob = world.engine.approver(&owner("you"), "bob", "stdio");
+    let bob = world.engine.approver(owner("you"), "bob", "stdio");
     world.you().declare(needs("a")).await.unwrap();
     bob.declare(needs("b")).await.unwrap();
     assert_eq!(
@@ -179,7 +179,7 @@ async fn a_yes_from_before_a_declaration_does_not_carry_what_it_adds() {
 async fn it_survives_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let open = || bestow::Engine::durable(bestow::Settings::default(), directory.path());
-    let you = |engine: &bestow::Engine| engine.approver(&owner("you"), "ann", "stdio");
+    let you = |engine: &bestow::Engine| engine.approver(owner("you"), "ann", "stdio");
     let declared = tools([tool("notes/save", Operation::Write).path(field("file|path")).needing(tag("@tool:notes"))]);
     let engine = open().await.unwrap();
     engine

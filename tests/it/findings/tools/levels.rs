@@ -68,7 +68,7 @@ async fn a_rule_of_a_file_means_just_this_tool() {
                  [[tools]]\nname = \"github/list\"\noperation = \"tool\"\n";
     let world = World::new();
     world.engine.configure(Place::with(&format!("{}{rules}", one_agent(""))).load().unwrap()).await.unwrap();
-    let lead = world.engine.agent(&id("lead")).unwrap();
+    let lead = world.engine.agent(id("lead")).unwrap();
     for (name, expected) in [
         ("github/issues", Verdict::Deny),
         ("github/list", Verdict::Allow),

@@ -52,7 +52,7 @@ async fn a_tool_of_the_file_goes_before_one_of_the_host_program_and_a_built_in_o
     world.engine.configure(with(write)).await.unwrap();
     let other = bestow::Tool::new("Write".parse().unwrap(), Operation::Read).path("file_path".parse().unwrap());
     world.engine.declare_tools(bestow::Tools::new([other]).unwrap()).unwrap();
-    let lead = world.engine.agent(&id("lead")).unwrap();
+    let lead = world.engine.agent(id("lead")).unwrap();
     let explained = lead.explain(&call("Write", &json!({ "target": "a", "file_path": "b" }))).unwrap();
     assert_eq!(&*explained.decision.action.resource, "/work/a");
     assert_eq!(explained.decision.missing, crate::support::tags(&["@write:/work/a", "@tool:write"]));
