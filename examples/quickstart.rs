@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let given = lead.grant(worker.id(), Permission::Events, "watch what happens").await?;
     assert!(worker.check(PermissionRef::Events).is_held());
     for grant in given {
-        lead.revoke(grant, None).await?; // whatever rested on it falls with it
+        lead.revoke(grant, None).await?; // every grant that depends on it ends too
     }
     assert!(!worker.check(PermissionRef::Events).is_held());
     Ok(())

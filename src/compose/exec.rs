@@ -73,8 +73,8 @@ impl Agent {
     }
 
     /// Runs `command` like [`Agent::exec`], with the [workspace](Agent::workspace) of this agent as the only place that
-    /// it can write. An agent without a workspace runs it read-only. This is the call for an ordinary command: it always
-    /// runs confined.
+    /// it can write. An agent without a workspace runs it read-only. This is the call for an ordinary command. It
+    /// always runs confined.
     ///
     /// ```no_run
     /// # async fn example(worker: bestow::Agent) -> Result<(), Box<dyn std::error::Error>> {

@@ -195,7 +195,7 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// Everything one file says, parsed, validated and with real paths.
+/// The content of one policy file, parsed, validated and with canonical paths.
 ///
 /// ```
 /// use bestow::{AgentPolicy, Kind, Policy, Profile, Settings};

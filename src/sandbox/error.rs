@@ -44,7 +44,8 @@ impl fmt::Display for ProfileError {
                 let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", Escaped(path.as_str()))).collect();
                 write!(
                     f,
-                    "the agent may write {}, and not its working directory: name what the command writes with `Agent::exec`",
+                    "the agent may write {}, and not its working directory: name what the command writes with \
+                     `Agent::exec`",
                     paths.join(", ")
                 )
             }

@@ -300,7 +300,7 @@ impl Plan<'_> {
         let is_this = std::env::current_exe().is_ok_and(|this| this == *helper);
         let remedy =
             if is_this { format!("; if `{}` is its own helper, {ENTER_FIRST}", helper.display()) } else { "".into() };
-        unavailable(&format!("the sandbox did not come to stand{why}{remedy}"))
+        unavailable(&format!("the sandbox could not be started{why}{remedy}"))
     }
 
     /// Starts the egress proxy at the listener that the helper opened in its network, if the profile needs one.

@@ -26,7 +26,7 @@ const OPENINGS: [&str; 17] = [
 ];
 
 /// The names that have a standard term instead. `docs/glossary.md` has the terms.
-const GONE: [&str; 22] = [
+const GONE: [&str; 21] = [
     "struct Considered",
     "struct Judgement",
     "struct Heard",
@@ -46,7 +46,6 @@ const GONE: [&str; 22] = [
     "struct WayOut",
     "enum ToPerson",
     "enum Want",
-    "enum Manner",
     "mod edge",
     "mod seam",
 ];

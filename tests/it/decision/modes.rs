@@ -210,8 +210,8 @@ async fn may(mode: Mode) -> Vec<(String, Effect)> {
     all
 }
 
-/// Returns true if `new` allows no more than `now`. `Allow` allows most and `Deny` least. `Ask` and `Confined` each allow
-/// more than the other in some respect.
+/// Returns true if `new` allows no more than `now`. `Allow` allows most and `Deny` least. `Ask` and `Confined` each
+/// allow more than the other in some respect.
 fn is_no_more(new: Effect, now: Effect) -> bool {
     new == now || now == Effect::Allow || new == Effect::Deny
 }
