@@ -56,7 +56,10 @@ pub(crate) fn verdict(told: &[Event], place: &Place, lead: &Exit, scripted: bool
                 if by.as_str() == "writer" && why.contains("does not hold"))
             }),
         ),
-        ("every grant that depended on a revoked one ended with it", any(&fell_with_its_support) && !place.has("assets/late.svg")),
+        (
+            "every grant that depended on a revoked one ended with it",
+            any(&fell_with_its_support) && !place.has("assets/late.svg"),
+        ),
         (
             "agents.toml was edited and took effect",
             any(&|event| {

@@ -103,8 +103,8 @@ impl Running {
         self.exit.insert(exit).clone()
     }
 
-    /// Says goodbye, closes the input of the process, waits for at most [`Limits::grace`], and kills the process if it
-    /// still runs.
+    /// Says goodbye, closes the input of the process, waits for at most [`Limits::grace`](super::Limits::grace), and
+    /// kills the process if it still runs.
     pub async fn stop(mut self) -> Exit {
         self.stop.take();
         self.wait().await
