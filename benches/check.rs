@@ -1,5 +1,5 @@
 //! Measures a permission check of the engine beside hand-written limits and a naive one, in one run:
-//! `cargo bench --bench check`.
+//! `cargo bench -p bestow-benches --bench check`.
 #![allow(missing_docs, reason = "criterion's macros make functions without documentation")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a bench may stop")]
 

@@ -1,5 +1,5 @@
 //! Measures the evaluation of an action: with rules and saved decisions, for one agent and among many, with paths as
-//! written and with paths resolved on the disk. Run: `cargo bench --bench decide`.
+//! written and with paths resolved on the disk. Run: `cargo bench -p bestow-benches --bench decide`.
 #![allow(missing_docs, reason = "criterion's macros make functions without documentation")]
 #![allow(clippy::unreachable, clippy::unwrap_used, reason = "a bench may stop")]
 

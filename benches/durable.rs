@@ -1,5 +1,5 @@
 //! Measures the cost of persisting events, beside raw syncs of the same disk and beside SQLite, in one run:
-//! `cargo bench --bench durable`.
+//! `cargo bench -p bestow-benches --bench durable`.
 #![allow(missing_docs, reason = "a bench is its own document")]
 #![allow(
     clippy::unwrap_used,

@@ -1,6 +1,6 @@
 //! Measures the allocations of a check, the memory of a million agents, and the delay that a constant writer causes a
 //! reader:
-//! `cargo bench --bench footprint`. Prints a table. It makes no assertions about time.
+//! `cargo bench -p bestow-benches --bench footprint`. Prints a table. It makes no assertions about time.
 #![allow(missing_docs, reason = "a bench has no reader but its author and the next one")]
 #![allow(
     clippy::unwrap_used,

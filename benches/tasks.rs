@@ -1,4 +1,4 @@
-//! Measures the cost of ten thousand scheduled tasks: `cargo bench --features schedule --bench tasks`.
+//! Measures the cost of ten thousand scheduled tasks: `cargo bench -p bestow-benches --bench tasks`.
 #![allow(missing_docs, reason = "criterion's macros make functions without documentation")]
 #![allow(
     clippy::unwrap_used,

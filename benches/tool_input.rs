@@ -1,5 +1,5 @@
 //! Measures the time that an input of an undeclared tool can hold up the engine: the worst known inputs, within its
-//! limits and beyond them. Run: `cargo bench --bench tool_input`.
+//! limits and beyond them. Run: `cargo bench -p bestow-benches --bench tool_input`.
 #![allow(clippy::disallowed_methods, reason = "a bench looks at the clock")]
 #![allow(clippy::unwrap_used, reason = "a bench may stop")]
 

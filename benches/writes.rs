@@ -1,4 +1,5 @@
-//! Measures the cost of a grant, a revocation and a routed request in memory: `cargo bench --bench writes`.
+//! Measures the cost of a grant, a revocation and a routed request in memory:
+//! `cargo bench -p bestow-benches --bench writes`.
 #![allow(missing_docs, reason = "criterion's macros make functions without documentation")]
 #![allow(
     clippy::unwrap_used,

@@ -25,7 +25,7 @@ macro_rules! version {
             use $bestow::{
                 Access, Action, Agent, AgentId, AgentPolicy, Answer, AsWritten, Authorization, BaseRight,
                 CommandPattern, DiskPaths, Engine, Hold, Kind, OwnerId, PathGlob, Paths, Permission, Place, Policy,
-                Profile, Reach, Reads, Right, Rule, SanitizedPath, Scope, Settings, SystemClock, Verdict, PermissionRef,
+                Profile, Reach, Reads, Right, Rule, SanitizedPath, Scope, Settings, SystemClock, Verdict,
             };
 
             use super::*;
@@ -142,6 +142,9 @@ macro_rules! version {
 }
 
 version!(old, before, {
+    // The older commits have another name for it.
+    use before::Want as PermissionRef;
+
     fn without_limits(_: &mut Settings) {}
 
     fn empty(verdict: Verdict, place: Place) -> Rule {
@@ -149,6 +152,8 @@ version!(old, before, {
     }
 });
 version!(new, now, {
+    use now::PermissionRef;
+
     fn without_limits(settings: &mut Settings) {
         (settings.max_facts_per_minute, settings.max_changes_per_minute) = (u32::MAX, u32::MAX);
     }
