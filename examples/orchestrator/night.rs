@@ -7,8 +7,8 @@ use bestow::{
 
 use super::{Result, place::Place, teller::Teller};
 
-/// Starts the scheduled tasks. A real host would give each prompt to a model with the tools of the agent. This one needs
-/// no model.
+/// Starts the scheduled tasks. A real host would give each prompt to a model with the tools of the agent. This example
+/// needs no model.
 pub(crate) async fn start(engine: &Engine) -> Result<Tasks> {
     let carry_out = |run: TaskRun| async move {
         println!("     {:>8} | {}", run.agent.id().as_str(), run.prompt);
