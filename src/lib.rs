@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod command;
 mod compose;
 #[cfg(feature = "config")]
 mod config;
@@ -29,6 +28,8 @@ mod watch;
 
 /// The attribute macro for implementations of [`Hook`] and the other traits with async methods.
 pub use async_trait::async_trait;
+/// The classifier of command lines and tool calls.
+pub use bestow_command as command;
 #[cfg(any(feature = "config", feature = "journal"))]
 pub use compose::OpenError;
 #[cfg(feature = "config")]
@@ -55,15 +56,15 @@ pub use model::{
     InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidField, InvalidGlob, InvalidGrantId, InvalidId,
     InvalidLimit, InvalidMode, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission,
     InvalidPermissions, InvalidProcessId, InvalidReason, InvalidRequestId, InvalidSavedDecisionId, InvalidScope,
-    InvalidSensitiveName, InvalidTaskId, InvalidText, InvalidTimestamp, InvalidTool, InvalidToolPath, InvalidVerdict,
-    InvalidViolationId, Kind, LeftOut, Limit, Limits, Means, Mode, Name, OnMissing, OnNoUser, Operation, OrText,
-    Origin, Outcome, OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission, PermissionRef,
-    PermissionRequest, PermissionSet, Permissions, Place, Policy, PolicyPatch, Process, ProcessEvent, ProcessExit,
-    ProcessId, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution, Right, Route,
-    Rule, RuleCwd, RuleRef, Ruled, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath, SavedDecision,
-    SavedDecisionId, Scope, SensitiveName, Settings, Skip, StopCause, Subject, TaskEnd, TaskEvent, TaskId, TaskKind,
-    TaskSettings, Timestamp, Tool, ToolName, ToolPath, ToolPolicies, ToolPolicy, Tools, UseFacts, UseOrigin, Verdict,
-    ViolationId, Widening, sanitize,
+    InvalidSensitiveName, InvalidTaskId, InvalidText, InvalidTimestamp, InvalidTool, InvalidToolName, InvalidToolPath,
+    InvalidVerdict, InvalidViolationId, Kind, LeftOut, Limit, Limits, Means, Mode, Name, OnMissing, OnNoUser,
+    Operation, OrText, Origin, Outcome, OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission,
+    PermissionRef, PermissionRequest, PermissionSet, Permissions, Place, Policy, PolicyPatch, Process, ProcessEvent,
+    ProcessExit, ProcessId, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution,
+    Right, Route, Rule, RuleCwd, RuleRef, Ruled, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath,
+    SavedDecision, SavedDecisionId, Scope, SensitiveName, Settings, Skip, StopCause, Subject, TaskEnd, TaskEvent,
+    TaskId, TaskKind, TaskSettings, Timestamp, Tool, ToolName, ToolPath, ToolPolicies, ToolPolicy, Tools, UseFacts,
+    UseOrigin, Verdict, ViolationId, Widening, sanitize,
 };
 pub use model::{Anchor, Floor};
 pub use ports::{

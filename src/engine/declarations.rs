@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use bestow_command::internal::declaration;
+
 use crate::{
-    command::declaration,
     kernel::Command,
     model::{ApproverId, Tools},
 };

@@ -13,7 +13,7 @@ use crate::{
     ports::{DiskPaths, Paths, SystemClock},
 };
 
-use super::{Agent, Error, fresh_run, shared::Shared};
+use super::{Agent, Error, classifier::classifier_for, fresh_run, shared::Shared};
 
 /// A dry run of a policy. No other policy is in force, no other engine is affected, and a person counts as present.
 ///
@@ -48,7 +48,7 @@ impl DryRun {
 
     /// Applies `policy` with the given path resolver.
     pub(crate) fn on(policy: Policy, paths: Arc<dyn Paths>) -> Result<DryRun, Error> {
-        Classifier::for_settings(&policy.settings)?;
+        classifier_for(&policy.settings)?;
         let seed = RandomState::new().hash_one("fingerprints");
         let shared = Shared::new(
             State::new(Settings::default()).on(paths.floor()),

@@ -8,12 +8,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use bestow_command::{Classification, Classifier, internal::NamedUses};
 use foldhash::fast::RandomState;
 
-use crate::{
-    command::{Classification, Classifier, NamedUses},
-    model::{CommandShape, Destructive, Secrets, SpokenPart, Tier},
-};
+use crate::model::{CommandShape, Destructive, Secrets, SpokenPart, Tier};
 
 /// The maximum number of recent lines. The cache may hold up to twice as many.
 const MOST: usize = 128;

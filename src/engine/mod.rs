@@ -8,6 +8,7 @@ mod agent_slot;
 mod approver;
 mod authorize;
 mod below;
+mod classifier;
 mod commit;
 mod declarations;
 mod dry_run;
@@ -50,7 +51,6 @@ use std::{
 };
 
 use crate::{
-    command::Classifier,
     kernel::{Check, Command, Person, Refusal, Start, State},
     model::{
         Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId, Permission,
@@ -60,7 +60,6 @@ use crate::{
     ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
 
-use self::shared::Shared;
 pub use self::{
     agent::Agent,
     approver::Approver,
@@ -75,6 +74,7 @@ pub use self::{
     ticket::Ticket,
     user_channel::{ApproverSession, Connection, Delivery, Prompt},
 };
+use self::{classifier::classifier_for, shared::Shared};
 #[cfg(feature = "config")]
 pub(crate) use dry_run::Examples;
 #[cfg(feature = "sandbox")]
@@ -130,7 +130,7 @@ impl Engine {
     /// [`Error::NoRuntime`] outside a runtime, [`Error::Commands`] if rules about commands contradict their examples.
     pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        let classifier = Classifier::for_settings(&settings)?;
+        let classifier = classifier_for(&settings)?;
         let shared = Arc::new(Shared::new(State::new(settings).on(paths.floor()), classifier, clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         Ok(Engine { shared })
@@ -288,7 +288,7 @@ impl Engine {
     /// contradict their examples; then no part of it is applied. [`Error::Store`] if it cannot be stored; then its
     /// restrictive part is in force, and the rest is not.
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
-        Classifier::for_settings(&policy.settings)?;
+        classifier_for(&policy.settings)?;
         let run = fresh_run();
         self.shared.change(Command::Configure { policy: Arc::new(policy), run }).await.map(drop)
     }

@@ -10,6 +10,7 @@ use crate::{
 
 use super::{
     agent_slot::AgentSlot,
+    classifier::classifier_for,
     lines::Reader,
     shared::{Shared, Writer},
 };
@@ -40,7 +41,7 @@ impl Shared {
             let strict = Classifier::new(Profile::Strict).with_tools(settings.tools.clone());
             strict.guarding(&settings.sensitive)
         };
-        let classifier = Classifier::for_settings(&settings).unwrap_or_else(|_| strict());
+        let classifier = classifier_for(&settings).unwrap_or_else(|_| strict());
         self.publish_classifier(classifier);
         let ground = SharedLimits::new(settings.reads, &writer.state.protected, self.seed);
         self.publish_ground(writer, ground);

@@ -5,12 +5,12 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
+use bestow_command::{Classifier, internal::NamedUses};
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 use smol_str::SmolStr;
 
 use crate::{
-    command::{Classifier, NamedUses},
     kernel::{InputText, ResolvedAction, Target, Use, operation_for, operation_of},
     model::{
         Access, Action, AgentId, Below, ByName, Details, Escaped, Named, Operation, Permission, Profile, Reason, Right,

@@ -8,13 +8,12 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    command::Classifier,
     kernel::{Command, Known, State},
     model::{AgentId, SanitizedPath, Settings, Timestamp},
     ports::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
 
-use super::{Engine, Error, commit::CommitQueue, fresh_run, seed, shared::Shared, timer};
+use super::{Engine, Error, classifier::classifier_for, commit::CommitQueue, fresh_run, seed, shared::Shared, timer};
 
 impl Engine {
     /// Creates an engine from the content of `store`, and stores everything from then on. Agents, grants, recent
@@ -49,12 +48,12 @@ impl Engine {
         own: Option<SanitizedPath>,
     ) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
-        settings.as_ref().map_or(Ok(()), |settings| Classifier::for_settings(settings).map(drop))?;
+        settings.as_ref().map_or(Ok(()), |settings| classifier_for(settings).map(drop))?;
         let reading = Arc::clone(&store);
         let history = runtime.spawn_blocking(move || History::read(&*reading));
         let history = history.await.map_err(|_| Error::Closed)?.map_err(Error::Store)?;
         let clock = not_before(clock, history.at);
-        let classifier = Classifier::for_settings(&history.state.settings)?;
+        let classifier = classifier_for(&history.state.settings)?;
         let state = history.state.on(own.into_iter().fold(paths.floor(), |floor, own| floor.with([own])));
         let shared = Arc::new(Shared::new(state, classifier, clock, paths, seed()));
         let progress: Weak<Shared> = Arc::downgrade(&shared);

@@ -3,13 +3,16 @@
 
 use std::sync::Arc;
 
+use bestow_command::{
+    Classifier,
+    internal::{
+        Call, DECLARED, DeclaredCall, NamedUses, ToolUse, UNLISTED, Undeclared, bare_hosts, declaration, hosts_in,
+        is_certainly_a_path, read_call, read_call_as,
+    },
+};
 use serde_json::{Map, Value};
 
 use crate::{
-    command::{
-        Call, Classifier, DECLARED, DeclaredCall, NamedUses, ToolUse, UNLISTED, Undeclared, bare_hosts, declaration,
-        hosts_in, is_certainly_a_path, read_call, read_call_as,
-    },
     kernel::{InputText, ResolvedAction, Target, Use},
     model::{
         Access, Action, Destructive, Details, Operation, Permission, Profile, Right, Secrets, Tier, Tool, ToolName,
@@ -20,6 +23,7 @@ use crate::{
 use super::{
     Error,
     below::Reached,
+    classifier::classifier_for,
     input,
     resolve_action::{about, absolute, blank, host, invalid, runs_in, said_content, texts_in},
     shared::Shared,
@@ -39,7 +43,7 @@ impl Shared {
     /// Sets the tools of the host program.
     pub(super) fn declare_tools(&self, tools: Tools) -> Result<(), Error> {
         self.look(|state, _| {
-            let classifier = Classifier::for_settings(&state.settings)?;
+            let classifier = classifier_for(&state.settings)?;
             self.host_tools.store(Arc::new(tools));
             self.publish_classifier(classifier);
             Ok(())

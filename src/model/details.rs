@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Digest, redacted_value, text::Quoted};
+use super::{Digest, Quoted, redacted_value};
 
 /// The number of characters shown from the beginning of a shortened content.
 const HEAD: usize = 2_000;

@@ -18,10 +18,6 @@ pub enum InvalidId {
     TooLong,
     /// Something other than ASCII letters, digits and `. _ : @ -`, or a first character that is not a letter or digit.
     Character(char),
-    /// A level of a tool's name is empty, `.` or `..`.
-    Level,
-    /// A character that [`InvalidId::Character`] would report, in the name of a tool. Such a name may have levels.
-    InTool(char),
 }
 
 impl fmt::Display for InvalidId {
@@ -34,35 +30,11 @@ impl fmt::Display for InvalidId {
                 "an id starts with a letter or digit and holds only ASCII letters, digits and `. _ : @ -`, not `{}`",
                 c.escape_default()
             ),
-            InvalidId::Level => {
-                f.write_str("the levels of a tool's name are divided by one `/` each, and none is empty, `.` or `..`")
-            }
-            InvalidId::InTool(c) => write!(
-                f,
-                "a tool's name starts with a letter or digit and holds only ASCII letters, digits, `. _ : @ -`, and \
-                 `/` between its levels, not `{}`",
-                c.escape_default()
-            ),
         }
     }
 }
 
 impl std::error::Error for InvalidId {}
-
-/// Parses the name of a tool with levels. Every level but the first may begin with any character of an id.
-fn parse_levels(text: &str) -> Result<Arc<str>, InvalidId> {
-    let first = text.chars().next().ok_or(InvalidId::Empty)?;
-    if !first.is_ascii_alphanumeric() {
-        return Err(InvalidId::InTool(first));
-    }
-    if let Some(odd) = text.chars().find(|c| *c != '/' && !is_of_id(*c)) {
-        return Err(InvalidId::InTool(odd));
-    }
-    if text.split('/').any(|level| matches!(level, "" | "." | "..")) {
-        return Err(InvalidId::Level);
-    }
-    if text.len() > MAX_ID_LEN { Err(InvalidId::TooLong) } else { Ok(text.into()) }
-}
 
 fn is_of_id(c: char) -> bool {
     c.is_ascii_alphanumeric() || "._:@-".contains(c)
@@ -84,9 +56,6 @@ fn parse(text: &str) -> Result<Arc<str>, InvalidId> {
 
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
-        text_id! { $(#[$doc])* $name, parse }
-    };
-    ($(#[$doc:meta])* $name:ident, $parse:ident) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
         #[serde(try_from = "String")]
@@ -109,7 +78,7 @@ macro_rules! text_id {
             type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                $parse(text).map(Self)
+                parse(text).map(Self)
             }
         }
 
@@ -172,21 +141,6 @@ impl RunId {
     }
 }
 
-text_id! {
-    /// Names a tool, as the host program calls it: `write_file`, `bash`. A name may have levels, as a server names its
-    /// own tools: `github/issues`.
-    ///
-    /// Names are compared whole and exactly: `github` and `github/issues` are different tools.
-    ///
-    /// ```
-    /// use bestow::ToolName;
-    /// assert!("github/issues".parse::<ToolName>().is_ok());
-    /// for text in ["/issues", "github/", "github//issues", "github/../issues"] {
-    ///     assert!(text.parse::<ToolName>().is_err());
-    /// }
-    /// ```
-    ToolName, parse_levels
-}
 text_id! {
     /// Names a hook of the host program.
     HookName

@@ -3,7 +3,6 @@
 
 mod action;
 mod agent;
-mod command;
 mod command_fingerprint;
 mod decision;
 mod details;
@@ -13,19 +12,13 @@ mod domain;
 mod duration;
 mod envelope;
 mod event;
-mod field;
 mod file_identity;
 mod floor;
 mod glob;
 mod grant;
-mod host;
 mod id;
 mod limits;
-mod named;
 mod or_text;
-mod path;
-mod pattern;
-mod permission;
 mod permission_set;
 mod policy;
 mod process;
@@ -34,22 +27,35 @@ mod request;
 mod rule;
 mod sandbox;
 mod saved_decision;
-mod script;
-mod sensitive;
-mod spoken;
 mod task;
 mod text;
 mod time;
-mod tool;
-mod tool_path;
 mod tool_policy;
 mod used;
 mod verdict;
 
-pub use action::{Action, ActionFacts, CommandShape, Destructive, InvalidOperation, Operation};
-pub(crate) use action::{GIVEN, What, cut, cut_to};
+pub use action::{Action, ActionFacts, CommandShape, Destructive};
+pub(crate) use action::{What, cut, cut_to};
 pub use agent::{AgentOrigin, InvalidMode, Kind, Mode, Profile};
-pub use command::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
+#[doc(hidden)]
+pub use bestow_command::internal::sensitive_examples;
+pub(crate) use bestow_command::internal::{
+    Below, Coverage, GIVEN, MAX_PERMISSIONS, Named, Obeyed, Obeys, Quoted, Said, Spoken, SpokenPart, StartDir, Ticked,
+    base_name, canonical_host, is_deceptive, is_device_name, list_permissions, sensitive_part,
+};
+#[cfg(feature = "sandbox")]
+pub(crate) use bestow_command::internal::{
+    OBEYED_IN_REPOSITORY, REPOSITORY, held_in_place, is_sensitive_name, makes_a_repository, table_fingerprint,
+};
+pub use bestow_command::values::{
+    Access, CommandPattern, Escaped, Field, InvalidField, InvalidOperation, InvalidPath, InvalidPattern,
+    InvalidPermission, InvalidPermissions, InvalidSensitiveName, InvalidTool, InvalidToolName, InvalidToolPath,
+    Operation, Permission, PermissionRef, Permissions, SanitizedPath, SensitiveName, Tool, ToolName, ToolPath, Tools,
+    sanitize,
+};
+#[cfg(feature = "config")]
+pub(crate) use bestow_command::values::{CommandProfile, Raise, SafeAddition};
+pub(crate) use bestow_command::values::{CommandRules, Tier};
 pub use command_fingerprint::CommandFingerprint;
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use details::Details;
@@ -62,27 +68,18 @@ pub(crate) use duration::parse as parse_duration;
 pub(crate) use envelope::camel_case;
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
 pub use event::{Cause, Event, HeldChange, HookCall, Recorded};
-pub(crate) use field::Found;
-pub use field::{Field, InvalidField};
 pub use file_identity::{Anchor, FileIdentity};
 pub use floor::Floor;
-pub(crate) use floor::{ByName, by_name, is_device_name};
+pub(crate) use floor::{ByName, by_name};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
-pub(crate) use host::{canonical_host, percent_decoded};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
     InvalidProcessId, InvalidRequestId, InvalidSavedDecisionId, InvalidViolationId, OwnerId, ProcessId, RequestId,
-    RunId, RuntimeId, SavedDecisionId, ToolName, ViolationId,
+    RunId, RuntimeId, SavedDecisionId, ViolationId,
 };
 pub use limits::{InvalidLimit, Limit, Limits};
-pub(crate) use named::{Below, Named};
 pub use or_text::{InvalidText, OrText};
-pub use path::{InvalidPath, SanitizedPath, sanitize};
-pub(crate) use pattern::Coverage;
-pub use pattern::{CommandPattern, InvalidPattern};
-pub(crate) use permission::MAX_PERMISSIONS;
-pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, PermissionRef, Permissions};
 pub use permission_set::{PermissionSet, Reads};
 pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
 pub use process::{OutputStream, Process, ProcessEvent, ProcessExit, StopCause};
@@ -92,25 +89,13 @@ pub use request::{Answer, Decider, Outcome, Pending, PermissionRequest, Reply, R
 pub use rule::{Rule, RuleCwd, RuleRef};
 pub use sandbox::{SandboxFacts, SandboxViolation};
 pub use saved_decision::{SavedDecision, Subject};
-#[doc(hidden)]
-pub use sensitive::sensitive_examples;
-pub(crate) use sensitive::{Columns, columns_of_text, sensitive_part};
-pub use sensitive::{InvalidSensitiveName, SensitiveName};
-#[cfg(feature = "sandbox")]
-pub(crate) use sensitive::{
-    OBEYED_IN_REPOSITORY, REPOSITORY, held_in_place, is_sensitive_name, makes_a_repository, table_fingerprint,
-};
-pub(crate) use spoken::{Ends, Obeyed, Obeys, Said, Spoken, SpokenPart, StartDir, base_name};
 pub use task::{
     CatchUp, FileVersion, GateOutcome, InvalidTaskId, OnMissing, Skip, TaskEnd, TaskEvent, TaskId, TaskKind,
     TaskSettings,
 };
 pub(crate) use text::MAX_REASON_CHARS;
-pub(crate) use text::Quoted;
-pub use text::{Escaped, InvalidName, InvalidReason, Name, Reason};
+pub use text::{InvalidName, InvalidReason, Name, Reason};
 pub use time::{InvalidTimestamp, Timestamp};
-pub use tool::{InvalidTool, Tool, Tools};
-pub use tool_path::{InvalidToolPath, ToolPath};
 pub use tool_policy::{PathPolicy, PolicyPatch, ToolPolicies, ToolPolicy};
 pub use used::{UseFacts, UseOrigin};
 pub use verdict::{Effect, InvalidVerdict, Verdict};

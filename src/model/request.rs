@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Action, ActionFacts, AgentId, ApproverId, Code, Details, Escaped, InvalidText, Kind, Means, Mode, Name, OrText,
-    OwnerId, Permission, Permissions, Reason, RequestId, Right, RunId, Scope, Timestamp, permission::list,
-    text::Quoted,
+    OwnerId, Permission, Permissions, Quoted, Reason, RequestId, Right, RunId, Scope, Timestamp, list_permissions,
 };
 
 /// A request that an agent is about to make: `request_permission {permission(s), reason, scope?}`.
@@ -162,7 +161,7 @@ impl fmt::Display for Request {
         }
         if !self.is_open() {
             f.write_str("nothing new: ")?;
-            list(f, self.settled.iter().map(|(permission, _)| permission))?;
+            list_permissions(f, self.settled.iter().map(|(permission, _)| permission))?;
         }
         if let Some(action) = &self.action {
             write!(f, "leave to {action}{}", if self.asked.is_empty() { "" } else { ", and for " })?;
@@ -390,12 +389,14 @@ impl fmt::Display for Resolution {
             }
         }
         match self.outcome {
-            Outcome::Granted => list(f, &self.granted)?,
-            Outcome::Denied | Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => list(f, &self.refused)?,
+            Outcome::Granted => list_permissions(f, &self.granted)?,
+            Outcome::Denied | Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => {
+                list_permissions(f, &self.refused)?
+            }
         }
         if self.outcome != Outcome::Granted && !self.granted.is_empty() {
             f.write_str(", but granted ")?;
-            list(f, &self.granted)?;
+            list_permissions(f, &self.granted)?;
         }
         if let Some(scope) = self.scope {
             write!(f, " ({scope})")?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     ActionFacts, AgentId, ApproverId, CommandFingerprint, CommandShape, Digest, Escaped, Means, Operation, OwnerId,
     Reason, RequestId, Right, RunId, SanitizedPath, SavedDecisionId, Scope, Timestamp, ToolName, ToolPath, UseFacts,
-    UseOrigin, Verdict, permission::list,
+    UseOrigin, Verdict, list_permissions,
 };
 
 /// A person's approval or denial of an action: for one use, for a run, or permanently (`sources/001`, "Decision
@@ -223,7 +223,7 @@ impl fmt::Display for SavedDecision {
         write!(f, " by {}, {}", self.tool, self.scope)?;
         if !self.gives.is_empty() {
             f.write_str(", with ")?;
-            list(f, self.gives.iter().map(|right| &right.permission))?;
+            list_permissions(f, self.gives.iter().map(|right| &right.permission))?;
         }
         self.reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
     }

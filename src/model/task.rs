@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Escaped, Permission, SanitizedPath, Timestamp, permission::list};
+use super::{AgentId, Escaped, Permission, SanitizedPath, Timestamp, list_permissions};
 
 /// The trigger of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -253,7 +253,7 @@ impl fmt::Display for GateOutcome {
             }
             GateOutcome::Unchecked { missing } => {
                 f.write_str("was not asked, since its agent lacks ")?;
-                list(f, missing)
+                list_permissions(f, missing)
             }
             GateOutcome::CouldNotRun { why } => write!(f, "could not run: {}", Escaped(why)),
         }
@@ -294,7 +294,7 @@ impl fmt::Display for Skip {
             Skip::Gate(outcome) => write!(f, "its gate {outcome}"),
             Skip::NotAllowed { missing, why } => {
                 f.write_str("its gate lacks ")?;
-                list(f, missing)?;
+                list_permissions(f, missing)?;
                 write!(f, ", and asking for it ended: {}", Escaped(why))
             }
             Skip::StillRunning => f.write_str("the run before is not over"),

@@ -5,7 +5,7 @@ use std::{
     ffi::{OsStr, OsString},
 };
 
-use crate::{command::quoted, model::GIVEN};
+use bestow_command::internal::{GIVEN, quoted};
 
 /// The source or the destination of a standard stream of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

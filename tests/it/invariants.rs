@@ -8,13 +8,12 @@ use std::{
 const SRC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../src");
 
 /// The layers, from the lowest to the highest, and the layers that each may import.
-const LAYERS: [(&str, &[&str]); 6] = [
+const LAYERS: [(&str, &[&str]); 5] = [
     ("model", &[]),
     ("kernel", &["model"]),
     ("fs", &["model"]),
-    ("command", &["model"]),
     ("ports", &["model", "kernel", "fs"]),
-    ("engine", &["model", "kernel", "ports", "fs", "command"]),
+    ("engine", &["model", "kernel", "ports", "fs"]),
 ];
 
 /// The adapters to the outside, and the adapters that each builds on. All others meet in `compose`.

@@ -1,4 +1,4 @@
-//! `cargo xtask api`: the public API of the library as a committed listing, made from the JSON of rustdoc.
+//! `cargo xtask api`: the public API of the libraries as committed listings, made from the JSON of rustdoc.
 
 mod listing;
 mod signature;
@@ -17,38 +17,48 @@ use super::{
 };
 use listing::Listing;
 
-/// The listing, below the root of the workspace.
-const LISTING: &str = "docs/public-api.txt";
+/// The packages with a public API, and their listings below the root of the workspace.
+const LISTINGS: [(&str, &str); 2] =
+    [("bestow", "docs/public-api.txt"), ("bestow-command", "crates/bestow-command/public-api.txt")];
 
-/// The number of names that the root of the library may have. The aim is 40: modules by family take the others. Lower
+/// The number of names that the root of a library may have. The aim is 40: modules by family take the others. Lower
 /// this number when names have moved. Never raise it.
 const MOST_NAMES_IN_ROOT: usize = 225;
 
 /// The environment variable that names the real rustdoc to this program, while it stands in for it.
 const RUSTDOC: &str = "XTASK_RUSTDOC";
 
-/// Writes the listing.
+/// Writes the listings.
 pub(crate) fn write() -> Result<Outcome> {
-    let listing = read()?;
-    fs::write(root().join(LISTING), listing.to_string())?;
-    Ok(Outcome::Done(format!("{LISTING}: {} items, {} names in the root", listing.len(), listing.names_in_root())))
+    each(|package, file| {
+        let listing = read(package)?;
+        fs::write(root().join(file), listing.to_string())?;
+        Ok(format!("{file}: {} items, {} names in the root", listing.len(), listing.names_in_root()))
+    })
 }
 
-/// Compares the listing with the committed one, and the number of names in the root with its bound.
+/// Compares the listings with the committed ones, and the number of names in each root with its bound.
 pub(crate) fn check() -> Result<Outcome> {
-    let listing = read()?;
-    let committed = fs::read_to_string(root().join(LISTING)).unwrap_or_default();
-    if let Some(difference) = difference(&committed, &listing.to_string()) {
-        let renew = "if that is meant, run `cargo xtask api`, and say in CHANGELOG.md what changed";
-        return Err(format!("the public API is not the one in {LISTING}:\n{difference}\n{renew}").into());
-    }
-    let names = listing.names_in_root();
-    if names > MOST_NAMES_IN_ROOT {
-        let message = format!("the root of the library has {names} names, and {MOST_NAMES_IN_ROOT} are the most");
-        return Err(format!("{message}: put new items into a module").into());
-    }
-    let bound = format!("at most {MOST_NAMES_IN_ROOT}");
-    Ok(Outcome::Done(format!("{} items as in {LISTING}, {names} names in the root ({bound})", listing.len())))
+    each(|package, file| {
+        let listing = read(package)?;
+        let committed = fs::read_to_string(root().join(file)).unwrap_or_default();
+        if let Some(difference) = difference(&committed, &listing.to_string()) {
+            let renew = "if that is meant, run `cargo xtask api`, and say in CHANGELOG.md what changed";
+            return Err(format!("the public API is not the one in {file}:\n{difference}\n{renew}").into());
+        }
+        let names = listing.names_in_root();
+        if names > MOST_NAMES_IN_ROOT {
+            let message = format!("the root of {package} has {names} names, and {MOST_NAMES_IN_ROOT} are the most");
+            return Err(format!("{message}: put new items into a module").into());
+        }
+        Ok(format!("{} items as in {file}, {names} names in the root (at most {MOST_NAMES_IN_ROOT})", listing.len()))
+    })
+}
+
+/// Runs `step` for each listing, and joins what it reports.
+fn each(step: impl Fn(&str, &str) -> Result<String>) -> Result<Outcome> {
+    let told = LISTINGS.iter().map(|(package, file)| step(package, file)).collect::<Result<Vec<_>>>()?;
+    Ok(Outcome::Done(told.join("\n")))
 }
 
 /// Returns the lines that are gone and those that are new; none if both texts have the same lines.
@@ -62,17 +72,17 @@ fn difference(committed: &str, found: &str) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Runs rustdoc on the library with all features, and reads its JSON.
-fn read() -> Result<Listing> {
+/// Runs rustdoc on a package with all features, and reads its JSON.
+fn read(package: &str) -> Result<Listing> {
     let mut command = cargo();
-    command.args(["rustdoc", "--quiet", "--package", "bestow", "--lib", "--all-features", "--"]);
+    command.args(["rustdoc", "--quiet", "--package", package, "--lib", "--all-features", "--"]);
     command.args(["-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"]);
     // Only rustdoc itself may use unstable options. With the variable in the environment of cargo, the build scripts of
     // half the dependencies would run again, here and in the next ordinary build.
     let rustdoc = env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
     command.env(RUSTDOC, rustdoc).env("RUSTDOC", env::current_exe()?);
     run(&mut command, "rustdoc cannot describe the library")?;
-    let file: PathBuf = target().join("doc/bestow.json");
+    let file: PathBuf = target().join(format!("doc/{}.json", package.replace('-', "_")));
     let json = fs::read(&file).map_err(|why| format!("{}: {why}", file.display()))?;
     Listing::read(&serde_json::from_slice(&json)?)
 }

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    super::{AgentId, Escaped, Permission, Verdict, permission::list},
+    super::{AgentId, Escaped, Permission, Verdict, list_permissions},
     Event,
 };
 
@@ -157,7 +157,7 @@ pub(super) fn held_back(
 fn change(f: &mut fmt::Formatter<'_>, intro: &str, rights: &[(AgentId, Permission)]) -> fmt::Result {
     for (place, (agent, permission)) in rights.iter().enumerate() {
         write!(f, "{}{agent} ", if place == 0 { intro } else { ", " })?;
-        list(f, [permission])?;
+        list_permissions(f, [permission])?;
     }
     Ok(())
 }

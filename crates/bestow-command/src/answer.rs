@@ -1,0 +1,221 @@
+//! The result types of the classifier.
+
+use serde::{Serialize, Serializer, ser::SerializeTuple};
+
+use crate::values::{Obeys, Said, Spoken, SpokenPart, StartDir};
+
+use super::{
+    needs::NamedUses,
+    shape::Shape,
+    tier::{Tier, prefix},
+    wildcard,
+};
+
+/// A range of bytes in the command line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The index of the first byte.
+    pub start: usize,
+    /// The index after the last byte.
+    pub end: usize,
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut pair = serializer.serialize_tuple(2)?;
+        pair.serialize_element(&self.start)?;
+        pair.serialize_element(&self.end)?;
+        pair.end()
+    }
+}
+
+/// One thing that the command line does, with its tier.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Part {
+    /// The tier of this part alone.
+    pub tier: Tier,
+    /// The text of the part as it was written, cut short if it is long. An agent may have written it: display it
+    /// through [`Escaped`](crate::values::Escaped).
+    pub command: String,
+    /// The rule that decided the tier.
+    pub rule: String,
+    /// The position of the part in the command line.
+    pub span: Span,
+    /// The invocation of the program as it is written.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub runs: Option<Spoken>,
+    /// Every command that may run because of this part.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub starts: Vec<Spoken>,
+    /// The directories in which the part may run, as far as the text shows them.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub dirs: Vec<StartDir>,
+    /// The files that the programs of this part obey.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub obeys: Vec<Obeys>,
+}
+
+/// The tier of a whole command line or tool call, which is the tier of its strictest part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Classification {
+    /// The strictest tier of all parts.
+    pub tier: Tier,
+    /// A sentence that starts with `Safe command:`, `Dangerous command:` or `Destructive command:` and names the rule.
+    /// If the tier comes from a part, the sentence also names the number and the position of this part.
+    pub reason: String,
+    /// Every part that may run, in the order of the text.
+    pub parts: Vec<Part>,
+    /// True if the parser understood every word of the text.
+    #[serde(skip)]
+    pub understood: bool,
+    /// The shape that may be saved if a person answers "always". `None` means that no decision may be saved.
+    #[serde(skip)]
+    pub shape: Option<Shape>,
+    /// The resources that the command line names.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub named: NamedUses,
+}
+
+/// The longest command text of a part, in bytes. A person reads the beginning; the span locates the rest.
+const MAX_SHOWN_BYTES: usize = 200;
+
+impl Part {
+    pub(super) fn new(tier: Tier, rule: impl Into<String>, text: &str, span: Span) -> Self {
+        let text = text.get(span.start..span.end).unwrap_or(text);
+        let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let command = text.get(..end).unwrap_or_default().to_owned();
+        Part {
+            tier,
+            command,
+            rule: rule.into(),
+            span,
+            runs: None,
+            starts: Vec::new(),
+            dirs: vec![StartDir::Own],
+            obeys: Vec::new(),
+        }
+    }
+}
+
+impl Part {
+    /// Returns true if the part has this tier, rule and position.
+    pub(super) fn same(&self, tier: Tier, rule: &str, span: Span) -> bool {
+        self.tier == tier && self.rule == rule && self.span == span
+    }
+}
+
+impl Classification {
+    pub(super) fn of_parts(parts: Vec<Part>, shape: Option<Shape>) -> Self {
+        // The first of the strictest parts. If two parts are equally strict, a reader wants the one that runs first.
+        let worst = parts.iter().enumerate().rev().max_by_key(|(_, part)| part.tier);
+        let Some((index, part)) = worst else {
+            return Self::plain(Tier::Dangerous, "there is nothing to run");
+        };
+        let tier = part.tier;
+        let Span { start, end } = part.span;
+        let reason = format!("{}: {} (part {}, bytes {start}..{end})", prefix(tier), part.rule, index + 1);
+        let shape = shape.filter(|_| tier == Tier::Dangerous);
+        Classification { tier, reason, parts, understood: true, shape, named: NamedUses::default() }
+    }
+
+    /// Returns this classification for a run with an extra tool input `key`. The input may change what runs, and it may
+    /// start the commands in `starts`. Therefore the result is at least dangerous.
+    pub(super) fn with(mut self, key: &str, starts: Vec<Spoken>) -> Self {
+        let key: String = key.chars().take(40).collect();
+        let rule = format!("runs with `{}` besides, which may change what it does", crate::values::Escaped(&key));
+        if self.tier == Tier::Safe {
+            self.tier = Tier::Dangerous;
+            self.reason = format!("{}: {rule}", prefix(Tier::Dangerous));
+        }
+        let part = Part::new(Tier::Dangerous, rule, "", Span::default());
+        self.parts.push(Part { starts, ..part });
+        self.shape = None;
+        self
+    }
+
+    /// Returns this classification with the commands and resources of `other` added. If `other` is destructive, the
+    /// result is destructive too.
+    pub(super) fn and(mut self, mut other: Classification) -> Self {
+        let starts =
+            std::mem::take(&mut other.parts).into_iter().flat_map(|part| part.runs.into_iter().chain(part.starts));
+        if let Some(part) = self.parts.last_mut() {
+            part.starts.extend(starts);
+        }
+        if other.tier == Tier::Destructive && self.tier < Tier::Destructive {
+            (self.tier, self.reason) = (other.tier, other.reason);
+        }
+        self.named.join(other.named);
+        self
+    }
+
+    /// Returns this classification with a tier of at least dangerous because of `rule`. No decision about it may be
+    /// saved.
+    pub(super) fn at_least_dangerous(self, rule: &str) -> Self {
+        let shape = None;
+        match self.tier {
+            Tier::Safe => {
+                let reason = format!("{}: {rule}", prefix(Tier::Dangerous));
+                Classification { tier: Tier::Dangerous, reason, understood: false, shape, ..self }
+            }
+            Tier::Dangerous | Tier::Destructive => Classification { understood: false, shape, ..self },
+        }
+    }
+
+    /// Creates a classification without parts.
+    pub(super) fn plain(tier: Tier, rule: &str) -> Self {
+        Classification {
+            tier,
+            reason: format!("{}: {rule}", prefix(tier)),
+            parts: Vec::new(),
+            understood: true,
+            shape: None,
+            named: NamedUses::default(),
+        }
+    }
+
+    /// Returns the parts in the form that rules compare. Returns `None` if the text was not understood.
+    #[doc(hidden)]
+    pub fn spoken(&self) -> Option<Vec<SpokenPart>> {
+        let part = |part: &Part| SpokenPart {
+            tier: part.tier,
+            runs: part.runs.clone(),
+            starts: part.starts.clone(),
+            dirs: part.dirs.clone(),
+            obeys: part.obeys.clone(),
+            by_name: part.runs.as_ref().filter(|_| part.tier > Tier::Safe).map(wildcard::by_name).unwrap_or_default(),
+        };
+        let strictest = self.parts.iter().map(|part| part.tier).max().unwrap_or(Tier::Safe);
+        // If the whole is stricter than each of its parts, no rule about a part may permit it.
+        let besides = (strictest < self.tier).then(|| SpokenPart::plain(self.tier, None));
+        self.understood.then(|| self.parts.iter().map(part).chain(besides).collect())
+    }
+
+    /// Returns the programs of the parts, as they are named there.
+    #[doc(hidden)]
+    pub fn programs(&self) -> Vec<&str> {
+        let runs = self.parts.iter().filter_map(|part| part.runs.as_ref()?.words.first());
+        runs.filter_map(Said::known).collect()
+    }
+
+    /// Describes what the destructive parts affect.
+    #[doc(hidden)]
+    pub fn impact(&self) -> String {
+        let parts: Vec<_> = self.parts.iter().filter(|part| part.tier == Tier::Destructive).collect();
+        let told: Vec<_> = parts.iter().map(|part| format!("{} ({})", whole_words(&part.command), part.rule)).collect();
+        if told.is_empty() { self.reason.clone() } else { told.join("; ") }
+    }
+}
+
+/// Removes the last word if the text was cut: half of a secret does not look like a secret.
+fn whole_words(shown: &str) -> &str {
+    let was_cut = shown.len() + 4 > MAX_SHOWN_BYTES;
+    let whole = shown.rsplit_once(char::is_whitespace).map(|(whole, _)| whole);
+    whole.filter(|_| was_cut).unwrap_or(shown)
+}

@@ -1,0 +1,237 @@
+//! The classifier, which combines a profile, custom rules and declared tools.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::values::{CommandRules, SensitiveName, Spoken, Tools};
+
+use super::{
+    addition::{Additions, InvalidAddition},
+    answer::{Classification, Span},
+    judge::{Input, basename, is_known},
+    shape::Shape,
+    spelling::{GIVEN, quoted},
+    syntax,
+    tier::{Profile, Tier},
+    tool,
+    walk::Walker,
+};
+
+/// The longest text that can be proven safe, in characters.
+const MAX_SAFE_CHARS: usize = 10_000;
+
+/// Assigns tiers to commands and tool calls.
+///
+/// ```
+/// use bestow_command::{Classifier, Profile, Tier};
+/// let strict = Classifier::new(Profile::Strict);
+/// assert_eq!(strict.classify("curl https://example.com").tier, Tier::Dangerous);
+/// assert_eq!(strict.classify("ls -la | wc -l").tier, Tier::Safe);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Classifier {
+    profile: Profile,
+    additions: Additions,
+    /// The sensitive names in addition to the built-in ones.
+    sensitive: Arc<[SensitiveName]>,
+    tools: Arc<Tools>,
+}
+
+/// The limit of word lists in a tool input that are tried as extra arguments of a command line.
+const MAX_BEHIND: usize = 64;
+
+impl Classifier {
+    /// Creates a classifier with the built-in rules.
+    pub fn new(profile: Profile) -> Self {
+        Classifier { profile, ..Classifier::default() }
+    }
+
+    /// Returns this classifier with custom rules. These rules were checked when they were created.
+    pub fn with_additions(self, additions: Additions) -> Self {
+        Classifier { additions, ..self }
+    }
+
+    /// Creates a classifier from the profile and the custom rules of `rules`. It does not run the examples again:
+    /// [`Additions::check`] does this when a person writes the rules.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first addition that is malformed.
+    pub fn with_rules(rules: &CommandRules) -> Result<Self, InvalidAddition> {
+        Ok(Classifier::new(rules.profile).with_additions(Additions::of(rules)?))
+    }
+
+    /// Returns this classifier with sensitive names in addition to the built-in ones.
+    #[doc(hidden)]
+    pub fn guarding(self, sensitive: &Arc<[SensitiveName]>) -> Classifier {
+        Classifier { sensitive: Arc::clone(sensitive), ..self }
+    }
+
+    /// Returns this classifier with declared tools in addition to the built-in ones.
+    pub fn with_tools(self, tools: impl Into<Arc<Tools>>) -> Self {
+        Classifier { tools: tools.into(), ..self }
+    }
+
+    #[doc(hidden)]
+    pub fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// Returns this classifier with the strict profile.
+    #[doc(hidden)]
+    pub fn strictly(&self) -> Classifier {
+        Classifier { profile: Profile::Strict, ..self.clone() }
+    }
+
+    pub(super) fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    pub(super) fn additions(&self) -> &Additions {
+        &self.additions
+    }
+
+    /// Returns the tier of a command line: the tier of the strictest part that may run.
+    pub fn classify(&self, text: &str) -> Classification {
+        self.classify_counting(text).0
+    }
+
+    /// Returns the tier of a command line that a tool runs with further inputs, such as a directory or an environment.
+    /// These inputs may change what the command does, so the result is at least dangerous if there are any.
+    #[doc(hidden)]
+    pub fn classify_with(&self, text: &str, besides: &Map<String, Value>) -> Classification {
+        let starts = |value: &Value| -> Vec<Spoken> {
+            let variables = value.as_object().into_iter().flatten();
+            variables.flat_map(|(name, value)| self.started_by(name, value)).collect()
+        };
+        let judged = besides.iter().fold(self.classify(text), |judged, (key, value)| judged.with(key, starts(value)));
+        let mut behind = besides.values().flat_map(tool::words_in);
+        let line = |words: String| self.classify(&format!("{text} {words}"));
+        let mut judged = behind.by_ref().take(MAX_BEHIND).map(line).fold(judged, Classification::and);
+        if behind.next().is_some() {
+            judged.named.lose_words();
+        }
+        judged
+    }
+
+    /// Returns the tier of running the program file at `path` with unknown arguments and unknown input. The arguments
+    /// are only added for a program on some list. For any other program they make no difference.
+    #[doc(hidden)]
+    pub fn classify_program(&self, path: &str) -> Classification {
+        let words = if is_known(basename(path)) { " $words" } else { "" };
+        self.classify(&format!("{}{words} {GIVEN}", quoted(path)))
+    }
+
+    /// Returns the commands that an environment variable may start.
+    fn started_by(&self, name: &str, value: &Value) -> Vec<Spoken> {
+        let Value::String(value) = value else { return Vec::new() };
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !is_name || name.starts_with(|c: char| c.is_ascii_digit()) {
+            return Vec::new();
+        }
+        let line = format!("{name}='{}' :", value.replace('\'', "'\\''"));
+        self.classify(&line).parts.into_iter().flat_map(|part| part.starts).collect()
+    }
+
+    /// Returns the tier of a command line that may not be valid UTF-8. If it is not, the result is at least dangerous,
+    /// and spans refer to the text in which `U+FFFD` replaces each invalid sequence.
+    pub fn classify_bytes(&self, bytes: &[u8]) -> Classification {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.classify(text),
+            Err(_) => self.classify(&String::from_utf8_lossy(bytes)).at_least_dangerous("not UTF-8"),
+        }
+    }
+
+    /// Returns the work that following a line takes, in units that do not depend on the machine.
+    #[cfg(test)]
+    pub(super) fn work(&self, text: &str) -> usize {
+        let mut walker = Walker::new(self, text);
+        walker.walk(syntax::parse(text), None);
+        walker.work()
+    }
+
+    /// Returns the classification, and the number of steps that the parser took.
+    pub(super) fn classify_counting(&self, text: &str) -> (Classification, usize) {
+        let parsed = syntax::parse(text);
+        let whole = Span { start: 0, end: text.len() };
+        let mut walker = Walker::new(self, text);
+        let (understood, steps) = (parsed.understood(), parsed.steps);
+        let fault = parsed.faults.first().map_or("not understood", |fault| fault.why);
+        let at = parsed.faults.first().map_or(0, |fault| fault.at.min(text.len()));
+        let shape = if understood { Shape::of_parsed(&parsed) } else { None };
+        walker.walk(parsed, None);
+        walker.run_traps();
+        if !understood {
+            walker.note(Tier::Dangerous, format!("not understood: {fault}"), Span { start: at, end: text.len() });
+            walker.raw_search(text, whole);
+        }
+        if text.chars().nth(MAX_SAFE_CHARS).is_some() {
+            walker.note(Tier::Dangerous, "too long to be proven safe", whole);
+        }
+        self.search_statement(text, &mut walker, whole);
+        if understood && walker.parts.is_empty() && is_comment(text) {
+            return (Classification::plain(Tier::Safe, "nothing but comments"), steps);
+        }
+        let named = walker.uses.settled();
+        (Classification { understood, named, ..Classification::of_parts(walker.parts, shape) }, steps)
+    }
+
+    /// Also evaluates the whole text as one SQL statement, because a bare statement may contain shell operators.
+    fn search_statement(&self, text: &str, walker: &mut Walker<'_>, whole: Span) {
+        let word = super::walk::Arg::literal(text.trim(), whole);
+        let verdict = walker.judge_sql("", &[word], &Input::Terminal);
+        if let Some(verdict) = verdict {
+            walker.note(verdict.tier, verdict.rule, whole);
+        }
+    }
+
+    /// Returns the tier of reading a file, and the reason.
+    #[doc(hidden)]
+    pub fn reading(&self, path: &str) -> (Tier, &'static str) {
+        tool::reading(self.profile, path)
+    }
+
+    /// Returns the tier of writing a file, and the reason.
+    #[doc(hidden)]
+    pub fn writing(&self, path: &str) -> (Tier, &'static str) {
+        tool::writing(path, &self.sensitive)
+    }
+
+    /// Returns the tier of a tool call.
+    ///
+    /// The input of a declared or built-in tool says what the call does (`docs/tools.md`). An unknown tool is at least
+    /// dangerous, and so is an input with contradictory fields. A destructive command is found in any input.
+    pub fn classify_tool(&self, name: &str, input: &serde_json::Value) -> Classification {
+        tool::classify(self, name, input)
+    }
+}
+
+/// Returns true if a text has comments and no other content.
+fn is_comment(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty()).peekable();
+    lines.peek().is_some() && lines.all(|line| line.starts_with('#'))
+}
+
+/// Returns the tier of a command line, with the built-in rules of the default profile.
+///
+/// ```
+/// use bestow_command::{Tier, classify};
+/// assert_eq!(classify("git log --oneline | head -5").tier, Tier::Safe);
+/// assert_eq!(classify("git push origin main").tier, Tier::Dangerous);
+/// assert_eq!(classify("ls && r''m -fr /").tier, Tier::Destructive);
+/// ```
+pub fn classify(text: &str) -> Classification {
+    Classifier::default().classify(text)
+}
+
+/// Returns the tier of a tool call, with the built-in rules of the default profile.
+///
+/// ```
+/// use bestow_command::{Tier, classify_tool};
+/// let call = classify_tool("write", &serde_json::json!({ "file_path": "src/index.ts" }));
+/// assert_eq!(call.tier, Tier::Safe);
+/// ```
+pub fn classify_tool(name: &str, input: &serde_json::Value) -> Classification {
+    Classifier::default().classify_tool(name, input)
+}

@@ -1,0 +1,300 @@
+//! Commands that are hidden in the words of another program: `--to-command='rm …'`, `core.pager=rm …`,
+//! `-e '!rm …'`.
+
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
+
+use super::{Input, Verdict, basename, code, reader, shell, sql_client, suffix};
+use crate::{
+    destroy,
+    walk::{Arg, SOMETHING, UNKNOWN, Walker, declares_variables},
+};
+
+/// Programs that run a command from their arguments and have no table of their own.
+const RUNNERS: &[&str] = &[
+    "docker exec",
+    "docker run",
+    "docker compose",
+    "docker-compose exec",
+    "docker-compose run",
+    "podman exec",
+    "podman run",
+    "nerdctl exec",
+    "kubectl exec",
+    "kubectl run",
+    "oc exec",
+    "lxc exec",
+    "incus exec",
+    "vagrant ssh",
+    "npm exec",
+    "npm x",
+    "pnpm exec",
+    "pnpm dlx",
+    "yarn dlx",
+    "yarn exec",
+    "bun x",
+    "uv run",
+    "uvx",
+    "poetry run",
+    "pipenv run",
+    "pipx run",
+    "pdm run",
+    "rye run",
+    "conda run",
+    "bundle exec",
+    "mise exec",
+    "mise x",
+    "asdf exec",
+    "nix run",
+    "nix develop",
+    "nix-shell",
+    "rustup run",
+    "cargo run",
+    "go run",
+    "heroku run",
+    "fly ssh",
+    "gcloud compute",
+    "aws ssm",
+    "ansible",
+    "salt",
+    "multipass exec",
+    "wsl",
+    "chezmoi",
+    "devbox run",
+    "git bisect",
+    "git submodule",
+    "railway run",
+    "doppler run",
+    "op run",
+    "dotenv",
+    "make",
+    "just",
+    "task",
+    "ssh-agent",
+    "gdb",
+    "lldb",
+    "rr",
+    "gdbserver",
+    "dlv",
+];
+
+/// The runners by program: the subcommands that run something, or `None` if every use does.
+static INDEX: LazyLock<HashMap<&'static str, Vec<Option<&'static str>>>> = LazyLock::new(|| {
+    let mut index: HashMap<_, Vec<_>> = HashMap::default();
+    for runner in RUNNERS {
+        let (program, sub) = runner.split_once(' ').map_or((*runner, None), |(program, sub)| (program, Some(sub)));
+        index.entry(program).or_default().push(sub);
+    }
+    index
+});
+
+/// Options whose value is prose.
+const PROSE: &[&str] = &[
+    "-m",
+    "--message",
+    "-b",
+    "--body",
+    "-t",
+    "--title",
+    "-d",
+    "--description",
+    "--notes",
+    "--subject",
+    "--comment",
+    "-am",
+    "--data",
+    "--grep",
+    "--search",
+];
+
+/// Further options of `git` with a prose value. In other programs these options may have another meaning.
+const PROSE_OF_GIT: &[&str] = &["-S", "-G"];
+
+impl Walker<'_> {
+    /// Searches the words of a command that is not safe for destruction.
+    pub(super) fn search_embedded(&mut self, name: &str, args: &[Arg]) -> Verdict {
+        let rest = args.get(1..).unwrap_or_default();
+        let mut found = Verdict::safe("");
+        if is_runner(name, rest) {
+            let found_there =
+                if hands_words_on(name, rest) { self.search_handed_on(rest) } else { self.search_words(rest) };
+            found = found.or_stricter(found_there).or_stricter(self.search_mounts(name, rest));
+        }
+        if name == "git" && redefines_git(rest) {
+            // A redefined subcommand may be an alias or a command line.
+            self.speak_of_anything();
+        }
+        let mut prose = false;
+        let is_prose = |option: &str| PROSE.contains(&option) || name == "git" && PROSE_OF_GIT.contains(&option);
+        let dashes = rest.iter().position(|word| word.text == "--").unwrap_or(rest.len());
+        for (index, word) in rest.iter().enumerate() {
+            let before = index.checked_sub(1).and_then(|before| rest.get(before));
+            let skip = std::mem::replace(&mut prose, is_prose(&word.text));
+            let option = word.text.split('=').next().unwrap_or_default();
+            if skip || (option.len() < word.text.len() && is_prose(option)) {
+                continue;
+            }
+            let search = |walker: &mut Self| match command_text(&word.text) {
+                Some(text) => walker.search_text(text, word.span),
+                None => Verdict::safe(""),
+            };
+            let inside = if is_data(name, rest, before, index >= dashes, word) {
+                self.overhearing(search).0
+            } else {
+                self.overhear_texts(std::slice::from_ref(word));
+                search(self)
+            };
+            found = found.or_stricter(inside);
+        }
+        found
+    }
+
+    /// Searches the input of a runner, which passes it on to the shell or client that it runs.
+    pub(super) fn search_given(&mut self, name: &str, args: &[Arg], input: &Input) -> Verdict {
+        let rest = args.get(1..).unwrap_or_default();
+        let Input::Text(text) = input else { return Verdict::safe("") };
+        if !is_runner(name, rest) {
+            return Verdict::safe("");
+        }
+        if reader::reads_its_script(name, rest) {
+            return self.search_text(text, self.here);
+        }
+        let reads = |word: &Arg| {
+            let name = basename(&word.text);
+            shell::is_shell(name) || code::is_interpreter(name) || sql_client::names().any(|client| client == name)
+        };
+        let Some(suffix) = rest.iter().position(reads).and_then(|at| rest.get(at..)) else { return Verdict::safe("") };
+        let found = self.guess(|walker| walker.quietly(|walker| walker.judge(suffix, input)));
+        if found.tier == crate::tier::Tier::Destructive { found } else { Verdict::safe("") }
+    }
+
+    /// Searches words that the runner passes on. A text is searched thoroughly only if a word before it may run it.
+    fn search_handed_on(&mut self, rest: &[Arg]) -> Verdict {
+        let runs = |word: &Arg| {
+            let name = word.text.rsplit(['/', '=']).next().unwrap_or_default();
+            let option = word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c');
+            // `docker exec` is not the builtin `exec`.
+            let runs = suffix::runs_its_words(name) && word.text != "exec";
+            option || runs || shell::is_shell(name) || code::is_interpreter(name)
+        };
+        match rest.iter().position(runs) {
+            Some(at) if rest.iter().skip(at).any(|word| word.text.contains([UNKNOWN, SOMETHING])) => {
+                self.search_words(rest)
+            }
+            _ => {
+                self.overhear_texts(rest);
+                let texts = rest.iter().filter(|word| word.text.contains(char::is_whitespace));
+                let found = texts.fold(Verdict::safe(""), |found, word| {
+                    found.or_stricter(self.overhearing(|walker| walker.search_text(&word.text, word.span)).0)
+                });
+                found.or_stricter(self.search_suffixes(rest))
+            }
+        }
+    }
+}
+
+/// Returns true if a setting of git may give its subcommands another meaning.
+fn redefines_git(rest: &[Arg]) -> bool {
+    let configures = rest.iter().any(|word| word.text == "config" || word.splits);
+    let mut names_next = false;
+    rest.iter().any(|word| {
+        let named =
+            std::mem::replace(&mut names_next, matches!(word.text.as_str(), "-c" | "--config" | "--config-env"));
+        let joined = ["--config-env=", "--config=", "-c"].iter().find_map(|option| word.text.strip_prefix(option));
+        match joined {
+            Some(setting) => names_an_alias(setting),
+            None => (named || configures) && names_an_alias(&word.text),
+        }
+    })
+}
+
+/// Returns true if a setting of git may define an alias or include a file with any settings. Git ignores the case of
+/// these names.
+fn names_an_alias(setting: &str) -> bool {
+    const SECTIONS: &[&str] = &["alias.", "include.", "includeif."];
+    let setting = setting.to_ascii_lowercase();
+    let written = setting.split([UNKNOWN, SOMETHING]).next().unwrap_or_default();
+    let open = written.len() < setting.len();
+    SECTIONS.iter().any(|section| written.starts_with(section) || (open && section.starts_with(written)))
+}
+
+/// Returns true if a runner passes its words on one by one, so that it runs none of them as a text.
+fn hands_words_on(name: &str, rest: &[Arg]) -> bool {
+    const PLAIN: &[&str] = &["just", "task", "docker", "docker-compose", "podman", "nerdctl", "kubectl", "oc"];
+    let without =
+        |options: &[&str]| !rest.iter().any(|word| options.iter().any(|option| word.text.starts_with(option)));
+    let harmless_use = |pair: &[Arg]| match pair {
+        [name, action] => {
+            matches!(name.text.as_str(), "submodule" | "bisect")
+                && action.is_written()
+                && !action.text.starts_with('-')
+                && !matches!(action.text.as_str(), "foreach" | "run")
+        }
+        _ => false,
+    };
+    match name {
+        "make" => without(&["--eval", "SHELL"]),
+        "cargo" => without(&["--config"]),
+        "go" => without(&["-exec", "--exec", "-toolexec", "--toolexec"]),
+        "git" => rest.windows(2).any(harmless_use),
+        name => PLAIN.contains(&name),
+    }
+}
+
+/// Returns true for a word that the program only compares or displays.
+fn is_data(name: &str, rest: &[Arg], before: Option<&Arg>, behind_dashes: bool, word: &Arg) -> bool {
+    match name {
+        name if declares_variables(name) => true,
+        "pkill" | "pgrep" => true,
+        // Names of tests.
+        "cargo" => {
+            behind_dashes && rest.first().is_some_and(|word| matches!(word.text.as_str(), "test" | "bench" | "nextest"))
+        }
+        name => code::is_printing(name, before, word),
+    }
+}
+
+/// Returns true if the words make this program run a command.
+pub(crate) fn is_runner(name: &str, rest: &[Arg]) -> bool {
+    let uses = INDEX.get(name).map(Vec::as_slice).unwrap_or_default();
+    uses.iter().any(|sub| sub.is_none_or(|sub| rest.iter().any(|arg| arg.text == sub)))
+}
+
+/// Returns true if a program has some use that runs a command from its words.
+pub(crate) fn has_runner(name: &str) -> bool {
+    INDEX.contains_key(name)
+}
+
+/// Returns the programs that have some use that runs a command from their words.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    INDEX.keys().copied()
+}
+
+/// Returns true if the words name a use of a runner that runs a command. `make` is not included.
+pub(super) fn is_runner_of(name: &str, rest: &[String]) -> bool {
+    let uses = INDEX.get(name).filter(|_| name != "make").map(Vec::as_slice).unwrap_or_default();
+    uses.iter().any(|sub| sub.is_none_or(|sub| rest.iter().any(|word| word == sub)))
+}
+
+/// Returns the part of a word that is a command line of a possibly destructive program, if there is one.
+fn command_text(word: &str) -> Option<&str> {
+    let starts = std::iter::once(0)
+        .chain(word.match_indices(['=', ':', '!', '/', ',']).map(|(at, sign)| at + sign.len()).take(8));
+    starts
+        .filter_map(|start| word.get(start..))
+        .map(|text| text.trim_start_matches(['!', ':', '|', ' ', '"', '\'']))
+        .find(|text| {
+            let mut words = text.split_whitespace();
+            let first = basename(words.next().unwrap_or_default());
+            words.next().is_some() && (destroy::knows(first) || (suffix::may_destroy(first) && names_destroyer(text)))
+        })
+}
+
+/// Returns true if a word after the first names a destructive program. A wrapper or a shell alone is common in prose;
+/// with such a program after it, it is not.
+fn names_destroyer(text: &str) -> bool {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '&' | '|'))
+        .skip(1)
+        .any(|word| destroy::knows(basename(word)))
+}

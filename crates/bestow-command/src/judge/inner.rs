@@ -1,0 +1,364 @@
+//! Wrappers: programs that run the program that their arguments name.
+
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
+
+use super::{Input, Verdict, basename, variable};
+use crate::{
+    answer::Span,
+    lang::find,
+    options::{Options, Reading},
+    tier::Tier,
+    walk::{Arg, IDS, Known, SOMETHING, UNKNOWN, Walker},
+};
+
+/// A program that runs another one.
+#[derive(Debug)]
+struct Wrapper {
+    names: &'static str,
+    flags: &'static str,
+    /// The number of operands before the command.
+    own_operands: usize,
+    /// The lowest tier of any command that runs through this program.
+    floor: Tier,
+}
+
+const fn wrapper(names: &'static str, flags: &'static str) -> Wrapper {
+    Wrapper { names, flags, own_operands: 0, floor: Tier::Safe }
+}
+
+impl Wrapper {
+    const fn own(mut self, operands: usize) -> Self {
+        self.own_operands = operands;
+        self
+    }
+
+    const fn dangerous(mut self) -> Self {
+        self.floor = Tier::Dangerous;
+        self
+    }
+}
+
+/// The wrappers. Each option list is complete enough to find the command. An option that is not listed makes the whole
+/// command dangerous.
+const WRAPPERS: &[Wrapper] = &[
+    wrapper("nice", "-n: --adjustment: -#"),
+    wrapper("nohup", ""),
+    wrapper("time", "-p -v --verbose --portability -f: --format: -q --quiet"),
+    wrapper("gtime", "-p -v --verbose -f: --format:"),
+    wrapper("timeout gtimeout", "-k: --kill-after: -s: --signal: --foreground --preserve-status -v --verbose").own(1),
+    wrapper("stdbuf gstdbuf", "-i: -o: -e: --input: --output: --error:"),
+    wrapper("ionice", "-c: -n: -t --class: --classdata: --ignore"),
+    wrapper("setsid", "-c -f -w --ctty --fork --wait"),
+    wrapper("command", "-p"),
+    wrapper("builtin", ""),
+    wrapper("exec", "-c -l -a:"),
+    wrapper("noglob nocorrect", ""),
+    wrapper("busybox toybox", "").dangerous(),
+    wrapper("chrt", "-b -f -i -o -r -R -m -v -d -T: -P: -D: --batch --fifo --idle --other --rr").own(1),
+    wrapper("taskset", "-c -a --cpu-list --all-tasks").own(1),
+    wrapper("caffeinate", "-d -i -m -s -u -t:"),
+    wrapper("arch", "-arm64 -x86_64 -arm64e -i386"),
+    wrapper("setarch linux32 linux64", "-R --addr-no-randomize -v").dangerous(),
+    wrapper("numactl", "-N: -m: -C: -i: -l --cpunodebind: --membind: --physcpubind: --interleave:").dangerous(),
+    wrapper("prlimit", "--nofile? --cpu? --as? --core? --data? --fsize? --nproc? --rss? --stack?").dangerous(),
+    wrapper("flock", "-x -e -s -u -n -w: -E: -o -F --exclusive --shared --nonblock --timeout: --wait:")
+        .own(1)
+        .dangerous(),
+    wrapper("strace", "-f -ff -c -C -t -tt -T -y -yy -v -q -e: -o: -s: -p: -P: -E: -u:").dangerous(),
+    wrapper("ltrace", "-f -c -t -T -e: -o: -s: -p:").dangerous(),
+    wrapper("perf", "").own(1).dangerous(),
+    wrapper("valgrind", "-q -v --leak-check: --tool: --error-exitcode: --track-origins: --log-file:").dangerous(),
+    wrapper("unshare", "-m -u -i -n -p -U -C -f -r -c --fork --user --net --pid --mount --map-root-user").dangerous(),
+    wrapper("nsenter", "-a -t: -m -u -i -n -p -U -C --all --target: --mount --uts --ipc --net --pid").dangerous(),
+    wrapper("chroot", "--userspec: --groups: --skip-chdir").own(1).dangerous(),
+    wrapper("doas", "-n -s -L -u: -C:").dangerous(),
+    wrapper("pkexec", "--user: --disable-internal-agent --keep-cwd").dangerous(),
+    wrapper("run0", "-u: --user: -g: --group: -D: --chdir: --nice: --unit:").dangerous(),
+    wrapper("runuser", "-u: --user: -g: --group: -G:").dangerous(),
+    wrapper("setpriv", "--reuid: --regid: --clear-groups --init-groups --no-new-privs").dangerous(),
+    wrapper("systemd-run", "--user --scope -t -P -q --pty --pipe --wait --unit: -p: --property: -E: --setenv:")
+        .dangerous(),
+    wrapper("systemd-inhibit", "--what: --who: --why: --mode:").dangerous(),
+    wrapper("dbus-run-session torsocks torify proxychains proxychains4 unbuffer catchsegv fakeroot", "-q --")
+        .dangerous(),
+    wrapper("xvfb-run", "-a --auto-servernum -n: -s: --server-args:").dangerous(),
+    wrapper("firejail", "--quiet --net: --private --noprofile").dangerous(),
+    wrapper("bwrap", "--bind: --ro-bind: --dev: --proc: --unshare-all --die-with-parent").dangerous(),
+    wrapper("faketime", "-f -m").own(1).dangerous(),
+    wrapper("rlwrap", "-a -c -r").dangerous(),
+    wrapper("direnv", "").own(2).dangerous(),
+    wrapper("hyperfine", "-w: -r: -N -i --warmup: --runs: --export-json:").dangerous(),
+    wrapper("entr", "-c -r -d -s -n -p").dangerous(),
+    wrapper("npx pnpx bunx", "-y --yes -q --quiet -p: --package: -c:").dangerous(),
+    wrapper("proot", "-r: -b: -w: -0").dangerous(),
+];
+
+/// Wrappers that are parsed in a way of their own.
+const SPECIAL: &[&str] = &["env", "xargs", "gxargs", "find", "gfind", "fd", "fdfind", "parallel", "watch"];
+
+/// Returns all programs that run the program that their arguments name.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    SPECIAL.iter().copied().chain(WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ')))
+}
+
+/// Returns every listed wrapper with as many words of its own as it takes, ready for a command after it.
+#[cfg(test)]
+pub(crate) fn prefixes() -> Vec<String> {
+    let special = [
+        "env",
+        "env A=b",
+        "xargs",
+        "gxargs",
+        "find . -exec",
+        "gfind . -exec",
+        "fd -x",
+        "fdfind -x",
+        "parallel",
+        "watch",
+    ];
+    let listed =
+        WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ').map(move |name| (name, wrapper.own_operands)));
+    let listed = listed.map(|(name, own)| format!("{name}{}", " 1".repeat(own)));
+    listed.chain(special.map(str::to_owned)).collect()
+}
+
+/// Returns true if a program runs the program that its arguments name.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    wrapper_named(name).is_some() || SPECIAL.contains(&name)
+}
+
+static INDEX: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {
+    WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ').map(move |name| (name, wrapper))).collect()
+});
+
+fn wrapper_named(name: &str) -> Option<&'static Wrapper> {
+    INDEX.get(name).copied()
+}
+
+const ENV_FLAGS: &str = "-i -0 -v - -u: -C: -S: --ignore-environment --null --unset: --chdir: --split-string: --debug";
+const XARGS_FLAGS: &str = "-0 -r -t -p -x -o -n: -L: -P: -I: -i? -J: -R: -s: -d: -E: -a: --null --no-run-if-empty \
+    --verbose --max-args: --max-procs: --max-lines? --replace? --delimiter: --arg-file: --exit --open-tty --max-chars:";
+
+/// Returns true if `name` runs another program with its words, so that the words are evaluated as an invocation of that
+/// program.
+pub(crate) fn wraps(name: &str) -> bool {
+    matches!(name, "env" | "xargs" | "gxargs" | "fd" | "fdfind") || wrapper_named(name).is_some()
+}
+
+impl Walker<'_> {
+    /// Returns the verdict on the inner command, if `name` runs one.
+    pub(super) fn judge_inner(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+        let rest = args.get(1..).unwrap_or_default();
+        if matches!(rest, [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help")) {
+            return None;
+        }
+        match name {
+            "env" => self.judge_env(rest, input),
+            "xargs" | "gxargs" => self.judge_xargs(rest, input),
+            "find" | "gfind" => self.judge_find(rest),
+            "fd" | "fdfind" => self.judge_fd(rest),
+            "command" if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "-v" | "-V")) => {
+                Some(Verdict::safe("`command -v` only looks a name up"))
+            }
+            _ => wrapper_named(name).and_then(|wrapper| self.judge_wrapper(wrapper, rest, input)),
+        }
+    }
+
+    fn judge_wrapper(&mut self, wrapper: &Wrapper, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        let reading = Reading { flags: wrapper.flags, stop_at_operand: true, inert: true };
+        let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
+        let start = options.first_operand? + wrapper.own_operands;
+        let inner = rest.get(start..).filter(|inner| !inner.is_empty())?;
+        self.overhear_texts(&options.values.iter().copied().chain(inner.first()).cloned().collect::<Vec<_>>());
+        let verdict = self.judge(inner, input);
+        let floor = Verdict { tier: wrapper.floor, rule: "runs another program in a changed setting".into() };
+        Some(floor.or_stricter(verdict))
+    }
+
+    /// Evaluates a wrapper with an unknown option. The option may take the next word or not, so every word may start
+    /// the command.
+    fn unread_wrapper(&mut self, rest: &[Arg]) -> Verdict {
+        self.hear_hosts(rest);
+        Verdict::dangerous("runs another program with options that are not on the list")
+            .or_stricter(self.search_words(rest))
+    }
+
+    fn judge_env(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        let reading = Reading { flags: ENV_FLAGS, stop_at_operand: true, inert: true };
+        let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
+        let mut verdict = Verdict::safe("`env` only sets variables");
+        if let Some(text) = options.value("-S --split-string") {
+            let words = format!(
+                "{text} {}",
+                options.operands.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ")
+            );
+            let span = rest.first().map(|arg| arg.span).unwrap_or_default();
+            if text.contains(['\\', '$', '#', '"', '\'']) {
+                // The text has escapes, variables and quotes of its own.
+                self.speak_of_anything();
+            }
+            return Some(
+                Verdict::dangerous("`env -S` splits a text into a command").or_stricter(self.search_text(&words, span)),
+            );
+        }
+        let mut start = options.first_operand?;
+        while let Some(word) = rest.get(start) {
+            let Some((name, value)) = word.text.split_once('=') else { break };
+            let value = Arg { text: value.into(), ..word.clone() };
+            verdict = verdict.or_stricter(variable::judge(name, &value, false));
+            self.overhear_variable(name, &value);
+            start += 1;
+        }
+        match rest.get(start..) {
+            Some(inner) if !inner.is_empty() => {
+                let before = self.scope.places.clone();
+                if let Some(directory) = options.value("-C --chdir") {
+                    self.scope.enter(directory);
+                }
+                let found = self.judge(inner, input);
+                self.scope.places = before;
+                Some(verdict.or_stricter(found))
+            }
+            _ if verdict.tier > Tier::Safe => Some(verdict),
+            _ => None,
+        }
+    }
+
+    fn judge_xargs(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
+        let reading = Reading { flags: XARGS_FLAGS, stop_at_operand: true, inert: true };
+        let Ok(options) = Options::read(rest, reading) else {
+            let words: Vec<Arg> = rest.iter().cloned().chain([anything(self.here)]).collect();
+            return Some(self.unread_wrapper(&words));
+        };
+        let inner = match options.first_operand {
+            Some(start) => rest.get(start..).unwrap_or_default().to_vec(),
+            None => vec![Arg::literal("echo", rest.first().map(|arg| arg.span).unwrap_or_default())],
+        };
+        let file = options.given.iter().any(|(name, _)| name == "-a" || name == "--arg-file");
+        let content = options.values.iter().find_map(|value| value.content.clone()).filter(|_| file).map(Input::Text);
+        let input = if file { content.as_ref().unwrap_or(&Input::Unknown) } else { input };
+        // If the input is not split at blanks, a name may begin with any character.
+        let cut = matches!(input, Input::Text(text) if text == IDS) && options.has("-d --delimiter");
+        let input = if cut { &Input::Unknown } else { input };
+        let mark = options.value("-I -i --replace -J");
+        let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
+        let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
+        let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span).unwrap_or_default());
+        let verdict = self.judge(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
+        // Of `-I` and `-L` or `-n`, the later option counts. With `-L` or `-n`, the words are appended after all.
+        if mark.is_some() && options.has("-L -n --max-args --max-lines") {
+            return Some(verdict.or_stricter(self.judge(&filled(&inner, &words, None, MAX_FILLED), &Input::Unknown)));
+        }
+        Some(verdict)
+    }
+
+    /// Evaluates the programs that `-exec` and similar actions run on the results.
+    fn judge_find(&mut self, rest: &[Arg]) -> Option<Verdict> {
+        let commands = find::commands(rest);
+        let deletes = rest.iter().any(|word| word.text == "-delete");
+        if commands.is_empty() && !deletes {
+            return None;
+        }
+        let found = find::found(rest);
+        let removes = |command: &Vec<Arg>| {
+            command.first().is_some_and(|program| matches!(basename(&program.text), "rm" | "unlink" | "shred"))
+        };
+        // Deleting file by file has the effect of deleting the whole tree.
+        let tree = (deletes || commands.iter().any(removes)).then(|| {
+            let words = ["rm", "-r"].map(|word| Arg::literal(word, self.here));
+            let tree: Vec<Arg> = words.into_iter().chain(found.iter().cloned()).collect();
+            self.destroys(&tree)
+        });
+        let mut verdict = Verdict::dangerous(if commands.is_empty() {
+            "`find` deletes what it finds"
+        } else {
+            "`find` runs a program on what it finds; `| xargs` is safe with one that only reads"
+        });
+        // If there are many commands, only the first and the last directory are tried.
+        let few: Vec<Arg> = found.iter().take(1).chain(found.iter().skip(1).last()).cloned().collect();
+        let found = if commands.len() > MAX_COMMANDS { few } else { found };
+        let most = 4 * MAX_FILLED / commands.len().max(1);
+        for command in commands.iter().map(|command| filled(command, &found, Some("{}"), most.min(MAX_FILLED))) {
+            verdict = verdict.or_stricter(self.judge(&command, &Input::Unknown));
+        }
+        Some(tree.flatten().map_or(verdict, Verdict::destructive))
+    }
+
+    fn judge_fd(&mut self, rest: &[Arg]) -> Option<Verdict> {
+        let runs = |arg: &&Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+        let at = rest.iter().position(|arg| runs(&arg))?;
+        let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None, MAX_FILLED);
+        let verdict = self.judge(&inner, &Input::Unknown);
+        Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
+    }
+}
+
+/// Returns an argument that stands for any number of unknown words.
+fn anything(span: Span) -> Arg {
+    Arg { text: UNKNOWN.into(), span, known: Known::Partly, open: true, ..Arg::default() }
+}
+
+/// Returns the words that `xargs` appends: separate words or whole lines.
+fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
+    match input {
+        Input::Text(text) if text == IDS => {
+            vec![Arg {
+                text: SOMETHING.into(),
+                span,
+                known: Known::Environment,
+                expanded: true,
+                splits: true,
+                open: true,
+                ..Arg::default()
+            }]
+        }
+        Input::Text(text) => {
+            let lines = text.lines().take(if whole_lines { 64 } else { 0 });
+            let words = lines.chain(text.split_whitespace().take(256));
+            // `xargs` may leave each word to a later run.
+            let maybe = |word| Arg { expanded: true, ..Arg::literal(word, span) };
+            let mut words: Vec<Arg> = words.map(maybe).collect();
+            words.push(anything(span));
+            words
+        }
+        Input::Unknown | Input::Terminal => vec![anything(span)],
+    }
+}
+
+/// The limit of commands of one `find` that are tried on every directory.
+const MAX_COMMANDS: usize = 8;
+
+/// The limit of words that replace marks.
+const MAX_FILLED: usize = 1_024;
+
+/// The limit of bytes that one word takes in the place of all its marks.
+const MAX_FILLED_BYTES: usize = 1 << 16;
+
+/// Returns a command with `words` in the place of `mark`, or at its end. With a mark, it uses about `most` of the
+/// words.
+fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>, most: usize) -> Vec<Arg> {
+    let Some(mark) = mark else { return inner.iter().chain(words).cloned().collect() };
+    // Every mark becomes every word. If there are too many, the first words and the last one are used.
+    let marks: usize = inner.iter().map(|arg| arg.text.matches(mark).count()).sum();
+    let room = (most / marks.max(1)).max(1);
+    let short = |word: &&Arg| word.text.len() * marks <= MAX_FILLED_BYTES;
+    let few: Vec<Arg> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).cloned().collect();
+    let words = few.as_slice();
+    let fill = |arg: &Arg| -> Vec<Arg> {
+        if !arg.text.contains(mark) {
+            return vec![arg.clone()];
+        }
+        let known = |word: &Arg| if word.known == Known::Environment { word.known } else { Known::Partly };
+        let with = |word: &Arg| Arg {
+            text: arg.text.replace(mark, &word.text).into(),
+            known: known(word),
+            named: false,
+            reckoned: false,
+            ..arg.clone()
+        };
+        words.iter().map(with).collect()
+    };
+    inner.iter().flat_map(fill).collect()
+}

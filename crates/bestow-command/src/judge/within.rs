@@ -1,0 +1,173 @@
+//! Programs that run a command in some of their uses, and commands with another name. The inner command is evaluated by
+//! itself, in addition to the program around it.
+
+use std::{borrow::Cow, sync::LazyLock};
+
+use foldhash::HashMap;
+
+use super::{Input, Verdict, code};
+use crate::{
+    destroy::Words,
+    options::{Options, Reading},
+    safe::{self, Proof},
+    walk::{Arg, Walker},
+};
+
+/// A use of a program that runs the command after it.
+#[derive(Debug)]
+struct Running {
+    names: &'static str,
+    /// The words of the subcommand. Alternatives are separated by `|`. Empty if every use runs a command.
+    subcommand: &'static str,
+    flags: &'static str,
+}
+
+const fn running(names: &'static str, subcommand: &'static str, flags: &'static str) -> Running {
+    Running { names, subcommand, flags }
+}
+
+/// The uses that run a command. Each option list is complete enough to find the command. With an option that is not
+/// listed, the command is not found here.
+const USES: &[Running] = &[
+    running("git", "bisect run", ""),
+    running("git", "submodule foreach", "--recursive --quiet -q"),
+    running("sshpass", "", "-p: -f: -d: -e? -P: -v"),
+    running("ssh-agent", "", "-a: -t: -c -s -d -D"),
+    running("screen", "", "-a -A -c: -d -D -e: -h: -i -L -m -n -O -p: -q -s: -S: -t: -T: -U -v"),
+    running("tmux", "new-session|new", "-A -d -D -E -P -X -c: -e: -f: -F: -n: -s: -t: -x: -y:"),
+    running("tmux", "new-window|neww", "-a -b -d -k -P -S -c: -e: -F: -n: -t:"),
+    running("tmux", "split-window|splitw", "-b -d -f -h -I -v -P -Z -c: -e: -F: -l: -p: -t:"),
+    running("tmux", "respawn-pane|respawnp|respawn-window|respawnw", "-k -c: -e: -t:"),
+    running("tmux", "run-shell|run", "-b -C -c: -d: -t:"),
+    running("poetry pipenv pdm rye hatch", "run", "-q --quiet"),
+    running(
+        "uv",
+        "run",
+        "-q --quiet --frozen --locked --no-sync --offline --isolated --no-dev --all-extras --with: -p: --python: \
+         --project: --directory: --extra: --group:",
+    ),
+    running("conda mamba micromamba", "run", "-n: -p: -v --name: --prefix: --cwd: --no-capture-output --live-stream"),
+    running("bundle bundler", "exec", "--keep-file-descriptors"),
+    running("npm", "exec|x", "-y --yes -p: --package:"),
+    running("pnpm yarn", "exec|dlx", "-q --quiet -p: --package:"),
+    running("bun", "x", "-y"),
+    running("pipx", "run", "-q --quiet --spec: --python:"),
+    running("uvx", "", "-q --quiet --from: --with: -p: --python:"),
+    running("corepack", "", ""),
+    running("op doppler", "run", "--env-file: --no-masking -p: -c: --project: --config:"),
+    running(
+        LOADER,
+        "",
+        "--library-path: --inhibit-cache --inhibit-rpath: --audit: --preload: --argv0: --glibc-hwcaps-prepend: \
+         --glibc-hwcaps-mask: --list --verify",
+    ),
+];
+
+/// The listed name of the program loader, whose real name differs between machines.
+const LOADER: &str = "ld.so";
+
+static INDEX: LazyLock<HashMap<&'static str, Vec<&'static Running>>> = LazyLock::new(|| {
+    let mut index: HashMap<_, Vec<_>> = HashMap::default();
+    for running in USES {
+        running.names.split(' ').for_each(|name| index.entry(name).or_default().push(running));
+    }
+    index
+});
+
+/// Returns true if some use of the program runs a command, or if the name is another name of a command.
+pub(super) fn may_run(name: &str) -> bool {
+    INDEX.contains_key(listed_name(name)) || name.starts_with("git-")
+}
+
+fn listed_name(name: &str) -> &str {
+    let is_loader = ["ld-", "ld64"].iter().any(|start| name.starts_with(start)) && name.contains(".so");
+    if is_loader { LOADER } else { name }
+}
+
+impl Walker<'_> {
+    /// Returns the verdict on the inner command, if there is one.
+    pub(super) fn judge_within(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+        let rest = args.get(1..).unwrap_or_default();
+        let (inner, rule) = match (self.by_another_name(name, args), within(listed_name(name), rest)) {
+            (Some(inner), _) => (Cow::Owned(inner), "a command by another name"),
+            (None, Some(inner)) => (Cow::Borrowed(inner), "runs another program"),
+            (None, None) => return None,
+        };
+        let verdict = match inner.as_ref() {
+            // A shell reads a single word with blanks.
+            [text] if text.text.contains(char::is_whitespace) => self.run_text(&text.text, text.span),
+            inner => self.judge(inner, input),
+        };
+        Some(Verdict::dangerous(rule).or_stricter(verdict))
+    }
+
+    /// Translates `git-fetch x`, `python3 -m pip install x` and `python3 /usr/bin/pip install x` to the command that
+    /// they run.
+    fn by_another_name(&self, name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
+        let (program, rest) = args.split_first()?;
+        let named = |text: &str| Arg::literal(text, program.span);
+        if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
+            return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
+        }
+        if !code::runs_code(name) || matches!(safe::prove(args, self.classifier, &self.scope.places), Proof::Reads(_)) {
+            return None;
+        }
+        let module = if code::runs_modules(name) { module(rest) } else { None };
+        let (command, rest) = module.or_else(|| system_program(rest))?;
+        Some(std::iter::once(command).chain(rest.iter().cloned()).collect())
+    }
+}
+
+/// Returns the command after the own words of the program.
+fn within<'a>(name: &str, rest: &'a [Arg]) -> Option<&'a [Arg]> {
+    INDEX.get(name)?.iter().find_map(|running| {
+        let words = Words::new(rest);
+        let ends = running.subcommand.split('|').map(|subcommand| match subcommand {
+            "" => Some(0),
+            subcommand => words.after_subcommand(subcommand),
+        });
+        let behind = rest.get(ends.flatten().next()?..)?;
+        let reading = Reading { flags: running.flags, stop_at_operand: true, inert: true };
+        let start = Options::read(behind, reading).ok()?.first_operand?;
+        behind.get(start..).filter(|inner| !inner.is_empty())
+    })
+}
+
+/// Returns the module that `-m` names, and its arguments.
+fn module(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
+    let mut words = rest.iter().enumerate();
+    while let Some((at, word)) = words.next() {
+        if word.text.starts_with("--") {
+            if word.text == "--check-hash-based-pycs" {
+                words.next();
+            }
+            continue;
+        }
+        let letters = word.text.strip_prefix('-')?;
+        // `-W` and `-X` take the rest of the word or the next word as their value, and `-c` takes code.
+        let taking = letters.char_indices().find(|(_, letter)| matches!(letter, 'm' | 'c' | 'W' | 'X'));
+        let Some((place, letter)) = taking else { continue };
+        let joined = letters.get(place + 1..).filter(|joined| !joined.is_empty());
+        let module = match (letter, joined) {
+            ('m', Some(joined)) => Arg { text: joined.into(), ..word.clone() },
+            ('m', None) => words.next()?.1.clone(),
+            ('c', _) => return None,
+            (_, Some(_)) => continue,
+            (_, None) => {
+                words.next();
+                continue;
+            }
+        };
+        let behind = if joined.is_some() { at + 1 } else { at + 2 };
+        return module.is_exact().then_some(module).zip(rest.get(behind..));
+    }
+    None
+}
+
+/// Returns the program name and the arguments of a script in a directory of system programs.
+fn system_program(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
+    let at = rest.iter().position(|word| !word.text.starts_with('-'))?;
+    let script = rest.get(at).filter(|script| script.is_exact() && script.text.starts_with('/'))?;
+    let name = safe::trusted_name(&script.text)?;
+    Some((Arg { text: name.into(), ..script.clone() }, rest.get(at + 1..)?))
+}

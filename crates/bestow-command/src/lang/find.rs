@@ -1,0 +1,134 @@
+//! `find` expressions: their tests and actions, and the commands that they run on the results.
+
+use crate::{
+    options::is_listed,
+    walk::{Arg, HOME, Known, SOMETHING, UNKNOWN},
+};
+use smol_str::format_smolstr;
+
+/// Tests and options without a value.
+const BARE: &str = "-print -print0 -prune -quit -ls -empty -true -false -daystart -depth -d -follow -mount -xdev \
+    -executable -readable -writable -nouser -nogroup -noleaf -warn -nowarn -ignore_readdir_race -noignore_readdir_race \
+    -not -a -and -o -or ! ( ) , -L -H -P -x -E -X -s";
+/// Tests and actions with one value.
+const VALUED: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type \
+    -xtype -size -perm -user -group -uid -gid -inum -samefile -links -newer -anewer -cnewer -newermt -newerat -newerct \
+    -newermm -newerBt -mtime -atime -ctime -mmin -amin -cmin -used -fstype -context -maxdepth -mindepth -printf -D -f";
+/// Actions that run a program, up to `;` or `+`.
+const RUNNING: &str = "-exec -execdir -ok -okdir";
+
+/// Returns true if a test or an action takes the next word.
+pub(crate) fn takes_value(word: &str) -> bool {
+    is_listed(VALUED, word)
+}
+
+/// Checks that every word of an expression is a test, or an action that only prints.
+pub(crate) fn check(rest: &[Arg]) -> Result<(), String> {
+    let mut words = rest.iter().peekable();
+    let mut in_expression = false;
+    // A glob may match no file and disappear. From there on, values and actions may have changed places.
+    let mut may_shift = false;
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if text.starts_with("-O") || is_listed(BARE, text) {
+            in_expression |= !matches!(text, "-L" | "-H" | "-P" | "-x" | "-E" | "-X" | "-s");
+        } else if is_listed(VALUED, text) {
+            in_expression = true;
+            let value = words.next().ok_or("a test without its value")?;
+            // A match of the glob contains the dot of the pattern. No action contains a dot.
+            let names_action = value.glob && value.may_be_option() && !value.text.contains('.');
+            let shifted = may_shift && value.text.starts_with(['-', UNKNOWN, SOMETHING]);
+            if value.splits || value.open || names_action || shifted {
+                return Err("an expansion may turn into an action".into());
+            }
+            may_shift |= value.glob;
+        } else if in_expression || text.starts_with('-') {
+            let short: String = text.chars().take(24).filter(|c| !c.is_control()).collect();
+            return Err(format!("`{short}` is not a test that only reads"));
+        } else if word.may_be_option() {
+            return Err("an expansion may turn into an action".into());
+        }
+    }
+    Ok(())
+}
+
+/// Returns the commands that an expression runs.
+pub(crate) fn commands(rest: &[Arg]) -> Vec<Vec<Arg>> {
+    let mut commands = Vec::new();
+    let mut words = rest.iter();
+    while words.by_ref().any(|word| is_listed(RUNNING, &word.text)) {
+        let command: Vec<Arg> =
+            words.by_ref().take_while(|word| !matches!(word.text.as_str(), ";" | "+")).cloned().collect();
+        commands.push(command);
+    }
+    commands
+}
+
+/// Returns the directories that `find` searches.
+pub(crate) fn roots(rest: &[Arg]) -> Vec<&Arg> {
+    let is_root = |word: &&Arg| !word.text.starts_with(['-', '(', '!']);
+    rest.iter()
+        .skip_while(|word| matches!(word.text.as_str(), "-L" | "-H" | "-P" | "-x" | "-E" | "-X" | "--"))
+        .take_while(is_root)
+        .collect()
+}
+
+/// Returns true if an expression selects among the files that it finds.
+pub(crate) fn is_selective(rest: &[Arg]) -> bool {
+    const CHOOSING: &str = "-name -iname -path -ipath -wholename -regex -iregex -lname -size -perm -user -group -uid \
+        -gid -inum -samefile -newer -newermt -mtime -atime -ctime -mmin -amin -cmin -empty -nouser -nogroup -used \
+        -maxdepth";
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        if is_listed(CHOOSING, &word.text) {
+            let value = words.clone().next().map(|value| value.text.as_str()).unwrap_or_default();
+            if word.text == "-maxdepth" || !matches!(value, "*" | ".*" | "/*" | "*/*") {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Returns the arguments of a command that runs on the results: the directories themselves, or a path below them.
+pub(crate) fn found(rest: &[Arg]) -> Vec<Arg> {
+    let selective = is_selective(rest);
+    let below = |root: &Arg| {
+        let text = match root.text.as_str() {
+            // Every file below the root of the disk, or below a home.
+            root if selective && (root == "/" || root == HOME.to_string()) => format!("{root}/**"),
+            root if selective => format!("{root}/{SOMETHING}"),
+            root if root.starts_with(['/', HOME]) => format!("{}/**", root.trim_end_matches('/')),
+            root => root.to_owned(),
+        };
+        Arg { text: text.into(), known: Known::Partly, ..root.clone() }
+    };
+    let roots = roots(rest);
+    if roots.is_empty() {
+        let text = if selective { format_smolstr!("./{SOMETHING}") } else { ".".into() };
+        return vec![Arg { text, known: Known::Partly, ..Arg::default() }];
+    }
+    roots.into_iter().map(below).collect()
+}
+
+/// Returns the results of `fd`. With a pattern that matches every name, these are all files below the given
+/// directories.
+pub(crate) fn found_by_name(rest: &[Arg]) -> Vec<Arg> {
+    let chooses =
+        |word: &Arg| ["-e", "--extension", "-g", "-d", "--max-depth"].iter().any(|one| word.text.starts_with(one));
+    let stop = |word: &&Arg| !matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+    let own: Vec<&Arg> = rest.iter().take_while(stop).collect();
+    let everything = own.iter().any(|word| matches!(word.text.as_str(), "." | "" | ".*" | "^"))
+        && !own.iter().any(|word| chooses(word));
+    let roots = own.into_iter().filter(|word| everything && word.text.starts_with(['/', HOME]));
+    let below = |root: &Arg| Arg {
+        text: format!("{}/**", root.text.trim_end_matches('/')).into(),
+        known: Known::Partly,
+        ..root.clone()
+    };
+    let found: Vec<Arg> = roots.map(below).collect();
+    if found.is_empty() {
+        return vec![Arg { text: format!("./{UNKNOWN}").into(), known: Known::Partly, ..Arg::default() }];
+    }
+    found
+}

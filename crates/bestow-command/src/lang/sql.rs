@@ -1,0 +1,109 @@
+//! Statements that destroy data. They are compared as words, after comments and texts are removed.
+
+use super::sql_words::{Manner, words};
+
+/// Returns the kind of destruction in `text`, if any statement in it destroys data. A statement may start at many
+/// places.
+pub(crate) fn destroys(text: &str) -> Option<&'static str> {
+    [Manner::Standard, Manner::Escaping].into_iter().find_map(|manner| {
+        let words = words(text, manner);
+        (0..words.len()).find_map(|at| {
+            let at_start = at == 0 || words.get(at - 1).is_some_and(|before| may_precede_statement(before));
+            at_start.then(|| words.get(at..).and_then(destroying)).flatten()
+        })
+    })
+}
+
+/// Returns the kind of destruction if the whole text is one statement.
+pub(crate) fn is_destroying_statement(text: &str) -> Option<&'static str> {
+    destroying(&words(text, Manner::Standard)).filter(|_| !text.contains(" -"))
+}
+
+/// Returns true if a text starts like a statement that may destroy data.
+pub(crate) fn may_start(text: &str) -> bool {
+    const VERBS: &[&str] = &["drop", "truncate", "delete", "alter", "with", "begin", "/*", "--", "(", ";"];
+    VERBS.iter().any(|verb| text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
+}
+
+/// Returns the kind of destruction for document, graph and key-value stores.
+pub(crate) fn destroys_otherwise(text: &str) -> Option<&'static str> {
+    const CALLS: &[(&str, &str)] = &[
+        ("dropdatabase", "dropDatabase"),
+        ("dropalldatabases", "dropAllDatabases"),
+        (".drop(", "drop"),
+        (".deletemany(", "deleteMany"),
+        (".remove({", "remove"),
+        ("_delete_by_query", "delete by query"),
+        (".truncate(", "truncate"),
+        ("flushall", "FLUSHALL"),
+        ("flushdb", "FLUSHDB"),
+        ("detachdelete", "DETACH DELETE"),
+        ("_drop(", "drop"),
+        ("dropcollection", "dropCollection"),
+        ("del--prefix", "del --prefix"),
+        ("del\"\"--prefix", "del --prefix"),
+        ("debugsegfault", "DEBUG SEGFAULT"),
+    ];
+    let plain: String = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
+    let found = CALLS.iter().find(|(call, _)| plain.contains(call)).map(|(_, what)| *what);
+    // A graph pattern and the deletion of its matches.
+    found.or_else(|| (plain.contains("match(") && plain.contains(")delete")).then_some("MATCH … DELETE"))
+}
+
+/// Returns true if a statement may start after this word: a semicolon, a control word, or an option of the client.
+fn may_precede_statement(word: &str) -> bool {
+    matches!(
+        word,
+        ";" | "BEGIN"
+            | "AS"
+            | "DO"
+            | "$$"
+            | "("
+            | "THEN"
+            | "ELSE"
+            | "ANALYZE"
+            | "GO"
+            | "--COMMAND"
+            | "-C"
+            | "-E"
+            | "-Q"
+    ) || word.starts_with('\\')
+        || word.starts_with('-')
+}
+
+/// Returns the first 64 words of one statement.
+fn until_end(words: &[String]) -> impl Iterator<Item = &String> {
+    words.iter().take(64).take_while(|word| *word != ";")
+}
+
+fn destroying(words: &[String]) -> Option<&'static str> {
+    let word = |index: usize| words.get(index).map(String::as_str).unwrap_or_default();
+    match word(0) {
+        "DROP" => match word(1) {
+            "DATABASE" => Some("DROP DATABASE"),
+            "TABLE" => Some("DROP TABLE"),
+            "SCHEMA" => Some("DROP SCHEMA"),
+            "KEYSPACE" => Some("DROP KEYSPACE"),
+            "TABLESPACE" => Some("DROP TABLESPACE"),
+            "OWNED" => Some("DROP OWNED"),
+            "MATERIALIZED" | "FOREIGN" | "TEMPORARY" | "TEMP" | "EXTERNAL" => Some("DROP TABLE"),
+            "COLLECTION" | "BUCKET" | "MEASUREMENT" | "SERIES" | "STREAM" | "USER" | "ROLE" | "LOGIN" | "CATALOG"
+            | "NAMESPACE" | "WAREHOUSE" | "PLUGGABLE" | "SHARE" => Some("DROP"),
+            _ => until_end(words).any(|word| word == "CASCADE").then_some("DROP … CASCADE"),
+        },
+        "REMOVE" => matches!(word(1), "TABLE" | "DATABASE" | "NAMESPACE").then_some("REMOVE"),
+        "MATCH" | "OPTIONAL" => until_end(words).any(|word| word == "DELETE").then_some("MATCH … DELETE"),
+        "TRUNCATE" => (!word(1).is_empty() && !word(1).starts_with(['-', '(', '=', ';'])).then_some("TRUNCATE"),
+        // In `DELETE a FROM a JOIN b`, the deleted table comes before `FROM`.
+        "DELETE" => (word(1) == "FROM" || word(2) == "FROM").then_some("DELETE FROM"),
+        "ALTER" => until_end(words)
+            .any(|word| word == "DROP" || word == "DELETE")
+            .then_some("ALTER … DROP")
+            .filter(|_| word(1) == "TABLE"),
+        "WITH" => {
+            let deletes = |pair: &[String]| matches!(pair, [first, second] if first == "DELETE" && second == "FROM");
+            words.windows(2).take(256).any(deletes).then_some("DELETE FROM")
+        }
+        _ => None,
+    }
+}

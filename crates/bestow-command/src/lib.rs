@@ -1,0 +1,59 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it decides
+//!
+//! [`classify`] parses a command line as bash would and follows everything that may run. It asks two questions about
+//! each part of this parse. Is the part proven to be read-only? Is it found to destroy something permanently? A part
+//! for which both answers are no is dangerous, and so is everything that was not understood. The tier of the whole is
+//! that of its strictest part.
+//!
+//! This crate neither runs programs nor reads the disk. It does not see scripts in files, aliases, links or the
+//! configuration of a repository. It is a gate, not a sandbox. `docs/commands.md` lists the proofs and their limits.
+
+#![forbid(unsafe_code)]
+
+mod addition;
+mod answer;
+mod classifier;
+mod destroy;
+mod judge;
+mod lang;
+mod line;
+mod needs;
+mod obeys;
+mod options;
+mod overheard;
+mod safe;
+mod shape;
+mod spelling;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod tier;
+mod tool;
+mod undo;
+pub mod values;
+mod walk;
+mod wildcard;
+
+pub use addition::{Additions, InvalidAddition, Row};
+pub use answer::{Classification, Part, Span};
+pub use classifier::{Classifier, classify, classify_tool};
+pub use shape::{InvalidShape, Shape, ShapeWord};
+pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
+pub use tool::built_in_tools;
+pub use values::{CommandRules, Raise, SafeAddition};
+
+/// Pieces that the engine of `bestow` uses. They are no part of the public interface, and change without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::{
+        needs::{NamedUses, bare_hosts, hosts_in},
+        spelling::{GIVEN, quoted},
+        tool::{
+            Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, is_certainly_a_path,
+            read as read_call, read_as as read_call_as,
+        },
+        values::shared::*,
+    };
+}

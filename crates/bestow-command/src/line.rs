@@ -1,0 +1,133 @@
+//! The protocol of `bestow classify --jsonl`: one line in, one line out.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, MapAccess, Visitor},
+};
+use serde_json::{Map, Value};
+
+use super::{answer::Classification, classifier::Classifier, tier::Tier};
+
+/// The longest line that is read, in bytes. A real command fits, even with every letter escaped.
+const LONGEST: usize = 1 << 20;
+
+impl Classifier {
+    /// Answers one line: `{"command":"…"}` or `{"toolName":"…","toolInput":{…}}`.
+    ///
+    /// The answer always has the form `{"tier":…,"reason":…,"parts":[…]}` without a line break. A malformed line
+    /// is dangerous, and the reason says so. Malformed lines are those of another form, those that are not UTF-8, and
+    /// those of more than a megabyte. A line that names a key twice is malformed too, since its readers may disagree
+    /// about the key that counts.
+    ///
+    /// ```
+    /// let answer = bestow_command::Classifier::default().answer_line(r#"{"command":"rm -rf /"}"#);
+    /// assert!(answer.starts_with(r#"{"tier":"destructive","reason":"Destructive command: "#));
+    /// ```
+    pub fn answer_line(&self, line: impl AsRef<[u8]>) -> String {
+        let line = line.as_ref();
+        let question = if line.len() > LONGEST {
+            Err(format!("longer than {LONGEST} bytes"))
+        } else {
+            serde_json::from_slice::<Question>(line).map_err(|why| why.to_string())
+        };
+        let answer = match question {
+            Ok(Question(question)) => self.answer(&question),
+            Err(why) => Classification::plain(Tier::Dangerous, &format!("the line is not a question: {why}")),
+        };
+        serde_json::to_string(&answer)
+            .unwrap_or_else(|_| r#"{"tier":"dangerous","reason":"Dangerous command: no answer","parts":[]}"#.into())
+    }
+
+    fn answer(&self, question: &Map<String, Value>) -> Classification {
+        match (question.get("command"), question.get("toolName")) {
+            (Some(Value::String(command)), None) => self.classify(command),
+            (None, Some(Value::String(name))) => {
+                self.classify_tool(name, question.get("toolInput").unwrap_or(&Value::Null))
+            }
+            _ => Classification::plain(
+                Tier::Dangerous,
+                "the line is not a question: it holds neither a `command` nor a `toolName`, or both",
+            ),
+        }
+    }
+}
+
+/// A JSON object in which no key is repeated on any level.
+struct Question(Map<String, Value>);
+
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Question {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Strict::deserialize(deserializer)?.0 {
+            Value::Object(map) => Ok(Question(map)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Err(de::Error::custom("not an object"))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StrictVisitor).map(Strict)
+    }
+}
+
+struct StrictVisitor;
+
+impl<'de> Visitor<'de> for StrictVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON with every key once")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Strict(value)) = items.next_element()? {
+            list.push(value);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some((key, Strict(value))) = entries.next_entry::<String, Strict>()? {
+            if map.insert(key, value).is_some() {
+                return Err(de::Error::custom("a key comes twice"));
+            }
+        }
+        Ok(map.into())
+    }
+}

@@ -1,0 +1,156 @@
+//! The network access that programs need, and the hosts that their words name.
+//!
+//! The rows of the safe list state this need for the uses that they describe. A table states it for other uses. A word
+//! that may name a host is only recorded for rules that deny the network. It requires no permission.
+
+mod globs;
+mod hosts;
+mod table;
+
+pub use hosts::{bare_in_text as bare_hosts, in_text as hosts_in};
+use smol_str::SmolStr;
+#[cfg(test)]
+pub(crate) use table::subcommands;
+
+use super::{exact, roles};
+use crate::{
+    judge::{self, basename},
+    safe,
+    values::Named,
+    walk::{Arg, HOME, SOMETHING, UNKNOWN, Walker},
+};
+
+/// The limit of names of network programs in a list of words in which any word may begin a command.
+const MOST_BEGINNINGS: usize = 64;
+
+/// The need of a command for the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Nothing,
+    /// The need is unknown, because it depends on a word that is not written out.
+    Unsaid,
+    Network,
+}
+
+impl Walker<'_> {
+    /// Records the network access of running `args`.
+    pub(super) fn name_network(&mut self, args: &[Arg]) {
+        let Some((program, rest)) = args.split_first() else { return };
+        let name = basename(&program.text);
+        let certain = !self.overheard.is_guessing();
+        let is_open = is_open(program, name);
+        let name = table::plain_name(name);
+        match need(name, args) {
+            // An unknown program in a speculative evaluation does not count.
+            _ if is_open && !certain => {}
+            Need::Unsaid if !certain => {}
+            _ if is_open => self.reach(None, false),
+            Need::Unsaid => self.reach(None, false),
+            Need::Network => match hosts::named(name, rest) {
+                Some(hosts) => hosts.into_iter().for_each(|host| self.reach(host, certain)),
+                None => self.uses.lose(),
+            },
+            Need::Nothing if roles::only_says(name) || judge::wraps(name) || table::keeps(name, rest) => {}
+            Need::Nothing => {
+                let heard = hosts::heard(name, rest);
+                if !heard.is_empty() && !self.only_reads(args) {
+                    heard.into_iter().for_each(|host| self.reach(host, false));
+                }
+            }
+        }
+    }
+
+    /// Records uncertain network access if a command that needs the network may begin at any of `words`.
+    pub(crate) fn hear_network(&mut self, words: &[Arg]) {
+        let mut beginnings = 0;
+        for (at, word) in words.iter().enumerate() {
+            let name = table::plain_name(basename(&word.text));
+            if !table::may_need(name) {
+                continue;
+            }
+            beginnings += 1;
+            let begins = words.get(at..).unwrap_or_default();
+            if beginnings > MOST_BEGINNINGS || need(name, begins) != Need::Nothing {
+                return self.reach(None, false);
+            }
+        }
+    }
+
+    /// Records the hosts that words name, for any program that reads them.
+    pub(crate) fn hear_hosts(&mut self, words: &[Arg]) {
+        hosts::heard("", words).into_iter().for_each(|host| self.reach(host, false));
+    }
+
+    /// Records the host that a variable names. A program with network access may contact it.
+    pub(crate) fn hear_variable(&mut self, name: &str, value: &Arg) {
+        let Some(host) = exact(value).and_then(|text| hosts::in_variable(name, &text)) else { return };
+        if hosts::leads_elsewhere(name) {
+            self.reach(Some(host), false);
+        } else {
+            self.uses.told_host(host);
+        }
+    }
+
+    /// Records access to a host. `None` stands for an unknown host.
+    pub(crate) fn reach(&mut self, host: Option<SmolStr>, certain: bool) {
+        self.uses.push(Named::Network { host, certain });
+    }
+}
+
+/// Returns true for a program whose name is unknown. `name` is its last component.
+fn is_open(program: &Arg, name: &str) -> bool {
+    program.glob || program.open || name.contains([UNKNOWN, SOMETHING, HOME])
+}
+
+/// Returns the need of `args`, whose program is called `name`.
+fn need(name: &str, args: &[Arg]) -> Need {
+    if !table::may_need(name) {
+        return Need::Nothing;
+    }
+    // Some programs accept `+` and a toolchain version before all other words.
+    let rest = match args.get(1..).unwrap_or_default() {
+        [version, rest @ ..] if version.text.starts_with('+') => rest,
+        rest => rest,
+    };
+    let needs = safe::asks_network(name, rest) || table::needs(name, rest);
+    let unsaid = !needs && table::has_subcommands(name) && is_subcommand_unsaid(rest);
+    if !needs && !unsaid || safe::stays_here(name, args) || is_help(name, rest) {
+        return Need::Nothing;
+    }
+    if needs { Need::Network } else { Need::Unsaid }
+}
+
+/// Returns true for a single word that asks for help or a version. For a program without subcommands, `help` is a host.
+fn is_help(name: &str, rest: &[Arg]) -> bool {
+    let [word] = rest else { return false };
+    match word.text.as_str() {
+        "--version" | "--help" | "-V" | "-h" | "--manual" => true,
+        "help" => table::has_subcommands(name),
+        _ => false,
+    }
+}
+
+/// Returns true if the word at the position of the subcommand is not written out.
+fn is_subcommand_unsaid(rest: &[Arg]) -> bool {
+    let mut after_option = false;
+    let mut last = None;
+    for word in rest {
+        if word.text.starts_with('-') && word.text.len() > 1 {
+            after_option = !word.text.contains('=');
+            continue;
+        }
+        last = Some(word);
+        if !std::mem::take(&mut after_option) {
+            break;
+        }
+    }
+    last.is_some_and(|word| exact(word).is_none())
+}
+
+/// Returns the host of a path that a shell opens as a connection, such as `/dev/tcp/host/port`. The inner `None` stands
+/// for an unknown host.
+pub(super) fn connection(text: &str) -> Option<Option<SmolStr>> {
+    let rest = ["/dev/tcp/", "/dev/udp/"].iter().find_map(|start| text.strip_prefix(start))?;
+    let host = rest.split_once('/').map_or(rest, |(host, _)| host);
+    Some(hosts::name(host))
+}

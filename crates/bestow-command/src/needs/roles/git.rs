@@ -1,0 +1,188 @@
+//! The files that `git` reads and writes: operands, paths in a revision, and stored versions of files.
+
+use super::{Operand, Words, copied, exact, is_short_for, path};
+use crate::{
+    values::{Access, Below},
+    walk::{Arg, HOME, Known},
+};
+
+/// The use that a subcommand makes of the files of its repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    /// Removes all operands except the last, and writes the last.
+    Moves,
+    /// Removes its operands with everything below them.
+    Removes,
+    /// Writes the given paths with everything below them.
+    Writes,
+    /// Searches the content of its operands, or of all files.
+    Searches,
+    /// Extracts the content of its operands, or of all files.
+    Takes,
+    /// Shows changes in its operands or in all files: always, or only with one of these options.
+    Shows(&'static str),
+    /// Shows one object, or one line for each version of its operand.
+    Names,
+}
+
+/// Rows of subcommands, separated by blanks, their use of files, and their options that take a value.
+const ROWS: &[(&str, Does, &str)] = &[
+    ("mv", Does::Moves, ""),
+    ("rm", Does::Removes, "--pathspec-from-file"),
+    ("checkout restore", Does::Writes, "-b -B -s --source --conflict --pathspec-from-file"),
+    ("grep", Does::Searches, GREP),
+    ("archive", Does::Takes, "-o --output --format --prefix --remote --exec --mtime"),
+    ("checkout-index", Does::Takes, "--prefix --stage"),
+    ("diff show format-patch", Does::Shows(""), DIFF),
+    ("log reflog whatchanged stash", Does::Shows("-p -u --patch -L --cc --patch-with-stat --full-diff"), DIFF),
+    ("cat-file blame annotate", Does::Names, ""),
+];
+
+/// Options with a value of `git grep`.
+const GREP: &str = "-A -B -C -O -e -f -m --max-count --max-depth --threads";
+
+/// Options with a value of the subcommands that show changes.
+const DIFF: &str = "-G -I -O -S -U -l -n -L -o --output --since --until --after --before --author --grep --format \
+                    --max-count --skip --diff-filter --inter-hunk-context";
+
+/// Options that suppress the content of the files.
+const NO_PATCH: &str = "--stat --numstat --shortstat --dirstat --summary --name-only --name-status --no-patch --quiet \
+                        --raw --exit-code --oneline";
+
+/// Returns the files that `git` reads and writes with these words.
+pub(super) fn named(rest: &[Arg]) -> Vec<Operand> {
+    if let Some(without) = without_index(rest).filter(|without| without.certain) {
+        return without.named();
+    }
+    let Some((does, values, behind)) = subcommand(rest) else { return Vec::new() };
+    let words = Words::read(behind, values);
+    let dashes = behind.iter().position(|arg| arg.text == "--");
+    let told = dashes.and_then(|at| behind.get(at + 1..)).unwrap_or_default();
+    let below = |arg: &Arg, access, below| path(arg, access, below).map(perhaps);
+    let mut named: Vec<_> = words.operands.iter().filter_map(|arg| in_revision(arg)).collect();
+    match does {
+        Does::Moves => named.extend(copied("mv", &words, Access::Write)),
+        Does::Removes if words.has("--cached") => {}
+        Does::Removes | Does::Writes => {
+            named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Write, Below::Everything)));
+        }
+        Does::Searches => {
+            let skipped = usize::from(!words.has("-e -f"));
+            let operands = words.operands.get(skipped..).unwrap_or_default();
+            // A name without `/` or `.` may be a revision. A revision is searched as a whole.
+            let is_path = |arg: &&Arg| exact(arg).is_some_and(|text| text.contains(['/', '.']));
+            let all = operands.is_empty() || told.is_empty() && !operands.iter().all(is_path);
+            named.extend(operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
+            named.extend(all.then(|| here(Below::Everything)));
+        }
+        Does::Takes => {
+            let operands = words.operands.get(1..).unwrap_or_default();
+            named.extend(operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
+            named.extend(operands.is_empty().then(|| here(Below::Everything)));
+        }
+        Does::Shows(with) => {
+            let asked = with.split(' ').any(|option| !option.is_empty() && words.has(option));
+            let is_silent = NO_PATCH.split(' ').any(|option| words.has(option)) || words.has("-s -q");
+            if asked || with.is_empty() && !is_silent {
+                named.extend(words.operands.iter().filter_map(|arg| below(arg, Access::Read, Below::Everything)));
+                named.extend(told.is_empty().then(|| here(Below::Versions)));
+            }
+        }
+        Does::Names => {}
+    }
+    named
+}
+
+/// Returns the row of the subcommand and the words after it.
+fn subcommand(rest: &[Arg]) -> Option<(Does, &'static str, &[Arg])> {
+    let mut words = rest.iter().enumerate();
+    while let Some((at, word)) = words.next() {
+        match word.text.as_str() {
+            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env" => {
+                words.next();
+            }
+            option if option.starts_with('-') => {}
+            name => {
+                let row = ROWS.iter().find(|(names, ..)| names.split(' ').any(|known| known == name));
+                return row.map(|(_, does, values)| (*does, *values, rest.get(at + 1..).unwrap_or_default()));
+            }
+        }
+    }
+    None
+}
+
+/// Returns the file of `revision:path`, relative to the repository or to the working directory.
+fn in_revision(arg: &Arg) -> Option<Operand> {
+    let text = exact(arg)?;
+    let (_, file) = text.split_once(':')?;
+    // The text between two colons selects one of several versions.
+    let file = file
+        .split_once(':')
+        .filter(|(stage, _)| matches!(*stage, "0" | "1" | "2" | "3"))
+        .map_or(file, |(_, file)| file);
+    let file = if file.is_empty() { "." } else { file };
+    Some(perhaps(Operand::certain(Access::Read, file, Below::Everything)))
+}
+
+fn here(below: Below) -> Operand {
+    perhaps(Operand::certain(Access::Read, ".", below))
+}
+
+fn perhaps(operand: Operand) -> Operand {
+    Operand { certain: false, ..operand }
+}
+
+/// Returns true for a text that can only be a revision.
+fn is_a_revision(text: &str) -> bool {
+    let name = text.split(['~', '^', '@']).next().unwrap_or(text);
+    text == "@" || text.contains("@{") || name == "HEAD" || name.ends_with("_HEAD")
+}
+
+/// Returns true if a comparison or a search reads files outside of a repository and `is_unknown` holds for one of them.
+pub(super) fn reads_unknown(rest: &[Arg], is_unknown: impl Fn(&Arg) -> bool) -> bool {
+    without_index(rest).is_some_and(|without| {
+        // If one operand is a revision, git does not compare files outside of a repository.
+        let versions = !without.certain && without.files.iter().any(|arg| is_a_revision(&arg.text));
+        let counts = |arg: &Arg| !versions || arg.known == Known::Partly;
+        without.files.iter().any(|arg| is_unknown(arg) && counts(arg))
+    })
+}
+
+/// The operands of a `git` command that compares or searches files outside of a repository.
+struct WithoutIndex<'a> {
+    files: Vec<&'a Arg>,
+    /// True if the words say so. Otherwise the place of the files decides.
+    certain: bool,
+    searches: bool,
+}
+
+fn without_index(rest: &[Arg]) -> Option<WithoutIndex<'_>> {
+    let at = rest.iter().position(|arg| matches!(arg.text.as_str(), "grep" | "diff"))?;
+    let (verb, behind) = rest.get(at..)?.split_first()?;
+    let options = behind.iter().take_while(|arg| arg.text != "--");
+    let is_told = |arg: &Arg| arg.text.len() > "--no-".len() && is_short_for(&arg.text, "--no-index");
+    let is_told = options.into_iter().any(is_told);
+    if verb.text == "grep" {
+        let words = Words::read(behind, GREP);
+        let skipped = usize::from(!words.has("-e -f"));
+        let files = words.operands.into_iter().skip(skipped).collect();
+        return is_told.then_some(WithoutIndex { files, certain: true, searches: true });
+    }
+    let files = Words::read(behind, "-G -I -O -S -U -l").operands;
+    // A word that may become several words may be two names.
+    let may_be_two = files.len() == 2 || files.iter().any(|arg| arg.splits || arg.open);
+    let outside = |arg: &&Arg| arg.text.starts_with(['/', HOME]) || arg.text.split('/').any(|name| name == "..");
+    let certain = is_told || files.len() == 2 && files.iter().any(outside);
+    (certain || may_be_two).then_some(WithoutIndex { files, certain, searches: false })
+}
+
+impl WithoutIndex<'_> {
+    fn named(&self) -> Vec<Operand> {
+        let mut named: Vec<_> =
+            self.files.iter().filter_map(|arg| path(arg, Access::Read, Below::Everything)).collect();
+        if self.searches && self.files.is_empty() {
+            named.push(here(Below::Everything));
+        }
+        named
+    }
+}

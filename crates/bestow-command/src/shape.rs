@@ -1,0 +1,309 @@
+//! The shape of a command for a saved decision "always": one command with its fixed words, and places for other words.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    answer::Classification,
+    judge,
+    safe::trusted_name,
+    syntax::{
+        parse,
+        tree::{Flow, Form, Parsed, Piece, Redirect, Word},
+    },
+    tier::Tier,
+    tool,
+};
+
+/// A parsed command that a person may permit permanently: the program, its fixed words, and the role of each other
+/// word.
+///
+/// Two command lines have equal shapes exactly when they differ only in words with a role. Only a single command of
+/// written words has a shape. Lists, redirections, expansions, wrappers, shells and interpreters with code have none.
+/// Display a shape in full, or do not offer it.
+///
+/// ```
+/// use bestow_command::classify;
+/// let shape = |text| classify(text).shape;
+/// assert_eq!(shape("git add src/a.rs"), shape("git add docs/b.md"));
+/// assert_ne!(shape("git add src/a.rs"), shape("git add -f src/a.rs"));
+/// assert_eq!(shape("npm test && ./deploy"), None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Shape {
+    program: String,
+    words: Vec<ShapeWord>,
+}
+
+/// One word after the program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ShapeWord {
+    /// Exactly this word.
+    Fixed(String),
+    /// Any relative path below the working directory that is not sensitive.
+    PathInside,
+    /// Any text: a message, a title.
+    Text,
+}
+
+/// The roles of the words of a program or subcommand.
+struct Roles {
+    command: &'static [&'static str],
+    /// Options whose value is prose.
+    prose: &'static [&'static str],
+    /// The options that take no value, if operands are paths. The word after any other option may be its value. `None`
+    /// if operands are not paths.
+    paths: Option<&'static [&'static str]>,
+}
+
+/// The displayed text for a word with a role.
+const PATH_INSIDE: &str = "<any path in the working directory>";
+const TEXT: &str = "<any text>";
+
+/// The longest shape in bytes. A person does not read a longer text to its end before a permanent approval.
+const MAX_SHOWN_BYTES: usize = 500;
+
+const ROLES: &[Roles] = &[
+    Roles { command: &["mkdir"], prose: &[], paths: Some(&["-p", "-v", "-pv", "--parents", "--verbose"]) },
+    Roles { command: &["touch"], prose: &[], paths: Some(&["-a", "-c", "-m", "--no-create"]) },
+    Roles {
+        command: &["git", "add"],
+        prose: &[],
+        paths: Some(&["-f", "-n", "-v", "-N", "--force", "--dry-run", "--verbose"]),
+    },
+    Roles {
+        command: &["git", "restore"],
+        prose: &[],
+        paths: Some(&["-S", "-W", "-q", "--staged", "--worktree", "--quiet"]),
+    },
+    Roles { command: &["git", "commit"], prose: &["-m", "--message"], paths: None },
+    Roles { command: &["gh", "pr", "comment"], prose: &["-b", "--body"], paths: None },
+    Roles { command: &["gh", "issue", "comment"], prose: &["-b", "--body"], paths: None },
+    Roles { command: &["rustfmt"], prose: &[], paths: Some(&["--check", "-q", "-v", "--quiet", "--verbose"]) },
+    Roles { command: &["gofmt"], prose: &[], paths: Some(&["-d", "-e", "-l", "-s", "-w"]) },
+];
+
+impl Shape {
+    /// Returns the program as it was written.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// Returns the words after the program.
+    pub fn words(&self) -> &[ShapeWord] {
+        &self.words
+    }
+
+    /// Returns the shape that a saved decision may cover after this classification. Returns `None` for a command that
+    /// is safe or destructive.
+    pub fn of(classification: &Classification) -> Option<Shape> {
+        let offered = classification.tier == Tier::Dangerous;
+        classification.shape.clone().filter(|_| offered)
+    }
+
+    /// Returns true if this shape covers the command of a classification.
+    ///
+    /// The method compares the classification and not the text. Therefore the shape no longer covers a command whose
+    /// tier a person has raised since. A stored shape that was altered covers only commands that could have been
+    /// offered.
+    ///
+    /// ```
+    /// use bestow_command::{Shape, classify};
+    /// let always = Shape::of(&classify("git commit -m 'first'")).expect("one command of written words");
+    /// assert!(always.covers(&classify("git commit -m 'second'")));
+    /// assert!(!always.covers(&classify("git commit -m \"$(./x)\"")));
+    /// ```
+    pub fn covers(&self, classification: &Classification) -> bool {
+        Shape::of(classification).as_ref() == Some(self)
+    }
+
+    /// Returns the shape of a parsed text, if it has one.
+    pub(super) fn of_parsed(parsed: &Parsed) -> Option<Self> {
+        let [statement] = parsed.script.statements.as_slice() else { return None };
+        let [pipeline] = statement.pipelines.as_slice() else { return None };
+        let [command] = pipeline.commands.as_slice() else { return None };
+        let Form::Simple(simple) = &command.form else { return None };
+        if statement.background || !command.redirects.iter().all(is_given) || !simple.assignments.is_empty() {
+            return None;
+        }
+        let words: Vec<String> = simple.words.iter().map(written).collect::<Option<_>>()?;
+        let (program, rest) = words.split_first()?;
+        let name = trusted_name(program)?;
+        if judge::runs_text(name, rest) || !program.is_ascii() {
+            return None;
+        }
+        let shape = Shape { program: program.clone(), words: roles(name, rest) };
+        // A shape that cannot be displayed in full is not offered.
+        (shape.to_string().len() <= MAX_SHOWN_BYTES).then_some(shape)
+    }
+}
+
+/// Returns true for the redirection `0<&0`, which changes nothing. It marks a command that is given an input.
+fn is_given(redirect: &Redirect) -> bool {
+    let from = matches!(redirect.target.pieces.as_slice(), [Piece::Bare(text)] if text == "0");
+    redirect.flow == Flow::Duplicate && redirect.descriptor == Some(0) && from
+}
+
+/// Returns the text of a word without expansions.
+fn written(word: &Word) -> Option<String> {
+    word.pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Bare(text) if text.contains('{') => None,
+            Piece::Bare(text) | Piece::Quoted(text) => Some(text.as_str()),
+            Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => None,
+            Piece::Process(_) | Piece::Arithmetic(_) => None,
+        })
+        .collect()
+}
+
+fn roles(name: &str, rest: &[String]) -> Vec<ShapeWord> {
+    let fixed = |word: &String| ShapeWord::Fixed(word.clone());
+    let row = ROLES.iter().find(|row| {
+        let mut command = row.command.iter();
+        command.next() == Some(&name)
+            && command.len() <= rest.len()
+            && command.zip(rest).all(|(wanted, word)| wanted == word)
+    });
+    let Some(row) = row else { return rest.iter().map(fixed).collect() };
+    let (mut prose, mut value) = (false, false);
+    let subcommand = row.command.len() - 1;
+    rest.iter()
+        .enumerate()
+        .map(|(index, word)| {
+            let text = std::mem::replace(&mut prose, row.prose.contains(&word.as_str()));
+            let alone = |flags: &[&str]| word == "--" || flags.contains(&word.as_str());
+            let value = std::mem::replace(&mut value, word.starts_with('-') && !row.paths.is_some_and(alone));
+            match word {
+                _ if index < subcommand => fixed(word),
+                _ if text => ShapeWord::Text,
+                word if row.paths.is_some() && !value && is_inside(word) => ShapeWord::PathInside,
+                word => fixed(word),
+            }
+        })
+        .collect()
+}
+
+fn is_inside(word: &str) -> bool {
+    // `./` is the whole directory, and not a path inside it.
+    let itself = word.split('/').all(|part| matches!(part, "" | "."));
+    let starts_elsewhere = word.starts_with(['-', '/', '~', ':', '+', '!', '@']) || itself;
+    // Some programs expand patterns themselves: `'*'` matches all files, even if the shell does not expand it.
+    let means_more = word.contains(['=', '*', '?', '[', '\\']) || word.contains("://");
+    !starts_elsewhere && !means_more && !tool::is_sensitive(word) && !tool::is_guarded(word)
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fixed(f, &self.program)?;
+        for word in &self.words {
+            f.write_str(" ")?;
+            match word {
+                ShapeWord::Fixed(text) => fixed(f, text)?,
+                ShapeWord::PathInside => f.write_str(PATH_INSIDE)?,
+                ShapeWord::Text => f.write_str(TEXT)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a fixed word. It is quoted if it may be mistaken for another word, several words, or shell syntax.
+fn fixed(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    let is_plain = |c: char| c.is_ascii_graphic() && !"'\"\\<>$`;&|()*?[]{}~#!".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) { f.write_str(text) } else { write!(f, "{text:?}") }
+}
+
+/// The error for a text that does not display a [`Shape`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidShape;
+
+impl fmt::Display for InvalidShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no command has this shape: write it as `bestow classify` shows what `always` would remember")
+    }
+}
+
+impl std::error::Error for InvalidShape {}
+
+/// Parses exactly the text that [`Shape`] displays. Two shapes have equal texts only if they are equal.
+impl FromStr for Shape {
+    type Err = InvalidShape;
+
+    fn from_str(text: &str) -> Result<Shape, InvalidShape> {
+        let (mut words, mut rest) = (Vec::new(), text);
+        loop {
+            let (word, after) = word(rest).ok_or(InvalidShape)?;
+            words.push(word);
+            match after.strip_prefix(' ') {
+                Some(after) => rest = after,
+                None if after.is_empty() => break,
+                None => return Err(InvalidShape),
+            }
+        }
+        let mut words = words.into_iter();
+        let Some(ShapeWord::Fixed(program)) = words.next() else { return Err(InvalidShape) };
+        let shape = Shape { program, words: words.collect() };
+        // The shape is checked against its own example command. Thus a file cannot contain a shape that was never
+        // offered.
+        let command = parse(&shape.example());
+        let is_one = shape.to_string() == text && Shape::of_parsed(&command).as_ref() == Some(&shape);
+        is_one.then_some(shape).ok_or(InvalidShape)
+    }
+}
+
+impl Shape {
+    /// Returns a command line of this shape.
+    pub fn example(&self) -> String {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+        let word = |word: &ShapeWord| match word {
+            ShapeWord::Fixed(text) => quoted(text),
+            ShapeWord::PathInside | ShapeWord::Text => "x".to_owned(),
+        };
+        let words = self.words.iter().map(word);
+        std::iter::once(quoted(&self.program)).chain(words).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Parses the displayed word at the beginning of `text`. Returns the word and the remaining text.
+fn word(text: &str) -> Option<(ShapeWord, &str)> {
+    if let Some(rest) = text.strip_prefix(PATH_INSIDE) {
+        return Some((ShapeWord::PathInside, rest));
+    }
+    if let Some(rest) = text.strip_prefix(TEXT) {
+        return Some((ShapeWord::Text, rest));
+    }
+    match text.strip_prefix('"') {
+        Some(inside) => unquoted(inside).map(|(text, rest)| (ShapeWord::Fixed(text), rest)),
+        None => {
+            let (word, rest) = text.split_at_checked(text.find(' ').unwrap_or(text.len()))?;
+            Some((ShapeWord::Fixed(word.to_owned()), rest))
+        }
+    }
+}
+
+/// Parses a quoted text. Returns the text before the closing quotation mark, and the remaining text.
+fn unquoted(text: &str) -> Option<(String, &str)> {
+    let (mut word, mut chars) = (String::new(), text.chars());
+    loop {
+        match chars.next()? {
+            '"' => return Some((word, chars.as_str())),
+            '\\' => word.push(match chars.next()? {
+                'n' => '\n',
+                't' => '\t',
+                'r' => '\r',
+                '0' => '\0',
+                'u' => {
+                    let (code, rest) = chars.as_str().strip_prefix('{')?.split_once('}')?;
+                    chars = rest.chars();
+                    char::from_u32(u32::from_str_radix(code, 16).ok()?)?
+                }
+                other => other,
+            }),
+            other => word.push(other),
+        }
+    }
+}

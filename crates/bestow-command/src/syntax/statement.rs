@@ -1,0 +1,319 @@
+//! Lists, pipelines and simple commands.
+
+use super::{
+    reader::{Read, Reader, ends_word, is_name},
+    tree::{
+        Assignment, Command, ELEMENT, Form, Joint, Parsed, Piece, Pipeline, Redirect, Script, Simple, Statement, Word,
+    },
+};
+
+/// Words with a special meaning at the start of a command.
+pub(super) const RESERVED: [&str; 22] = [
+    "!", "{", "}", "[[", "if", "then", "else", "elif", "fi", "for", "select", "while", "until", "do", "done", "case",
+    "esac", "function", "time", "coproc", "in", "]]",
+];
+
+impl Reader<'_> {
+    /// Parses a whole text. The commands before a mistake stay in `script`.
+    pub(super) fn program(&mut self, script: &mut Script) -> Read<()> {
+        self.statements(&[], script)?;
+        match self.peek() {
+            None => self.end_of_text(),
+            Some(_) => self.stop("something here does not belong to any command"),
+        }
+    }
+
+    /// Parses a whole text that was extracted from another one.
+    pub(super) fn whole(&mut self) -> Read<Script> {
+        let mut script = Script::default();
+        self.program(&mut script)?;
+        Ok(script)
+    }
+
+    /// Parses commands up to one of the reserved words in `ends`, a closing parenthesis, `;;`, or the end.
+    pub(super) fn list(&mut self, ends: &[&str]) -> Read<Script> {
+        let mut script = Script::default();
+        self.statements(ends, &mut script)?;
+        Ok(script)
+    }
+
+    /// Parses a list that must not be empty.
+    pub(super) fn body(&mut self, ends: &[&str]) -> Read<Script> {
+        let script = self.list(ends)?;
+        if script.statements.is_empty() { self.stop("a command is missing") } else { Ok(script) }
+    }
+
+    fn statements(&mut self, ends: &[&str], script: &mut Script) -> Read<()> {
+        loop {
+            self.empty_lines()?;
+            if self.at_end_of_list(ends) {
+                return Ok(());
+            }
+            let mut pipelines = Vec::new();
+            let complete = self.and_or(&mut pipelines);
+            script.statements.push(Statement { pipelines, background: false });
+            complete?;
+            self.blanks();
+            match self.peek() {
+                Some(b';') if self.peek_second() != Some(b';') && self.peek_second() != Some(b'&') => self.at += 1,
+                Some(b'&') => {
+                    self.at += 1;
+                    if let Some(statement) = script.statements.last_mut() {
+                        statement.background = true;
+                    }
+                }
+                Some(b'\n') => {}
+                _ if self.at_end_of_list(ends) => return Ok(()),
+                _ => return self.stop("something here does not belong to any command"),
+            }
+        }
+    }
+
+    fn at_end_of_list(&mut self, ends: &[&str]) -> bool {
+        match self.peek() {
+            None | Some(b')') => true,
+            Some(b';') => matches!(self.peek_second(), Some(b';' | b'&')),
+            Some(_) => !ends.is_empty() && self.reserved().is_some_and(|word| ends.contains(&word)),
+        }
+    }
+
+    fn empty_lines(&mut self) -> Read<()> {
+        loop {
+            self.blanks();
+            if self.peek() != Some(b'\n') {
+                return Ok(());
+            }
+            self.newline()?;
+        }
+    }
+
+    fn and_or(&mut self, pipelines: &mut Vec<Pipeline>) -> Read<()> {
+        let mut joint = Joint::First;
+        loop {
+            let mut commands = Vec::new();
+            let complete = self.pipeline(&mut commands);
+            pipelines.push(Pipeline { joint, commands });
+            complete?;
+            self.blanks();
+            joint = if self.eat_two(b'&', b'&') {
+                Joint::And
+            } else if self.eat_two(b'|', b'|') {
+                Joint::Or
+            } else {
+                return Ok(());
+            };
+            self.empty_lines()?;
+        }
+    }
+
+    fn pipeline(&mut self, commands: &mut Vec<Command>) -> Read<()> {
+        while let Some(word @ ("!" | "time")) = self.reserved() {
+            self.skip_reserved(word);
+            self.blanks();
+            if word == "time" && self.next_word_is("-p") {
+                self.at += 2;
+                self.blanks();
+            }
+            if self.ends_command() {
+                return Ok(());
+            }
+        }
+        loop {
+            commands.push(self.command()?);
+            self.blanks();
+            if self.peek() != Some(b'|') || self.peek_second() == Some(b'|') {
+                return Ok(());
+            }
+            self.at += 1;
+            self.ledger.bash_only |= self.eat(b'&');
+            self.empty_lines()?;
+        }
+    }
+
+    /// Returns true if no further part of a command can follow. `time` alone is a command.
+    fn ends_command(&mut self) -> bool {
+        matches!(self.peek(), None | Some(b'\n' | b';'))
+    }
+
+    pub(super) fn command(&mut self) -> Read<Command> {
+        self.node()?;
+        self.blanks();
+        let start = self.at;
+        let form = match self.peek() {
+            Some(b'(') => Some(self.nested(Self::parenthesis)?),
+            Some(_) => match self.reserved() {
+                Some("in" | "]]") | None => None,
+                Some(word) => Some(self.nested(|reader| reader.compound(word))?),
+            },
+            None => None,
+        };
+        let (form, redirects) = match form {
+            Some(form @ Form::Function { .. }) => (form, Vec::new()),
+            Some(form) => (form, self.redirects()?),
+            None => self.simple()?,
+        };
+        Ok(Command { span: self.span_from(start), form, redirects })
+    }
+
+    fn redirects(&mut self) -> Read<Vec<Redirect>> {
+        let mut redirects = Vec::new();
+        loop {
+            self.blanks();
+            match self.redirect()? {
+                Some(redirect) => redirects.push(redirect),
+                None => return Ok(redirects),
+            }
+        }
+    }
+
+    fn simple(&mut self) -> Read<(Form, Vec<Redirect>)> {
+        let mut simple = Simple::default();
+        let mut redirects = Vec::new();
+        loop {
+            self.step()?;
+            self.blanks();
+            if let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+                continue;
+            }
+            let Some(word) = self.word()? else { break };
+            match assignment(word, simple.words.is_empty()) {
+                Ok(assignment) => simple.assignments.push(assignment),
+                Err(word) => simple.words.push(word),
+            }
+            if self.starts_function(&simple, &redirects) {
+                return self.function_after_name(simple);
+            }
+        }
+        if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
+            return self.stop("a command is missing");
+        }
+        Ok((Form::Simple(simple), redirects))
+    }
+
+    fn starts_function(&mut self, simple: &Simple, redirects: &[Redirect]) -> bool {
+        if simple.words.len() != 1 || !simple.assignments.is_empty() || !redirects.is_empty() {
+            return false;
+        }
+        let start = self.at;
+        self.blanks();
+        let found = self.peek() == Some(b'(');
+        if !found {
+            self.at = start;
+        }
+        found
+    }
+
+    fn function_after_name(&mut self, simple: Simple) -> Read<(Form, Vec<Redirect>)> {
+        let name = simple.words.first().and_then(bare_text).map(str::to_owned);
+        let Some(name) = name else { return self.stop("a function without a plain name") };
+        Ok((self.function_body(name)?, Vec::new()))
+    }
+
+    /// Parses `() body` after the name.
+    pub(super) fn function_body(&mut self, name: String) -> Read<Form> {
+        self.blanks();
+        if self.eat(b'(') {
+            self.blanks();
+            self.demand(b')', "a parenthesis here starts nothing")?;
+        }
+        self.empty_lines()?;
+        let body = self.nested(Self::command)?;
+        if matches!(body.form, Form::Simple(_)) {
+            return self.stop("a function needs a compound command");
+        }
+        Ok(Form::Function { name, body: body.into() })
+    }
+
+    /// Returns the reserved word at this position, if there is one.
+    pub(super) fn reserved(&mut self) -> Option<&'static str> {
+        self.peek();
+        let start = self.at;
+        let mut letters = [0_u8; 9];
+        let mut length = 0;
+        while let Some(byte) = self.peek().filter(|byte| !ends_word(*byte)) {
+            let letter = letters.get_mut(length).filter(|_| byte.is_ascii_lowercase() || b"!{}[]".contains(&byte));
+            let Some(letter) = letter else {
+                self.at = start;
+                return None;
+            };
+            *letter = byte;
+            length += 1;
+            self.at += 1;
+        }
+        self.at = start;
+        let text = std::str::from_utf8(letters.get(..length)?).ok()?;
+        RESERVED.into_iter().find(|word| *word == text)
+    }
+
+    /// Consumes a reserved word that [`Reader::reserved`] has found.
+    pub(super) fn skip_reserved(&mut self, word: &str) {
+        for byte in word.bytes() {
+            self.eat(byte);
+        }
+    }
+
+    /// Consumes the reserved word `word`, or stops if it is not next.
+    pub(super) fn demand_reserved(&mut self, word: &'static str, why: &'static str) -> Read<()> {
+        self.empty_lines()?;
+        if self.reserved() != Some(word) {
+            return self.stop(why);
+        }
+        self.skip_reserved(word);
+        Ok(())
+    }
+
+    fn next_word_is(&self, word: &str) -> bool {
+        self.raw_starts(word) && self.text.as_bytes().get(self.at + word.len()).is_none_or(|byte| ends_word(*byte))
+    }
+}
+
+/// Returns the text of a word that consists of plain unquoted text.
+pub(super) fn bare_text(word: &Word) -> Option<&str> {
+    match word.pieces.as_slice() {
+        [Piece::Bare(text)] => Some(text),
+        _ => None,
+    }
+}
+
+/// Splits a word at the position of an assignment into name and value, or returns it unchanged.
+fn assignment(mut word: Word, may_be_one: bool) -> Result<Assignment, Word> {
+    let split = may_be_one.then(|| assigned_name(&word)).flatten();
+    let Some((name, partial, value)) = split else { return Err(word) };
+    let sign = name.len()..name.len() + 2;
+    let appends = matches!(word.pieces.first(), Some(Piece::Bare(head)) if head.get(sign) == Some("+="));
+    word.pieces = value;
+    Ok(Assignment { name, value: word, partial, appends })
+}
+
+/// Returns the name that a word assigns to, a flag, and the pieces of the value. The flag is true if the value is only
+/// a part of the variable.
+pub(crate) fn assigned_name(word: &Word) -> Option<(String, bool, Vec<Piece>)> {
+    let [Piece::Bare(head), rest @ ..] = word.pieces.as_slice() else { return None };
+    if let Some((name, value)) = head.split_once('=') {
+        let plain = name.strip_suffix('+').unwrap_or(name);
+        let list = value.is_empty() && matches!(rest, [Piece::Quoted(text), ..] if text == ELEMENT);
+        if !is_name(plain) {
+            return None;
+        }
+        let first = (!value.is_empty()).then(|| Piece::Bare(value.into()));
+        return Some((plain.into(), plain != name || list, first.into_iter().chain(rest.iter().cloned()).collect()));
+    }
+    let subscript = matches!(rest, [Piece::Glob('['), ..])
+        && rest.iter().any(|piece| matches!(piece, Piece::Bare(text) if text.contains("]=") || text.contains("]+=")));
+    (is_name(head) && subscript).then(|| (head.clone(), true, rest.to_vec()))
+}
+
+impl Reader<'_> {
+    /// Ends the text. A here-document without a following line has an empty body.
+    fn end_of_text(&mut self) -> Read<()> {
+        self.here_document_bodies()
+    }
+}
+
+impl Parsed {
+    /// Returns true if every byte was understood, so that a proof may rely on the tree.
+    pub(crate) fn understood(&self) -> bool {
+        self.faults.is_empty() && !self.broken
+    }
+}

@@ -1,0 +1,252 @@
+//! Words with their quotes, escapes, globs, tildes and expansions, decoded while they are read.
+
+use super::{
+    reader::{Read, Reader, ends_word, is_name},
+    tree::{ELEMENT, Piece, Word},
+};
+
+/// A collector of pieces, which joins neighbouring text of equal kind.
+#[derive(Debug, Default)]
+pub(super) struct Pieces(pub(super) Vec<Piece>);
+
+/// The initial capacity for the text of a word, enough for most words.
+const WORD: usize = 16;
+
+impl Pieces {
+    pub(super) fn bare(&mut self, c: char) {
+        match self.0.last_mut() {
+            Some(Piece::Bare(text)) => text.push(c),
+            _ => {
+                let mut text = String::with_capacity(WORD);
+                text.push(c);
+                self.add(Piece::Bare(text));
+            }
+        }
+    }
+
+    pub(super) fn quoted(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Piece::Quoted(before)) => before.push_str(text),
+            _ => self.add(Piece::Quoted(text.into())),
+        }
+    }
+
+    /// Adds a piece. Most words have a single piece.
+    fn add(&mut self, piece: Piece) {
+        if self.0.is_empty() {
+            self.0.reserve_exact(1);
+        }
+        self.0.push(piece);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the text so far, if all of it is plain and outside quotes.
+    fn only_bare(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [Piece::Bare(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the last character may open an extended glob.
+    fn opens_extended_glob(&self) -> bool {
+        match self.0.last() {
+            Some(Piece::Glob(c)) => matches!(c, '*' | '?'),
+            Some(Piece::Bare(text)) => text.ends_with(['+', '@', '!']),
+            _ => false,
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Parses a word, or returns `None` if there is none at this position.
+    pub(super) fn word(&mut self) -> Read<Option<Word>> {
+        self.peek();
+        let start = self.at;
+        let mut pieces = Pieces::default();
+        while let Some(byte) = self.peek() {
+            self.step()?;
+            match byte {
+                b'<' | b'>' if self.peek_second() == Some(b'(') => {
+                    self.at += 1;
+                    let script = self.parenthesised()?;
+                    self.ledger.bash_only = true;
+                    pieces.0.push(Piece::Process(script.into()));
+                }
+                b'(' if pieces.opens_extended_glob() => self.extended_glob(&mut pieces)?,
+                b'(' if pieces.only_bare().is_some_and(is_assignment_head) => self.array(&mut pieces)?,
+                byte if ends_word(byte) => break,
+                byte => self.unquoted(byte, &mut pieces)?,
+            }
+        }
+        if pieces.is_empty() {
+            return Ok(None);
+        }
+        self.node()?;
+        Ok(Some(Word { span: self.span_from(start), pieces: pieces.0 }))
+    }
+
+    /// Parses one element of a word outside quotes. The caller has checked that `byte` does not end the word.
+    pub(super) fn unquoted(&mut self, byte: u8, pieces: &mut Pieces) -> Read<()> {
+        match byte {
+            b'\\' => {
+                self.at += 1;
+                let escaped = self.character().unwrap_or('\\');
+                pieces.quoted(escaped.encode_utf8(&mut [0; 4]));
+            }
+            b'\'' => {
+                self.at += 1;
+                let text = self.single_quoted()?;
+                pieces.quoted(text);
+            }
+            b'"' => {
+                self.at += 1;
+                // An empty pair of quotes is a word of its own.
+                pieces.quoted("");
+                self.nested(|reader| reader.double_quoted(Some(b'"'), pieces))?;
+                self.at += 1;
+            }
+            b'$' => self.dollar(false, pieces)?,
+            b'`' => self.backticks(false, pieces)?,
+            b'*' | b'?' | b'[' => {
+                self.at += 1;
+                pieces.0.push(Piece::Glob(byte.into()));
+            }
+            b'~' if at_tilde_place(pieces) => self.tilde(pieces),
+            _ => {
+                let Some(c) = self.character() else { return Ok(()) };
+                if c.is_control() || is_invisible(c) {
+                    self.fault("a control or invisible character outside quotes");
+                }
+                pieces.bare(c);
+            }
+        }
+        Ok(())
+    }
+
+    fn single_quoted(&mut self) -> Read<&str> {
+        let start = self.at;
+        while let Some(byte) = self.raw() {
+            self.step()?;
+            self.at += 1;
+            if byte == b'\'' {
+                return Ok(self.slice(start, self.at - 1));
+            }
+        }
+        self.stop("a single quote that is not closed")
+    }
+
+    /// Parses text in which only `$`, backticks and the backslash are special, up to, but not including, `end`.
+    pub(super) fn double_quoted(&mut self, end: Option<u8>, pieces: &mut Pieces) -> Read<()> {
+        loop {
+            self.step()?;
+            match self.peek() {
+                None if end.is_none() => return Ok(()),
+                None => return self.stop("a double quote that is not closed"),
+                byte if byte == end => return Ok(()),
+                Some(b'\\') => {
+                    self.at += 1;
+                    let c = self.character().unwrap_or('\\');
+                    let special = matches!(c, '$' | '`' | '\\') || (c == '"' && end.is_some());
+                    if !special {
+                        pieces.quoted("\\");
+                    }
+                    pieces.quoted(c.encode_utf8(&mut [0; 4]));
+                }
+                Some(b'$') => self.dollar(true, pieces)?,
+                Some(b'`') => self.backticks(true, pieces)?,
+                Some(_) => self.plain_run(pieces),
+            }
+        }
+    }
+
+    /// Reads quoted text up to the next special character.
+    fn plain_run(&mut self, pieces: &mut Pieces) {
+        let start = self.at;
+        while self.raw().is_some_and(|byte| !matches!(byte, b'\\' | b'$' | b'`' | b'"')) {
+            self.at += 1;
+        }
+        if self.at == start {
+            self.at += 1;
+        }
+        self.ledger.steps += self.at - start;
+        pieces.quoted(self.slice(start, self.at));
+    }
+
+    fn tilde(&mut self, pieces: &mut Pieces) {
+        self.at += 1;
+        let start = self.at;
+        while self.raw().is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'.')) {
+            self.at += 1;
+        }
+        pieces.0.push(Piece::Tilde(self.slice(start, self.at).into()));
+    }
+
+    /// Parses `@(a|b)` and similar patterns. The parts are read, and the whole counts as a glob.
+    fn extended_glob(&mut self, pieces: &mut Pieces) -> Read<()> {
+        pieces.0.push(Piece::Glob('*'));
+        self.ledger.bash_only = true;
+        self.nested(|reader| {
+            reader.at += 1;
+            let mut open = 1_usize;
+            while open > 0 {
+                reader.step()?;
+                match reader.peek() {
+                    None => return reader.stop("a pattern that is not closed"),
+                    Some(b'(') => (open, reader.at) = (open + 1, reader.at + 1),
+                    Some(b')') => (open, reader.at) = (open - 1, reader.at + 1),
+                    Some(b'|' | b' ' | b'&' | b';' | b'<' | b'>') => reader.at += 1,
+                    Some(byte) => reader.unquoted(byte, pieces)?,
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Parses the elements of `name=( … )` into a single word.
+    fn array(&mut self, pieces: &mut Pieces) -> Read<()> {
+        self.ledger.bash_only = true;
+        self.nested(|reader| {
+            reader.at += 1;
+            loop {
+                reader.blanks();
+                match reader.peek() {
+                    Some(b')') => {
+                        reader.at += 1;
+                        return Ok(());
+                    }
+                    Some(b'\n') => reader.newline()?,
+                    _ => match reader.word()? {
+                        Some(word) => {
+                            pieces.0.push(Piece::Quoted(ELEMENT.into()));
+                            pieces.0.extend(word.pieces);
+                        }
+                        None => return reader.stop("a list that is not closed"),
+                    },
+                }
+            }
+        })
+    }
+}
+
+/// Returns true where a tilde stands for a directory: at the start of a word or of an assigned value.
+fn at_tilde_place(pieces: &Pieces) -> bool {
+    pieces.is_empty() || pieces.only_bare().is_some_and(|text| text.ends_with(['=', ':']) && text.contains('='))
+}
+
+/// Returns true for `name=` and `name+=`.
+fn is_assignment_head(text: &str) -> bool {
+    text.strip_suffix('=').is_some_and(|head| is_name(head.strip_suffix('+').unwrap_or(head)))
+}
+
+/// Returns true for characters that are invisible to a reader or reorder the visible text.
+pub(crate) fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
+        | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}')
+}

@@ -1,0 +1,283 @@
+//! The input of an unknown tool. Every text in it may be a path or a command line.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use foldhash::fast::RandomState;
+use serde_json::Value;
+
+use super::{
+    super::{answer::Classification, classifier::Classifier, needs::NamedUses},
+    ToolUse, declared, is_guarded, is_sensitive,
+};
+use crate::values::{SpokenPart, percent_decoded};
+
+/// The deepest nesting of an input.
+const MAX_DEPTH: usize = 16;
+
+/// The limit of texts in an input, including the names of its fields.
+const MAX_TEXTS: usize = 256;
+
+/// The limit of command lines that are built from these texts.
+const MAX_LINES: usize = 2048;
+
+/// The limit of bytes that are read as command lines.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// The longest text, in bytes, that is read as one command line. A longer text is read line by line.
+const MAX_LINE: usize = 8 * 1024;
+
+/// The longest text that may be a path, in bytes.
+const MAX_PATH: usize = 4096;
+
+/// The texts of an input that may be paths or command lines.
+#[derive(Debug, Default)]
+pub struct Undeclared<'v> {
+    /// Every text, and the names of the fields.
+    pub texts: Vec<&'v str>,
+    /// Every text that is not the name of a field.
+    values: Vec<&'v str>,
+    /// Every text as a command line, and the command lines that neighbouring texts form together.
+    lines: Vec<Cow<'v, str>>,
+    /// The total bytes of these lines.
+    bytes: usize,
+    /// True if the input exceeds a limit, so that the effects of the call are unknown.
+    pub is_beyond: bool,
+}
+
+impl<'v> Undeclared<'v> {
+    /// Collects the texts of `input` up to the limits.
+    pub fn of(input: &'v Value) -> Undeclared<'v> {
+        let mut read = Undeclared::default();
+        read.value(input, 0);
+        read
+    }
+
+    fn value(&mut self, value: &'v Value, depth: usize) {
+        self.is_beyond |= depth > MAX_DEPTH;
+        if self.is_beyond {
+            return;
+        }
+        match value {
+            Value::String(text) => {
+                self.text(text);
+                self.values.push(text);
+            }
+            Value::Array(all) => {
+                self.joined(None, all);
+                all.iter().for_each(|one| self.value(one, depth + 1));
+            }
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    self.text(name);
+                    self.value(value, depth + 1);
+                }
+                self.beside(fields.values());
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Adds a line, unless a limit is reached.
+    fn line(&mut self, line: impl Into<Cow<'v, str>>) {
+        let line = line.into();
+        self.bytes += line.len();
+        self.is_beyond |= self.bytes > MAX_BYTES || self.lines.len() >= MAX_LINES;
+        if !self.is_beyond {
+            self.lines.push(line);
+        }
+    }
+
+    fn text(&mut self, text: &'v str) {
+        self.is_beyond |= self.texts.len() >= MAX_TEXTS;
+        if self.is_beyond {
+            return;
+        }
+        self.texts.push(text);
+        if text.len() <= MAX_LINE {
+            self.line(text);
+        } else {
+            text.lines().for_each(|line| self.line(line));
+            self.is_beyond |= text.lines().any(|line| line.len() > MAX_LINE);
+        }
+    }
+
+    /// Adds the texts of a list as one line, after a program if there is one.
+    fn joined(&mut self, program: Option<&'v str>, list: &'v [Value]) {
+        let words = || program.into_iter().chain(list.iter().filter_map(Value::as_str));
+        // A list that is too long is not even joined.
+        self.is_beyond |= words().map(str::len).sum::<usize>() > MAX_BYTES;
+        if !self.is_beyond && (program.is_some() || words().nth(1).is_some()) {
+            let words: Vec<&str> = words().collect();
+            self.line(declared::joined(&words));
+        }
+    }
+
+    /// Adds lines for a program in one field and its arguments in another.
+    fn beside(&mut self, fields: impl Iterator<Item = &'v Value> + Clone) {
+        let is_program = |word: &&str| !word.is_empty() && word.len() <= 256 && !word.contains(char::is_whitespace);
+        let programs = fields.clone().filter_map(Value::as_str).filter(is_program);
+        for program in programs {
+            for value in fields.clone() {
+                if self.is_beyond {
+                    return;
+                }
+                match value {
+                    Value::String(rest) if rest != program && rest.len() <= MAX_LINE => {
+                        self.line([program, rest].join(" "));
+                    }
+                    Value::Array(all) => self.joined(Some(program), all),
+                    Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Returns every text and every list of texts as a command line.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(|line| &**line)
+    }
+
+    /// Classifies every line once.
+    pub fn follow(&self, classifier: &Classifier) -> Followed<'_> {
+        let mut followed = Followed::default();
+        for line in &self.lines {
+            let mut next = classifier.classify(line);
+            followed.named.push(std::mem::take(&mut next.named));
+            followed.spoken.insert(line, next.spoken());
+            if followed.worst.as_ref().is_none_or(|worst| next.tier > worst.tier) {
+                followed.worst = Some(next);
+            }
+        }
+        followed
+    }
+
+    /// Returns the texts that may be paths, the hosts, and the files of `file:` URLs.
+    pub fn uses(&self) -> Vec<ToolUse<'v>> {
+        let mut uses: Vec<ToolUse<'v>> = Vec::new();
+        for text in &self.texts {
+            let used = if is_url(text) { declared::host(text).ok() } else { None };
+            let used = used.or_else(|| may_be_a_path(text).then(|| ToolUse::read(text)));
+            uses.extend(used.filter(|used| !uses.contains(used)));
+        }
+        uses
+    }
+}
+
+/// The results for the lines of an input.
+#[derive(Debug, Default)]
+pub struct Followed<'l> {
+    /// The strictest classification of all lines.
+    pub worst: Option<Classification>,
+    /// The uses of each line.
+    pub named: Vec<NamedUses>,
+    /// The commands of each line. `None` for a line that was not understood.
+    pub spoken: HashMap<&'l str, Option<Vec<SpokenPart>>, RandomState>,
+}
+
+/// Returns the words of a text that may be paths or names.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let divides = |c: char| c.is_whitespace() || "'\"`=:;|&<>(),[]{}$".contains(c);
+    text.split(divides).filter(|word| !word.is_empty())
+}
+
+impl<'v> Undeclared<'v> {
+    /// Returns the short texts that may name a file in the working directory.
+    pub fn names(&self) -> Vec<&'v str> {
+        let short = |text: &&&str| text.len() <= 255 && !text.contains('/') && !text.trim().is_empty();
+        let mut names: Vec<&str> = self.texts.iter().filter(short).copied().collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Returns the words of longer texts that may be paths.
+    pub fn words(&self) -> Vec<Cow<'v, str>> {
+        let mut all: Vec<Cow<'v, str>> = Vec::new();
+        for text in &self.texts {
+            let may_be = |word: &&str| *word != *text && !is_url(text) && (may_be_a_path(word) || sensitive(word));
+            all.extend(words(text).filter(may_be).map(Cow::Borrowed));
+            all.extend(pieces(text).filter_map(spelled_otherwise).map(Cow::Owned));
+            if sensitive(text) {
+                all.push((*text).into());
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+impl<'v> Undeclared<'v> {
+    /// Returns the texts that may name a directory, and the texts that may name a file in one. An unknown tool may join
+    /// any two of its texts.
+    pub fn places(&self) -> (Vec<Cow<'v, str>>, Vec<&'v str>) {
+        let is_one_word = |text: &&&str| !text.is_empty() && text.len() <= 255 && !text.contains(char::is_whitespace);
+        let mut words: Vec<&str> = self.values.iter().filter(is_one_word).copied().collect();
+        words.sort_unstable();
+        words.dedup();
+        let directories = words.iter().map(|text| spelled_otherwise(text).map_or(Cow::Borrowed(*text), Cow::Owned));
+        let names = words.iter().filter(|text| !text.starts_with(['/', '~']) && !is_url(text)).copied();
+        (directories.collect(), names.collect())
+    }
+}
+
+/// Returns the lists of words in `value`, each joined to a command line.
+pub(crate) fn words_in(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(all) => {
+            let words: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
+            let inner = all.iter().filter(|one| !one.is_string()).flat_map(words_in);
+            (!words.is_empty()).then(|| declared::joined(&words)).into_iter().chain(inner).collect()
+        }
+        Value::Object(fields) => fields.values().flat_map(words_in).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+/// Returns the parts of a text that may be paths in another spelling.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let divides = |c: char| c.is_whitespace() || "'`=,;|&<>()[]".contains(c);
+    text.split(divides).map(|piece| piece.trim_matches('"')).filter(|piece| piece.len() <= MAX_PATH)
+}
+
+/// Returns the path of a text in another spelling: a `file:` address, a path after `@`, an encoded path, or a path that
+/// starts with the variable of the home directory.
+fn spelled_otherwise(text: &str) -> Option<String> {
+    let plain = text.trim_start_matches('@');
+    let scheme = plain.get(.."file:".len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    let plain = if scheme { plain.get("file:".len()..).unwrap_or_default() } else { plain };
+    let plain = match plain.strip_prefix("//").filter(|_| scheme) {
+        Some(rest) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest),
+        None => plain,
+    };
+    let decoded = percent_decoded(plain).replace('"', "");
+    let home = ["$HOME", "${HOME}", "%HOME%", "%USERPROFILE%"].iter().find_map(|name| decoded.strip_prefix(name));
+    let path = home.filter(|rest| rest.starts_with('/')).map_or_else(|| decoded.clone(), |rest| format!("~{rest}"));
+    let is_path = may_be_a_path(&path) || !path.is_empty() && path.len() < text.len() && scheme;
+    (path != text && is_path || path == text && text.starts_with("~/")).then_some(path)
+}
+
+fn sensitive(word: &str) -> bool {
+    word.len() <= MAX_PATH && (is_sensitive(word) || is_guarded(word))
+}
+
+fn is_url(text: &str) -> bool {
+    let scheme = text.trim().split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        scheme.eq_ignore_ascii_case("file") || declared::REACHED.iter().any(|known| known.eq_ignore_ascii_case(scheme))
+    })
+}
+
+/// Returns true if a text looks like a path.
+pub(crate) fn may_be_a_path(text: &str) -> bool {
+    let fits = !text.is_empty() && text.len() <= MAX_PATH && !text.contains('\0');
+    fits && (is_certainly_a_path(text) || text.contains('/') || text == "..")
+}
+
+/// Returns true if a text can only be a path.
+pub fn is_certainly_a_path(text: &str) -> bool {
+    // The home of another user is an unknown directory.
+    let is_home = text.starts_with('~') && text.contains('/') && !text.contains(char::is_whitespace);
+    is_home || ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start))
+}

@@ -1,0 +1,53 @@
+//! The values that commands and tool calls speak about: paths, permissions, tools, names that need care.
+//!
+//! Each value is parsed once. The package `bestow` shows them again, at its root.
+
+mod command_rules;
+mod device;
+mod escape;
+mod field;
+mod host;
+mod named;
+mod operation;
+mod path;
+mod pattern;
+mod permission;
+mod script;
+mod sensitive;
+mod spoken;
+mod tool;
+mod tool_name;
+mod tool_path;
+
+pub use command_rules::{CommandProfile, CommandRules, InvalidProfile, InvalidTier, Raise, SafeAddition, Tier};
+pub use escape::Escaped;
+pub use field::{Field, InvalidField};
+pub use operation::{InvalidOperation, Operation};
+pub use path::{InvalidPath, SanitizedPath, sanitize};
+pub use pattern::{CommandPattern, InvalidPattern};
+pub use permission::{Access, InvalidPermission, InvalidPermissions, Permission, PermissionRef, Permissions};
+pub use sensitive::{InvalidSensitiveName, SensitiveName};
+pub use tool::{InvalidTool, Tool, Tools};
+pub use tool_name::{InvalidToolName, ToolName};
+pub use tool_path::{InvalidToolPath, ToolPath};
+
+/// Pieces that the classifier and the engine share. They are no part of the public interface.
+#[doc(hidden)]
+pub mod shared {
+    pub use super::{
+        device::is_device_name,
+        escape::{Quoted, Ticked, is_deceptive},
+        field::{Found, Unreadable},
+        host::{canonical_host, percent_decoded},
+        named::{Below, Named},
+        pattern::Coverage,
+        permission::{MAX_PERMISSIONS, list as list_permissions},
+        sensitive::{
+            Columns, OBEYED_IN_REPOSITORY, REPOSITORY, columns_of_text, held_in_place, is_sensitive_name,
+            makes_a_repository, sensitive_examples, sensitive_part, table_fingerprint,
+        },
+        spoken::{Ends, Obeyed, Obeys, Said, Spoken, SpokenPart, StartDir, base_name},
+    };
+}
+
+pub(crate) use shared::*;
