@@ -7,7 +7,11 @@ mod world;
 
 use std::{hint::black_box, sync::Arc};
 
-use bestow::{Agent, AsWritten, Engine, InitialGrants, Kind, PermissionRef, Profile, Reads, Settings, SystemClock};
+use bestow::{
+    Agent, Engine, InitialGrants, Kind, Profile, Settings,
+    grant::{PermissionRef, Reads},
+    host::{AsWritten, SystemClock},
+};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use world::{Limit, Naive, Query, World};
 

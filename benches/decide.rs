@@ -6,9 +6,14 @@
 use std::{fs, sync::Arc};
 
 use bestow::{
-    Action, Agent, AgentId, AgentPolicy, Answer, AsWritten, Authorization, BaseRight, CommandPattern, DiskPaths,
-    Effect, Engine, Hold, Kind, OwnerId, PathGlob, Paths, Permission, Place, Policy, Profile, Right, Rule,
-    SanitizedPath, Scope, Settings, SystemClock, Verdict,
+    Action, Agent, AgentId, Answer, Effect, Engine, Kind, Permission, Policy, Profile, Settings,
+    action::{Authorization, CommandPattern},
+    decision::Verdict,
+    grant::{Hold, Place, Right, Scope},
+    host::{AsWritten, DiskPaths, Paths, SystemClock},
+    path::{PathGlob, SanitizedPath},
+    policy::{AgentPolicy, BaseRight, Rule},
+    user::OwnerId,
 };
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
@@ -23,7 +28,7 @@ fn place(line: usize) -> Place {
 /// commands.
 fn rule(number: usize) -> Rule {
     let base: SanitizedPath = "/srv/work".parse().unwrap();
-    let path = |text: String| Some(PathGlob::at(&text, &base, bestow::Reach::Everywhere).unwrap());
+    let path = |text: String| Some(PathGlob::at(&text, &base, bestow::path::Reach::Everywhere).unwrap());
     let verdict = if number.is_multiple_of(2) { Verdict::Deny } else { Verdict::Ask };
     let blank = Rule {
         verdict,

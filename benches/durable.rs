@@ -20,7 +20,10 @@ use std::{
 };
 
 use bestow::{
-    AsWritten, Check, Engine, InitialGrants, Kind, Permission, PermissionRef, Profile, Reads, Settings, SystemClock,
+    Engine, InitialGrants, Kind, Permission, Profile, Settings,
+    decision::Check,
+    grant::{PermissionRef, Reads},
+    host::{AsWritten, SystemClock},
     journal::{Journal, RealDisk, SEGMENT},
 };
 
@@ -48,7 +51,7 @@ fn write(path: &str) -> Permission {
 /// Returns the steps per second of `count` writers. Each writer grants and revokes in turn, and waits for each
 /// acknowledgement.
 async fn writers(engine: &Engine, count: usize) -> f64 {
-    let owner: bestow::OwnerId = "you".parse().unwrap();
+    let owner: bestow::user::OwnerId = "you".parse().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let mut tasks = Vec::new();
     for number in 0..count {
@@ -64,7 +67,7 @@ async fn writers(engine: &Engine, count: usize) -> f64 {
         tasks.push(tokio::spawn(async move {
             let mut steps = 0_u64;
             while !stop.load(Ordering::Relaxed) {
-                let given = you.give(agent.id(), wanted.clone(), bestow::Scope::Always, "bench").await.unwrap();
+                let given = you.give(agent.id(), wanted.clone(), bestow::grant::Scope::Always, "bench").await.unwrap();
                 you.revoke(given[0], None).await.unwrap();
                 steps += 2;
             }
@@ -256,7 +259,7 @@ async fn starting(directory: &Path) {
                 let ann: bestow::AgentId = "ann".parse().unwrap();
                 for step in 0..steps / 400 {
                     let wanted = write(&format!("/srv/{part}/{step}"));
-                    let given = you.give(&ann, wanted, bestow::Scope::Always, "bench").await.unwrap();
+                    let given = you.give(&ann, wanted, bestow::grant::Scope::Always, "bench").await.unwrap();
                     if step >= 10 {
                         you.revoke(given[0], None).await.unwrap();
                     }

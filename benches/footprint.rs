@@ -22,7 +22,9 @@ use std::{
 
 use allocation_counter::measure;
 use bestow::{
-    Agent, AsWritten, Engine, InitialGrants, Kind, Permission, PermissionRef, Profile, Reads, Settings, SystemClock,
+    Agent, Engine, InitialGrants, Kind, Permission, Profile, Settings,
+    grant::{PermissionRef, Reads},
+    host::{AsWritten, SystemClock},
 };
 use world::{Dice, Query, World};
 

@@ -12,7 +12,9 @@ use std::{
 };
 
 use bestow::{
-    ExecScope, Permission, PermissionSet,
+    Permission,
+    action::ExecScope,
+    grant::PermissionSet,
     sandbox::{Command, Profile, Sandbox},
 };
 

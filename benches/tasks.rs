@@ -17,8 +17,10 @@ use std::{
 };
 
 use bestow::{
-    CatchUp, DiskPaths, Engine, InitialGrants, Kind, ManualClock, Permission, Profile, Settings, TaskSettings,
-    Timestamp,
+    Engine, InitialGrants, Kind, Permission, Profile, Settings,
+    event::{CatchUp, Timestamp},
+    host::{DiskPaths, ManualClock},
+    policy::TaskSettings,
     schedule::{CronExpression, Plan, Scheduler, TaskRun, Tasks, Timing},
 };
 use criterion::{BatchSize, Criterion, criterion_group};

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bestow::{Action, Agent, Engine, InitialGrants, Kind, Permission, Profile, Settings, SystemClock};
+use bestow::{Action, Agent, Engine, InitialGrants, Kind, Permission, Profile, Settings, host::SystemClock};
 use serde_json::{Map, Value};
 
 /// Pieces of command lines that are expensive to follow when they are repeated.
@@ -96,7 +96,7 @@ fn inputs() -> Vec<(String, Value)> {
 
 async fn agent(directory: &str) -> (Engine, Agent) {
     let settings = Settings::default();
-    let engine = Engine::on(settings, Arc::new(SystemClock::new()), Arc::new(bestow::DiskPaths)).unwrap();
+    let engine = Engine::on(settings, Arc::new(SystemClock::new()), Arc::new(bestow::host::DiskPaths)).unwrap();
     let profile =
         Profile::new("ann".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, directory.parse().unwrap());
     let write: Permission = format!("@write:{directory}").parse().unwrap();

@@ -16,8 +16,10 @@ use std::{
 };
 
 use bestow::{
-    Agent, Answer, AsWritten, Engine, InitialGrants, Kind, Permission, PermissionRequest, Profile, Prompt, Reason,
-    Settings, SystemClock,
+    Agent, Answer, Engine, InitialGrants, Kind, Permission, PermissionRequest, Profile, Settings,
+    host::{AsWritten, SystemClock},
+    text::Reason,
+    user::Prompt,
 };
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use world::World;

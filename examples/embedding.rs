@@ -3,8 +3,11 @@
 use std::{error::Error, process::ExitCode, time::Duration};
 
 use bestow::{
-    Action, Agent, Answer, Authorization, Clock, Engine, InitialGrants, Kind, Operation, Outcome, Permission,
-    PermissionRef, PermissionRequest, Profile, Scope, Settings, SystemClock, Tool, Tools,
+    Action, Agent, Answer, Engine, InitialGrants, Kind, Outcome, Permission, PermissionRequest, Profile, Settings,
+    action::{Authorization, Operation},
+    grant::{PermissionRef, Scope},
+    host::{Clock, SystemClock},
+    tool::{Tool, Tools},
 };
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;

@@ -1,6 +1,6 @@
 //! The quick start of the README. Run it in a directory with an `agents.toml`.
 
-use bestow::{Answer, Engine, Permission, PermissionRef, PermissionRequest};
+use bestow::{Answer, Engine, Permission, PermissionRequest, grant::PermissionRef};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -26,55 +26,129 @@ pub mod stdio;
 #[cfg(feature = "config")]
 mod watch;
 
-/// The attribute macro for implementations of [`Hook`] and the other traits with async methods.
+/// The attribute macro for implementations of [`host::Hook`] and the other traits with async methods.
 pub use async_trait::async_trait;
 /// The classifier of command lines and tool calls.
 pub use bestow_command as command;
-#[cfg(any(feature = "config", feature = "journal"))]
-pub use compose::OpenError;
 #[cfg(feature = "config")]
-pub use compose::PolicyChange;
-#[cfg(feature = "config")]
-pub use config::{ConfigError, PolicyFile, PolicyText, Position, Problem};
-#[cfg(feature = "edit")]
-pub use config::{PermanentDecision, PersistError, Written, WrittenAtStart};
-pub use engine::{
-    Agent, Approver, ApproverSession, Authorization, Confinement, Connection, Delivery, DryRun, Engine, Error,
-    FileFailure, Files, Inbox, InitialGrants, NoEvent, Notification, Prompt, Resolved, Subscription, Ticket,
-};
-pub use kernel::{
-    Check, ExecScope, Explanation, ModeAbove, PermissionState, ProvenanceStep, Refusal, Stage, StatedPolicies,
-    StatedRight, StatedRule, StatedViolation, Step, UseStep,
-};
-#[doc(hidden)]
-pub use model::sensitive_examples;
+pub use config::PolicyFile;
+pub use engine::{Agent, Approver, Engine, Error, InitialGrants};
 pub use model::{
-    Access, Action, ActionFacts, Actor, AgentId, AgentOrigin, AgentPolicy, Answer, ApproverId, BaseRight, CallId,
-    CatchUp, Cause, Code, CommandFingerprint, CommandPattern, CommandShape, Decider, Decision, DecisionId,
-    DecisionSource, Destructive, Details, Digest, Effect, Ended, Envelope, Escaped, Event, Field, FileIdentity,
-    FileVersion, GateOutcome, Grant, GrantId, HeldChange, Hold, HookCall, HookName, Ids, Interaction,
-    InvalidDecisionId, InvalidDigest, InvalidEnvelope, InvalidField, InvalidGlob, InvalidGrantId, InvalidId,
-    InvalidLimit, InvalidMode, InvalidName, InvalidOperation, InvalidPath, InvalidPattern, InvalidPermission,
-    InvalidPermissions, InvalidProcessId, InvalidReason, InvalidRequestId, InvalidSavedDecisionId, InvalidScope,
-    InvalidSensitiveName, InvalidTaskId, InvalidText, InvalidTimestamp, InvalidTool, InvalidToolName, InvalidToolPath,
-    InvalidVerdict, InvalidViolationId, Kind, LeftOut, Limit, Limits, Means, Mode, Name, OnMissing, OnNoUser,
-    Operation, OrText, Origin, Outcome, OutputStream, OwnerId, PathGlob, PathPolicy, Pending, Permission,
-    PermissionRef, PermissionRequest, PermissionSet, Permissions, Place, Policy, PolicyPatch, Process, ProcessEvent,
-    ProcessExit, ProcessId, Profile, Reach, Reads, Reason, Recorded, Reference, Reply, Request, RequestId, Resolution,
-    Right, Route, Rule, RuleCwd, RuleRef, Ruled, RunId, RuntimeId, SandboxFacts, SandboxViolation, SanitizedPath,
-    SavedDecision, SavedDecisionId, Scope, SensitiveName, Settings, Skip, StopCause, Subject, TaskEnd, TaskEvent,
-    TaskId, TaskKind, TaskSettings, Timestamp, Tool, ToolName, ToolPath, ToolPolicies, ToolPolicy, Tools, UseFacts,
-    UseOrigin, Verdict, ViolationId, Widening, sanitize,
+    Action, AgentId, Answer, Effect, Event, Kind, Outcome, Permission, PermissionRequest, Policy, Profile, Settings,
 };
-pub use model::{Anchor, Floor};
-pub use ports::{
-    AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
-    PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,
-};
+
+/// Actions, their uses, and what the engine returns for them.
+pub mod action {
+    pub use crate::engine::{Authorization, Confinement, Resolved};
+    pub use crate::kernel::ExecScope;
+    pub use crate::model::{
+        Action, ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest,
+        InvalidDigest, InvalidOperation, InvalidPattern, Operation, UseFacts, UseOrigin,
+    };
+}
+
+/// What belongs to an agent: its handle, its mode, its run, its inbox and its files.
+pub mod agent {
+    pub use crate::engine::{Agent, FileFailure, Files, Inbox, InitialGrants, Notification};
+    pub use crate::model::{AgentId, AgentOrigin, InvalidId, InvalidMode, Kind, Mode, Profile, RunId};
+}
+
+/// Decisions, explanations, and decisions that people have saved.
+pub mod decision {
+    pub use crate::kernel::{
+        Check, Explanation, ModeAbove, PermissionState, ProvenanceStep, Refusal, Stage, StatedPolicies, StatedRight,
+        StatedRule, StatedViolation, Step, UseStep,
+    };
+    pub use crate::model::{
+        Decider, Decision, DecisionId, DecisionSource, Effect, InvalidDecisionId, InvalidSavedDecisionId,
+        InvalidVerdict, Ruled, SavedDecision, SavedDecisionId, Subject, Verdict,
+    };
+}
+
+/// Events, their envelope, and the values that they report.
+pub mod event {
+    pub use crate::engine::{NoEvent, Subscription};
+    pub use crate::model::{
+        CatchUp, Cause, Envelope, Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids, InvalidEnvelope,
+        InvalidProcessId, InvalidTaskId, InvalidTimestamp, InvalidViolationId, OnMissing, OutputStream, Process,
+        ProcessEvent, ProcessExit, ProcessId, Recorded, Reference, RuntimeId, SandboxFacts, SandboxViolation, Skip,
+        StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp, ViolationId,
+    };
+}
+
+/// Permissions, grants, and where a permission comes from.
+pub mod grant {
+    pub use crate::model::{
+        Access, Actor, Ended, Grant, GrantId, Hold, InvalidGrantId, InvalidPermission, InvalidPermissions,
+        InvalidScope, Means, Origin, Permission, PermissionRef, PermissionSet, Permissions, Place, Reads, Right, Scope,
+    };
+}
+
+/// The services that the host program provides: clock, disk paths, store and hooks.
+pub mod host {
+    pub use crate::model::HookName;
+    pub use crate::ports::{
+        AsWritten, Batch, Clock, ClockUnreadable, DiskPaths, Hook, HookAnswer, HookFailure, ManualClock, MemoryStore,
+        PathFailure, Paths, Progress, Proposal, Real, Store, StoreError, StoreFault, Stored, SystemClock, Taken,
+    };
+}
+
+/// Paths, patterns of paths, and the objects at a path.
+pub mod path {
+    pub use crate::model::{
+        Anchor, FileIdentity, InvalidGlob, InvalidPath, InvalidToolPath, PathGlob, Reach, SanitizedPath, ToolPath,
+        sanitize,
+    };
+}
+
+/// Policies, their rules and settings, and the file that a person writes them into.
+pub mod policy {
+    #[cfg(any(feature = "config", feature = "journal"))]
+    pub use crate::compose::OpenError;
+    #[cfg(feature = "config")]
+    pub use crate::compose::PolicyChange;
+    #[cfg(feature = "config")]
+    pub use crate::config::{ConfigError, PolicyFile, PolicyText, Position, Problem};
+    #[cfg(feature = "edit")]
+    pub use crate::config::{PermanentDecision, PersistError, Written, WrittenAtStart};
+    pub use crate::engine::DryRun;
+    pub use crate::model::{
+        AgentPolicy, BaseRight, Floor, Interaction, InvalidLimit, InvalidSensitiveName, LeftOut, Limit, Limits,
+        OnNoUser, Policy, Rule, RuleCwd, RuleRef, SensitiveName, Settings, TaskSettings, Widening,
+    };
+    #[cfg(feature = "config")]
+    pub use crate::watch::Change;
+}
+
+/// Requests for permission, and their answers.
+pub mod request {
+    pub use crate::engine::Ticket;
+    pub use crate::model::{
+        Answer, Code, InvalidRequestId, Outcome, Pending, PermissionRequest, Reply, Request, RequestId, Resolution,
+        Route,
+    };
+}
+
+/// Text from outside: names, reasons, and values that a caller may give as text.
+pub mod text {
+    pub use crate::model::{Escaped, InvalidName, InvalidReason, InvalidText, Name, OrText, Reason};
+}
+
+/// Declarations of tools, and the policies for the tools of a run.
+pub mod tool {
+    pub use crate::model::{
+        Field, InvalidField, InvalidTool, InvalidToolName, PathPolicy, PolicyPatch, Tool, ToolName, ToolPolicies,
+        ToolPolicy, Tools,
+    };
+}
+
+/// People: who answers, for whom, and over which connection.
+pub mod user {
+    pub use crate::engine::{Approver, ApproverSession, Connection, Delivery, Prompt};
+    pub use crate::model::{ApproverId, OwnerId};
+}
 
 /// Compiles the recipes of `docs/cookbook.md`.
 #[cfg(all(doctest, feature = "config", feature = "sandbox", feature = "schedule", feature = "stdio"))]
 #[doc = include_str!("../docs/cookbook.md")]
 mod cookbook {}
-#[cfg(feature = "config")]
-pub use watch::Change;

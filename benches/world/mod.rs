@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use bestow::{Access, AgentId, Permission};
+use bestow::{AgentId, Permission, grant::Access};
 
 /// A small, fast, seeded generator, so that each run has an identical world.
 #[derive(Clone, Debug)]

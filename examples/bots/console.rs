@@ -11,8 +11,9 @@ use std::{
 };
 
 use bestow::{
-    Escaped, Permission, Reason,
+    Permission,
     stdio::{Decision, FromConnector, MessageFromUser, PermissionDecision, PermissionRequest, ToConnector},
+    text::{Escaped, Reason},
 };
 
 use super::{answer, talk::Result};

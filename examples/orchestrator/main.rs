@@ -36,8 +36,9 @@ mod writer;
 use std::{error::Error, fs::OpenOptions, path::PathBuf, process::ExitCode, time::Duration};
 
 use bestow::{
-    Engine, Escaped,
+    Engine,
     stdio::{Bot, Exit, Running},
+    text::Escaped,
 };
 use tokio::{
     process::Command,

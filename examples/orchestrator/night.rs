@@ -1,7 +1,8 @@
 //! A scheduled task: what a person wrote into `tasks/cron/links/TASK.md`, run before its time.
 
 use bestow::{
-    Engine, Event, GateOutcome, TaskEnd, TaskEvent,
+    Engine, Event,
+    event::{GateOutcome, TaskEnd, TaskEvent},
     schedule::{Scheduler, TaskRun, Tasks},
 };
 
@@ -15,7 +16,7 @@ pub(crate) async fn start(engine: &Engine) -> Result<Tasks> {
         let files = run.files.ok_or("a cron task has a directory")?;
         let written = run.agent.fs().write(&format!("{files}/report.md"), "no page leads nowhere\n").await;
         // What the task has not is what its agent has not.
-        let online = run.agent.check(bestow::PermissionRef::Network).is_held();
+        let online = run.agent.check(bestow::grant::PermissionRef::Network).is_held();
         if online { Err("nobody gave it the network".to_owned()) } else { written.map_err(|why| why.to_string()) }
     };
     Ok(Scheduler::new(carry_out).start(engine).await?)

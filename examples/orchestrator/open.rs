@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bestow::{Event, RequestId};
+use bestow::{Event, request::RequestId};
 use tokio::time::sleep;
 
 /// The time without a new line after which a waiting question is shown again.

@@ -5,7 +5,11 @@ use std::{
     io::{self, IsTerminal},
 };
 
-use bestow::{Engine, Event, NoEvent, Origin, Outcome, Recorded};
+use bestow::{
+    Engine, Event, Outcome,
+    event::{NoEvent, Recorded},
+    grant::Origin,
+};
 use tokio::{sync::watch, task::JoinHandle};
 
 use super::{Result, open::Open, place::Place};

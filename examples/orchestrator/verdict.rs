@@ -2,7 +2,11 @@
 
 use std::process::ExitCode;
 
-use bestow::{Actor, Ended, Event, Origin, Outcome, Permission, stdio::Exit};
+use bestow::{
+    Event, Outcome, Permission,
+    grant::{Actor, Ended, Origin},
+    stdio::Exit,
+};
 
 use super::place::Place;
 

@@ -24,7 +24,7 @@ impl Engine {
     /// Agents from earlier runs of the engine exist again. [`Engine::agent`] returns them.
     ///
     /// ```no_run
-    /// # #[tokio::main] async fn main() -> Result<(), bestow::OpenError> {
+    /// # #[tokio::main] async fn main() -> Result<(), bestow::policy::OpenError> {
     /// let engine = bestow::Engine::durable(bestow::Settings::default(), "/var/lib/bestow").await?;
     /// # Ok(()) }
     /// ```

@@ -57,7 +57,7 @@ impl Agent {
     /// # Errors
     ///
     /// The command has not run after an error. [`ExecError::Engine`] if a permission in `named` is not held, or if the
-    /// command is not allowed without a request ([`Refusal::NotAllowed`](crate::Refusal::NotAllowed));
+    /// command is not allowed without a request ([`Refusal::NotAllowed`](crate::decision::Refusal::NotAllowed));
     /// [`ExecError::Sandbox`] if a restriction cannot be enforced. A command that failed is no error: the result
     /// contains its exit.
     ///

@@ -21,16 +21,16 @@ impl PolicyFile {
     /// loaded, also if a link is retargeted. Call this within a Tokio runtime with time enabled.
     ///
     /// ```no_run
-    /// # #[tokio::main] async fn main() -> Result<(), bestow::ConfigError> {
+    /// # #[tokio::main] async fn main() -> Result<(), bestow::policy::ConfigError> {
     /// let file = bestow::PolicyFile::new("agents.toml");
     /// let text = file.read()?;
     /// let policy = text.parse()?;
     /// let mut changes = file.watch(text);
     /// while let Some(change) = changes.recv().await {
     ///     match change {
-    ///         bestow::Change::Loaded(policy) => println!("{} agents", policy.agents.len()),
-    ///         bestow::Change::Rejected(error) => eprintln!("{error}"),
-    ///         bestow::Change::Polling { why } => eprintln!("{why}"),
+    ///         bestow::policy::Change::Loaded(policy) => println!("{} agents", policy.agents.len()),
+    ///         bestow::policy::Change::Rejected(error) => eprintln!("{error}"),
+    ///         bestow::policy::Change::Polling { why } => eprintln!("{why}"),
     ///     }
     /// }
     /// # Ok(()) }

@@ -54,7 +54,7 @@ pub use position::Position;
 /// let file = bestow::PolicyFile::new("agents.toml");
 /// let policy = file.load()?;
 /// assert!(!policy.agents.is_empty());
-/// # Ok::<(), bestow::ConfigError>(())
+/// # Ok::<(), bestow::policy::ConfigError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct PolicyFile {

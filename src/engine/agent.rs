@@ -24,7 +24,7 @@ use super::{
 /// again, even if another agent gets the same id.
 ///
 /// ```
-/// # use bestow::{Agent, PermissionRequest, Error, Permission, PermissionRef};
+/// # use bestow::{Agent, Error, Permission, PermissionRequest, grant::PermissionRef};
 /// async fn read_the_docs(worker: &Agent) -> Result<bool, Error> {
 ///     if !worker.check(PermissionRef::Network).is_held() {
 ///         let ticket = worker.request(PermissionRequest::new(Permission::Network, "to read the latest docs")).await?;
@@ -38,19 +38,19 @@ use super::{
 /// decisions.
 ///
 /// ```compile_fail,E0599
-/// async fn get_rid_of_a_no(agent: bestow::Agent, run: bestow::RunId) {
+/// async fn get_rid_of_a_no(agent: bestow::Agent, run: bestow::agent::RunId) {
 ///     agent.begin_run(run).await;
 /// }
 /// ```
 ///
 /// ```compile_fail,E0599
-/// async fn take_back_a_no(agent: bestow::Agent, no: bestow::SavedDecisionId) {
+/// async fn take_back_a_no(agent: bestow::Agent, no: bestow::decision::SavedDecisionId) {
 ///     agent.revoke_ruling(no, None).await;
 /// }
 /// ```
 ///
 /// ```compile_fail,E0599
-/// async fn answer_oneself(agent: bestow::Agent, question: bestow::RequestId) {
+/// async fn answer_oneself(agent: bestow::Agent, question: bestow::request::RequestId) {
 ///     agent.answer(question, bestow::Answer::allow()).await;
 /// }
 /// ```

@@ -18,7 +18,7 @@ use super::{
 /// The handle of a person who acts for one owner, with the means they use. It cannot request permissions.
 ///
 /// ```
-/// # use bestow::{Answer, Approver, Error, Scope};
+/// # use bestow::{Answer, Approver, Error, grant::Scope};
 /// async fn allow_everything_once(ann: &Approver) -> Result<(), Error> {
 ///     for waiting in ann.pending()? {
 ///         ann.answer(waiting.request.id, Answer::allow().scope(Scope::Once)).await?;

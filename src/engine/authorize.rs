@@ -17,7 +17,7 @@ use super::{Agent, Engine, Error, Ticket, fresh_request};
 /// The result of [`Agent::authorize`].
 ///
 /// ```
-/// # use bestow::{Action, Agent, Authorization, Error};
+/// # use bestow::{Action, Agent, Error, action::Authorization};
 /// async fn may_run(agent: &Agent, line: &str) -> Result<bool, Error> {
 ///     match agent.authorize(Action::command(line)).await? {
 ///         Authorization::Allowed(_) => Ok(true),
@@ -94,7 +94,7 @@ impl Engine {
     /// The engine believes these facts. An agent cannot report them about itself.
     ///
     /// ```compile_fail,E0599
-    /// async fn confine_oneself(agent: bestow::Agent, what: bestow::Confinement, facts: bestow::SandboxFacts) {
+    /// async fn confine_oneself(agent: bestow::Agent, what: bestow::action::Confinement, facts: bestow::event::SandboxFacts) {
     ///     agent.confine(what, facts).await;
     /// }
     /// ```
@@ -131,7 +131,8 @@ impl Agent {
     ///
     /// ```
     /// use bestow::{
-    ///     Action, Agent, Answer, Authorization, Engine, Error, InitialGrants, Kind, Outcome, Profile, Settings,
+    ///     Action, Agent, Answer, Engine, Error, InitialGrants, Kind, Outcome, Profile, Settings,
+    ///     action::Authorization,
     /// };
     ///
     /// # fn carry_out(_: &Action) -> String { "built".to_owned() }

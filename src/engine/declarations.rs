@@ -23,7 +23,7 @@ impl Approver {
     /// set removes them.
     ///
     /// ```
-    /// # use bestow::{Approver, Operation, Tool, Tools};
+    /// # use bestow::{Approver, action::Operation, tool::{Tool, Tools}};
     /// # async fn example(you: Approver) -> Result<(), Box<dyn std::error::Error>> {
     /// let save = Tool::new("notes/save".parse()?, Operation::Write).path("note.file".parse()?);
     /// you.declare(Tools::new([save])?).await?;
@@ -33,8 +33,8 @@ impl Approver {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::ToolIsDeclared`](crate::Refusal::ToolIsDeclared),
-    /// [`Refusal::TooManyDeclarations`](crate::Refusal::TooManyDeclarations). Then no tool is declared.
+    /// [`Error::Refused`]: [`Refusal::ToolIsDeclared`](crate::decision::Refusal::ToolIsDeclared),
+    /// [`Refusal::TooManyDeclarations`](crate::decision::Refusal::TooManyDeclarations). Then no tool is declared.
     pub async fn declare(&self, tools: Tools) -> Result<(), Error> {
         let classifier = self.shared.classifier.load_full();
         let is_taken = |name: &str| declaration(classifier.tools(), name).is_some();

@@ -20,7 +20,7 @@ use super::{Agent, Error, classifier::classifier_for, fresh_run, shared::Shared}
 /// The answers are those of [`Agent::explain`], by the same function. Paths are followed on the disk as in real use.
 ///
 /// ```no_run
-/// use bestow::{Action, PolicyFile, DryRun, Verdict};
+/// use bestow::{Action, PolicyFile, decision::Verdict, policy::DryRun};
 /// let rehearsal = DryRun::of(PolicyFile::new("agents.toml").load()?)?;
 /// let explanation = rehearsal.explain(&"writer".parse()?, &Action::command("git push --force"))?;
 /// assert_ne!(explanation.decision.verdict(), Verdict::Allow, "{explanation}");

@@ -86,7 +86,7 @@ pub(crate) use processes::{Standing, WeakAgent};
 /// every waiting request ends.
 ///
 /// ```
-/// use bestow::{Engine, InitialGrants, Kind, Permission, Profile, Settings, PermissionRef};
+/// use bestow::{Engine, InitialGrants, Kind, Permission, Profile, Settings, grant::PermissionRef};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -191,7 +191,7 @@ impl Engine {
     /// If `owner` or `by` is a text that is not a name, every call of the handle fails with [`Error::Text`].
     ///
     /// ```
-    /// # async fn example(engine: bestow::Engine, question: bestow::RequestId) -> Result<(), bestow::Error> {
+    /// # async fn example(engine: bestow::Engine, question: bestow::request::RequestId) -> Result<(), bestow::Error> {
     /// let you = engine.approver("you", "ann", "terminal");
     /// you.answer(question, bestow::Answer::deny()).await?;
     /// # Ok(()) }
@@ -412,7 +412,7 @@ impl Engine {
     /// this engine and are not stored.
     ///
     /// ```
-    /// # use bestow::{Engine, Operation, Tool, Tools};
+    /// # use bestow::{Engine, action::Operation, tool::{Tool, Tools}};
     /// # async fn example(engine: Engine) -> Result<(), Box<dyn std::error::Error>> {
     /// let save = Tool::new("save_page".parse()?, Operation::Write).path("page.path".parse()?);
     /// engine.declare_tools(Tools::new([save])?)?;

@@ -29,7 +29,7 @@ impl Engine {
     ///
     /// ```compile_fail,E0599
     /// async fn loosen_oneself(agent: bestow::Agent) {
-    ///     agent.set_mode(bestow::Mode::Bypass).await;
+    ///     agent.set_mode(bestow::agent::Mode::Bypass).await;
     /// }
     /// ```
     ///

@@ -11,7 +11,7 @@ use super::{Approver, Engine, Error, fresh_run, shared::Shared};
 /// agents in it.
 ///
 /// ```compile_fail,E0599
-/// async fn begin_a_run_of_ones_own(agent: bestow::Agent, run: bestow::RunId) {
+/// async fn begin_a_run_of_ones_own(agent: bestow::Agent, run: bestow::agent::RunId) {
 ///     agent.begin_run(run).await;
 /// }
 /// ```
@@ -25,7 +25,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::Refusal::RunGoesOn) if other agents are in that run; or there
+    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::decision::Refusal::RunGoesOn) if other agents are in that run; or there
     /// is no such agent.
     pub async fn begin_run(&self, agent: &AgentId, run: RunId) -> Result<(), Error> {
         self.shared.begin_run(agent, run, Entering::Own, Actor::Operator, None).await
@@ -40,7 +40,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::Refusal::UnknownRun) if no agent of its owner is in that run;
+    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::decision::Refusal::UnknownRun) if no agent of its owner is in that run;
     /// or there is no such agent.
     pub async fn join_run(&self, agent: &AgentId, run: &RunId) -> Result<(), Error> {
         self.shared.begin_run(agent, run.clone(), Entering::Shared, Actor::Operator, None).await
@@ -80,7 +80,7 @@ impl Approver {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::Refusal::RunGoesOn) if other agents are in that run; the agent
+    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::decision::Refusal::RunGoesOn) if other agents are in that run; the agent
     /// belongs to another owner; or there is no such agent.
     pub async fn begin_run(&self, agent: &AgentId, run: RunId) -> Result<(), Error> {
         let person = self.person()?;
@@ -96,7 +96,7 @@ impl Approver {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::Refusal::UnknownRun) if no agent of this owner is in that
+    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::decision::Refusal::UnknownRun) if no agent of this owner is in that
     /// run; the agent belongs to another owner; or there is no such agent.
     pub async fn join_run(&self, agent: &AgentId, run: &RunId) -> Result<(), Error> {
         let person = self.person()?;

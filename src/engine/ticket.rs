@@ -11,7 +11,7 @@ use crate::model::{AgentId, Code, Decider, Outcome, Request, RequestId, Resoluti
 /// Dropping a ticket leaves the request open: the resolution still reaches the mailbox.
 ///
 /// ```
-/// # use bestow::{Outcome, Ticket};
+/// # use bestow::{Outcome, request::Ticket};
 /// async fn is_granted(ticket: &Ticket) -> bool {
 ///     println!("waiting for the answer to {}", ticket.code());
 ///     ticket.resolution().await.outcome == Outcome::Granted

@@ -19,7 +19,7 @@ use super::{Approver, Error, shared::Shared};
 /// [`Approver::begin_run`]):
 ///
 /// ```
-/// # use bestow::{Agent, Approver, Engine, PolicyPatch, RunId};
+/// # use bestow::{Agent, Approver, Engine, agent::RunId, tool::PolicyPatch};
 /// # async fn example(engine: Engine, ann: Agent, you: Approver) -> Result<(), Box<dyn std::error::Error>> {
 /// let run: RunId = "night-shift".parse()?;
 /// engine.begin_run(ann.id(), run.clone()).await?;
@@ -48,7 +48,7 @@ impl Approver {
     /// answer end.
     ///
     /// ```
-    /// # use bestow::{Approver, PathPolicy, ToolPolicies, RunId, Verdict};
+    /// # use bestow::{Approver, agent::RunId, decision::Verdict, tool::{PathPolicy, ToolPolicies}};
     /// # async fn example(you: Approver, run: RunId) -> Result<(), Box<dyn std::error::Error>> {
     /// let policies = ToolPolicies {
     ///     forbidden: vec!["/**/.env*".parse()?],

@@ -22,7 +22,7 @@ pub enum Prompt {
     Ask(Arc<Request>),
     /// A request that was shown, and has ended.
     Settled(Arc<Resolution>),
-    /// A message of a foreground agent to its user. The text is untrusted: show it through [`crate::Escaped`].
+    /// A message of a foreground agent to its user. The text is untrusted: show it through [`crate::text::Escaped`].
     Said {
         /// The agent.
         from: AgentId,
@@ -63,7 +63,7 @@ pub(super) enum Surface {
 /// [`Engine::serve_user`](super::Engine::serve_user) is the loop that most programs need.
 ///
 /// ```
-/// # use bestow::{Answer, Approver, Engine, Error, Escaped, Prompt};
+/// # use bestow::{Answer, Approver, Engine, Error, text::Escaped, user::Prompt};
 /// async fn terminal(engine: &Engine, ann: &Approver) -> Result<(), Error> {
 ///     let mut user = engine.connect("lead")?;
 ///     while let Some(shown) = user.next().await {

@@ -21,7 +21,7 @@ const SCHEMA: &str = "bestow-1";
 ///
 /// ```
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
-/// use bestow::{Engine, Envelope, InitialGrants, Kind, Profile, Settings};
+/// use bestow::{Engine, InitialGrants, Kind, Profile, Settings, event::Envelope};
 /// let engine = Engine::new(Settings::default())?;
 /// let mut events = engine.subscribe();
 /// let profile = Profile::new("ann".parse()?, "you".parse()?, Kind::Cron, "/tmp".parse()?);

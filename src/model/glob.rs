@@ -248,11 +248,11 @@ impl TryFrom<String> for PathGlob {
 /// Parses an absolute glob.
 ///
 /// ```
-/// use bestow::PathGlob;
+/// use bestow::path::PathGlob;
 /// let keys: PathGlob = "/work/site/**/*.key".parse()?;
 /// assert!("**/*.key".parse::<PathGlob>().is_err(), "at which base, only `PathGlob::at` says");
 /// # assert_eq!(keys.as_str(), "/work/site/**/*.key");
-/// # Ok::<(), bestow::InvalidGlob>(())
+/// # Ok::<(), bestow::path::InvalidGlob>(())
 /// ```
 impl FromStr for PathGlob {
     type Err = InvalidGlob;

@@ -37,8 +37,6 @@ mod verdict;
 pub use action::{Action, ActionFacts, CommandShape, Destructive};
 pub(crate) use action::{What, cut, cut_to};
 pub use agent::{AgentOrigin, InvalidMode, Kind, Mode, Profile};
-#[doc(hidden)]
-pub use bestow_command::internal::sensitive_examples;
 pub(crate) use bestow_command::internal::{
     Below, Coverage, GIVEN, MAX_PERMISSIONS, Named, Obeyed, Obeys, Quoted, Said, Spoken, SpokenPart, StartDir, Ticked,
     base_name, canonical_host, is_deceptive, is_device_name, list_permissions, sensitive_part,

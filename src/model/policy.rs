@@ -198,7 +198,7 @@ impl fmt::Display for LeftOut {
 /// The content of one policy file, parsed, validated and with canonical paths.
 ///
 /// ```
-/// use bestow::{AgentPolicy, Kind, Policy, Profile, Settings};
+/// use bestow::{Kind, Policy, Profile, Settings, policy::AgentPolicy};
 ///
 /// let profile = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/work".parse()?);
 /// let lead = AgentPolicy { profile: profile.clone(), rights: vec![], rules: [].into() };

@@ -12,7 +12,7 @@ use super::{
 /// A request that an agent is about to make: `request_permission {permission(s), reason, scope?}`.
 ///
 /// ```
-/// use bestow::{PermissionRequest, Permission, Scope};
+/// use bestow::{Permission, PermissionRequest, grant::Scope};
 ///
 /// let ask = PermissionRequest::new(Permission::Network, "to read the latest docs").at_most(Scope::Once);
 /// assert_eq!(ask, PermissionRequest::new("@network", "to read the latest docs").at_most(Scope::Once));

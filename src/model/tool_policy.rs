@@ -140,7 +140,7 @@ impl ToolPolicies {
 /// begin with `**/` apply everywhere.
 ///
 /// ```
-/// use bestow::{PolicyPatch, Verdict};
+/// use bestow::{decision::Verdict, tool::PolicyPatch};
 /// let patch = PolicyPatch::reading().of("read_file".parse()?).allow("generated/**").deny("generated/keys/**");
 /// let strict = PolicyPatch::writing().by_default(Verdict::Deny);
 /// # let _ = (patch, strict);

@@ -20,7 +20,7 @@ use crate::model::{
 /// person.
 ///
 /// ```
-/// use bestow::{Hook, HookAnswer, HookFailure, Operation, Proposal};
+/// use bestow::{action::Operation, host::{Hook, HookAnswer, HookFailure, Proposal}};
 ///
 /// #[derive(Debug)]
 /// struct NoNetworkAtNight;

@@ -1,6 +1,9 @@
 //! Attacks of a malicious agent, and their limits. An attack that is not prevented is asserted as it is, with a note.
 
-use bestow::{Answer, Check, InitialGrants, Kind, PermissionRequest, Refusal};
+use bestow::{
+    Answer, InitialGrants, Kind, PermissionRequest,
+    decision::{Check, Refusal},
+};
 
 use crate::support::{World, ask, check, id, profile, refusal, tag, tags, why};
 
@@ -57,7 +60,7 @@ async fn nothing_revives_what_ended() {
     world.worker("ann", &["@network"]).await;
     assert_eq!(check(&bob, "@network"), Check::NotHeld);
     world.engine.begin_run(bob.id(), "one".parse().unwrap()).await.unwrap();
-    world.you().give(bob.id(), tag("@events"), bestow::Scope::Session, why()).await.unwrap();
+    world.you().give(bob.id(), tag("@events"), bestow::grant::Scope::Session, why()).await.unwrap();
     world.engine.begin_run(bob.id(), "two".parse().unwrap()).await.unwrap();
     world.engine.begin_run(bob.id(), "one".parse().unwrap()).await.unwrap();
     assert_eq!(check(&bob, "@events"), Check::NotHeld);

@@ -14,8 +14,11 @@
 use std::collections::BTreeMap;
 
 use bestow::{
-    Access, Answer, Check, Decider, InvalidPath, InvalidPermission, InvalidToolPath, Notification, Outcome, Permission,
-    PermissionRequest, PermissionSet, Permissions, Reads, Refusal, Scope, sanitize,
+    Answer, Outcome, Permission, PermissionRequest,
+    agent::Notification,
+    decision::{Check, Decider, Refusal},
+    grant::{Access, InvalidPermission, PermissionSet, Permissions, Reads, Scope},
+    path::{InvalidPath, InvalidToolPath, sanitize},
 };
 
 use crate::support::{World, ask, check, id, mail, policy, refusal, settings, tag, tags, why};
@@ -47,7 +50,7 @@ fn a_texts_that_are_paths() {
     for (case, text, expected) in rows {
         assert_eq!(sanitize(&text).map(drop), expected, "{case}");
     }
-    assert_eq!("relative".parse::<bestow::SanitizedPath>(), Err(InvalidPath::Relative), "A8");
+    assert_eq!("relative".parse::<bestow::path::SanitizedPath>(), Err(InvalidPath::Relative), "A8");
 }
 
 #[test]
@@ -64,7 +67,7 @@ fn b_containment_is_lexical_by_component() {
         let contains = Permission::read(base.parse().unwrap()).covers(&Permission::read(target.parse().unwrap()));
         assert_eq!(contains, expected, "{case}: {base} {target}");
     }
-    assert!("/base/../other".parse::<bestow::SanitizedPath>().is_err(), "B10: not by text");
+    assert!("/base/../other".parse::<bestow::path::SanitizedPath>().is_err(), "B10: not by text");
 }
 
 #[test]
@@ -164,7 +167,7 @@ async fn f_what_an_answer_applies() {
 
 #[test]
 fn g_sets_that_are_built() {
-    let path = |text: &str| text.parse::<bestow::SanitizedPath>().unwrap();
+    let path = |text: &str| text.parse::<bestow::path::SanitizedPath>().unwrap();
     let default = PermissionSet::for_workspace(path("/ws"), [path("/config/skills")]);
     assert!(default.covers(&tag("@write:/ws/a"), Reads::Granted), "G1");
     assert!(
@@ -198,7 +201,7 @@ fn h_tags_in_words_and_in_lists() {
     assert_eq!(list.iter().cloned().collect::<Vec<_>>(), tags(&["@network", "@read:/a"]), "H4");
     assert_eq!(
         Permissions::from_tags::<&str>([]),
-        Err(bestow::InvalidPermissions::Empty),
+        Err(bestow::grant::InvalidPermissions::Empty),
         "H5: asking for nothing is a mistake"
     );
     let held = ["@network", "@events", "@read:/docs", "@write:/tmp"];

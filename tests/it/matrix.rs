@@ -2,7 +2,9 @@
 //!
 //! `BESTOW_BLESS=1 cargo test matrix` rewrites the table. The difference belongs into the change log.
 
-use bestow::{Agent, Answer, Check, Error, InitialGrants, Kind, Outcome, Permission, Scope, Ticket};
+use bestow::{
+    Agent, Answer, Error, InitialGrants, Kind, Outcome, Permission, decision::Check, grant::Scope, request::Ticket,
+};
 
 use crate::support::{World, as_written, ask, id, profile, tag, why};
 
@@ -25,7 +27,7 @@ fn is_a_row(kind: Kind) -> bool {
 
 /// Returns true if the permission has a row. A new kind of permission breaks the build here until it is added.
 fn has_a_row(permission: &Permission) -> bool {
-    use bestow::Access;
+    use bestow::grant::Access;
     match permission {
         Permission::Events
         | Permission::Network

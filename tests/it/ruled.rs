@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
-use bestow::{Action, Agent, AgentPolicy, Operation, Place, Rule, Verdict};
+use bestow::{
+    Action, Agent,
+    action::Operation,
+    decision::Verdict,
+    grant::Place,
+    policy::{AgentPolicy, Rule},
+};
 use proptest::prelude::*;
 
 use crate::support::{World, futures_now, id, policy, settings};

@@ -3,9 +3,17 @@
 use std::{sync::Arc, time::Duration};
 
 use bestow::{
-    Agent, AgentId, AgentPolicy, Approver, AsWritten, BaseRight, Clock, ClockUnreadable, Engine, Error, Grant, Hold,
-    Inbox, InitialGrants, Kind, ManualClock, NoEvent, Notification, OwnerId, Pending, Permission, PermissionRequest,
-    Place, Policy, Profile, Reads, Reason, Recorded, Refusal, Right, Settings, Subscription, Timestamp,
+    Agent, AgentId, Approver, Engine, Error, InitialGrants, Kind, Permission, PermissionRequest, Policy, Profile,
+    Settings,
+    agent::{Inbox, Notification},
+    decision::Refusal,
+    event::{NoEvent, Recorded, Subscription, Timestamp},
+    grant::{Grant, Hold, Place, Reads, Right},
+    host::{AsWritten, Clock, ClockUnreadable, ManualClock},
+    policy::{AgentPolicy, BaseRight},
+    request::Pending,
+    text::Reason,
+    user::OwnerId,
 };
 
 /// The repository.
@@ -140,7 +148,7 @@ pub(crate) fn ask(wanted: &str) -> PermissionRequest {
     PermissionRequest::new(tag(wanted), why())
 }
 
-pub(crate) fn check(agent: &Agent, wanted: &str) -> bestow::Check {
+pub(crate) fn check(agent: &Agent, wanted: &str) -> bestow::decision::Check {
     agent.check(&tag(wanted))
 }
 

@@ -5,9 +5,17 @@ mod any;
 mod tasks;
 
 use bestow::{
-    Access, Action, AgentId, Answer, Authorization, Check, Decider, ExecScope, GrantId, InitialGrants, InvalidPath,
-    Kind, Mode, Outcome, OwnerId, Permission, PermissionRef, PermissionSet, Permissions, ProvenanceStep, Reads, Reason,
-    Request, Rule, Scope, Timestamp, Verdict,
+    Action, AgentId, Answer, InitialGrants, Kind, Outcome, Permission,
+    action::{Authorization, ExecScope},
+    agent::Mode,
+    decision::{Check, Decider, ProvenanceStep, Verdict},
+    event::Timestamp,
+    grant::{Access, GrantId, PermissionRef, PermissionSet, Permissions, Reads, Scope},
+    path::InvalidPath,
+    policy::Rule,
+    request::Request,
+    text::Reason,
+    user::OwnerId,
 };
 use proptest::prelude::*;
 
@@ -36,7 +44,7 @@ async fn default_is_no() {
         assert_eq!(ann.why(&tag(wanted)).unwrap(), [], "{wanted}");
         assert!(!PermissionSet::empty("/ws".parse().unwrap()).covers(&tag(wanted), Reads::Granted));
     }
-    assert!(matches!(refusal(ann.spend(&tag("@network")).await), bestow::Refusal::NotHeld { .. }));
+    assert!(matches!(refusal(ann.spend(&tag("@network")).await), bestow::decision::Refusal::NotHeld { .. }));
 }
 
 proptest! {
@@ -167,7 +175,7 @@ proptest! {
             for grant in &live {
                 let chain = world.engine.why(&grant.to, &grant.right.permission).unwrap();
                 let root = matches!(
-                    chain.last(), Some(ProvenanceStep::Grant(root)) if root.origin == bestow::Origin::Operator
+                    chain.last(), Some(ProvenanceStep::Grant(root)) if root.origin == bestow::grant::Origin::Operator
                 );
                 prop_assert!(root, "{} hangs on nothing", grant);
                 let lives = |link: &ProvenanceStep| {
@@ -196,7 +204,7 @@ proptest! {
                 let _ = agents[from].grant(agents[to].id(), what, why()).await;
             }
             let roots = agents[0].grants().unwrap();
-            let root = roots.iter().find(|grant| grant.origin == bestow::Origin::Operator).unwrap();
+            let root = roots.iter().find(|grant| grant.origin == bestow::grant::Origin::Operator).unwrap();
             world.engine.revoke(root.id, None).await.unwrap();
             prop_assert_eq!(world.engine.grants().unwrap(), vec![]);
             for agent in agents {
@@ -281,14 +289,14 @@ proptest! {
         name in "[a-zA-Z0-9][a-zA-Z0-9._:@-]{0,20}",
     ) {
         prop_assert_eq!(permission.to_string().parse::<Permission>(), Ok(permission));
-        let path = odd.parse::<bestow::SanitizedPath>().unwrap();
+        let path = odd.parse::<bestow::path::SanitizedPath>().unwrap();
         for access in [Access::Read, Access::Write] {
             let permission = Permission::Path(access, path.clone());
             prop_assert_eq!(permission.to_string().parse::<Permission>(), Ok(permission.clone()));
             let text = serde_json::to_string(&permission).unwrap();
             prop_assert_eq!(serde_json::from_str::<Permission>(&text).unwrap(), permission);
         }
-        prop_assert_eq!(path.to_string().parse::<bestow::SanitizedPath>().unwrap(), path);
+        prop_assert_eq!(path.to_string().parse::<bestow::path::SanitizedPath>().unwrap(), path);
         let moment = Timestamp::from_millis(millis);
         prop_assert_eq!(moment.to_string().parse::<Timestamp>(), Ok(moment));
         for scope in [Scope::Once, Scope::Session, Scope::Always, Scope::Until(moment)] {
@@ -437,7 +445,9 @@ async fn one_shot_is_used_once_by_a_hundred_at_once() {
     let ann = world.worker("ann", &[]).await;
     for round in 0..4 {
         let action = Action::command(&format!("node script{round}.js"));
-        let bestow::Authorization::Asked(_, ticket) = ann.authorize(action.clone()).await.unwrap() else { panic!() };
+        let bestow::action::Authorization::Asked(_, ticket) = ann.authorize(action.clone()).await.unwrap() else {
+            panic!()
+        };
         world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
         let start = std::sync::Arc::new(tokio::sync::Barrier::new(100));
         let mut tasks = tokio::task::JoinSet::new();
@@ -480,7 +490,7 @@ proptest! {
         block_on(async {
             let world = World::new();
             let ann = world.worker("ann", &["@network"]).await;
-            let bestow::Authorization::Asked(approved, ticket) = ann.authorize(asked.clone()).await.unwrap() else {
+            let bestow::action::Authorization::Asked(approved, ticket) = ann.authorize(asked.clone()).await.unwrap() else {
                 return Err(TestCaseError::fail("it needs no approval"));
             };
             world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
@@ -512,7 +522,7 @@ async fn replaying_the_events_rebuilds_the_state() {
     let mut live = std::collections::BTreeMap::new();
     for recorded in heard(&mut events) {
         let text = serde_json::to_string(&recorded).unwrap();
-        match serde_json::from_str::<bestow::Recorded>(&text).unwrap().event {
+        match serde_json::from_str::<bestow::event::Recorded>(&text).unwrap().event {
             bestow::Event::GrantIssued { grant } | bestow::Event::GrantChanged { grant } => {
                 drop(live.insert(grant.id, grant))
             }
@@ -525,7 +535,7 @@ async fn replaying_the_events_rebuilds_the_state() {
 #[test]
 fn what_is_read_from_json_goes_through_the_same_door_as_text() {
     for text in [r#""/a/../b""#, r#""a""#, r#""/a\u0000""#, r#""""#] {
-        assert!(serde_json::from_str::<bestow::SanitizedPath>(text).is_err(), "{text}");
+        assert!(serde_json::from_str::<bestow::path::SanitizedPath>(text).is_err(), "{text}");
     }
     for text in [r#""@write:/a/../b""#, r#""@write:""#, r#""write:/a""#, r#""@admin""#] {
         assert!(serde_json::from_str::<Permission>(text).is_err(), "{text}");
@@ -536,14 +546,22 @@ fn what_is_read_from_json_goes_through_the_same_door_as_text() {
     assert!(serde_json::from_str::<Scope>(r#""forever""#).is_err());
     assert!(serde_json::from_str::<Timestamp>(r#""1969-12-31T23:59:59Z""#).is_err());
     assert!(serde_json::from_str::<Request>("{}").is_err());
-    assert_eq!("/a/..".parse::<bestow::SanitizedPath>(), Err(InvalidPath::ParentComponent));
+    assert_eq!("/a/..".parse::<bestow::path::SanitizedPath>(), Err(InvalidPath::ParentComponent));
     assert_eq!(owner("you").to_string(), "you");
 }
 
 /// Tests each kind of approval, all of them together, against each kind of denial.
 #[tokio::test]
 async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
-    use bestow::{Action, Operation, PathGlob, PathPolicy, Place, PolicyPatch, Rule, ToolPolicies, Verdict};
+    use bestow::{
+        Action,
+        action::Operation,
+        decision::Verdict,
+        grant::Place,
+        path::PathGlob,
+        policy::Rule,
+        tool::{PathPolicy, PolicyPatch, ToolPolicies},
+    };
     for no in ["rule", "forbidden", "deny glob", "default", "session", "parent"] {
         let world = World::new();
         let boss = world.worker("boss", &["@write:/ws"]).await;
@@ -574,12 +592,14 @@ async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
         // A person approves or denies the request that the policy causes.
         you.set_policies(&run, None, ToolPolicies { write: asking(), ..ToolPolicies::default() }).await.unwrap();
         for (another, verdict) in [("/ws/a", no != "session"), ("/ws/b", true)] {
-            if let bestow::Authorization::Asked(decision, _) = bot.authorize(Action::write(another)).await.unwrap() {
+            if let bestow::action::Authorization::Asked(decision, _) =
+                bot.authorize(Action::write(another)).await.unwrap()
+            {
                 let answer = if verdict { Answer::allow() } else { Answer::deny() };
                 you.answer(decision.approval_action_id.unwrap(), answer.scope(Scope::Session)).await.unwrap();
             }
         }
-        let glob = |text: &str| PathGlob::at(text, &"/ws".parse().unwrap(), bestow::Reach::Everywhere).unwrap();
+        let glob = |text: &str| PathGlob::at(text, &"/ws".parse().unwrap(), bestow::path::Reach::Everywhere).unwrap();
         let mut write = PathPolicy { allow: vec![glob("a")], deny: Vec::new(), default: Some(Verdict::Allow) };
         match no {
             "deny glob" => write.deny.push(glob("**/a")),

@@ -6,8 +6,9 @@ use std::{
 };
 
 use bestow::{
-    Escaped, PolicyFile,
+    PolicyFile,
     command::{Classification, Classifier, Part},
+    text::Escaped,
 };
 
 use crate::{

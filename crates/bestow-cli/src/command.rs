@@ -3,8 +3,11 @@
 use std::{path::Path, time::Duration};
 
 use bestow::{
-    Action, Agent, Engine, Error, Escaped, Interaction, Policy, PolicyFile, Refusal, Settings,
+    Action, Agent, Engine, Error, Policy, PolicyFile, Settings,
+    decision::Refusal,
+    policy::Interaction,
     sandbox::{Command, ExecError, Format, Profile, Sandbox},
+    text::Escaped,
 };
 
 use crate::{

@@ -5,7 +5,13 @@ use std::{
     path::PathBuf,
 };
 
-use bestow::{DryRun, Escaped, Explanation, Place, Policy, PolicyFile, Rule, Settings};
+use bestow::{
+    Policy, PolicyFile, Settings,
+    decision::Explanation,
+    grant::Place,
+    policy::{DryRun, Rule},
+    text::Escaped,
+};
 use serde::Serialize;
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use bestow::Escaped;
+use bestow::text::Escaped;
 
 use crate::{
     args::{PROGRAM, definition},

@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bestow::{Escaped, PolicyFile};
+use bestow::{PolicyFile, text::Escaped};
 
 use crate::{
     args::{InitArgs, POLICY_FILE},

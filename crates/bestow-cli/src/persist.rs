@@ -7,10 +7,15 @@ use std::{
 };
 
 use bestow::{
-    ApproverId, Clock, Grant, OwnerId, PermanentDecision, PolicyFile, Request, SavedDecision, Scope, SystemClock,
-    Written, WrittenAtStart,
+    PolicyFile,
     control::{AdminCommand, GrantOrDecisionId, Line},
+    decision::SavedDecision,
+    grant::{Grant, Scope},
+    host::{Clock, SystemClock},
     journal::followed,
+    policy::{PermanentDecision, Written, WrittenAtStart},
+    request::Request,
+    user::{ApproverId, OwnerId},
 };
 use serde::de::DeserializeOwned;
 

@@ -3,8 +3,9 @@
 use std::{io::ErrorKind, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 
 use bestow::{
-    DiskPaths, Engine, Store, SystemClock,
+    Engine,
     control::{self, AdminCommand, Line, Reply},
+    host::{DiskPaths, Store, SystemClock},
     journal::{Journal, JournalError, ReadOnlyJournal, refuse_others},
 };
 

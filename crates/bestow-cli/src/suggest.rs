@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bestow::{AgentId, Escaped, Policy};
+use bestow::{AgentId, Policy, text::Escaped};
 
 use crate::exit::Exit;
 

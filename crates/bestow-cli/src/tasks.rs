@@ -3,10 +3,13 @@
 use std::{fmt::Write, io::IsTerminal};
 
 use bestow::{
-    Effect, Engine, Escaped, Event, Explanation, GateOutcome, Interaction, NoEvent, OnMissing, Policy, PolicyFile,
-    Settings, Skip, Subscription, TaskEnd, TaskEvent, TaskId, TaskKind,
+    Effect, Engine, Event, Policy, PolicyFile, Settings,
+    decision::Explanation,
+    event::{GateOutcome, NoEvent, OnMissing, Skip, Subscription, TaskEnd, TaskEvent, TaskId, TaskKind},
+    policy::Interaction,
     sandbox::Sandbox,
     schedule::{NotStarted, Scheduler, Surveyed, TaskRun, survey},
+    text::Escaped,
 };
 use tokio::sync::mpsc;
 

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
-use bestow::{Escaped, PolicyFile, Tools, command::built_in_tools};
+use bestow::{PolicyFile, command::built_in_tools, text::Escaped, tool::Tools};
 
 use crate::exit::Exit;
 

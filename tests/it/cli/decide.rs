@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
-use bestow::{Decision, Stage};
+use bestow::decision::{Decision, Stage};
 use serde_json::Value;
 
 use super::{BESTOW, bestow, text};

@@ -4,8 +4,8 @@
 use std::{fs, path::PathBuf, sync::Mutex, time::Duration};
 
 use bestow::{
-    Action, Authorization, Check, Engine, NoEvent, Outcome, Permission, PermissionRef, PermissionRequest, PolicyFile,
-    control::Surfaces,
+    Action, Engine, Outcome, Permission, PermissionRequest, PolicyFile, action::Authorization, control::Surfaces,
+    decision::Check, event::NoEvent, grant::PermissionRef,
 };
 
 use super::{bestow, ended, started_for};
@@ -73,7 +73,7 @@ impl Place {
     }
 }
 
-pub(super) async fn asks_to(engine: &Engine, command: &str) -> bestow::Ticket {
+pub(super) async fn asks_to(engine: &Engine, command: &str) -> bestow::request::Ticket {
     match engine.agent(id("lead")).unwrap().authorize(Action::command(command)).await.unwrap() {
         Authorization::Asked(_, ticket) => ticket,
         other => panic!("it is not asked: {other:?}"),
@@ -81,7 +81,7 @@ pub(super) async fn asks_to(engine: &Engine, command: &str) -> bestow::Ticket {
 }
 
 /// Waits until the engine has applied a change of its file.
-async fn taken_over(events: &mut bestow::Subscription) {
+async fn taken_over(events: &mut bestow::event::Subscription) {
     loop {
         let next = tokio::time::timeout(Duration::from_secs(30), events.next()).await.unwrap();
         match next.map(|recorded| recorded.event) {
@@ -108,7 +108,7 @@ async fn one_command_says_yes_now_and_for_good_and_the_authority_stands_in_one_p
     for _ in 0..3 {
         assert!(lead.authorize(Action::command("npm run build")).await.unwrap().is_allowed());
     }
-    let lasting = engine.rulings().unwrap().into_iter().filter(|ruling| ruling.scope != bestow::Scope::Once);
+    let lasting = engine.rulings().unwrap().into_iter().filter(|ruling| ruling.scope != bestow::grant::Scope::Once);
     assert_eq!(lasting.count(), 0, "the engine keeps nothing for good besides the file");
     // Removing the rule from the file therefore revokes it.
     fs::write(place.file(), FILE).unwrap();
@@ -271,7 +271,7 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
 }
 
 /// Waits until a change is held back, and returns its number.
-async fn held_back(events: &mut bestow::Subscription) -> u64 {
+async fn held_back(events: &mut bestow::event::Subscription) -> u64 {
     loop {
         let next = tokio::time::timeout(Duration::from_secs(30), events.next()).await.unwrap();
         match next.map(|recorded| recorded.event) {

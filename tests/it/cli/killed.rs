@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use bestow::{Engine, Permission, PermissionRequest, Ticket};
+use bestow::{Engine, Permission, PermissionRequest, request::Ticket};
 use notify::Watcher as _;
 
 use super::{

@@ -6,8 +6,10 @@ use std::{
 };
 
 use bestow::{
-    Check, Engine, InitialGrants, Kind, Outcome, Permission, PermissionRef, PermissionRequest, Scope, Settings,
+    Engine, InitialGrants, Kind, Outcome, Permission, PermissionRequest, Settings,
     control::Surfaces,
+    decision::Check,
+    grant::{PermissionRef, Scope},
 };
 
 use super::{ended, started_for};

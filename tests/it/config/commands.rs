@@ -3,8 +3,9 @@
 use std::{fs, time::Duration};
 
 use bestow::{
-    Engine, Event, Policy, Subscription,
+    Engine, Event, Policy,
     command::{Classifier, CommandRules, Profile, Tier},
+    event::Subscription,
 };
 
 use super::{Place, one_agent};
@@ -31,7 +32,7 @@ match = ["kubectl apply -n prod -f x"]
 not_match = ["kubectl apply -f x"]
 "#;
 
-fn with(commands: &str) -> Result<Policy, bestow::ConfigError> {
+fn with(commands: &str) -> Result<Policy, bestow::policy::ConfigError> {
     Place::with(&format!("{}{commands}", one_agent(""))).load()
 }
 

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use bestow::{AgentId, Hold, Kind, Mode, Permission, PolicyFile};
+use bestow::{AgentId, Kind, Permission, PolicyFile, agent::Mode, grant::Hold};
 
 use super::Place;
 

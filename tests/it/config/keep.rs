@@ -7,8 +7,13 @@ use std::{
 };
 
 use bestow::{
-    Action, Answer, Approver, Authorization, Check, Engine, PermanentDecision, Permission, PermissionRef,
-    PermissionRequest, PersistError, Request, Scope, Timestamp, Verdict,
+    Action, Answer, Approver, Engine, Permission, PermissionRequest,
+    action::Authorization,
+    decision::{Check, Verdict},
+    event::Timestamp,
+    grant::{PermissionRef, Scope},
+    policy::{PermanentDecision, PersistError},
+    request::Request,
 };
 
 use super::Place;
@@ -54,7 +59,7 @@ fn you(engine: &Engine) -> Approver {
 }
 
 /// Opens an engine on the file of `place`, with a person to ask.
-async fn engine(place: &Place) -> (Engine, bestow::ApproverSession) {
+async fn engine(place: &Place) -> (Engine, bestow::user::ApproverSession) {
     let engine = Engine::open(place.path("policy/agents.toml")).await.unwrap();
     let there = you(&engine).attend().unwrap();
     (engine, there)
@@ -75,13 +80,13 @@ async fn asks_to(engine: &Engine, agent: &str, action: Action) -> Arc<Request> {
     }
 }
 
-fn pending(engine: &Engine, request: bestow::RequestId) -> Arc<Request> {
+fn pending(engine: &Engine, request: bestow::request::RequestId) -> Arc<Request> {
     let mut pending = engine.pending().unwrap().into_iter();
     pending.find(|pending| pending.request.id == request).unwrap().request
 }
 
 /// Returns a copy of `request` about another action.
-fn about(request: &Request, action: Arc<bestow::ActionFacts>) -> Request {
+fn about(request: &Request, action: Arc<bestow::action::ActionFacts>) -> Request {
     let mut request = Request::clone(request);
     (request.action, request.only_lacks) = (Some(action), false);
     request
@@ -228,7 +233,7 @@ async fn what_is_written_covers_what_was_said_and_nothing_more() {
         let (engine, _there) = self::engine(&place).await;
         let request = asks_to(&engine, "lead", Action::command(said)).await;
         place.file().keep(&yes(&request).unwrap()).unwrap();
-        let file = bestow::DryRun::of(place.load().unwrap()).unwrap();
+        let file = bestow::policy::DryRun::of(place.load().unwrap()).unwrap();
         let verdict = |text| file.explain(&id("lead"), &Action::command(text)).unwrap().decision.verdict();
         assert_eq!((verdict(said), verdict(other)), (bestow::Effect::Allow, bestow::Effect::Ask), "{said} / {other}");
         let by_other = file.explain(&id("lead"), &Action::command(said).by_tool("other".parse().unwrap())).unwrap();
@@ -343,7 +348,7 @@ enum PolicyFileCall {
 }
 
 impl PolicyFileCall {
-    fn on(self, place: &Place, said: &PermanentDecision) -> Result<bestow::Written, PersistError> {
+    fn on(self, place: &Place, said: &PermanentDecision) -> Result<bestow::policy::Written, PersistError> {
         match self {
             PolicyFileCall::Keep => place.file().keep(said),
             PolicyFileCall::CouldKeep => place.file().could_keep(said),

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::MetadataExt};
 
-use bestow::{Permission, Policy, Right};
+use bestow::{Permission, Policy, grant::Right};
 
 use super::{Place, one_agent};
 

@@ -2,7 +2,13 @@
 
 use std::time::Duration;
 
-use bestow::{Hold, Interaction, Kind, Mode, OnNoUser, Permission, Policy, Reads, SanitizedPath, Settings, Widening};
+use bestow::{
+    Kind, Permission, Policy, Settings,
+    agent::Mode,
+    grant::{Hold, Reads},
+    path::SanitizedPath,
+    policy::{Interaction, OnNoUser, Widening},
+};
 
 use super::{Place, one_agent};
 

@@ -21,7 +21,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bestow::{ConfigError, Policy, PolicyFile};
+use bestow::{Policy, PolicyFile, policy::ConfigError};
 
 /// A directory with a policy file in `policy/`, a home in `home/`, and other files of the test.
 pub(crate) struct Place {

@@ -1,6 +1,6 @@
 //! Tests of the command lines that a command pattern matches.
 
-use bestow::{Action, Verdict};
+use bestow::{Action, decision::Verdict};
 
 use super::rules::{rule, saved, verdict};
 

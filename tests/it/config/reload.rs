@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use bestow::{Check, Engine, Event, PermissionRef, Subscription};
+use bestow::{Engine, Event, decision::Check, event::Subscription, grant::PermissionRef};
 
 use super::Place;
 

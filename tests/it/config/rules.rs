@@ -1,6 +1,11 @@
 //! Tests of the meaning of the rules in the file.
 
-use bestow::{Action, AgentId, Decision, DryRun, Place as Line, RuleRef, Verdict};
+use bestow::{
+    Action, AgentId,
+    decision::{Decision, Verdict},
+    grant::Place as Line,
+    policy::{DryRun, RuleRef},
+};
 
 use super::Place;
 

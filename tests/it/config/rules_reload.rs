@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use bestow::{Action, Event, Verdict};
+use bestow::{Action, Event, decision::Verdict};
 
 use super::reload::{Following, GUARD, THREE, save, with_site};
 

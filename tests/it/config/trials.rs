@@ -95,7 +95,7 @@ async fn a_rehearsal_answers_as_the_engine_does() {
     let engine = Engine::open(place.path("policy/agents.toml")).await.unwrap();
     let _there = engine.connect("lead").unwrap();
     let mut events = engine.subscribe();
-    let rehearsal = bestow::DryRun::of(place.file().load().unwrap()).unwrap();
+    let rehearsal = bestow::policy::DryRun::of(place.file().load().unwrap()).unwrap();
     let lead = engine.agent("lead").unwrap();
     for action in [
         bestow::Action::write("a"),

@@ -1,6 +1,10 @@
 //! Tests of the answers of people about actions: their duration, their subject, and a modified input.
 
-use bestow::{Action, Answer, Refusal, Ruled, Scope};
+use bestow::{
+    Action, Answer,
+    decision::{Refusal, Ruled},
+    grant::Scope,
+};
 
 use super::{asked, dangerous, decided, ruled};
 use crate::support::{START, World, id, policy, refusal, settings, tag, why};
@@ -263,16 +267,16 @@ fn raise(program: &str) -> bestow::command::Raise {
 async fn what_a_rule_denies_cannot_be_used_by_naming_the_right() {
     let world = World::new();
     let mut file = policy(settings(|_| ()), &[("lead", "you", &["@write:/ws"])]);
-    let no = bestow::Rule {
-        verdict: bestow::Verdict::Deny,
+    let no = bestow::policy::Rule {
+        verdict: bestow::decision::Verdict::Deny,
         tool: None,
-        operation: Some(bestow::Operation::Write),
+        operation: Some(bestow::action::Operation::Write),
         path: Some(String::from("/ws/closed/**").try_into().unwrap()),
         command: None,
         shape: None,
         cwd: None,
         why: None,
-        place: bestow::Place { file: "agents.toml".into(), line: 1 },
+        place: bestow::grant::Place { file: "agents.toml".into(), line: 1 },
     };
     file.agents.get_mut(&id("lead")).unwrap().rules = [no].into();
     world.engine.configure(file).await.unwrap();

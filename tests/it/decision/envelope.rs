@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bestow::{Action, Answer, Envelope, Kind, Scope};
+use bestow::{Action, Answer, Kind, event::Envelope, grant::Scope};
 use serde_json::Value;
 
 use super::{asked, dangerous, decided};
@@ -108,7 +108,7 @@ async fn it_is_read_back_in_either_case_and_holds_the_event() {
     assert!(serde_json::from_str::<Envelope>("{}").is_err());
 }
 
-async fn last(world: &World) -> bestow::Recorded {
+async fn last(world: &World) -> bestow::event::Recorded {
     let mut events = world.engine.subscribe();
     world.worker("last", &[]).await;
     heard(&mut events).pop().unwrap()

@@ -4,8 +4,12 @@
 use std::time::Duration;
 
 use bestow::{
-    Action, Answer, Authorization, Decider, DecisionSource, Destructive, Event, Interaction, Mode, OnNoUser, Outcome,
-    Refusal, RuleRef, Ruled, Scope,
+    Action, Answer, Event, Outcome,
+    action::{Authorization, Destructive},
+    agent::Mode,
+    decision::{Decider, DecisionSource, Refusal, Ruled},
+    grant::Scope,
+    policy::{Interaction, OnNoUser, RuleRef},
 };
 
 use super::{asked, dangerous, decided, evaluated, in_mode, kinds, ruled};
@@ -275,7 +279,7 @@ async fn b23_what_a_person_gave_says_by_whom_for_what_and_until_when() {
     let until = world.after(60_000);
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Until(until))).await.unwrap();
     let grant = ann.grants().unwrap().pop().unwrap();
-    let bestow::Origin::Person { by, request, .. } = &grant.origin else { panic!("{grant:?}") };
+    let bestow::grant::Origin::Person { by, request, .. } = &grant.origin else { panic!("{grant:?}") };
     assert_eq!((by.as_str(), *request, grant.until, grant.since), ("ann", Some(ticket.id()), Some(until), world.now()));
     assert_eq!((&grant.to, &grant.right.permission), (&id("ann"), &tag("@network")));
     assert_ne!(

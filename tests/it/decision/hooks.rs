@@ -8,8 +8,13 @@ use std::{
 
 use async_trait::async_trait;
 use bestow::{
-    Action, Answer, Authorization, DecisionSource, Error, Event, Hook, HookAnswer, HookFailure, Mode, Operation,
-    Proposal, Rule, RuleRef, Ruled, Scope, Verdict,
+    Action, Answer, Error, Event,
+    action::{Authorization, Operation},
+    agent::Mode,
+    decision::{DecisionSource, Ruled, Verdict},
+    grant::Scope,
+    host::{Hook, HookAnswer, HookFailure, Proposal},
+    policy::{Rule, RuleRef},
 };
 use serde_json::json;
 
@@ -67,7 +72,7 @@ fn rule(verdict: Verdict) -> Rule {
         shape: None,
         cwd: None,
         why: None,
-        place: bestow::Place { file: "agents.toml".into(), line: 7 },
+        place: bestow::grant::Place { file: "agents.toml".into(), line: 7 },
     }
 }
 
@@ -198,7 +203,7 @@ async fn a_hook_that_fails_asks_and_leaves_the_fact() {
             );
             world.engine.shutdown().await;
         }
-        let world = World::with(|settings| settings.interaction = bestow::Interaction::NonInteractive);
+        let world = World::with(|settings| settings.interaction = bestow::policy::Interaction::NonInteractive);
         let ann = in_mode(&world, "ann", Mode::Auto, &[]).await;
         hook(&world, "broken", what.clone());
         assert_eq!(ruled(&ann, Action::command("ls")).await, Ruled::Unavailable, "{what:?}");
@@ -268,7 +273,7 @@ async fn what_a_hook_asks_is_answered_by_an_answer_to_that_question_and_nothing_
     let waiting = world.engine.pending().unwrap();
     assert_eq!(waiting[0].request.hooks.iter().map(|hook| &**hook).collect::<Vec<_>>(), ["asking"]);
     // A glob in a policy is no answer either, whenever it is added.
-    world.you().update_policy(&run, bestow::PolicyPatch::writing().allow("**")).await.unwrap();
+    world.you().update_policy(&run, bestow::tool::PolicyPatch::writing().allow("**")).await.unwrap();
     assert_eq!(ticket.poll(), None);
     assert_eq!(ruled(&ann, write()).await, Ruled::Ask);
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
@@ -473,7 +478,7 @@ async fn a_decision_that_nobody_waits_for_leaves_nothing_but_the_facts() {
     let ann = world.worker("ann", &[]).await;
     world
         .you()
-        .give(ann.id(), crate::support::tag("@network"), bestow::Scope::Once, crate::support::why())
+        .give(ann.id(), crate::support::tag("@network"), bestow::grant::Scope::Once, crate::support::why())
         .await
         .unwrap();
     hook(&world, "slow", What::Hangs);
@@ -492,8 +497,8 @@ async fn file_calls_are_heard_too() {
     assert!(!matches!(ann.fs().write("/ws/nowhere/a", "x").await, Err(Error::Refused(_))));
     let hook = says(&world, "strict", HookAnswer::deny("no files today"));
     let denied = refusal(ann.fs().write("/ws/nowhere/a", "x").await);
-    assert!(matches!(denied, bestow::Refusal::NotAllowed(_)), "{denied}");
-    assert!(ann.resolve(bestow::Access::Write, "/ws/nowhere/a").await.is_err());
+    assert!(matches!(denied, bestow::decision::Refusal::NotAllowed(_)), "{denied}");
+    assert!(ann.resolve(bestow::grant::Access::Write, "/ws/nowhere/a").await.is_err());
     assert_eq!(hook.saw.lock().unwrap().len(), 2);
 }
 

@@ -3,8 +3,13 @@
 use std::sync::Arc;
 
 use bestow::{
-    Action, Agent, AgentId, Answer, Kind, MemoryStore, Mode, PathPolicy, Place, Policy, PolicyPatch, Profile, Rule,
-    RuleRef, Ruled, Scope, ToolPolicies, Verdict,
+    Action, Agent, AgentId, Answer, Kind, Policy, Profile,
+    agent::Mode,
+    decision::{Ruled, Verdict},
+    grant::{Place, Scope},
+    host::MemoryStore,
+    policy::{Rule, RuleRef},
+    tool::{PathPolicy, PolicyPatch, ToolPolicies},
 };
 
 use super::{agent_of, asked, dangerous, decided, ruled};
@@ -127,7 +132,10 @@ async fn a_persons_no_to_the_parent_binds_the_child_until_the_person_takes_it_ba
         assert!(is_denied_through(&kid, dangerous(), "lead").await, "{scope}");
         let no = world.engine.rulings().unwrap()[0].id;
         let them = world.approver("them");
-        assert!(matches!(refusal(them.revoke_ruling(no, None).await), bestow::Refusal::OtherOwner { .. }), "{scope}");
+        assert!(
+            matches!(refusal(them.revoke_ruling(no, None).await), bestow::decision::Refusal::OtherOwner { .. }),
+            "{scope}"
+        );
         world.you().revoke_ruling(no, None).await.unwrap();
         assert_eq!(ruled(&kid, dangerous()).await, Ruled::Ask, "{scope}");
     }

@@ -9,7 +9,14 @@ mod modes;
 mod secrets;
 mod seen;
 
-use bestow::{Action, Agent, Authorization, Decision, Event, Mode, Ruled, Subscription, Ticket};
+use bestow::{
+    Action, Agent, Event,
+    action::Authorization,
+    agent::Mode,
+    decision::{Decision, Ruled},
+    event::Subscription,
+    request::Ticket,
+};
 
 use crate::support::{World, heard, id, profile, tags};
 
@@ -47,8 +54,8 @@ fn kinds(events: &mut Subscription) -> Vec<&'static str> {
     kinds.filter(|kind| *kind != "permission.routed").collect()
 }
 
-fn evaluated(events: &[bestow::Recorded]) -> Vec<Decision> {
-    let decision = |recorded: &bestow::Recorded| match &recorded.event {
+fn evaluated(events: &[bestow::event::Recorded]) -> Vec<Decision> {
+    let decision = |recorded: &bestow::event::Recorded| match &recorded.event {
         Event::Evaluated { decision } => Some(Decision::clone(decision)),
         _ => None,
     };

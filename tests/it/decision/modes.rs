@@ -3,7 +3,13 @@
 //!
 //! `BESTOW_BLESS=1 cargo test modes` rewrites the table. The difference belongs into the change log.
 
-use bestow::{Action, Authorization, Effect, Mode, OnNoUser, Operation, Verdict, Widening};
+use bestow::{
+    Action, Effect,
+    action::{Authorization, Operation},
+    agent::Mode,
+    decision::Verdict,
+    policy::{OnNoUser, Widening},
+};
 
 use super::in_mode;
 use crate::support::{World, as_written, ask, id, policy, settings, tags};
@@ -161,7 +167,7 @@ async fn no_mode_lets_happen_what_is_not_held_or_cannot_be_undone() {
 /// In a noninteractive run every request is answered at once, and no request waits.
 #[tokio::test]
 async fn a_run_that_nobody_watches_never_waits() {
-    let world = World::with(|settings| settings.interaction = bestow::Interaction::NonInteractive);
+    let world = World::with(|settings| settings.interaction = bestow::policy::Interaction::NonInteractive);
     let _there = world.you().attend().unwrap();
     for (place, (mode, ..)) in MODES.into_iter().enumerate() {
         let agent = in_mode(&world, &format!("a{place}"), mode, &["@read:/ws"]).await;

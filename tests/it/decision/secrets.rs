@@ -1,7 +1,7 @@
 //! B27: the secrets of a command are in no event, decision, refusal, request, mail or envelope. The decision is still
 //! bound to them.
 
-use bestow::{Action, Answer, Mode, Scope};
+use bestow::{Action, Answer, agent::Mode, grant::Scope};
 use serde_json::json;
 
 use super::{asked, decided, in_mode};
@@ -88,8 +88,8 @@ async fn two_commands_that_differ_in_a_secret_only_are_two_commands() {
     assert_ne!((first.action.input, first.action.access), (second.action.input, second.action.access));
     assert_ne!(first.approval_action_id, second.approval_action_id);
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Session)).await.unwrap();
-    assert_eq!(super::ruled(&ann, one).await, bestow::Ruled::Allow);
-    assert_eq!(super::ruled(&ann, two).await, bestow::Ruled::Ask);
+    assert_eq!(super::ruled(&ann, one).await, bestow::decision::Ruled::Allow);
+    assert_eq!(super::ruled(&ann, two).await, bestow::decision::Ruled::Ask);
 }
 
 /// A permanent approval of one does not cover the other either.
@@ -101,6 +101,6 @@ async fn what_is_allowed_for_good_is_compared_with_the_secret() {
     let (decision, ticket) = asked(&ann, one.clone()).await;
     assert!(decision.action.shape.is_some(), "it can be allowed for good");
     world.you().answer(ticket.id(), Answer::allow().scope(Scope::Always)).await.unwrap();
-    assert_eq!(super::ruled(&ann, one).await, bestow::Ruled::Allow);
-    assert_eq!(super::ruled(&ann, two).await, bestow::Ruled::Ask);
+    assert_eq!(super::ruled(&ann, one).await, bestow::decision::Ruled::Allow);
+    assert_eq!(super::ruled(&ann, two).await, bestow::decision::Ruled::Ask);
 }

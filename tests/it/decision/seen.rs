@@ -1,6 +1,6 @@
 //! Tests of the tool input that a person is shown, and of the inputs that an answer covers.
 
-use bestow::{Action, Answer, Ruled, Scope};
+use bestow::{Action, Answer, decision::Ruled, grant::Scope};
 use serde_json::{Value, json};
 
 use super::{asked, ruled};
@@ -63,7 +63,7 @@ async fn what_a_command_runs_with_besides_is_shown_and_bound() {
 #[cfg(feature = "config")]
 #[test]
 fn a_rule_sees_what_a_command_runs_with() {
-    use bestow::Verdict;
+    use bestow::decision::Verdict;
 
     use crate::config::{patterns::with, rules::verdict};
     let env = |name: &str| call("bash", json!({ "command": "git fetch", "env": { name: "git push" } }));

@@ -1,6 +1,11 @@
 //! Tests of agents that are created, retired, and created again under one name.
 
-use bestow::{Access, Check, Error, InitialGrants, Kind, Mode, Notification, PermissionRef, Refusal, Scope, Settings};
+use bestow::{
+    Error, InitialGrants, Kind, Settings,
+    agent::{Mode, Notification},
+    decision::{Check, Refusal},
+    grant::{Access, PermissionRef, Scope},
+};
 
 use crate::support::{World, ask, check, id, mail, owner, policy, profile, refusal, settings, tag, tags, why};
 
@@ -56,7 +61,7 @@ async fn a_child_is_judged_as_strictly_as_its_creator() {
 
 #[tokio::test]
 async fn an_agent_that_is_gone_holds_nothing_not_even_reading() {
-    let world = World::with(|settings| settings.reads = bestow::Reads::Anywhere);
+    let world = World::with(|settings| settings.reads = bestow::grant::Reads::Anywhere);
     let ann = world.worker("ann", &["@write:/ws", "@network"]).await;
     assert_eq!(check(&ann, "@read:/etc"), Check::Held);
     world.engine.retire(&id("ann")).await.unwrap();
@@ -72,7 +77,7 @@ async fn the_settings_do_not_bring_back_what_a_gone_agent_held() {
     let world = World::new();
     let ann = world.worker("ann", &["@write:/ws"]).await;
     world.engine.retire(&id("ann")).await.unwrap();
-    world.engine.configure(policy(settings(|s| s.reads = bestow::Reads::Anywhere), &[])).await.unwrap();
+    world.engine.configure(policy(settings(|s| s.reads = bestow::grant::Reads::Anywhere), &[])).await.unwrap();
     assert_eq!(check(&ann, "@read:/etc"), Check::NotHeld);
 }
 
@@ -127,7 +132,10 @@ async fn what_an_agent_gave_and_asked_ends_with_it() {
     assert_eq!(world.engine.grants().unwrap(), []);
     assert_eq!(world.engine.pending().unwrap(), []);
     let resolution = ticket.resolution().await;
-    assert_eq!((resolution.outcome, &resolution.decider), (bestow::Outcome::Cancelled, &bestow::Decider::Retired));
+    assert_eq!(
+        (resolution.outcome, &resolution.decider),
+        (bestow::Outcome::Cancelled, &bestow::decision::Decider::Retired)
+    );
     assert_eq!(refusal(world.engine.retire(&id("ann")).await), Refusal::UnknownAgent(id("ann")));
 }
 
@@ -213,5 +221,8 @@ async fn a_question_ends_with_the_run_it_was_asked_in() {
     let ticket = ann.request(ask("@network")).await.unwrap();
     world.engine.begin_run(ann.id(), "next".parse().unwrap()).await.unwrap();
     let resolution = ticket.poll().unwrap();
-    assert_eq!((resolution.outcome, &resolution.decider), (bestow::Outcome::Cancelled, &bestow::Decider::RunOver));
+    assert_eq!(
+        (resolution.outcome, &resolution.decider),
+        (bestow::Outcome::Cancelled, &bestow::decision::Decider::RunOver)
+    );
 }

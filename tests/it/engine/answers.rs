@@ -1,6 +1,11 @@
 //! Tests of the answers of people and their effects.
 
-use bestow::{Answer, Check, Decider, Outcome, PermissionRequest, Permissions, Prompt, Refusal, Scope};
+use bestow::{
+    Answer, Outcome, PermissionRequest,
+    decision::{Check, Decider, Refusal},
+    grant::{Permissions, Scope},
+    user::Prompt,
+};
 
 use crate::support::{World, ask, check, futures_now, id, refusal, tag, tags, why};
 
@@ -27,7 +32,7 @@ async fn a_partial_yes_gives_that_part_and_is_told_as_a_no() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let ticket = ann.request(both()).await.unwrap();
-    let word = "the network is enough".parse::<bestow::Reason>().unwrap();
+    let word = "the network is enough".parse::<bestow::text::Reason>().unwrap();
     world.you().answer(ticket.id(), Answer::allow_only(tag("@network")).feedback(word.clone())).await.unwrap();
     let resolution = ticket.poll().unwrap();
     assert_eq!(resolution.outcome, Outcome::Denied);

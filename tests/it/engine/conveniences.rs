@@ -2,7 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use bestow::{Action, Answer, Error, Outcome, Permission, PermissionRef, PermissionRequest, Refusal, Scope};
+use bestow::{
+    Action, Answer, Error, Outcome, Permission, PermissionRequest,
+    decision::Refusal,
+    grant::{PermissionRef, Scope},
+};
 
 use crate::support::{World, ask, id, settle, why};
 

@@ -8,8 +8,11 @@ use std::{
 };
 
 use bestow::{
-    Access, Agent, Answer, Check, DiskPaths, Engine, Error, InitialGrants, Kind, PermissionRequest, Refusal, Scope,
-    Timestamp,
+    Agent, Answer, Engine, Error, InitialGrants, Kind, PermissionRequest,
+    decision::{Check, Refusal},
+    event::Timestamp,
+    grant::{Access, Scope},
+    host::DiskPaths,
 };
 use tempfile::TempDir;
 

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use bestow::{
-    AsWritten, Check, Clock, ClockUnreadable, Decider, Engine, Error, InitialGrants, Kind, NoEvent, Outcome,
-    PathFailure, Paths, PermissionRef, Real, Scope, Timestamp,
+    Engine, Error, InitialGrants, Kind, Outcome,
+    decision::{Check, Decider},
+    event::{NoEvent, Timestamp},
+    grant::{PermissionRef, Scope},
+    host::{AsWritten, Clock, ClockUnreadable, PathFailure, Paths, Real},
 };
 
 use crate::support::{ScriptedClock, World, ask, check, id, profile, settings, tag, tags, why};
 
 #[tokio::test]
 async fn after_shutdown_everything_is_refused_and_everybody_who_waits_hears_it() {
-    let world = World::with(|settings| settings.reads = bestow::Reads::Anywhere);
+    let world = World::with(|settings| settings.reads = bestow::grant::Reads::Anywhere);
     let lead = world.lead("lead", &["@network"]).await;
     let ticket = lead.request(ask("@events")).await.unwrap();
     let mut user = world.engine.connect(id("lead")).unwrap();
@@ -178,7 +181,7 @@ async fn a_path_that_cannot_be_followed_is_nobodys() {
     assert_eq!(engine.agents().unwrap(), []);
     let ann = engine.register(profile("ann", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     assert_eq!(ann.request(ask("@write:/ws")).await.map(drop), failed);
-    assert_eq!(ann.resolve(bestow::Access::Read, "/ws").await.map(drop), failed);
+    assert_eq!(ann.resolve(bestow::grant::Access::Read, "/ws").await.map(drop), failed);
     assert_eq!(engine.pending().unwrap(), []);
 }
 

@@ -3,8 +3,11 @@
 use std::{fs, io::ErrorKind, io::Read, sync::Arc};
 
 use bestow::{
-    Agent, Answer, DiskPaths, Engine, Error, InitialGrants, Kind, ManualClock, Permission, PermissionRequest, Profile,
-    Reads, Refusal, Scope, Settings, Timestamp,
+    Agent, Answer, Engine, Error, InitialGrants, Kind, Permission, PermissionRequest, Profile, Settings,
+    decision::Refusal,
+    event::Timestamp,
+    grant::{Reads, Scope},
+    host::{DiskPaths, ManualClock},
 };
 
 use crate::fs::world::{SECRET, World};

@@ -1,8 +1,11 @@
 //! Tests of agents that grant their permissions to other agents.
 
 use bestow::{
-    Check, Event, Hold, InitialGrants, Kind, Notification, Origin, Permissions, ProvenanceStep, Refusal, Scope,
-    Timestamp,
+    Event, InitialGrants, Kind,
+    agent::Notification,
+    decision::{Check, ProvenanceStep, Refusal},
+    event::Timestamp,
+    grant::{Hold, Origin, Permissions, Scope},
 };
 
 use crate::support::{World, check, heard, id, mail, profile, refusal, settings, tag, tags, why};
@@ -64,7 +67,7 @@ async fn a_refusal_leaves_a_fact_that_names_who_tried_what_and_why_not() {
     let told = heard(&mut events);
     let [recorded] = &told[..] else { panic!("{told:?}") };
     assert!(matches!(&recorded.event, Event::Refused { by, attempt, why }
-            if *by == bestow::Actor::Agent(id("ann"))
+            if *by == bestow::grant::Actor::Agent(id("ann"))
                 && &**attempt == "grant permission to bob"
                 && **why == refused.to_string()));
 }
@@ -249,7 +252,7 @@ async fn why_tells_of_the_way_by_which_it_is_used() {
 #[tokio::test]
 async fn under_free_reading_everybody_reads_and_may_pass_reading_on() {
     let world = World::with(|settings| {
-        settings.reads = bestow::Reads::Anywhere;
+        settings.reads = bestow::grant::Reads::Anywhere;
         settings.protected = ["/p".parse().unwrap()].into();
     });
     let ann = world.worker("ann", &[]).await;
@@ -329,15 +332,15 @@ async fn a_right_that_ends_soonest_is_used_up_first_and_a_lasting_one_never() {
 
 #[tokio::test]
 async fn a_check_takes_any_text_and_invalid_ones_are_nobodys() {
-    let world = World::with(|settings| settings.reads = bestow::Reads::Anywhere);
+    let world = World::with(|settings| settings.reads = bestow::grant::Reads::Anywhere);
     let ann = world.worker("ann", &["@write:/"]).await;
     let long = format!("/{}", "a".repeat(4_096));
     for text in ["", "ws", "../ws", "/ws/../etc", "/ws/..", "/a\0b", "/a\u{1}", "~/x", "/a\rb", &long] {
-        assert_eq!(ann.check(bestow::PermissionRef::read(text)), Check::NotHeld, "{text:?}");
-        assert_eq!(ann.check(bestow::PermissionRef::write(text)), Check::NotHeld, "{text:?}");
+        assert_eq!(ann.check(bestow::grant::PermissionRef::read(text)), Check::NotHeld, "{text:?}");
+        assert_eq!(ann.check(bestow::grant::PermissionRef::write(text)), Check::NotHeld, "{text:?}");
     }
     for text in ["/", "/a/..b", "/a/b..", "/a\tb", "/a\nb", "/a//b/./c/", "/é", &long[..4_096]] {
-        assert_eq!(ann.check(bestow::PermissionRef::write(text)), Check::Held, "{text:?}");
+        assert_eq!(ann.check(bestow::grant::PermissionRef::write(text)), Check::Held, "{text:?}");
     }
 }
 
@@ -355,7 +358,7 @@ async fn time_has_an_end_and_nothing_overflows_there() {
     let ticket = ann.request(crate::support::ask("@events")).await.unwrap();
     let request = &world.engine.pending().unwrap()[0].request;
     let text = serde_json::to_string(&**request).unwrap();
-    assert_eq!(serde_json::from_str::<bestow::Request>(&text).unwrap(), **request);
+    assert_eq!(serde_json::from_str::<bestow::request::Request>(&text).unwrap(), **request);
     world.you().answer(ticket.id(), bestow::Answer::deny()).await.unwrap();
     world.clock.advance(std::time::Duration::MAX);
     assert_eq!(check(&ann, "@network"), Check::NotHeld, "even for ever ends at the end of time");

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use bestow::{Check, Engine, Event, OpenError, PermissionRef};
+use bestow::{Engine, Event, decision::Check, grant::PermissionRef, policy::OpenError};
 
 fn save(directory: &Path, text: &str) {
     let new = directory.join("new");

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use bestow::{
-    AgentId, Check, Event, Interaction, Mode, OnNoUser, Origin, Permission, Policy, Reads, Refusal, Scope, Settings,
-    Verdict, Widening,
+    AgentId, Event, Permission, Policy, Settings,
+    agent::Mode,
+    decision::{Check, Refusal, Verdict},
+    grant::{Origin, Reads, Scope},
+    policy::{Interaction, OnNoUser, Widening},
 };
 
 use crate::support::{World, check, heard, id, policy, refusal, settings, tag, tags, why};
@@ -29,7 +32,7 @@ fn secs(count: u64) -> Duration {
 }
 
 /// Returns the permissions gained and lost in the last reload.
-fn diff(events: &[bestow::Recorded]) -> (Vec<(AgentId, Permission)>, Vec<(AgentId, Permission)>) {
+fn diff(events: &[bestow::event::Recorded]) -> (Vec<(AgentId, Permission)>, Vec<(AgentId, Permission)>) {
     let said = events.iter().rev().find_map(|recorded| match &recorded.event {
         Event::ConfigReloaded { gained, lost, .. } => Some((gained.clone(), lost.clone())),
         _ => None,
@@ -78,12 +81,14 @@ async fn a_line_that_moved_keeps_the_grant_and_what_rests_on_it() {
     let ann = world.engine.agent(id("ann")).unwrap();
     let bob = world.worker("bob", &[]).await;
     ann.grant(bob.id(), tag("@network"), why()).await.unwrap();
-    let ids = |grants: Vec<std::sync::Arc<bestow::Grant>>| grants.into_iter().map(|grant| grant.id).collect::<Vec<_>>();
+    let ids = |grants: Vec<std::sync::Arc<bestow::grant::Grant>>| {
+        grants.into_iter().map(|grant| grant.id).collect::<Vec<_>>()
+    };
     let before = ids(world.engine.grants().unwrap());
     world.engine.configure(file(&[("ann", "you", &["@network", "@write:/ws"])])).await.unwrap();
     assert_eq!(ids(world.engine.grants().unwrap()), before);
     let chain = bob.why(&tag("@network")).unwrap();
-    let bestow::ProvenanceStep::Grant(root) = chain.last().unwrap() else { panic!() };
+    let bestow::decision::ProvenanceStep::Grant(root) = chain.last().unwrap() else { panic!() };
     assert!(matches!(&root.origin, Origin::Config(place) if place.line == 1));
 }
 
@@ -347,7 +352,7 @@ async fn how_long_hooks_take_and_what_tasks_and_gates_do_waits_either_way() {
         |s| s.hook_timeout = secs(1),
         |s| s.hook_timeout = secs(100),
         |s| s.tasks.gate_time_limit = secs(1),
-        |s| s.tasks.on_missing = bestow::OnMissing::Skip,
+        |s| s.tasks.on_missing = bestow::event::OnMissing::Skip,
     ];
     for change in keys {
         let world = World::new();

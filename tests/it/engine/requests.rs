@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use bestow::{Answer, Check, Decider, Event, Outcome, PermissionRequest, Permissions, Refusal, Scope};
+use bestow::{
+    Answer, Event, Outcome, PermissionRequest,
+    decision::{Check, Decider, Refusal},
+    grant::{Permissions, Scope},
+};
 
 use crate::support::{World, ask, check, heard, id, mail, refusal, tag, tags, why};
 
@@ -159,7 +163,7 @@ async fn dropping_the_ticket_leaves_the_question_standing_and_the_mailbox_hears(
     let id = ann.request(ask("@network")).await.unwrap().id();
     world.you().answer(id, Answer::allow()).await.unwrap();
     assert!(
-        matches!(&mail(&ann.mailbox())[..], [bestow::Notification::Resolved(resolution)] if resolution.request == id)
+        matches!(&mail(&ann.mailbox())[..], [bestow::agent::Notification::Resolved(resolution)] if resolution.request == id)
     );
     assert_eq!(check(&ann, "@network"), Check::Held);
 }
@@ -219,7 +223,7 @@ async fn sequence_numbers_have_no_gap_and_facts_come_in_order() {
     assert_eq!(kinds[5..], ["permission.resolved", "permission.refused"]);
     for recorded in all {
         let text = serde_json::to_string(&recorded).unwrap();
-        assert_eq!(serde_json::from_str::<bestow::Recorded>(&text).unwrap(), recorded, "{text}");
+        assert_eq!(serde_json::from_str::<bestow::event::Recorded>(&text).unwrap(), recorded, "{text}");
     }
 }
 
@@ -254,8 +258,8 @@ async fn a_mailbox_that_nobody_reads_drops_the_oldest_and_says_so() {
     // Messages displace older messages, and no facts.
     let all = mail(&ann.mailbox());
     assert_eq!(all.len(), 66);
-    assert_eq!(all[0], bestow::Notification::Missed(36));
-    assert!(matches!(all[1], bestow::Notification::Granted(_)));
+    assert_eq!(all[0], bestow::agent::Notification::Missed(36));
+    assert!(matches!(all[1], bestow::agent::Notification::Granted(_)));
     assert_eq!(all[2].to_string(), "36");
 }
 

@@ -5,7 +5,12 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use bestow::{Actor, Check, Ended, Event, Notification, Origin, Refusal, Scope};
+use bestow::{
+    Event,
+    agent::Notification,
+    decision::{Check, Refusal},
+    grant::{Actor, Ended, Origin, Scope},
+};
 
 use crate::support::{World, check, futures_now, heard, id, mail, policy, refusal, settings, tag, why};
 

@@ -1,6 +1,13 @@
 //! Tests of the route of a request to a person.
 
-use bestow::{Answer, Decider, Interaction, Kind, Notification, OnNoUser, Outcome, Prompt, Refusal, Route};
+use bestow::{
+    Answer, Kind, Outcome,
+    agent::Notification,
+    decision::{Decider, Refusal},
+    policy::{Interaction, OnNoUser},
+    request::Route,
+    user::Prompt,
+};
 
 use crate::support::{World, ask, id, mail, owner, policy, refusal, settings, tag};
 
@@ -109,7 +116,7 @@ async fn when_a_carrier_goes_the_next_takes_over_then_the_approvers_then_the_que
 async fn where_nobody_may_be_awaited_the_question_is_unavailable_at_once() {
     let world = World::with(|settings| settings.on_no_user = OnNoUser::Deny);
     let worker = world.worker("worker", &[]).await;
-    let gone = |resolution: std::sync::Arc<bestow::Resolution>| {
+    let gone = |resolution: std::sync::Arc<bestow::request::Resolution>| {
         (resolution.outcome, resolution.decider.clone()) == (Outcome::Unavailable, Decider::NobodyThere)
     };
     assert!(gone(worker.request(ask("@network")).await.unwrap().poll().unwrap()));

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use bestow::{
-    Answer, AsWritten, Check, Engine, InitialGrants, Kind, ManualClock, Outcome, Permission, PermissionRef,
-    PermissionRequest, Profile, Prompt, Settings, Timestamp,
+    Answer, Engine, InitialGrants, Kind, Outcome, Permission, PermissionRequest, Profile, Settings,
+    decision::Check,
+    event::Timestamp,
+    grant::PermissionRef,
+    host::{AsWritten, ManualClock},
+    user::Prompt,
 };
 
 fn profile(id: &str, kind: Kind) -> Profile {

@@ -3,8 +3,12 @@
 use std::{os::unix::fs::symlink, sync::Arc};
 
 use bestow::{
-    Agent, Check, DiskPaths, Engine, ExecScope, InitialGrants, InvalidPermission, Kind, ManualClock, Permission,
-    PermissionSet, Profile, Refusal, Settings, Timestamp,
+    Agent, Engine, InitialGrants, Kind, Permission, Profile, Settings,
+    action::ExecScope,
+    decision::{Check, Refusal},
+    event::Timestamp,
+    grant::{InvalidPermission, PermissionSet},
+    host::{DiskPaths, ManualClock},
 };
 
 use crate::{
@@ -86,7 +90,7 @@ fn writing_includes_reading_and_a_second_time_changes_nothing() {
     set.insert(tag("@write:/a"));
     assert_eq!(set, once);
     for text in ["@write:/a", "@read:/a", "@write:/a/b"] {
-        assert!(set.covers(&tag(text), bestow::Reads::Granted), "{text}");
+        assert!(set.covers(&tag(text), bestow::grant::Reads::Granted), "{text}");
     }
 }
 

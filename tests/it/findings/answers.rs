@@ -1,8 +1,13 @@
 //! Tests that an approval of an action covers that action only, also if only a permission is missing.
 
 use bestow::{
-    Action, Agent, Answer, Approver, Authorization, Check, Decision, Event, Mode, Operation, PermissionRequest,
-    Permissions, Place, Request, Rule, Ruled, SavedDecision, Scope, Verdict,
+    Action, Agent, Answer, Approver, Event, PermissionRequest,
+    action::{Authorization, Operation},
+    agent::Mode,
+    decision::{Check, Decision, Ruled, SavedDecision, Verdict},
+    grant::{Permissions, Place, Scope},
+    policy::Rule,
+    request::Request,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,12 +19,12 @@ struct Asking {
     world: World,
     ann: Agent,
     you: Approver,
-    _there: bestow::ApproverSession,
+    _there: bestow::user::ApproverSession,
 }
 
 impl Asking {
     async fn new(holds: &[&str]) -> Asking {
-        let world = World::with(|settings| settings.reads = bestow::Reads::Anywhere);
+        let world = World::with(|settings| settings.reads = bestow::grant::Reads::Anywhere);
         bind(&world, holds, &[]).await;
         let there = world.you().attend().unwrap();
         Asking { ann: world.engine.agent(id("ann")).unwrap(), you: world.you(), world, _there: there }
@@ -59,7 +64,8 @@ impl Asking {
 }
 
 async fn bind(world: &World, holds: &[&str], rules: &[Rule]) {
-    let mut file = policy(settings(|settings| settings.reads = bestow::Reads::Anywhere), &[("ann", "you", holds)]);
+    let mut file =
+        policy(settings(|settings| settings.reads = bestow::grant::Reads::Anywhere), &[("ann", "you", holds)]);
     let of_file = file.agents.get_mut(&id("ann")).unwrap();
     of_file.rules = rules.into();
     of_file.profile = profile("ann", "you", bestow::Kind::Permanent).in_mode(Mode::Default);
@@ -123,7 +129,7 @@ async fn a_yes_for_once_to_a_write_writes_no_other_content() {
         assert_eq!(asking.explained(&other).0, Ruled::Ask, "{other:?}");
     }
     refusal(asking.ann.spend(&tag("@write:/elsewhere/x")).await);
-    refusal(asking.ann.resolve(bestow::Access::Write, "/elsewhere/x").await);
+    refusal(asking.ann.resolve(bestow::grant::Access::Write, "/elsewhere/x").await);
     assert_eq!(asking.ruled(write("/elsewhere/x", "harmless")).await, Ruled::Allow);
     assert_eq!(asking.ruled(write("/elsewhere/x", "harmless")).await, Ruled::Ask);
 }

@@ -3,7 +3,10 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use bestow::{Action, Agent, Effect, Engine, Mode, Operation, PathGlob, Place, Rule, Settings, Verdict};
+use bestow::{
+    Action, Agent, Effect, Engine, Settings, action::Operation, agent::Mode, decision::Verdict, grant::Place,
+    path::PathGlob, policy::Rule,
+};
 
 use serde_json::json;
 

@@ -10,7 +10,7 @@ mod stated;
 mod tools;
 mod yeses;
 
-use bestow::{Action, Agent, Answer, Effect, Rule, Scope, Verdict};
+use bestow::{Action, Agent, Answer, Effect, decision::Verdict, grant::Scope, policy::Rule};
 use serde_json::Value;
 
 use super::uses::{bound, decided, everything_allowed, rule};

@@ -1,6 +1,11 @@
 //! Tests of the facts that a decision, a sandbox and a request record.
 
-use bestow::{Action, Answer, Hold, Mode, Scope, StatedRight};
+use bestow::{
+    Action, Answer,
+    agent::Mode,
+    decision::StatedRight,
+    grant::{Hold, Scope},
+};
 
 use crate::support::{World, id, profile, tag, why};
 
@@ -132,11 +137,11 @@ async fn b5_the_permission_state_of_an_agent_is_one_value() {
         crate::support::settings(|_| ()),
         &[("lead", "you", &["@write:/ws"]), ("other", "you", &[])],
     );
-    let place = |line| bestow::Place { file: "agents.toml".into(), line };
-    let rule = |verdict, line| bestow::Rule {
+    let place = |line| bestow::grant::Place { file: "agents.toml".into(), line };
+    let rule = |verdict, line| bestow::policy::Rule {
         verdict,
         tool: None,
-        operation: Some(bestow::Operation::Network),
+        operation: Some(bestow::action::Operation::Network),
         path: None,
         command: None,
         shape: None,
@@ -145,7 +150,7 @@ async fn b5_the_permission_state_of_an_agent_is_one_value() {
         place: place(line),
     };
     policy.agents.get_mut(&id("lead")).unwrap().rules =
-        [rule(bestow::Verdict::Deny, 7), rule(bestow::Verdict::Allow, 9)].into();
+        [rule(bestow::decision::Verdict::Deny, 7), rule(bestow::decision::Verdict::Allow, 9)].into();
     world.engine.configure(policy).await.unwrap();
     let lead = world.engine.agent(id("lead")).unwrap();
     let child =
@@ -155,7 +160,7 @@ async fn b5_the_permission_state_of_an_agent_is_one_value() {
     let state = world.engine.permission_state(lead.id()).unwrap();
     assert_eq!((state.mode, state.written_mode, state.modes_above.len()), (Mode::Plan, Some(Mode::Default), 0));
     let rules: Vec<_> = state.rules.iter().map(|rule| (rule.verdict, rule.place.line, rule.of.is_none())).collect();
-    assert_eq!(rules, [(bestow::Verdict::Deny, 7, true), (bestow::Verdict::Allow, 9, true)]);
+    assert_eq!(rules, [(bestow::decision::Verdict::Deny, 7, true), (bestow::decision::Verdict::Allow, 9, true)]);
     let held = |right: &StatedRight| (right.permission.to_string(), right.hold, right.scope);
     assert_eq!(state.held.iter().map(held).collect::<Vec<_>>(), [("@write:/ws".to_owned(), Hold::Use, Scope::Always)]);
     assert!(state.held[0].grant.contains("agents.toml:1"), "{state}");
@@ -165,7 +170,7 @@ async fn b5_the_permission_state_of_an_agent_is_one_value() {
     assert_eq!((&state.modes_above[0].agent, state.modes_above[0].mode), (lead.id(), Mode::Plan));
     let rules: Vec<_> = state.rules.iter().map(|rule| (rule.place.line, rule.of.clone())).collect();
     assert_eq!(rules, [(7, Some(lead.id().clone()))], "what denies above binds, what allows does not");
-    assert!(!state.may_ask || state.interaction == bestow::Interaction::Interactive);
+    assert!(!state.may_ask || state.interaction == bestow::policy::Interaction::Interactive);
     let json = serde_json::to_value(&state).unwrap();
     assert_eq!((&json["mode"], &json["modes_above"][0]["mode"]), (&"default".into(), &"plan".into()));
     assert!(state.to_string().contains("mode default, plan of lead"), "{state}");
@@ -177,9 +182,9 @@ async fn b5_the_permission_state_names_the_policies_of_the_run() {
     let world = World::new();
     let bot = world.worker("bot", &[]).await;
     let (you, run) = (world.you(), bot.permission_state().unwrap().run);
-    let tool: bestow::ToolName = "editor".parse().unwrap();
+    let tool: bestow::tool::ToolName = "editor".parse().unwrap();
     you.declare_tools(&run, [tool.clone()]).await.unwrap();
-    let patch = bestow::PolicyPatch::writing().deny("/ws/secrets/**").of(tool.clone());
+    let patch = bestow::tool::PolicyPatch::writing().deny("/ws/secrets/**").of(tool.clone());
     you.update_policy(&run, patch).await.unwrap();
     let state = bot.permission_state().unwrap();
     let of_tool = state.policies.iter().find(|policies| policies.tool.as_ref() == Some(&tool)).expect("its guard");
@@ -191,7 +196,8 @@ async fn b5_the_permission_state_names_the_policies_of_the_run() {
 #[test]
 fn b6_a_question_that_follows_from_a_violation_says_so_and_names_it() {
     use bestow::{
-        Authorization, DecisionSource, Engine, Event, InitialGrants, Profile, RuleRef, Settings, sandbox::Command,
+        Engine, Event, InitialGrants, Profile, Settings, action::Authorization, decision::DecisionSource,
+        policy::RuleRef, sandbox::Command,
     };
 
     use crate::sandbox::ground::with_bubblewrap;
@@ -241,9 +247,9 @@ fn b6_a_question_that_follows_from_a_violation_says_so_and_names_it() {
 }
 
 /// Returns the pending request about `action`.
-async fn question(world: &World, agent: &bestow::Agent, action: Action) -> std::sync::Arc<bestow::Request> {
+async fn question(world: &World, agent: &bestow::Agent, action: Action) -> std::sync::Arc<bestow::request::Request> {
     let asked = agent.authorize(action).await.unwrap();
-    assert!(matches!(asked, bestow::Authorization::Asked(..)), "{asked:?}");
+    assert!(matches!(asked, bestow::action::Authorization::Asked(..)), "{asked:?}");
     world.engine.pending().unwrap().pop().unwrap().request
 }
 
@@ -300,7 +306,7 @@ async fn b8_a_yes_is_for_this_content_only() {
         Action::command("node send.js").with_details(content.into())
     };
     let request = question(&world, &bot, middle("this")).await;
-    let shown = |request: &bestow::Request| request.details.clone().unwrap().shown;
+    let shown = |request: &bestow::request::Request| request.details.clone().unwrap().shown;
     let first = shown(&request);
     you.answer(request.id, Answer::allow()).await.unwrap();
     let other = question(&world, &bot, middle("that")).await;
@@ -348,13 +354,13 @@ async fn b5_b8_bots_are_told_the_state_and_the_content() {
 /// B6: `tool_contract` was declared and never created.
 #[tokio::test]
 async fn b6_what_a_tool_itself_needs_and_the_agent_lacks_is_a_matter_of_the_tool() {
-    use bestow::DecisionSource;
+    use bestow::decision::DecisionSource;
 
     let world = World::new();
     let _there = world.you().attend().unwrap();
     let bot = world.worker("bot", &[]).await;
     let call = || Action::tool("deploy".parse().unwrap(), serde_json::json!({})).needing(tag("@tool:deploy"));
-    let source = |decided: bestow::Authorization| decided.decision().decision_source;
+    let source = |decided: bestow::action::Authorization| decided.decision().decision_source;
     assert_eq!(source(bot.authorize(call()).await.unwrap()), DecisionSource::ToolContract);
     let also = Action::network("example.com").needing(tag("@tool:deploy"));
     assert_eq!(source(bot.authorize(also).await.unwrap()), DecisionSource::HostPolicy, "not only that");

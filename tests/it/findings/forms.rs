@@ -26,6 +26,6 @@ fn all_allowed(agent: &Agent, lines: &[&str]) {
 }
 
 /// Returns a rule that asks about an operation.
-fn asks(operation: bestow::Operation) -> bestow::Rule {
-    super::uses::rule(bestow::Verdict::Ask, Some(operation), None)
+fn asks(operation: bestow::action::Operation) -> bestow::policy::Rule {
+    super::uses::rule(bestow::decision::Verdict::Ask, Some(operation), None)
 }

@@ -248,15 +248,15 @@ async fn the_instructions_say_who_where_and_what() {
     let worker = world.worker("worker", &[]).await;
     let text = prompt::instructions(&worker).unwrap();
     assert!(text.contains("background agent (subagent)") && text.contains("You hold: nothing"), "{text}");
-    lead.grant_for(worker.id(), tag("@network"), bestow::Scope::Once, why()).await.unwrap();
+    lead.grant_for(worker.id(), tag("@network"), bestow::grant::Scope::Once, why()).await.unwrap();
     assert!(prompt::instructions(&worker).unwrap().contains("For one use:\n- network access"));
-    world.engine.set_mode(worker.id(), bestow::Mode::Never).await.unwrap();
+    world.engine.set_mode(worker.id(), bestow::agent::Mode::Never).await.unwrap();
     let told = prompt::instructions(&worker).unwrap();
     assert!(
         told.contains("Nobody is asked for you now") && !told.contains("call `request_permission` at once"),
         "{told}"
     );
-    world.engine.set_mode(worker.id(), bestow::Mode::Plan).await.unwrap();
+    world.engine.set_mode(worker.id(), bestow::agent::Mode::Plan).await.unwrap();
     assert!(prompt::instructions(&worker).unwrap().contains("You plan (mode `plan`)"));
     // Every tool name in the text exists.
     let named = text.split('`').skip(1).step_by(2).filter(|word| word.contains("_permission"));

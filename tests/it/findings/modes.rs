@@ -1,8 +1,13 @@
 //! Tests of the effect of each mode on requests.
 
 use bestow::{
-    Action, Actor, Agent, Authorization, Decider, Effect, Event, InitialGrants, Kind, Mode, Outcome, Refusal, Ruled,
-    SandboxFacts, Verdict, Widening,
+    Action, Agent, Effect, Event, InitialGrants, Kind, Outcome,
+    action::Authorization,
+    agent::Mode,
+    decision::{Decider, Refusal, Ruled, Verdict},
+    event::SandboxFacts,
+    grant::Actor,
+    policy::Widening,
 };
 
 use crate::support::{World, heard, id, profile, refusal, tag, tags};
@@ -90,7 +95,7 @@ async fn b3_what_is_true_when_it_is_confined_counts() {
     world.engine.revoke(grant, None).await.unwrap();
     assert!(matches!(refusal(world.engine.confine(first, jail()).await), Refusal::NotAllowed(_)));
 
-    let once = bestow::Scope::Once;
+    let once = bestow::grant::Scope::Once;
     world.you().give(bold.id(), tag("@network"), once, crate::support::why()).await.unwrap();
     let Authorization::Confined(_, one) = bold.authorize(reaches()).await.unwrap() else { panic!() };
     let Authorization::Confined(_, two) = bold.authorize(reaches()).await.unwrap() else { panic!() };
@@ -110,10 +115,10 @@ async fn b3_another_engine_says_no_yes() {
 }
 
 /// Requests `wanted`, asserts that no person is asked, and returns the resolution.
-async fn refused_at_once(world: &World, agent: &Agent, wanted: &str) -> bestow::Resolution {
+async fn refused_at_once(world: &World, agent: &Agent, wanted: &str) -> bestow::request::Resolution {
     let ticket = agent.request(crate::support::ask(wanted)).await.unwrap();
     assert_eq!(world.engine.pending().unwrap(), []);
-    bestow::Resolution::clone(&ticket.poll().expect("it waits for a person"))
+    bestow::request::Resolution::clone(&ticket.poll().expect("it waits for a person"))
 }
 
 /// B1: `request_permission` waited for a person.
@@ -149,7 +154,7 @@ async fn b1_the_mode_of_an_agent_above_binds_a_request_too() {
 /// B1: in a noninteractive run no request waits in any mode.
 #[tokio::test]
 async fn b1_where_nobody_is_asked_a_request_is_unavailable_at_once() {
-    let world = World::with(|settings| settings.interaction = bestow::Interaction::NonInteractive);
+    let world = World::with(|settings| settings.interaction = bestow::policy::Interaction::NonInteractive);
     let _there = world.you().attend().unwrap();
     for mode in Mode::ALL {
         let agent = in_mode(&world, mode.as_str(), mode, &[]).await;
@@ -336,7 +341,7 @@ async fn b5_no_reload_loosens_a_mode_without_a_person_where_that_is_wanted() {
 mod command_line {
     use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
-    use bestow::{Effect, Engine, InitialGrants, Kind, Mode, Settings};
+    use bestow::{Effect, Engine, InitialGrants, Kind, Settings, agent::Mode};
     use serde_json::Value;
 
     use crate::support::{id, profile};
@@ -420,7 +425,7 @@ mod command_line {
 }
 
 mod any_history {
-    use bestow::{Agent, Authorization, Effect, Mode};
+    use bestow::{Agent, Effect, action::Authorization, agent::Mode};
     use proptest::prelude::*;
 
     use super::{World, build, in_mode};

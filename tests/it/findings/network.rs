@@ -2,7 +2,14 @@
 
 use std::sync::Arc;
 
-use bestow::{Action, Agent, Effect, Kind, Mode, Operation, Place, Rule, UseOrigin, Verdict};
+use bestow::{
+    Action, Agent, Effect, Kind,
+    action::{Operation, UseOrigin},
+    agent::Mode,
+    decision::Verdict,
+    grant::Place,
+    policy::Rule,
+};
 
 use crate::support::{World, id, policy, profile, settings};
 

@@ -12,9 +12,13 @@ use std::{
 };
 
 use bestow::{
-    Agent, Answer, DiskPaths, Engine, Error, Event, InitialGrants, Kind, ManualClock, Mode, Permission,
-    PermissionRequest, PolicyFile, ProcessEvent, ProcessExit, ProcessId, Profile, Refusal, Scope, Settings, StopCause,
-    Subscription,
+    Agent, Answer, Engine, Error, Event, InitialGrants, Kind, Permission, PermissionRequest, PolicyFile, Profile,
+    Settings,
+    agent::Mode,
+    decision::Refusal,
+    event::{ProcessEvent, ProcessExit, ProcessId, StopCause, Subscription},
+    grant::Scope,
+    host::{DiskPaths, ManualClock},
     process::{OutputStream, ProcessOptions},
     sandbox::{Command, ExecError, Sandbox},
 };
@@ -191,7 +195,10 @@ async fn a_process_goes_on_is_spoken_to_and_ends_when_it_is_told() {
         if let Event::Process(event) = &recorded.event {
             let envelope = serde_json::to_value(host.engine.envelope(&recorded)).unwrap();
             assert_eq!(envelope["processId"], "p0");
-            assert_eq!(serde_json::from_value::<bestow::Envelope>(envelope).unwrap().recorded().unwrap(), recorded);
+            assert_eq!(
+                serde_json::from_value::<bestow::event::Envelope>(envelope).unwrap().recorded().unwrap(),
+                recorded
+            );
             assert_eq!(event.process().cause.as_ref().unwrap().run, event.process().run);
             break;
         }
@@ -507,7 +514,9 @@ async fn a_yes_to_a_command_is_no_yes_to_a_process_that_is_spoken_to() {
     let profile = asking.sandbox_profile(&[]).unwrap();
     let command = Command::new("sh");
     let action = profile.action(&command).unwrap();
-    let bestow::Authorization::Asked(_, ticket) = asking.authorize(action).await.unwrap() else { panic!("a question") };
+    let bestow::action::Authorization::Asked(_, ticket) = asking.authorize(action).await.unwrap() else {
+        panic!("a question")
+    };
     let you = host.engine.approver("you", "ann", "test");
     you.answer(ticket.id(), Answer::allow()).await.unwrap();
     let refused = asking.process_start_under(&host.sandbox, profile, command, ProcessOptions::default()).await;

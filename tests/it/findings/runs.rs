@@ -3,8 +3,12 @@
 use std::collections::BTreeSet;
 
 use bestow::{
-    Action, Agent, Answer, Authorization, Event, InitialGrants, Kind, PathPolicy, PolicyPatch, Refusal, RunId, Scope,
-    ToolPolicies, Verdict,
+    Action, Agent, Answer, Event, InitialGrants, Kind,
+    action::Authorization,
+    agent::RunId,
+    decision::{Refusal, Verdict},
+    grant::Scope,
+    tool::{PathPolicy, PolicyPatch, ToolPolicies},
 };
 use proptest::prelude::*;
 
@@ -304,7 +308,7 @@ proptest! {
                 for (number, wanted) in WANTS.into_iter().enumerate() {
                     let boss = bound.handles[0].check(&tag(wanted));
                     prop_assert!(boss >= could[number], "{:?}: it holds {}", call, wanted);
-                    let got = bound.other.check(&tag(wanted)) != bestow::Check::NotHeld;
+                    let got = bound.other.check(&tag(wanted)) != bestow::decision::Check::NotHeld;
                     prop_assert!(!got || passed_on[number], "{:?}: another got {}", call, wanted);
                 }
                 prop_assert_eq!(commands(&bound.other), others);

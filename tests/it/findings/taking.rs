@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use bestow::{
-    Action, Agent, Answer, Check, Decider, Event, Hold, InitialGrants, Kind, Outcome, Refusal, Scope, Subscription,
+    Action, Agent, Answer, Event, InitialGrants, Kind, Outcome,
+    decision::{Check, Decider, Refusal},
+    event::Subscription,
+    grant::{Hold, Scope},
 };
 
 use crate::support::{World, ask, check, heard, id, policy, profile, refusal, settings, tag, tags, why};

@@ -12,7 +12,11 @@ mod written;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bestow::{Action, Agent, Hook, HookAnswer, HookFailure, Kind, Mode, Proposal};
+use bestow::{
+    Action, Agent, Kind,
+    agent::Mode,
+    host::{Hook, HookAnswer, HookFailure, Proposal},
+};
 use serde_json::Value;
 
 use crate::support::{World, profile, tags};

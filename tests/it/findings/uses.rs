@@ -7,9 +7,15 @@ use std::sync::{
 
 use async_trait::async_trait;
 use bestow::{
-    Action, Agent, AsWritten, Decision, Engine, Event, Hook, HookAnswer, HookFailure, InitialGrants, Kind, ManualClock,
-    Mode, Operation, PathFailure, PathGlob, PathPolicy, Paths, Place, Proposal, Real, Rule, Ruled, ToolPolicies,
-    UseOrigin, Verdict,
+    Action, Agent, Engine, Event, InitialGrants, Kind,
+    action::{Operation, UseOrigin},
+    agent::Mode,
+    decision::{Decision, Ruled, Verdict},
+    grant::Place,
+    host::{AsWritten, Hook, HookAnswer, HookFailure, ManualClock, PathFailure, Paths, Proposal, Real},
+    path::PathGlob,
+    policy::Rule,
+    tool::{PathPolicy, ToolPolicies},
 };
 
 use crate::support::{START, World, heard, id, policy, profile, refusal, settings, tag};
@@ -147,7 +153,7 @@ async fn a_question_about_a_use_is_one_about_the_action_and_its_answer_is_for_wh
     assert_eq!(decision.decision, Ruled::Ask);
     let shown: Vec<_> = decision.action.uses.iter().map(|used| (used.operation, used.origin)).collect();
     assert_eq!(shown, [(Operation::Network, UseOrigin::Given)]);
-    let answer = bestow::Answer::allow().scope(bestow::Scope::Session);
+    let answer = bestow::Answer::allow().scope(bestow::grant::Scope::Session);
     world.you().answer(decision.approval_action_id.unwrap(), answer).await.unwrap();
     assert_eq!(ruled(&agent, online()).await, Ruled::Allow);
 }
@@ -161,7 +167,7 @@ async fn a_yes_to_an_action_is_no_yes_to_a_use_that_the_question_did_not_show() 
     let _there = world.you().attend().unwrap();
     let line = "node build.js";
     let decision = decided(&agent, Action::command(line)).await;
-    let answer = bestow::Answer::allow().scope(bestow::Scope::Session);
+    let answer = bestow::Answer::allow().scope(bestow::grant::Scope::Session);
     world.you().answer(decision.approval_action_id.unwrap(), answer).await.unwrap();
     assert_eq!(ruled(&agent, Action::command(line)).await, Ruled::Allow);
     assert_eq!(ruled(&agent, given(line, "@write:/ws")).await, Ruled::Ask);
@@ -175,7 +181,7 @@ async fn a_persons_no_to_a_path_binds_a_command_that_is_given_it() {
     let agent = bound(&world, Mode::Default, &["@write:/ws"], &rules).await;
     let _there = world.you().attend().unwrap();
     let decision = decided(&agent, Action::write("/ws/a")).await;
-    let answer = bestow::Answer::deny().scope(bestow::Scope::Session);
+    let answer = bestow::Answer::deny().scope(bestow::grant::Scope::Session);
     world.you().answer(decision.approval_action_id.unwrap(), answer).await.unwrap();
     assert_eq!(ruled(&agent, given("cargo build", "@write:/ws/a")).await, Ruled::Deny);
 }
@@ -234,7 +240,7 @@ async fn using_the_network_or_the_socket_is_refused_by_a_rule_a_mode_and_a_hook(
 async fn a_one_shot_right_to_the_network_is_used_up_by_the_use_that_was_allowed() {
     let world = World::new();
     let agent = world.worker("ann", &[]).await;
-    let once = bestow::Scope::Once;
+    let once = bestow::grant::Scope::Once;
     world.you().give(agent.id(), tag("@network"), once, crate::support::why()).await.unwrap();
     agent.spend(&tag("@network")).await.unwrap();
     refusal(agent.spend(&tag("@network")).await);
@@ -246,8 +252,8 @@ async fn explaining_lists_the_uses_and_which_of_them_decides() {
     let world = World::new();
     let rules = [deny(Operation::Network), everything_allowed()];
     let agent = bound(&world, Mode::Default, &["@network", "@write:/ws"], &rules).await;
-    let action =
-        Action::command("cargo build").needing(bestow::Permissions::from_tags(["@write:/ws", "@network"]).unwrap());
+    let action = Action::command("cargo build")
+        .needing(bestow::grant::Permissions::from_tags(["@write:/ws", "@network"]).unwrap());
     let explained = agent.explain(&action).unwrap();
     let uses: Vec<_> =
         explained.uses.iter().map(|step| (step.used.operation, step.used.origin, step.decides)).collect();

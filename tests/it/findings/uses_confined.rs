@@ -5,10 +5,17 @@ use std::{fs, path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use bestow::{
-    Action, Agent, Engine, Error, Hook, HookAnswer, HookFailure, Mode, Operation, PathGlob, PathPolicy, Permission,
-    Place, Proposal, Refusal, Rule, Settings, ToolPolicies, Verdict,
+    Action, Agent, Engine, Error, Permission, Settings,
+    action::Operation,
+    agent::Mode,
+    decision::{Refusal, Verdict},
+    grant::Place,
+    host::{Hook, HookAnswer, HookFailure, Proposal},
+    path::PathGlob,
+    policy::Rule,
     process::ProcessOptions,
     sandbox::{Command, ExecError, Sandbox},
+    tool::{PathPolicy, ToolPolicies},
 };
 
 use crate::support::{id, owner, policy, profile, settings, tag};

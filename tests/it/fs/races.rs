@@ -16,8 +16,8 @@ use std::{
 };
 
 use bestow::{
-    FileIdentity,
     fs::{Backend, ContainedPath, real},
+    path::FileIdentity,
 };
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, openat, renameat_with, unlinkat};
 
@@ -133,7 +133,7 @@ fn careless(world: &World, path: &str, open: impl Fn(&Path) -> io::Result<File>)
     Ok(open(real.path().as_path())?)
 }
 
-fn real_workspace(world: &World) -> bestow::SanitizedPath {
+fn real_workspace(world: &World) -> bestow::path::SanitizedPath {
     world.workspace().parse().unwrap()
 }
 

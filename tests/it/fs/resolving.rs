@@ -3,8 +3,8 @@
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt, path::Path, process::Command};
 
 use bestow::{
-    InvalidPath, SanitizedPath,
     fs::{Base, ResolveError, real, resolve},
+    path::{InvalidPath, SanitizedPath},
 };
 use rustix::fs::{CWD, Mode, mkdirat};
 

@@ -1,8 +1,11 @@
 //! Tests of a request about an action, and its first answer.
 
 use bestow::{
-    Action, Answer, Authorization, Decider, DecisionSource, Event, Interaction, Operation, Outcome, Prompt, Refusal,
-    Ruled, Verdict,
+    Action, Answer, Event, Outcome,
+    action::{Authorization, Operation},
+    decision::{Decider, DecisionSource, Refusal, Ruled, Verdict},
+    policy::Interaction,
+    user::Prompt,
 };
 
 use super::{asked_about_all, authorize, question, say, updates, updates_heard, verdict, write};

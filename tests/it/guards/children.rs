@@ -1,6 +1,6 @@
 //! Tests that the restrictions of an agent bind the agents that it creates.
 
-use bestow::{Agent, Kind, PolicyPatch, RuleRef, Verdict};
+use bestow::{Agent, Kind, decision::Verdict, policy::RuleRef, tool::PolicyPatch};
 
 use super::{authorize, for_the_session, question, read, run_of, say, tool, unguarded, verdict, write};
 use crate::support::{World, profile, tags, why};

@@ -1,11 +1,11 @@
 //! Tests of command policies, and of saved decisions about commands.
 
-use bestow::{Action, Answer, Operation, ToolPolicies, Verdict};
+use bestow::{Action, Answer, action::Operation, decision::Verdict, tool::ToolPolicies};
 
 use super::{authorize, for_the_session, question, rests_on, say, tool, unguarded, verdict};
 use crate::support::World;
 
-fn patterns(list: &[&str]) -> Vec<bestow::CommandPattern> {
+fn patterns(list: &[&str]) -> Vec<bestow::action::CommandPattern> {
     list.iter().map(|text| text.parse().unwrap()).collect()
 }
 
@@ -96,7 +96,7 @@ async fn a_command_does_not_get_what_its_tool_may_not_write() {
     let world = World::new();
     let bot = world.worker("bot", &["@write:/ws"]).await;
     let (you, run) = (world.you(), super::run_of(&bot));
-    you.update_policy(&run, bestow::PolicyPatch::writing().deny("secrets/**").deny("**/*_key")).await.unwrap();
+    you.update_policy(&run, bestow::tool::PolicyPatch::writing().deny("secrets/**").deny("**/*_key")).await.unwrap();
     let with = |needs: &str| Action::command("ls").needing(crate::support::tag(needs));
     for denied in ["@write:/ws/secrets", "@write:/ws/secrets/a", "@write:/ws/my_key"] {
         assert_eq!(verdict(&bot, with(denied)).await, Verdict::Deny, "{denied}");

@@ -9,8 +9,16 @@ mod patches;
 mod session;
 
 use bestow::{
-    Action, Agent, Answer, Approver, Authorization, Decision, Event, PathGlob, PathPolicy, Reach, Recorded, RequestId,
-    RuleRef, RunId, Scope, Subscription, Ticket, ToolName, ToolPolicies, ToolPolicy, Verdict,
+    Action, Agent, Answer, Approver, Event,
+    action::Authorization,
+    agent::RunId,
+    decision::{Decision, Verdict},
+    event::{Recorded, Subscription},
+    grant::Scope,
+    path::{PathGlob, Reach},
+    policy::RuleRef,
+    request::{RequestId, Ticket},
+    tool::{PathPolicy, ToolName, ToolPolicies, ToolPolicy},
 };
 
 use crate::support::{World, heard};

@@ -1,6 +1,10 @@
 //! Tests of `update_policy` and `set_policies`: the effects of a policy change, and the values that it keeps.
 
-use bestow::{Event, Outcome, PathPolicy, PolicyPatch, Refusal, Stage, ToolPolicies, Verdict};
+use bestow::{
+    Event, Outcome,
+    decision::{Refusal, Stage, Verdict},
+    tool::{PathPolicy, PolicyPatch, ToolPolicies},
+};
 
 use super::{
     asked_about_all, authorize, names, question, read, rests_on, run_of, tool, unguarded, updates_heard, verdict, write,
@@ -11,7 +15,7 @@ use crate::support::{World, heard, profile, refusal};
 async fn a_change_for_a_run_that_is_unknown_or_over_is_refused() {
     let world = World::new();
     let (bot, you, run) = unguarded(&world).await;
-    let nowhere: bestow::RunId = "run-nowhere".parse().unwrap();
+    let nowhere: bestow::agent::RunId = "run-nowhere".parse().unwrap();
     let patch = PolicyPatch::reading().allow("**");
     for over in [nowhere, run.clone()] {
         world.engine.begin_run(bot.id(), "next".parse().unwrap()).await.unwrap();
@@ -216,7 +220,7 @@ async fn globs_count_below_the_working_directory_of_the_run_or_below_what_is_nam
     assert_eq!(verdict(&bot, read("/ws/x/a")).await, Verdict::Allow);
     assert_eq!(verdict(&bot, read("/ws/deep/y")).await, Verdict::Allow);
     let policies = you.policies(&run, &tool("read_file")).unwrap().policies;
-    let written: Vec<_> = policies.read.allow.iter().map(bestow::PathGlob::as_str).collect();
+    let written: Vec<_> = policies.read.allow.iter().map(bestow::path::PathGlob::as_str).collect();
     assert_eq!(written, ["/ws/x/**", "/ws/**/y"], "an allow glob does not leave its base");
     you.update_policy(&run, PolicyPatch::writing().deny("x/**").below("/other".parse().unwrap())).await.unwrap();
     let policies = you.policies(&run, &tool("read_file")).unwrap().policies;

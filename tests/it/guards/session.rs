@@ -1,6 +1,9 @@
 //! Tests of answers for the rest of the run.
 
-use bestow::{Answer, Decider, Event, Outcome, Ruled, Verdict};
+use bestow::{
+    Answer, Event, Outcome,
+    decision::{Decider, Ruled, Verdict},
+};
 
 use super::{
     asked_about_all, authorize, for_the_session, names, question, read, say, tool, updates, updates_heard, verdict,
@@ -42,11 +45,11 @@ async fn of_a_tool_that_nobody_declared_the_guard_is_what_every_tool_begins_with
     let world = World::new();
     let (_bot, you, run) = asked_about_all(&world).await;
     let globs = vec!["/ws/secrets/**".parse().unwrap()];
-    let policies = bestow::ToolPolicies { forbidden: globs, ..bestow::ToolPolicies::default() };
+    let policies = bestow::tool::ToolPolicies { forbidden: globs, ..bestow::tool::ToolPolicies::default() };
     you.set_policies(&run, None, policies.clone()).await.unwrap();
     assert_eq!(*you.policies(&run, &tool("nothere")).unwrap().policies, policies);
     let refused = you.set_policies(&run, Some(&tool("nothere")), policies).await;
-    assert!(matches!(crate::support::refusal(refused), bestow::Refusal::UnknownTool { .. }));
+    assert!(matches!(crate::support::refusal(refused), bestow::decision::Refusal::UnknownTool { .. }));
 }
 
 #[tokio::test]
@@ -193,7 +196,7 @@ async fn a_no_that_came_from_policies_says_so() {
     let world = World::new();
     let (bot, you, run) = asked_about_all(&world).await;
     let (_, ticket) = question(&bot, write("/ws/a")).await;
-    you.update_policy(&run, bestow::PolicyPatch::writing().deny("a")).await.unwrap();
+    you.update_policy(&run, bestow::tool::PolicyPatch::writing().deny("a")).await.unwrap();
     let ended = ticket.poll().unwrap();
     assert_eq!(ended.outcome, Outcome::Denied);
     assert!(matches!(&ended.decider, Decider::Policies { by, .. } if by.as_str() == "ann"), "{}", ended.decider);

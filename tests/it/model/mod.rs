@@ -5,9 +5,13 @@ mod plain;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bestow::{
-    Agent, AgentId, Answer, AsWritten, Check, Engine, Grant, GrantId, Hold, InitialGrants, Kind, ManualClock, Origin,
-    Outcome, Permission, PermissionRequest, Permissions, Policy, ProvenanceStep, Reads, RequestId, RunId, Scope,
-    Settings, Ticket, Timestamp,
+    Agent, AgentId, Answer, Engine, InitialGrants, Kind, Outcome, Permission, PermissionRequest, Policy, Settings,
+    agent::RunId,
+    decision::{Check, ProvenanceStep},
+    event::Timestamp,
+    grant::{Grant, GrantId, Hold, Origin, Permissions, Reads, Scope},
+    host::{AsWritten, ManualClock},
+    request::{RequestId, Ticket},
 };
 use plain::{From, Given, How, Plain};
 use proptest::prelude::*;

@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bestow::{Access, AgentId, Check, Hold, Permission, Policy, Reads, Scope, Settings};
+use bestow::{
+    AgentId, Permission, Policy, Settings,
+    decision::Check,
+    grant::{Access, Hold, Reads, Scope},
+};
 
 /// A time in milliseconds. `u64::MAX` means never.
 pub(super) type End = u64;

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use bestow::{
-    Action, Agent, Answer, Authorization, DecisionSource, DiskPaths, Engine, Error, Event, InitialGrants, Kind,
-    ManualClock, Mode, Permission, Profile, Refusal, Ruled, SandboxFacts, Settings, Timestamp,
+    Action, Agent, Answer, Engine, Error, Event, InitialGrants, Kind, Permission, Profile, Settings,
+    action::Authorization,
+    agent::Mode,
+    decision::{DecisionSource, Refusal, Ruled},
+    event::{SandboxFacts, Timestamp},
+    host::{DiskPaths, ManualClock},
     sandbox::{Command, ExecError, Sandbox},
 };
 
@@ -261,9 +265,12 @@ fn what_is_denied_by_name_after_a_profile_was_made_is_kept_from_its_command_too(
             let run = "night".parse().unwrap();
             host.engine.begin_run(host.agent.id(), "night".parse().unwrap()).await.unwrap();
             let you = host.engine.approver("you", "ann", "terminal");
-            let denied =
-                bestow::PathGlob::at("private", &ground.world.workspace().parse().unwrap(), bestow::Reach::Below);
-            let policies = bestow::ToolPolicies { forbidden: vec![denied.unwrap()], ..Default::default() };
+            let denied = bestow::path::PathGlob::at(
+                "private",
+                &ground.world.workspace().parse().unwrap(),
+                bestow::path::Reach::Below,
+            );
+            let policies = bestow::tool::ToolPolicies { forbidden: vec![denied.unwrap()], ..Default::default() };
             you.set_policies(&run, None, policies).await.unwrap();
             for line in ["echo y > private/b", "cat private/a", "mv private other"] {
                 assert!(exec(line).await.unwrap_err().to_string().contains("denied by a policy"), "{ground}: {line}");
@@ -288,12 +295,14 @@ fn what_a_denied_glob_means_is_kept_from_a_command_that_does_not_name_it() {
             let host = host(ground, &[]).await;
             std::fs::create_dir_all(ground.path("workspace/deep/down")).unwrap();
             std::fs::write(ground.path("workspace/deep/down/one.secret"), "hush").unwrap();
-            let run: bestow::RunId = "night".parse().unwrap();
+            let run: bestow::agent::RunId = "night".parse().unwrap();
             host.engine.begin_run(host.agent.id(), run.clone()).await.unwrap();
             let you = host.engine.approver("you", "ann", "terminal");
             let workspace = ground.world.workspace();
-            let glob = |text| bestow::PathGlob::at(text, &workspace.parse().unwrap(), bestow::Reach::Below).unwrap();
-            let policies = bestow::ToolPolicies { forbidden: vec![glob("**/*.secret")], ..Default::default() };
+            let glob = |text| {
+                bestow::path::PathGlob::at(text, &workspace.parse().unwrap(), bestow::path::Reach::Below).unwrap()
+            };
+            let policies = bestow::tool::ToolPolicies { forbidden: vec![glob("**/*.secret")], ..Default::default() };
             let exec = |line: &'static str| host.agent.exec(&ground.sandbox, sh(line), &[]);
             let line = "cd deep/down; for f in $(ls); do cat $f; done";
             assert_eq!(shown(&exec(line).await.unwrap().stdout.bytes), "hush", "{ground}");

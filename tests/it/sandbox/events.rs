@@ -7,7 +7,9 @@ use std::{
 };
 
 use bestow::{
-    Agent, Answer, Engine, Event, InitialGrants, Interaction, Kind, Mode, Permission, Profile, Settings,
+    Agent, Answer, Engine, Event, InitialGrants, Kind, Permission, Profile, Settings,
+    agent::Mode,
+    policy::Interaction,
     sandbox::{Command, Finished, Sandbox, SandboxError},
 };
 
@@ -69,10 +71,10 @@ fn a_command_asks_for_its_agent_and_hears_what_a_person_answers() {
             let (done, ()) = tokio::join!(host.exec(ground, &[Permission::Events], line), answering);
             assert_eq!(done.code, Some(0), "{ground}: {}", told(&done));
             assert!(told(&done).contains("permission_result"), "{}", told(&done));
-            assert_eq!(host.agent.check(&Permission::Network), bestow::Check::Held);
-            assert_eq!(host.other.check(&Permission::Network), bestow::Check::NotHeld);
+            assert_eq!(host.agent.check(&Permission::Network), bestow::decision::Check::Held);
+            assert_eq!(host.other.check(&Permission::Network), bestow::decision::Check::NotHeld);
             // The agent is notified too: a request of its command is a request of the agent.
-            assert!(matches!(host.agent.mailbox().try_next(), Some(bestow::Notification::Resolved(_))));
+            assert!(matches!(host.agent.mailbox().try_next(), Some(bestow::agent::Notification::Resolved(_))));
         });
     });
 }
@@ -103,10 +105,10 @@ fn a_command_passes_on_what_its_agent_holds_and_nothing_else() {
             let grant = |tag: &str| format!("\"$B\" grant {tag} --to other --reason 'it helps'");
             let refused = host.exec(ground, &[Permission::Events], &grant("@network")).await;
             assert_eq!(refused.code, Some(3), "{ground}: {}", told(&refused));
-            assert_eq!(host.other.check(&Permission::Network), bestow::Check::NotHeld);
+            assert_eq!(host.other.check(&Permission::Network), bestow::decision::Check::NotHeld);
             let done = host.exec(ground, &[Permission::Events], &grant("@events")).await;
             assert_eq!(done.code, Some(0), "{ground}: {}", told(&done));
-            assert_eq!(host.other.check(&Permission::Events), bestow::Check::Held);
+            assert_eq!(host.other.check(&Permission::Events), bestow::decision::Check::Held);
         });
     });
 }

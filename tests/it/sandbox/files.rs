@@ -3,7 +3,8 @@
 use std::{fs, os::fd::AsRawFd, process::Command as Process};
 
 use bestow::{
-    Permission, SensitiveName,
+    Permission,
+    policy::SensitiveName,
     sandbox::{Command, Profile},
 };
 
@@ -326,8 +327,8 @@ fn writing_below_something_sensitive_that_is_named_opens_nothing_beside_it() {
 
 #[test]
 fn what_is_hidden_in_procfs_is_hidden_and_processes_are_seen_by_nobody_else() {
-    let cpus: bestow::SanitizedPath = "/proc/cpuinfo".parse().unwrap();
-    let this: bestow::SanitizedPath = format!("/proc/{}", std::process::id()).parse().unwrap();
+    let cpus: bestow::path::SanitizedPath = "/proc/cpuinfo".parse().unwrap();
+    let this: bestow::path::SanitizedPath = format!("/proc/{}", std::process::id()).parse().unwrap();
     everywhere(|ground| {
         let scope = super::ground::scope(&ground.world.workspace(), &[]);
         let profile = Profile::of(&scope, [cpus.clone(), this.clone(), "/proc/self".parse().unwrap()]).unwrap();

@@ -9,7 +9,9 @@ use std::{
 };
 
 use bestow::{
-    ExecScope, Permission, PermissionSet,
+    Permission,
+    action::ExecScope,
+    grant::PermissionSet,
     sandbox::{Command, Finished, Profile, Sandbox},
 };
 use rustix::process::geteuid;

@@ -76,7 +76,8 @@ fn every_promise_of_a_profile_is_among_the_facts() {
         let profile =
             ground.profile_hiding(&[], &["workspace/f", "outside/secret", "workspace/later/own", "outside/later"]);
         let facts = ground.sh_under(&profile, "true").facts;
-        let has = |all: &[bestow::SanitizedPath], path: &str| all.contains(&ground.world.text(path).parse().unwrap());
+        let has =
+            |all: &[bestow::path::SanitizedPath], path: &str| all.contains(&ground.world.text(path).parse().unwrap());
         assert!(has(&facts.hidden, "workspace/f") && has(&facts.hidden, "outside/secret"), "{facts:?}");
         assert!(has(&facts.read_only, "workspace/later") && has(&facts.read_only, "workspace/.git"), "{facts:?}");
         assert!(has(&facts.not_there, "outside/later"), "{facts:?}");

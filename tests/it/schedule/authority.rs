@@ -1,8 +1,13 @@
 //! Tests that a task may do what its agent may do. Each attempt to escalate is carried out.
 
 use bestow::{
-    Access, Action, Answer, Authorization, Check, InitialGrants, Kind, MemoryStore, Operation, Permission,
-    PermissionRef, PermissionRequest, Place, Profile, Refusal, Rule, Scope, Settings, Skip, TaskEvent, Verdict,
+    Action, Answer, InitialGrants, Kind, Permission, PermissionRequest, Profile, Settings,
+    action::{Authorization, Operation},
+    decision::{Check, Refusal, Verdict},
+    event::{Skip, TaskEvent},
+    grant::{Access, PermissionRef, Place, Scope},
+    host::MemoryStore,
+    policy::Rule,
     schedule::NotStarted,
 };
 
@@ -374,7 +379,7 @@ async fn a_task_whose_agent_is_retired_holds_nothing_and_does_not_run_again() {
     stage.later(60);
     assert_eq!(
         stage.told_kind("task.finished").await,
-        TaskEvent::Finished { task: task("cron/a"), end: bestow::TaskEnd::CutOff { seconds: 3600 } }
+        TaskEvent::Finished { task: task("cron/a"), end: bestow::event::TaskEnd::CutOff { seconds: 3600 } }
     );
     stage.later(60);
     let TaskEvent::Skipped { why: Skip::NoAgent { why }, .. } =
@@ -402,7 +407,7 @@ async fn links_and_names_that_lead_elsewhere_are_not_taken() {
     assert_eq!(tasks.list().await, []);
     assert_eq!(stage.told_so_far().iter().filter(|event| event.kind() == "task.rejected").count(), 3);
     for name in ["cron/..", "cron/.", "cron/a/b", "cron/", "cron/.a", "heartbeat/a\n", "x/a", "a", "cron/a b"] {
-        assert!(name.parse::<bestow::TaskId>().is_err(), "{name:?}");
+        assert!(name.parse::<bestow::event::TaskId>().is_err(), "{name:?}");
     }
 }
 

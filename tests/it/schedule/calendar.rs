@@ -1,7 +1,7 @@
 //! Compares a year of schedules with a calculator that checks every minute of the year and contains the clock changes
 //! as constants.
 
-use bestow::{Timestamp, schedule::CronExpression};
+use bestow::{event::Timestamp, schedule::CronExpression};
 use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike};
 use chrono_tz::Tz;
 

@@ -1,7 +1,7 @@
 //! Tests of cron expressions as people write them.
 
 use bestow::{
-    Timestamp,
+    event::Timestamp,
     schedule::{CronExpression, InvalidExpression},
 };
 use proptest::prelude::*;

@@ -1,8 +1,13 @@
 //! Tests of gates: a gate runs in the sandbox with its declared permissions, and decides if its task runs.
 
 use bestow::{
-    Answer, Event, GateOutcome, Kind, Mode, Notification, OnMissing, Operation, Outcome, Permission, PermissionRef,
-    Place, Rule, Ruled, Scope, Skip, TaskEvent, Verdict,
+    Answer, Event, Kind, Outcome, Permission,
+    action::Operation,
+    agent::{Mode, Notification},
+    decision::{Ruled, Verdict},
+    event::{GateOutcome, OnMissing, Skip, TaskEvent},
+    grant::{PermissionRef, Place, Scope},
+    policy::Rule,
     schedule::{TaskRun, Tasks},
 };
 
@@ -147,7 +152,7 @@ async fn what_a_gate_writes_stands_below_the_first_marker_whatever_it_is() {
     let (task, output) = run.prompt.split_once("\n\n## Gate output\n\n").unwrap();
     assert_eq!(task, "Do it.");
     assert!(output.starts_with("x\n\n## Gate output") && output.ends_with("Obey."), "{output}");
-    assert_eq!(run.agent.check(PermissionRef::Network), bestow::Check::NotHeld);
+    assert_eq!(run.agent.check(PermissionRef::Network), bestow::decision::Check::NotHeld);
 }
 
 #[tokio::test]
@@ -286,7 +291,7 @@ async fn with_skip_it_does_not_run() {
     );
 }
 
-async fn asking() -> (Stage, Tasks, bestow::Connection) {
+async fn asking() -> (Stage, Tasks, bestow::user::Connection) {
     let mut stage = Stage::new().await;
     stage.change = |settings| settings.on_missing = OnMissing::Ask;
     stage.agent("lead", Kind::Foreground, &[]).await;
@@ -300,7 +305,7 @@ async fn asking() -> (Stage, Tasks, bestow::Connection) {
 async fn with_ask_a_person_is_asked_through_the_latest_foreground_agent_and_a_yes_lets_it_run() {
     let (mut stage, tasks, mut user) = asking().await;
     tasks.run(&task("cron/a")).await.unwrap();
-    let Some(bestow::Prompt::Ask(question)) = user.next().await else { panic!() };
+    let Some(bestow::user::Prompt::Ask(question)) = user.next().await else { panic!() };
     assert_eq!(question.from, id("cron:a"));
     assert!(question.to_string().contains("the gate of the scheduled task cron/a needs it"), "{question}");
     stage.later(2);
@@ -322,7 +327,7 @@ async fn after_a_no_nobody_is_asked_again_until_the_file_changes() {
     let (mut stage, tasks, mut user) = asking().await;
     let you = stage.engine.approver("you", "ann", "terminal");
     tasks.run(&task("cron/a")).await.unwrap();
-    let Some(bestow::Prompt::Ask(question)) = user.next().await else { panic!() };
+    let Some(bestow::user::Prompt::Ask(question)) = user.next().await else { panic!() };
     you.answer(question.id, Answer::deny()).await.unwrap();
     let Skip::NotAllowed { why, .. } = skipped(&mut stage).await else { panic!() };
     assert!(why.contains("denied"), "{why}");
@@ -337,7 +342,7 @@ async fn after_a_no_nobody_is_asked_again_until_the_file_changes() {
     tasks.look().await;
     tasks.run(&task("cron/a")).await.unwrap();
     loop {
-        if let Some(bestow::Prompt::Ask(again)) = user.next().await {
+        if let Some(bestow::user::Prompt::Ask(again)) = user.next().await {
             assert_ne!(again.id, question.id);
             break;
         }
@@ -353,7 +358,7 @@ async fn skipped(stage: &mut Stage) -> Skip {
 async fn a_question_that_nobody_answers_ends_and_the_task_does_not_run() {
     let (mut stage, tasks, mut user) = asking().await;
     tasks.run(&task("cron/a")).await.unwrap();
-    let Some(bestow::Prompt::Ask(_)) = user.next().await else { panic!() };
+    let Some(bestow::user::Prompt::Ask(_)) = user.next().await else { panic!() };
     stage.later(5);
     let Skip::NotAllowed { why, .. } = skipped(&mut stage).await else { panic!() };
     assert!(why.contains(&Outcome::Expired.to_string()), "{why}");

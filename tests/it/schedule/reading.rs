@@ -1,6 +1,6 @@
 //! Tests of the content of a task file and of its errors.
 
-use bestow::TaskEvent;
+use bestow::event::TaskEvent;
 use proptest::prelude::*;
 
 use super::stage::{Stage, task};

@@ -1,6 +1,11 @@
 //! Tests of the runs that files cause.
 
-use bestow::{CatchUp, Kind, PermissionRef, Skip, TaskEnd, TaskEvent, schedule::NotStarted};
+use bestow::{
+    Kind,
+    event::{CatchUp, Skip, TaskEnd, TaskEvent},
+    grant::PermissionRef,
+    schedule::NotStarted,
+};
 
 use super::stage::{Stage, moment, task};
 
@@ -412,7 +417,7 @@ async fn schedules_follow_the_clock_on_the_wall_when_it_is_set() {
 /// A run that a crash interrupted causes an event when the tasks start again (T4).
 #[tokio::test]
 async fn a_run_that_was_cut_by_a_crash_is_told_at_the_next_start() {
-    let store = std::sync::Arc::new(bestow::MemoryStore::new());
+    let store = std::sync::Arc::new(bestow::host::MemoryStore::new());
     let mut stage = Stage::new().await.restarted(store.clone()).await;
     stage.cron("a", "schedule: \"0 * * * *\"", "x");
     let tasks = stage.start_hanging().await;

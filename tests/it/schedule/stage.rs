@@ -3,8 +3,11 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::Arc, time::Duration};
 
 use bestow::{
-    Agent, Clock, DiskPaths, Engine, Event, InitialGrants, Kind, ManualClock, MemoryStore, Permission, Profile,
-    SanitizedPath, Settings, Subscription, TaskEvent, TaskId, TaskSettings, Timestamp,
+    Agent, Engine, Event, InitialGrants, Kind, Permission, Profile, Settings,
+    event::{Subscription, TaskEvent, TaskId, Timestamp},
+    host::{Clock, DiskPaths, ManualClock, MemoryStore},
+    path::SanitizedPath,
+    policy::TaskSettings,
     schedule::{Scheduler, TaskRun, Tasks},
 };
 use tempfile::TempDir;

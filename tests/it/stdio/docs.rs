@@ -3,8 +3,10 @@
 use std::{fs, process::Stdio};
 
 use bestow::{
-    Answer, AsWritten, Engine, InitialGrants, Kind, Profile, Prompt, Settings,
+    Answer, Engine, InitialGrants, Kind, Profile, Settings,
+    host::AsWritten,
     stdio::{Bot, Ended, ErrorCode, FromAgent, FromConnector, ToAgent, ToConnector},
+    user::Prompt,
 };
 use serde_json::Value;
 use tokio::process::Command;
@@ -94,7 +96,7 @@ async fn the_bot_in_twenty_lines_does_what_it_should() {
     assert!(program.lines().filter(|line| !line.is_empty()).count() <= 20);
     let directory = tempfile::tempdir().unwrap();
     let engine = Engine::on(Settings::default(), super::clock(), std::sync::Arc::new(AsWritten)).unwrap();
-    let owner: bestow::OwnerId = "you".parse().unwrap();
+    let owner: bestow::user::OwnerId = "you".parse().unwrap();
     let dir = directory.path().to_str().unwrap();
     for (name, kind) in [("lead", Kind::Foreground), ("bot", Kind::Subagent)] {
         let profile = Profile::new(id(name), owner.clone(), kind, dir.parse().unwrap());
@@ -106,7 +108,7 @@ async fn the_bot_in_twenty_lines_does_what_it_should() {
     let mut running = Bot::agent(&engine, &id("bot")).unwrap().spawn(command).unwrap();
     let Some(Prompt::Ask(request)) = soon("a question", user.next()).await else { panic!("no question") };
     assert!(!directory.path().join("hello.txt").exists());
-    let answer = Answer::allow().scope(bestow::Scope::Once);
+    let answer = Answer::allow().scope(bestow::grant::Scope::Once);
     engine.approver(&owner, "ann", "test").answer(request.id, answer).await.unwrap();
     assert_eq!(soon("the exit", running.wait()).await.ended, Ended::Bye);
     assert_eq!(fs::read_to_string(directory.path().join("hello.txt")).unwrap(), "hello\n");

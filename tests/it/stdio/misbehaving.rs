@@ -1,8 +1,12 @@
 //! Tests of bots that write nonsense, never read, or die.
 
 use bestow::{
-    Check, Delivery, Error, Event, PermissionRef, PermissionRequest, Prompt, Refusal, Route,
+    Error, Event, PermissionRequest,
+    decision::{Check, Refusal},
+    grant::PermissionRef,
+    request::Route,
     stdio::{Bot, Ended, Limits},
+    user::{Delivery, Prompt},
 };
 use tokio::io::AsyncWriteExt;
 

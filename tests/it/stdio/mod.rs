@@ -17,7 +17,9 @@ mod words;
 use std::{future::Future, path::Path, sync::Arc, time::Duration};
 
 use bestow::{
-    AgentId, AsWritten, Engine, InitialGrants, Kind, ManualClock, Permission, Profile, Settings, Timestamp,
+    AgentId, Engine, InitialGrants, Kind, Permission, Profile, Settings,
+    event::Timestamp,
+    host::{AsWritten, ManualClock},
     stdio::{Bot, Ended},
 };
 use serde_json::Value;

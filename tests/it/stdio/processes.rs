@@ -3,8 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use bestow::{
-    Answer, Event, Outcome, PermissionRequest, Prompt, Recorded, Route, Subscription,
+    Answer, Event, Outcome, PermissionRequest,
+    event::{Recorded, Subscription},
+    request::Route,
     stdio::{Bot, Ended, Exit, Limits},
+    user::Prompt,
 };
 use tokio::process::Command;
 

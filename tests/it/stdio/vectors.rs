@@ -10,9 +10,12 @@ use std::{
 };
 
 use bestow::{
-    ApproverId, AsWritten, Engine, InitialGrants, Kind, ManualClock, Name, OnNoUser, OwnerId, Permission, Profile,
-    Settings,
+    Engine, InitialGrants, Kind, Permission, Profile, Settings,
+    host::{AsWritten, ManualClock},
+    policy::OnNoUser,
     stdio::{Bot, Limits},
+    text::Name,
+    user::{ApproverId, OwnerId},
 };
 use serde::Deserialize;
 use serde_json::Value;

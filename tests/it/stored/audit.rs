@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use bestow::{
-    Answer, AsWritten, Check, Engine, ManualClock, Scope,
+    Answer, Engine,
+    decision::Check,
+    grant::Scope,
+    host::{AsWritten, ManualClock},
     journal::{
         Journal,
         audit::{self, Filter, Record},
@@ -13,7 +16,7 @@ use bestow::{
 use super::held::world_at;
 use crate::support::{START, World, ask, check, id, policy, settings, tag, why};
 
-async fn told() -> (tempfile::TempDir, Vec<Record>, bestow::RequestId) {
+async fn told() -> (tempfile::TempDir, Vec<Record>, bestow::request::RequestId) {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(ManualClock::at(START));
     let journal = Arc::new(Journal::open(directory.path()).unwrap());
@@ -31,7 +34,7 @@ async fn told() -> (tempfile::TempDir, Vec<Record>, bestow::RequestId) {
     let root = ann.grants().unwrap()[0].id;
     world.you().revoke(root, None).await.unwrap();
     assert!(bob.grant(bob.id(), tag("@network"), why()).await.is_err());
-    let read = bestow::Action::new(bestow::Operation::Read, "/etc/hosts");
+    let read = bestow::Action::new(bestow::action::Operation::Read, "/etc/hosts");
     drop(bob.authorize(read).await.unwrap());
     world.engine.shutdown().await;
     let records = audit::records(directory.path()).unwrap().collect::<Result<_, _>>().unwrap();

@@ -10,8 +10,12 @@ use std::{
 };
 
 use bestow::{
-    Answer, AsWritten, Check, Engine, Error, InitialGrants, Kind, RequestId, Scope, SystemClock,
+    Answer, Engine, Error, InitialGrants, Kind,
+    decision::Check,
+    grant::Scope,
+    host::{AsWritten, SystemClock},
     journal::{Journal, RealDisk, audit},
+    request::RequestId,
 };
 
 use crate::support::{id, profile, settings, tag, why};

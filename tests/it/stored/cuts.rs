@@ -3,12 +3,18 @@
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc};
 
 use bestow::{
-    Action, Answer, Approver, Authorization, DiskPaths, Engine, InitialGrants, Kind, Mode, Operation, Scope, Settings,
-    SystemClock, Ticket, Tool, Tools, Verdict,
+    Action, Answer, Approver, Engine, InitialGrants, Kind, Settings,
+    action::{Authorization, Operation},
+    agent::Mode,
+    decision::Verdict,
+    grant::Scope,
+    host::{DiskPaths, SystemClock},
     journal::{
         Journal, RealDisk, SEGMENT,
         audit::{self, Cut},
     },
+    request::Ticket,
+    tool::{Tool, Tools},
 };
 
 use crate::support::{id, profile};

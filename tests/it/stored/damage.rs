@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use bestow::{
-    Check, Event, Scope,
+    Event,
+    decision::Check,
+    grant::Scope,
     journal::{Journal, JournalError, audit},
 };
 
@@ -284,13 +286,13 @@ async fn events_of_a_trail_can_be_read_by_any_tool() {
     }
     let journal = Journal::open_on(disk, STATE, 1 << 20).unwrap();
     let mut events = Vec::new();
-    bestow::Store::load(&journal, &mut |stored| {
+    bestow::host::Store::load(&journal, &mut |stored| {
         events.push(stored);
         Ok(())
     })
     .unwrap();
-    let is_revoked = |stored: &&bestow::Stored| match stored {
-        bestow::Stored::Event(recorded) => matches!(recorded.event, Event::GrantRevoked { .. }),
+    let is_revoked = |stored: &&bestow::host::Stored| match stored {
+        bestow::host::Stored::Event(recorded) => matches!(recorded.event, Event::GrantRevoked { .. }),
         _ => false,
     };
     assert_eq!(events.iter().filter(is_revoked).count(), 2);

@@ -7,8 +7,11 @@ use std::{
 };
 
 use bestow::{
-    Check, Engine, Error, InitialGrants, Kind, OpenError, Permission, PermissionRef, Refusal, Settings,
+    Engine, Error, InitialGrants, Kind, Permission, Settings,
+    decision::{Check, Refusal},
+    grant::PermissionRef,
     journal::{Journal, JournalError},
+    policy::OpenError,
 };
 
 use crate::{

@@ -3,7 +3,11 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use bestow::{
-    Answer, AsWritten, Check, Engine, Error, Event, GrantId, ManualClock, Recorded, Scope,
+    Answer, Engine, Error, Event,
+    decision::Check,
+    event::Recorded,
+    grant::{GrantId, Scope},
+    host::{AsWritten, ManualClock},
     journal::{Disk, Journal, JournalError, audit},
 };
 
@@ -33,7 +37,7 @@ struct Acknowledged {
     /// The tags that must be held (`Some(true)`), must not be held (`Some(false)`), or may be either (`None`).
     held: BTreeMap<String, Option<bool>>,
     /// The requests that must be pending or settled.
-    asked: Vec<bestow::RequestId>,
+    asked: Vec<bestow::request::RequestId>,
 }
 
 fn path(number: usize) -> String {

@@ -2,7 +2,13 @@
 
 use std::{env, fs, path::Path, process::Command, time::Duration};
 
-use bestow::{Check, Engine, Error, Event, PermissionRef, Scope, Subscription, journal::audit};
+use bestow::{
+    Engine, Error, Event,
+    decision::Check,
+    event::Subscription,
+    grant::{PermissionRef, Scope},
+    journal::audit,
+};
 
 use crate::support::{check, id, owner, tag, why};
 
@@ -28,7 +34,7 @@ async fn next(events: &mut Subscription, kind: &str) -> Event {
         let next = tokio::time::timeout(GUARD, events.next()).await.expect("nothing was told");
         match next {
             Ok(recorded) if recorded.event.kind() == kind => return recorded.event,
-            Ok(_) | Err(bestow::NoEvent::Missed(_)) => {}
+            Ok(_) | Err(bestow::event::NoEvent::Missed(_)) => {}
             Err(ended) => panic!("{ended:?}"),
         }
     }
@@ -69,7 +75,7 @@ async fn live(small: &Path) {
     assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::NotHeld, Check::Held));
     assert_eq!(ann.check(PermissionRef::write("/new")), Check::NotHeld);
     let command = bestow::Action::command("ls");
-    assert_eq!(ann.verdict(&command).unwrap(), bestow::Verdict::Deny);
+    assert_eq!(ann.verdict(&command).unwrap(), bestow::decision::Verdict::Deny);
 
     fs::remove_file(small.join("filler")).unwrap();
     next(&mut events, "config.reloaded").await;

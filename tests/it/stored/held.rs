@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex, Weak};
 
 use bestow::{
-    AsWritten, Batch, Clock, Engine, ManualClock, Progress, Recorded, Settings, Store, StoreError, StoreFault, Stored,
-    Taken,
+    Engine, Settings,
+    event::Recorded,
+    host::{AsWritten, Batch, Clock, ManualClock, Progress, Store, StoreError, StoreFault, Stored, Taken},
 };
 
 use crate::support::{START, World, settings};

@@ -3,8 +3,13 @@
 use std::sync::Arc;
 
 use bestow::{
-    Action, Agent, Check, Error, Event, Operation, PathGlob, PathPolicy, PermissionRef, Place, Policy, Rule,
-    ToolPolicies, Verdict,
+    Action, Agent, Error, Event, Policy,
+    action::Operation,
+    decision::{Check, Verdict},
+    grant::{PermissionRef, Place},
+    path::PathGlob,
+    policy::Rule,
+    tool::{PathPolicy, ToolPolicies},
 };
 
 use super::{
@@ -118,7 +123,7 @@ async fn policies_say_no_at_once_and_yes_only_when_they_are_stored() {
         assert_eq!(verdict(Action::write("/ws/no/a")), Verdict::Deny, "{failing}");
         assert_eq!(verdict(Action::command("ls -l")), Verdict::Deny, "{failing}");
         assert_eq!(verdict(Action::write("/ws/a")), Verdict::Ask, "{failing}: what it would allow is asked as before");
-        let patch = bestow::PolicyPatch::writing().allow("/ws/a").deny("/ws/b").by_default(Verdict::Allow);
+        let patch = bestow::tool::PolicyPatch::writing().allow("/ws/a").deny("/ws/b").by_default(Verdict::Allow);
         let told = world.you().update_policy(&run, patch).await;
         assert!(matches!(&told, Err(Error::Store(_))), "{failing}: {told:?}");
         assert_eq!(verdict(Action::write("/ws/b")), Verdict::Deny, "{failing}");

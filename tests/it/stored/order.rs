@@ -3,7 +3,11 @@
 use std::{pin::Pin, task::Poll};
 
 use bestow::{
-    Answer, Check, Error, Event, Kind, MemoryStore, PermissionRef, PermissionRequest, Prompt, Scope, StoreFault,
+    Answer, Error, Event, Kind, PermissionRequest,
+    decision::Check,
+    grant::{PermissionRef, Scope},
+    host::{MemoryStore, StoreFault},
+    user::Prompt,
 };
 
 use super::held::{HeldStore, world};
@@ -220,7 +224,7 @@ async fn an_agent_that_is_going_cannot_act_for_the_next_one_of_its_name() {
     let new = begun(world.worker("ann", &["@network"])).await;
     // The attack: the name is taken again, and the old handle acts before the disk has stored the retirement.
     let stolen = old.grant(bob.id(), tag("@network"), why()).await;
-    assert!(matches!(stolen, Err(Error::Refused(bestow::Refusal::Gone(_)))), "{stolen:?}");
+    assert!(matches!(stolen, Err(Error::Refused(bestow::decision::Refusal::Gone(_)))), "{stolen:?}");
     store.store_all();
     gone.await.unwrap();
     assert_eq!(check(&new.await, "@network"), Check::Held);
@@ -303,7 +307,10 @@ async fn an_answer_is_seen_by_the_asker_when_it_is_stored() {
     store.store_all();
     assert_eq!(ticket.poll().unwrap().outcome, bestow::Outcome::Granted);
     answered.await.unwrap();
-    assert!(matches!(late.await, Err(Error::Refused(bestow::Refusal::AlreadyResolved(_)))), "the first answer wins");
+    assert!(
+        matches!(late.await, Err(Error::Refused(bestow::decision::Refusal::AlreadyResolved(_)))),
+        "the first answer wins"
+    );
 }
 
 #[tokio::test]

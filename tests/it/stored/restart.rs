@@ -3,8 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use bestow::{
-    Action, Answer, Check, Event, Interaction, Kind, ManualClock, MemoryStore, Outcome, PathPolicy, Prompt, Refusal,
-    Scope, Store, Timestamp, ToolPolicies, Verdict,
+    Action, Answer, Event, Kind, Outcome,
+    decision::{Check, Refusal, Verdict},
+    event::Timestamp,
+    grant::Scope,
+    host::{ManualClock, MemoryStore, Store},
+    policy::Interaction,
+    tool::{PathPolicy, ToolPolicies},
+    user::Prompt,
 };
 
 use super::held::{world, world_at};
@@ -162,7 +168,7 @@ async fn an_agent_that_came_back_is_taken_and_not_made_again() {
         .engine
         .register(crate::support::profile("ann", "you", Kind::Cron), bestow::InitialGrants::nothing())
         .await;
-    assert!(matches!(refusal(twice), bestow::Refusal::AgentExists(_)));
+    assert!(matches!(refusal(twice), bestow::decision::Refusal::AgentExists(_)));
     assert_eq!(check(&after.engine.agent(id("ann")).unwrap(), "@network"), Check::Held);
 }
 
@@ -173,19 +179,19 @@ async fn a_history_that_cannot_be_read_starts_nothing() {
     impl Store for Unreadable {
         fn load(
             &self,
-            take: &mut dyn FnMut(bestow::Stored) -> Result<(), bestow::StoreError>,
-        ) -> Result<(), bestow::StoreError> {
-            take(bestow::Stored::Cut { what: "nothing".into() })?;
-            Err(bestow::StoreError::new(bestow::StoreFault::Broken, "line 3 is damaged"))
+            take: &mut dyn FnMut(bestow::host::Stored) -> Result<(), bestow::host::StoreError>,
+        ) -> Result<(), bestow::host::StoreError> {
+            take(bestow::host::Stored::Cut { what: "nothing".into() })?;
+            Err(bestow::host::StoreError::new(bestow::host::StoreFault::Broken, "line 3 is damaged"))
         }
-        fn report_to(&self, _: std::sync::Weak<dyn bestow::Progress>) {}
-        fn commit(&self, _: Arc<bestow::Batch>) -> bestow::Taken {
-            bestow::Taken::Waits
+        fn report_to(&self, _: std::sync::Weak<dyn bestow::host::Progress>) {}
+        fn commit(&self, _: Arc<bestow::host::Batch>) -> bestow::host::Taken {
+            bestow::host::Taken::Waits
         }
         fn close(&self) {}
     }
     let clock = Arc::new(ManualClock::at(START));
-    let opened = bestow::Engine::restore(None, clock, Arc::new(bestow::AsWritten), Arc::new(Unreadable)).await;
+    let opened = bestow::Engine::restore(None, clock, Arc::new(bestow::host::AsWritten), Arc::new(Unreadable)).await;
     assert!(opened.unwrap_err().to_string().contains("line 3"));
 }
 
@@ -215,7 +221,7 @@ async fn a_ticket_of_an_engine_that_ended_says_that_the_question_goes_on() {
     before.you().answer(other.id(), bestow::Answer::deny()).await.unwrap();
     before.engine.shutdown().await;
     let told = one.resolution().await;
-    assert_eq!((told.outcome, &told.decider), (Outcome::Unavailable, &bestow::Decider::NextEngine));
+    assert_eq!((told.outcome, &told.decider), (Outcome::Unavailable, &bestow::decision::Decider::NextEngine));
     assert!(told.to_string().contains("the question is stored and waits for the next one"), "{told}");
     assert_eq!(one.poll(), Some(told));
     assert_eq!(other.resolution().await.outcome, Outcome::Denied, "what was answered was answered");

@@ -6,7 +6,13 @@ use std::sync::Arc;
 
 #[cfg(feature = "journal")]
 use bestow::journal::{Disk, Journal, RealDisk, SEGMENT};
-use bestow::{Answer, AsWritten, Check, Engine, ManualClock, MemoryStore, Outcome, Recorded, Scope, Store, Stored};
+use bestow::{
+    Answer, Engine, Outcome,
+    decision::Check,
+    event::Recorded,
+    grant::Scope,
+    host::{AsWritten, ManualClock, MemoryStore, Store, Stored},
+};
 
 #[cfg(feature = "journal")]
 use super::disk::FakeDisk;

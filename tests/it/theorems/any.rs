@@ -1,6 +1,6 @@
 //! Generators of the values in the theorems.
 
-use bestow::{Permission, PermissionSet};
+use bestow::{Permission, grant::PermissionSet};
 use proptest::prelude::*;
 
 /// Generates paths over few names, so that they often contain one another.

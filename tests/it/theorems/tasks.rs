@@ -34,7 +34,7 @@ async fn over(tasks: &Tasks) {
 async fn a_task_file_grants_nothing_whatever_it_says(files: Vec<String>) -> Result<(), TestCaseError> {
     let mut stage = Stage::new().await;
     // No gate runs here. Other tests cover gates.
-    stage.change = |settings| settings.on_missing = bestow::OnMissing::Run;
+    stage.change = |settings| settings.on_missing = bestow::event::OnMissing::Run;
     let lead = stage.agent("lead", Kind::Foreground, &["@network", "@events", "@write:work"]).await;
     let weekly = stage.agent("weekly", Kind::Cron, &["@network"]).await;
     let before = stage.engine.grants().unwrap();

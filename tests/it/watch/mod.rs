@@ -6,7 +6,7 @@ mod saves;
 
 use std::{fs, time::Duration};
 
-use bestow::{Change, PolicyChange};
+use bestow::policy::{Change, PolicyChange};
 use tokio::{sync::mpsc::Receiver, time::timeout};
 
 use crate::config::{Place, one_agent};

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use bestow::{
-    AgentId, Timestamp,
+    AgentId,
     control::GrantOrDecisionId,
+    event::Timestamp,
     journal::{Head, audit::Filter},
 };
 use clap::{Args, Subcommand};

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use bestow::{Action, AgentId, Operation, Permission, Permissions, ToolName, command};
+use bestow::{Action, AgentId, Permission, action::Operation, command, grant::Permissions, tool::ToolName};
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use serde_json::Value;
 

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use bestow::{
-    AgentId, OutputStream, Permission, ProcessId, Reason,
+    AgentId, Permission,
     control::{AdminCommand, ProcessCall},
+    event::{OutputStream, ProcessId},
+    text::Reason,
 };
 use clap::{ArgAction, Args, Subcommand};
 

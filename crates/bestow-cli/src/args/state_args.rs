@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 
 use bestow::{
-    AgentId, ApproverId, Mode, Permission, Reason, Scope,
+    AgentId, Permission,
+    agent::Mode,
     control::{AdminCommand, Approval, GrantOrDecisionId},
+    grant::Scope,
+    text::Reason,
+    user::ApproverId,
 };
 use clap::{
     Args, Subcommand,

@@ -1,6 +1,6 @@
 //! Commands about scheduled tasks.
 
-use bestow::TaskId;
+use bestow::event::TaskId;
 use clap::{Args, Subcommand};
 
 use std::path::PathBuf;

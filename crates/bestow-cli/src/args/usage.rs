@@ -2,7 +2,7 @@
 
 use std::{error::Error as _, ffi::OsString};
 
-use bestow::Escaped;
+use bestow::text::Escaped;
 use clap::{
     Command, Error,
     error::{ContextKind, ContextValue, ErrorKind},

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bestow::{Escaped, InvalidPermission, Permission};
+use bestow::{Permission, grant::InvalidPermission, text::Escaped};
 use serde_json::Value;
 
 use crate::suggest;

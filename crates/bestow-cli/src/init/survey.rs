@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use bestow::{
-    Action, Agent, AgentId, Effect, Engine, Escaped, InitialGrants, Kind, Operation, Permission, Profile,
-    SanitizedPath, Settings,
+    Action, Agent, AgentId, Effect, Engine, InitialGrants, Kind, Permission, Profile, Settings, action::Operation,
+    path::SanitizedPath, text::Escaped,
 };
 
 use super::packages::{self, PackageManager};

@@ -26,7 +26,7 @@ pub enum Access {
 /// use bestow::Permission;
 /// let tag = "@write:/work/site";
 /// assert_eq!(tag.parse::<Permission>()?.to_string(), tag);
-/// # Ok::<(), bestow::InvalidPermission>(())
+/// # Ok::<(), bestow::grant::InvalidPermission>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -19,7 +19,7 @@ const MAX_FIELDS: usize = 32;
 /// needs.
 ///
 /// ```
-/// use bestow::{Operation, Tool, Tools};
+/// use bestow::{action::Operation, tool::{Tool, Tools}};
 /// let deploy = Tool::new("deploy".parse()?, Operation::Tool).needing("@tool:deploy".parse()?);
 /// let rename = Tool::new("rename".parse()?, Operation::Write).path("from".parse()?).path("to".parse()?);
 /// let tools = Tools::new([deploy, rename])?;

@@ -13,7 +13,7 @@ const MAX_LEN: usize = 128;
 /// Names are compared whole and exactly: `github` and `github/issues` are different tools.
 ///
 /// ```
-/// use bestow::ToolName;
+/// use bestow::tool::ToolName;
 /// assert!("github/issues".parse::<ToolName>().is_ok());
 /// for text in ["/issues", "github/", "github//issues", "github/../issues"] {
 ///     assert!(text.parse::<ToolName>().is_err());

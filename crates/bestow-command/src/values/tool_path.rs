@@ -53,11 +53,11 @@ impl std::error::Error for InvalidToolPath {}
 /// Levels are compared whole and exactly: `github` does not cover `github-evil`, nor `GitHub`.
 ///
 /// ```
-/// use bestow::ToolPath;
+/// use bestow::path::ToolPath;
 /// let github: ToolPath = "github".parse()?;
 /// assert!(github.contains(&"github/issues".parse()?));
 /// assert!(!github.contains(&"github-evil".parse()?));
-/// # Ok::<(), bestow::InvalidToolPath>(())
+/// # Ok::<(), bestow::path::InvalidToolPath>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -3,7 +3,10 @@
 use std::{path::PathBuf, process::Command, sync::Arc};
 
 use bestow::{
-    Action, Agent, DiskPaths, Engine, InitialGrants, Kind, ManualClock, Mode, Permission, Profile, Settings, Verdict,
+    Action, Agent, Engine, InitialGrants, Kind, Permission, Profile, Settings,
+    agent::Mode,
+    decision::Verdict,
+    host::{DiskPaths, ManualClock},
 };
 use proptest::prelude::*;
 

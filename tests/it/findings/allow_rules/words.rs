@@ -1,6 +1,11 @@
 //! A15: an allow rule is bound to a directory, and its wildcards to operands.
 
-use bestow::{Action, AgentId, DryRun, Explanation, Verdict, command::classify};
+use bestow::{
+    Action, AgentId,
+    command::classify,
+    decision::{Explanation, Verdict},
+    policy::DryRun,
+};
 use proptest::prelude::*;
 
 use crate::config::Place;

@@ -3,7 +3,11 @@
 use std::{fs, sync::Arc};
 
 use bestow::{
-    Action, DiskPaths, Effect, Engine, InitialGrants, Kind, ManualClock, Mode, Profile, Scope, Verdict,
+    Action, Effect, Engine, InitialGrants, Kind, Profile,
+    agent::Mode,
+    decision::Verdict,
+    grant::Scope,
+    host::{DiskPaths, ManualClock},
     sandbox::{Command, Sandbox},
 };
 
@@ -48,13 +52,16 @@ async fn a_command_in_the_sandbox_has_all_of_a_directory_but_what_was_refused() 
 struct Asks;
 
 #[async_trait::async_trait]
-impl bestow::Hook for Asks {
-    async fn before(&self, proposal: bestow::Proposal) -> Result<bestow::HookAnswer, bestow::HookFailure> {
-        let is_file = matches!(proposal.operation, bestow::Operation::Write | bestow::Operation::Read);
+impl bestow::host::Hook for Asks {
+    async fn before(
+        &self,
+        proposal: bestow::host::Proposal,
+    ) -> Result<bestow::host::HookAnswer, bestow::host::HookFailure> {
+        let is_file = matches!(proposal.operation, bestow::action::Operation::Write | bestow::action::Operation::Read);
         Ok(if is_file && proposal.part_of.is_none() {
-            bestow::HookAnswer::ask("look")
+            bestow::host::HookAnswer::ask("look")
         } else {
-            bestow::HookAnswer::nothing()
+            bestow::host::HookAnswer::nothing()
         })
     }
 }

@@ -1,14 +1,14 @@
 //! Tests that a denial of a person binds every tool (attack 8).
 
-use bestow::{Action, Effect, Mode, Operation, Scope, Verdict};
+use bestow::{Action, Effect, action::Operation, agent::Mode, decision::Verdict, grant::Scope};
 use serde_json::json;
 
 use super::{all_are, bound, call, everything_allowed, on_command, rule, says_no, says_yes};
 use crate::{findings::uses::given, support::World};
 
 /// Returns rules that ask about this tool, operation and path, and allow everything else.
-fn asked(tool: &str, operation: Option<Operation>, path: Option<&str>) -> Vec<bestow::Rule> {
-    let asks = bestow::Rule { tool: Some(tool.parse().unwrap()), ..rule(Verdict::Ask, operation, path) };
+fn asked(tool: &str, operation: Option<Operation>, path: Option<&str>) -> Vec<bestow::policy::Rule> {
+    let asks = bestow::policy::Rule { tool: Some(tool.parse().unwrap()), ..rule(Verdict::Ask, operation, path) };
     vec![asks, everything_allowed()]
 }
 

@@ -1,6 +1,12 @@
 //! Tests that running a program file counts as running a command (attack 10).
 
-use bestow::{Action, Effect, Mode, Operation, ToolPolicies, UseOrigin, Verdict};
+use bestow::{
+    Action, Effect,
+    action::{Operation, UseOrigin},
+    agent::Mode,
+    decision::Verdict,
+    tool::ToolPolicies,
+};
 
 use super::{all_are, bound, everything_allowed, on_command, verdict};
 use crate::{

@@ -1,7 +1,12 @@
 //! Tests that a command with an input is judged by the data that it may read (attack 14).
 
 use bestow::{
-    Action, Agent, DiskPaths, Effect, Engine, Kind, ManualClock, Mode, Reads, Rule, Verdict,
+    Action, Agent, Effect, Engine, Kind,
+    agent::Mode,
+    decision::Verdict,
+    grant::Reads,
+    host::{DiskPaths, ManualClock},
+    policy::Rule,
     sandbox::{Command, Profile},
 };
 use std::sync::Arc;
@@ -157,7 +162,7 @@ async fn a_process_is_allowed_by_rules_and_people_like_a_command() {
     let process = |words| profile.process_action(&command(words)).unwrap();
     assert_eq!(verdict(&agent, &process("npm run dev")), Effect::Allow);
     let question = agent.authorize(process("npm run other")).await.unwrap().decision().approval_action_id.unwrap();
-    you.answer(question, bestow::Answer::allow().scope(bestow::Scope::Always)).await.unwrap();
+    you.answer(question, bestow::Answer::allow().scope(bestow::grant::Scope::Always)).await.unwrap();
     assert_eq!(verdict(&agent, &process("npm run other")), Effect::Allow);
     assert_eq!(verdict(&agent, &profile.action(&command("npm run other")).unwrap()), Effect::Ask);
 }

@@ -1,6 +1,13 @@
 //! Tests of the permissions that a host's own sandbox may open (attack 13).
 
-use bestow::{Action, Agent, Authorization, Confinement, Kind, Mode, Refusal, Ruled, SandboxFacts, Scope, Verdict};
+use bestow::{
+    Action, Agent, Kind,
+    action::{Authorization, Confinement},
+    agent::Mode,
+    decision::{Refusal, Ruled, Verdict},
+    event::SandboxFacts,
+    grant::Scope,
+};
 
 use super::{bound, rule};
 use crate::{

@@ -1,6 +1,10 @@
 //! Tests that neither another tool name nor an additional use of an action allows more.
 
-use bestow::{Action, Answer, Effect, Operation, Permissions, Scope, UseOrigin};
+use bestow::{
+    Action, Answer, Effect,
+    action::{Operation, UseOrigin},
+    grant::{Permissions, Scope},
+};
 use proptest::prelude::*;
 
 use super::{World, bound, decided, rule};
@@ -10,7 +14,7 @@ const HELD: [&str; 4] = ["@write:/ws", "@network", "@events", "@tool:deploy"];
 
 /// Returns the action by each tool that is known to do it, and by an unknown tool.
 fn by_any_tool(operation: Operation, resource: &str) -> (Vec<Action>, Action) {
-    let named = |name: &str| name.parse::<bestow::ToolName>().unwrap();
+    let named = |name: &str| name.parse::<bestow::tool::ToolName>().unwrap();
     let (text, fields) = match operation {
         Operation::Write => {
             (resource.to_owned(), vec![("Write", "file_path"), ("write_file", "path"), ("Edit", "file_path")])
@@ -86,8 +90,8 @@ proptest! {
             let (known, unknown) = by_any_tool(operation, resource);
             let refused = known.get(by % known.len()).unwrap().clone();
             let world = World::new();
-            let asks = rule(bestow::Verdict::Ask, None, None);
-            let agent = bound(&world, bestow::Mode::Default, &HELD, &[asks]).await;
+            let asks = rule(bestow::decision::Verdict::Ask, None, None);
+            let agent = bound(&world, bestow::agent::Mode::Default, &HELD, &[asks]).await;
             let _there = world.you().attend().unwrap();
             let question = decided(&agent, refused.clone()).await.approval_action_id.unwrap();
             // Some actions have no shape that could be denied permanently.
@@ -125,8 +129,8 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let world = World::new();
-            let asks = rule(bestow::Verdict::Ask, None, None);
-            let agent = bound(&world, bestow::Mode::Default, &HELD, &[asks]).await;
+            let asks = rule(bestow::decision::Verdict::Ask, None, None);
+            let agent = bound(&world, bestow::agent::Mode::Default, &HELD, &[asks]).await;
             let _there = world.you().attend().unwrap();
             for (line, rights, is_yes, for_good) in said {
                 let held = rights.into_iter().filter(|right| !["@write:/elsewhere", "@tool:other"].contains(right));
@@ -165,6 +169,6 @@ fn needing<'r>(action: Action, rights: impl Iterator<Item = &'r str>) -> Action 
 }
 
 /// Replaces the rules that bind the agent.
-async fn rebound(world: &World, rules: &[bestow::Rule]) -> bestow::Agent {
-    bound(world, bestow::Mode::Default, &HELD, rules).await
+async fn rebound(world: &World, rules: &[bestow::policy::Rule]) -> bestow::Agent {
+    bound(world, bestow::agent::Mode::Default, &HELD, rules).await
 }

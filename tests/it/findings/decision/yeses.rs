@@ -1,6 +1,6 @@
 //! Tests that a lasting approval covers only the action that its request showed (attack 17).
 
-use bestow::{Action, Answer, Effect, Mode, Scope, Verdict};
+use bestow::{Action, Answer, Effect, agent::Mode, decision::Verdict, grant::Scope};
 use serde_json::json;
 
 use super::{all_are, bound, call, decided, rule, says_yes};

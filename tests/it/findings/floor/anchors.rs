@@ -8,8 +8,11 @@ use std::{
 };
 
 use bestow::{
-    Access, Action, Agent, DiskPaths, Engine, Error, FileIdentity, InitialGrants, Kind, ManualClock, PathFailure,
-    Paths, ProvenanceStep, Reads, Real, SanitizedPath, Verdict,
+    Action, Agent, Engine, Error, InitialGrants, Kind,
+    decision::{ProvenanceStep, Verdict},
+    grant::{Access, Reads},
+    host::{DiskPaths, ManualClock, PathFailure, Paths, Real},
+    path::{FileIdentity, SanitizedPath},
 };
 
 use crate::support::{START, id, profile, settings, tag, tags, why};
@@ -166,7 +169,8 @@ struct OneDirectory(Mutex<FileIdentity>);
 
 impl Paths for OneDirectory {
     fn real(&self, path: &str) -> Result<Real, PathFailure> {
-        let path: SanitizedPath = path.parse().map_err(|why: bestow::InvalidPath| PathFailure::new(why.to_string()))?;
+        let path: SanitizedPath =
+            path.parse().map_err(|why: bestow::path::InvalidPath| PathFailure::new(why.to_string()))?;
         let identity = match path.as_str() {
             "/" => Some(FileIdentity::new(1, 1)),
             "/out" => Some(*self.0.lock().unwrap()),
@@ -203,8 +207,8 @@ fn what_was_noted_before_births_were_noted_is_compared_without() -> io::Result<(
     assert!(old.is_met_by(FileIdentity::new(1, 2).born(3, 4)));
     assert!(!FileIdentity::new(1, 2).born(3, 4).is_met_by(old));
     assert!(!old.is_met_by(FileIdentity::new(1, 3)));
-    let right: bestow::Right = serde_json::from_str(r#"{"permission":"@write:/w"}"#)?;
-    assert_eq!(right, bestow::Right::from(tag("@write:/w")));
+    let right: bestow::grant::Right = serde_json::from_str(r#"{"permission":"@write:/w"}"#)?;
+    assert_eq!(right, bestow::grant::Right::from(tag("@write:/w")));
     Ok(())
 }
 
@@ -216,7 +220,7 @@ struct Silent {
 
 impl Paths for Silent {
     fn real(&self, path: &str) -> Result<Real, PathFailure> {
-        let real = bestow::AsWritten.real(path)?;
+        let real = bestow::host::AsWritten.real(path)?;
         let is_silent = !self.says_where && real.path.as_str().starts_with("/ws/out/");
         if is_silent { Err(PathFailure::new("the disk does not answer")) } else { Ok(real) }
     }
@@ -225,7 +229,7 @@ impl Paths for Silent {
         true
     }
 
-    fn anchor(&self, path: &SanitizedPath) -> Result<Option<bestow::Anchor>, PathFailure> {
+    fn anchor(&self, path: &SanitizedPath) -> Result<Option<bestow::path::Anchor>, PathFailure> {
         let is_silent = path.as_str().starts_with("/ws/out/");
         if is_silent { Err(PathFailure::new("the disk does not answer")) } else { Ok(None) }
     }
@@ -258,8 +262,10 @@ async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
         // A word that may not be a path requires no permission. A denial of that path still applies.
         assert_eq!(ann.verdict(&Action::command("frob out/a")).unwrap(), Verdict::Ask);
         let you = engine.approver("you", "ann", "terminal");
-        let policies =
-            bestow::ToolPolicies { forbidden: vec!["/ws/out/**".parse().unwrap()], ..bestow::ToolPolicies::default() };
+        let policies = bestow::tool::ToolPolicies {
+            forbidden: vec!["/ws/out/**".parse().unwrap()],
+            ..bestow::tool::ToolPolicies::default()
+        };
         you.set_policies(&engine.run_of(ann.id()).unwrap(), None, policies).await.unwrap();
         assert_eq!(ann.verdict(&Action::command("frob out/a")).unwrap(), Verdict::Deny);
     }
@@ -267,7 +273,8 @@ async fn what_a_command_names_nobody_may_have_while_the_disk_does_not_answer() {
 
 #[tokio::test]
 async fn a_command_that_starts_nobody_knows_where_names_what_nobody_may_have() {
-    let engine = Engine::on(settings(|_| {}), Arc::new(ManualClock::at(START)), Arc::new(bestow::AsWritten)).unwrap();
+    let engine =
+        Engine::on(settings(|_| {}), Arc::new(ManualClock::at(START)), Arc::new(bestow::host::AsWritten)).unwrap();
     let holding = InitialGrants::of(tags(&["@write:/ws"]));
     let ann = engine.register(profile("ann", "you", Kind::Subagent), holding).await.unwrap();
     let told = |more: serde_json::Value| {

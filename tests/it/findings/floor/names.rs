@@ -1,9 +1,12 @@
 //! One table of sensitive names (A5): the classifier, the engine, the record and the sandbox agree about every row.
 
 use bestow::{
-    Action, Check, Engine, InitialGrants, Kind, ManualClock, Reads, Verdict,
+    Action, Engine, InitialGrants, Kind,
+    command::internal::sensitive_examples,
     command::{Profile, Tier, classify_tool},
-    sensitive_examples,
+    decision::{Check, Verdict},
+    grant::Reads,
+    host::ManualClock,
 };
 use std::sync::Arc;
 
@@ -81,7 +84,7 @@ async fn a_write_that_the_classifier_calls_dangerous_is_not_allowed_unasked_by_a
 #[tokio::test]
 async fn classifier_and_engine_agree_about_every_row_of_the_table() {
     let clock = Arc::new(ManualClock::at(START));
-    let engine = Engine::on(settings(|_| {}), clock, Arc::new(bestow::AsWritten)).unwrap();
+    let engine = Engine::on(settings(|_| {}), clock, Arc::new(bestow::host::AsWritten)).unwrap();
     let agent =
         engine.register(profile("a", "you", Kind::Subagent), InitialGrants::of(tags(&["@write:/"]))).await.unwrap();
     let rows = sensitive_examples();

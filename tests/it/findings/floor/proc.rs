@@ -1,6 +1,10 @@
 //! Tests of processes and the kernel's own files (A1): they are denied by name and by the type of the object.
 
-use bestow::{Access, Action, Agent, Check, Engine, InitialGrants, Kind, PermissionRef, Settings, Verdict};
+use bestow::{
+    Action, Agent, Engine, InitialGrants, Kind, Settings,
+    decision::{Check, Verdict},
+    grant::{Access, PermissionRef},
+};
 
 use crate::{
     fs::process,
@@ -89,12 +93,12 @@ async fn system_wide_files_of_proc_are_read_and_never_written() {
 async fn a_line_of_a_file_that_names_a_process_opens_it_to_nobody() {
     let path = format!("/proc/{}/environ", std::process::id());
     let engine = Engine::new(Settings::default()).unwrap();
-    let right = bestow::BaseRight {
+    let right = bestow::policy::BaseRight {
         right: tag(&format!("@write:{path}")).into(),
-        hold: bestow::Hold::Use,
-        place: bestow::Place { file: "agents.toml".into(), line: 1 },
+        hold: bestow::grant::Hold::Use,
+        place: bestow::grant::Place { file: "agents.toml".into(), line: 1 },
     };
-    let spec = bestow::AgentPolicy {
+    let spec = bestow::policy::AgentPolicy {
         profile: profile("a", "you", Kind::Subagent),
         rights: vec![right],
         rules: std::sync::Arc::default(),

@@ -1,8 +1,11 @@
 //! The floor of every engine (A6): an engine without a file is as safe as one with an empty file.
 
 use bestow::{
-    Access, Check, DiskPaths, Engine, Floor, InitialGrants, Kind, ManualClock, PermissionRef, Policy, Profile, Reads,
-    Refusal, Settings,
+    Engine, InitialGrants, Kind, Policy, Profile, Settings,
+    decision::{Check, Refusal},
+    grant::{Access, PermissionRef, Reads},
+    host::{DiskPaths, ManualClock},
+    policy::Floor,
 };
 use std::sync::Arc;
 
@@ -50,7 +53,7 @@ async fn what_is_on_the_floor_is_never_given_by_the_host_program_a_person_or_an_
         assert_eq!(refusal(given), Refusal::Protected(right.clone()), "{path}");
         let passed_on = all.grant(&id("b"), right.clone(), why()).await;
         assert_eq!(refusal(passed_on), Refusal::Protected(right.clone()), "{path}");
-        assert!(person.give(&id("b"), right, bestow::Scope::Always, why()).await.is_err(), "{path}");
+        assert!(person.give(&id("b"), right, bestow::grant::Scope::Always, why()).await.is_err(), "{path}");
     }
 }
 
@@ -87,11 +90,11 @@ async fn a_rehearsal_and_paths_that_are_as_written_have_the_floor_too() {
         assert_eq!(agent.check(PermissionRef::write(path)), Check::NotHeld, "{path}");
     }
     let stand = Profile::new(id("a"), "you".parse().unwrap(), Kind::Subagent, "/".parse().unwrap());
-    let spec = bestow::AgentPolicy { profile: stand, rights: Vec::new(), rules: Arc::default() };
+    let spec = bestow::policy::AgentPolicy { profile: stand, rights: Vec::new(), rules: Arc::default() };
     let policy = Policy { settings: Settings::default(), agents: [(id("a"), spec)].into(), left_out: Vec::new() };
-    let rehearsal = bestow::DryRun::of(policy).unwrap();
+    let rehearsal = bestow::policy::DryRun::of(policy).unwrap();
     let explained = rehearsal.explain(&id("a"), &bestow::Action::read("/etc/shadow")).unwrap();
-    assert_eq!(explained.decision.verdict(), bestow::Verdict::Deny, "{explained}");
+    assert_eq!(explained.decision.verdict(), bestow::decision::Verdict::Deny, "{explained}");
 }
 
 /// The finding: the state directory was an entry of the settings, and a policy applied by the host removed it.

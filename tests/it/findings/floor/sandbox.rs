@@ -3,9 +3,12 @@
 use std::{collections::BTreeMap, fs};
 
 use bestow::{
-    ExecScope, Permission, PermissionSet, SanitizedPath,
+    Permission,
+    action::ExecScope,
+    command::internal::sensitive_examples,
+    grant::PermissionSet,
+    path::SanitizedPath,
     sandbox::{Command, Profile, Sandbox},
-    sensitive_examples,
 };
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests that a denied command is denied whatever program runs it, and whatever source its text has.
 
-use bestow::{Action, Effect, Mode, Verdict};
+use bestow::{Action, Effect, agent::Mode, decision::Verdict};
 use serde_json::json;
 
 use super::{all_allowed, all_denied};

@@ -1,6 +1,6 @@
 //! Tests that a denied host is denied in every spelling of its name, and for every program.
 
-use bestow::{Action, Effect, Mode, Operation, Scope};
+use bestow::{Action, Effect, action::Operation, agent::Mode, grant::Scope};
 use serde_json::json;
 
 use super::{all_allowed, all_denied};

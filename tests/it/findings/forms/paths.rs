@@ -2,7 +2,10 @@
 
 use std::{fs, sync::Arc};
 
-use bestow::{Agent, Effect, Engine, Kind, Mode, Operation, PathGlob, Rule, Settings, Verdict};
+use bestow::{
+    Agent, Effect, Engine, Kind, Settings, action::Operation, agent::Mode, decision::Verdict, path::PathGlob,
+    policy::Rule,
+};
 use serde_json::json;
 
 use super::{all_allowed, all_denied};

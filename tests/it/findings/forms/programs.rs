@@ -1,6 +1,6 @@
 //! Tests that a denied program file is denied for every way to start it.
 
-use bestow::{Action, Effect, Mode, Operation, Scope, Verdict};
+use bestow::{Action, Effect, action::Operation, agent::Mode, decision::Verdict, grant::Scope};
 
 use super::{all_allowed, all_denied};
 use crate::{

@@ -7,8 +7,9 @@ use std::{
 };
 
 use bestow::{
-    Engine, Event, Kind, Outcome, PermissionRequest, Settings, Ticket,
+    Engine, Event, Kind, Outcome, PermissionRequest, Settings,
     control::{self, AdminCommand},
+    request::Ticket,
     stdio::Bot,
 };
 use tokio::process::Command;
@@ -108,7 +109,7 @@ async fn a_bot_that_runs_the_command_line_does_not_answer_itself() {
         let heard = answers_itself(&place, &engine, way, &[]).await;
         assert!(heard.contains("no agent answers itself"), "{way}: {heard}");
         assert_eq!(engine.pending().unwrap().len(), 1, "{way}: the question still waits");
-        assert!(!engine.check(&id("bob"), bestow::PermissionRef::Network).is_held(), "{way}");
+        assert!(!engine.check(&id("bob"), bestow::grant::PermissionRef::Network).is_held(), "{way}");
     }
 }
 
@@ -129,7 +130,7 @@ async fn no_order_at_all_is_heard_from_below_the_engine() {
     let engine = place.engine().await;
     let ticket =
         engine.agent(id("bob")).unwrap().request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
-    let by: bestow::ApproverId = "ann".parse().unwrap();
+    let by: bestow::user::ApproverId = "ann".parse().unwrap();
     let answer = |verdict| AdminCommand::Answer {
         request: ticket.code().to_string(),
         verdict,
@@ -160,7 +161,7 @@ async fn no_order_at_all_is_heard_from_below_the_engine() {
 }
 
 /// Returns all events until the engine ends.
-async fn all_told(mut events: bestow::Subscription) -> Vec<bestow::Event> {
+async fn all_told(mut events: bestow::event::Subscription) -> Vec<bestow::Event> {
     let mut all = Vec::new();
     while let Ok(recorded) = events.next().await {
         all.push(recorded.event);

@@ -1,6 +1,9 @@
 //! Tests of the effects of defaults (B11).
 
-use bestow::{Permission, PermissionSet, Reads};
+use bestow::{
+    Permission,
+    grant::{PermissionSet, Reads},
+};
 
 use crate::support::tag;
 
@@ -26,7 +29,7 @@ fn merging_defaults_brings_what_is_no_directory_too() {
 #[cfg(feature = "config")]
 #[tokio::test]
 async fn the_defaults_of_a_file_bring_the_network_and_events_to_every_agent_and_are_checked() {
-    use bestow::{Engine, PermissionRef, PolicyFile, Settings};
+    use bestow::{Engine, PolicyFile, Settings, grant::PermissionRef};
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("agents.toml");
     let file = |defaults: &str| {

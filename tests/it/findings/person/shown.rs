@@ -1,8 +1,11 @@
 //! Tests of a request whose text misleads the reader (A17).
 
 use bestow::{
-    Action, Agent, Answer, Approver, Authorization, Engine, Error, Kind, PermissionRequest, Permissions, Profile,
-    Refusal, Scope, Settings, Ticket,
+    Action, Agent, Answer, Approver, Engine, Error, Kind, PermissionRequest, Profile, Settings,
+    action::Authorization,
+    decision::Refusal,
+    grant::{Permissions, Scope},
+    request::Ticket,
 };
 use proptest::prelude::*;
 
@@ -159,7 +162,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let (Ok(name), Ok(reason)) = (name.parse(), reason.parse::<bestow::Reason>()) else { return };
+            let (Ok(name), Ok(reason)) = (name.parse(), reason.parse::<bestow::text::Reason>()) else { return };
             let mut worker = profile("worker", "you", Kind::Subagent);
             worker.name = Some(name);
             let room = Room::with(worker).await;

@@ -95,7 +95,7 @@ async fn what_a_question_is_about_goes_by_the_widest_permission() {
     tokio::spawn(bot.serve(reader, writer));
     let mut lines = BufReader::new(ours).lines();
     lines.next_line().await.unwrap();
-    let wanted = bestow::Permissions::from_tags(["@network", "@write:/work/a/b", "@write:/work"]).unwrap();
+    let wanted = bestow::grant::Permissions::from_tags(["@network", "@write:/work/a/b", "@write:/work"]).unwrap();
     worker.request(PermissionRequest::new(wanted, why())).await.unwrap();
     let shown: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
     assert_eq!((&shown["operation"], &shown["resource"]), (&json!("fs.write"), &json!("/work")), "{shown}");

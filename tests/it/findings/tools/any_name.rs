@@ -1,8 +1,14 @@
 //! A4: the name of a tool does not decide the tier of its input.
 
 use bestow::{
-    Answer, Authorization, DecisionSource, Mode, Operation, Rule, Scope, ToolPolicies, Verdict,
+    Answer,
+    action::{Authorization, Operation},
+    agent::Mode,
     command::{Tier, built_in_tools, classify_tool},
+    decision::{DecisionSource, Verdict},
+    grant::Scope,
+    policy::Rule,
+    tool::ToolPolicies,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -85,7 +91,7 @@ async fn deny_rules_and_globs_about_paths_meet_a_tool_of_any_name() {
         shape: None,
         cwd: None,
         why: None,
-        place: bestow::Place { file: "agents.toml".into(), line: 7 },
+        place: bestow::grant::Place { file: "agents.toml".into(), line: 7 },
     }]
     .into();
     world.engine.configure(file).await.unwrap();
@@ -269,7 +275,7 @@ fn guards_of_a_run_meet_a_tool_of_any_name() {
         let world = world();
         let ann = agent(&world, Mode::Bypass, &["@write:/"]).await;
         let policies = ToolPolicies { forbidden: vec!["/ws/plans/**".parse().unwrap()], ..ToolPolicies::default() };
-        let run: bestow::RunId = "night".parse().unwrap();
+        let run: bestow::agent::RunId = "night".parse().unwrap();
         futures_now(world.engine.begin_run(ann.id(), run.clone())).unwrap();
         futures_now(world.you().set_policies(&run, None, policies)).unwrap();
         for name in ["Write", "foo", "edit_file"] {

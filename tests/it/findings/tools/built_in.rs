@@ -2,8 +2,10 @@
 //! declaration.
 
 use bestow::{
-    Mode, Operation, Verdict,
+    action::Operation,
+    agent::Mode,
     command::{Tier, built_in_tools, classify_tool},
+    decision::Verdict,
 };
 use serde_json::{Value, json};
 
@@ -153,6 +155,6 @@ fn a_tool_of_an_unknown_server_is_not_taken_for_a_known_one() {
 fn every_row_of_the_table_is_valid_and_only_once_there() {
     let tools = built_in_tools();
     assert!(tools.len() > 50, "{}", tools.len());
-    let declared = bestow::Tools::new(tools.into_iter().map(|(_, tool)| tool)).unwrap();
+    let declared = bestow::tool::Tools::new(tools.into_iter().map(|(_, tool)| tool)).unwrap();
     assert!(declared.iter().all(|tool| tool.operation() != Operation::Tool));
 }

@@ -2,8 +2,11 @@
 //! never less.
 
 use bestow::{
-    Action, Agent, DecisionSource, Effect, Event, Kind, Mode, Operation, Permission, Refusal, Tool, Tools, UseOrigin,
-    Verdict,
+    Action, Agent, Effect, Event, Kind, Permission,
+    action::{Operation, UseOrigin},
+    agent::Mode,
+    decision::{DecisionSource, Refusal, Verdict},
+    tool::{Tool, Tools},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -19,7 +22,7 @@ fn tools(all: impl IntoIterator<Item = Tool>) -> Tools {
     Tools::new(all).unwrap()
 }
 
-fn field(text: &str) -> bestow::Field {
+fn field(text: &str) -> bestow::tool::Field {
     text.parse().unwrap()
 }
 
@@ -86,10 +89,10 @@ async fn a_command_line_is_put_together_from_where_it_stands_and_judged() {
 #[tokio::test]
 async fn rules_meet_what_is_declared() {
     let world = World::new();
-    let policies = bestow::ToolPolicies {
+    let policies = bestow::tool::ToolPolicies {
         deny_commands: vec!["git push **".parse().unwrap()],
         forbidden: vec!["/ws/secrets/**".parse().unwrap()],
-        ..bestow::ToolPolicies::default()
+        ..bestow::tool::ToolPolicies::default()
     };
     let ann = world.worker("ann", &["@write:/ws"]).await;
     let run = world.engine.run_of(ann.id()).unwrap();
@@ -167,7 +170,9 @@ async fn a_yes_from_before_a_declaration_does_not_carry_what_it_adds() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let deploy = || call("deploy", &json!({ "to": "stage" })).because(why());
-    let bestow::Authorization::Asked(_, ticket) = ann.authorize(deploy()).await.unwrap() else { panic!("it is asked") };
+    let bestow::action::Authorization::Asked(_, ticket) = ann.authorize(deploy()).await.unwrap() else {
+        panic!("it is asked")
+    };
     world.you().declare(tools([tool("deploy", Operation::Tool).needing(tag("@tool:deploy"))])).await.unwrap();
     world.you().answer(ticket.id(), bestow::Answer::allow()).await.unwrap();
     let decided = ann.authorize(deploy()).await.unwrap();

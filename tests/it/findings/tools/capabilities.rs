@@ -1,8 +1,11 @@
 //! `@tool:<name>`: capabilities of an orchestrator use the grant chain of all other permissions.
 
 use bestow::{
-    Action, Agent, Answer, Authorization, Check, InitialGrants, Kind, Outcome, Permission, PermissionRef,
-    ProvenanceStep, Refusal, Ruled, Scope, ToolPath,
+    Action, Agent, Answer, InitialGrants, Kind, Outcome, Permission,
+    action::Authorization,
+    decision::{Check, ProvenanceStep, Refusal, Ruled},
+    grant::{PermissionRef, Scope},
+    path::ToolPath,
 };
 use proptest::prelude::*;
 

@@ -1,6 +1,12 @@
 //! Tests of tools that the host program declares in code.
 
-use bestow::{Authorization, DecisionSource, InvalidTool, Mode, Operation, Scope, Tool, Tools, Verdict};
+use bestow::{
+    action::{Authorization, Operation},
+    agent::Mode,
+    decision::{DecisionSource, Verdict},
+    grant::Scope,
+    tool::{InvalidTool, Tool, Tools},
+};
 use serde_json::json;
 
 use super::{agent, call, verdict, world};
@@ -79,7 +85,7 @@ fn a_declaration_that_says_too_little_or_too_much_is_refused() {
     let twice = [tool("a", Operation::Tool), tool("a", Operation::Tool)];
     assert_eq!(Tools::new(twice), Err(InvalidTool::Twice(named("a"))));
     for text in ["", ".a", "a.", "a[", "a||b", "a b", "[]", "a?b"] {
-        assert!(text.parse::<bestow::Field>().is_err(), "{text:?}");
+        assert!(text.parse::<bestow::tool::Field>().is_err(), "{text:?}");
     }
 }
 

@@ -1,7 +1,12 @@
 //! Tests of tools whose names have levels, as those of MCP servers do: every form of the name means one tool.
 
 use bestow::{
-    Authorization, Effect, Operation, Scope, Tool, ToolName, ToolPolicies, Tools, Verdict, command::classify_tool,
+    Effect,
+    action::{Authorization, Operation},
+    command::classify_tool,
+    decision::Verdict,
+    grant::Scope,
+    tool::{Tool, ToolName, ToolPolicies, Tools},
 };
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Tests of tools that a file declares: `[[tools]]`.
 
-use bestow::{Operation, Policy, Verdict, command::classify_tool};
+use bestow::{Policy, action::Operation, command::classify_tool, decision::Verdict};
 use serde_json::json;
 
 use super::call;
@@ -42,7 +42,7 @@ fn a_file_declares_tools_and_they_survive_storage() {
     );
     assert_eq!(tools.get("deploy").unwrap().operation(), Operation::Tool);
     let stored = serde_json::to_string(&tools).unwrap();
-    assert_eq!(serde_json::from_str::<bestow::Tools>(&stored).unwrap(), tools);
+    assert_eq!(serde_json::from_str::<bestow::tool::Tools>(&stored).unwrap(), tools);
 }
 
 #[tokio::test]
@@ -50,8 +50,8 @@ async fn a_tool_of_the_file_goes_before_one_of_the_host_program_and_a_built_in_o
     let world = World::new();
     let write = "[[tools]]\nname = \"Write\"\noperation = \"fs.write\"\npath = \"target\"\nneeds = [\"@tool:write\"]\n";
     world.engine.configure(with(write)).await.unwrap();
-    let other = bestow::Tool::new("Write".parse().unwrap(), Operation::Read).path("file_path".parse().unwrap());
-    world.engine.declare_tools(bestow::Tools::new([other]).unwrap()).unwrap();
+    let other = bestow::tool::Tool::new("Write".parse().unwrap(), Operation::Read).path("file_path".parse().unwrap());
+    world.engine.declare_tools(bestow::tool::Tools::new([other]).unwrap()).unwrap();
     let lead = world.engine.agent(id("lead")).unwrap();
     let explained = lead.explain(&call("Write", &json!({ "target": "a", "file_path": "b" }))).unwrap();
     assert_eq!(&*explained.decision.action.resource, "/work/a");
