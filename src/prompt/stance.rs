@@ -45,7 +45,7 @@ pub fn instructions(agent: &Agent) -> Result<String, Error> {
         }
     }
     if state.reads == Reads::Anywhere {
-        text += "You may read files without a permission, but for what is protected or denied.\n";
+        text += "You may read files without a permission, except files that are protected or denied.\n";
     }
     Ok([text.as_str(), in_mode(&state), if asks_nobody(&state) { ALONE } else { ASKING }, PASSING_ON].concat())
 }
@@ -63,7 +63,7 @@ fn modes(state: &PermissionState) -> impl Iterator<Item = Mode> {
 /// Returns the sentence about a mode that restricts the agent's holdings.
 fn in_mode(state: &PermissionState) -> &'static str {
     if modes(state).any(|mode| mode == Mode::Plan) {
-        "You plan (mode `plan`): you read, and nothing that you write, send or run otherwise happens.\n"
+        "Your mode is `plan`: you may only read. The engine denies everything that you write, send or run.\n"
     } else {
         ""
     }
