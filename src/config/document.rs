@@ -120,8 +120,7 @@ fn engine(
     for gone in known.settings.iter().filter(|key| !key.contains('.') && !keys.contains(*key)) {
         found.add_general(
             Problem::new(format!(
-                "`{gone}` is missing from `[engine]`, and the previous version had it; the file \
-                may be incomplete"
+                "`{gone}` is missing from `[engine]`, and the previous version had it; the file may be incomplete"
             ))
             .help(
                 "write it again: a setting returns to its default if the file states the default, or if the engine \

@@ -45,8 +45,7 @@ impl PolicyLocation {
         // The comparison is by component.
         if self.trail.names.iter().any(|name| name.starts_with(root.as_path())) {
             let message = format!(
-                "agent `{agent}` may write {shown}, which contains this file: it could give itself any \
-                    permission"
+                "agent `{agent}` may write {shown}, which contains this file: it could give itself any permission"
             );
             return Some(
                 Problem::new(message).help("move this file to another directory, or name a smaller directory"),

@@ -46,8 +46,8 @@ fn check(text: &str) -> Result<(), Problem> {
     }
     let rest = text.strip_prefix("./").or(text.strip_prefix("~/")).or(text.strip_prefix('/')).unwrap_or(text);
     if !text.is_empty() && rest.split('/').any(|part| part.is_empty() || part == ".") {
-        let help = "real paths have no empty names and no `.`; `**` matches everything below the directory of this \
-            file";
+        let help =
+            "real paths have no empty names and no `.`; `**` matches everything below the directory of this file";
         return Err(Problem::new(format!("no path matches {}", quoted(text))).help(help));
     }
     Ok(())

@@ -81,10 +81,7 @@ fn name(table: &mut Table<'_>, offset: usize, found: &mut Diagnostics<'_>) -> Op
     if !table.has("name") {
         found.add(
             offset,
-            Problem::new(
-                "`name` is missing in `[[tools]]`: write the name that the host program uses \
-            for the tool",
-            ),
+            Problem::new("`name` is missing in `[[tools]]`: write the name that the host program uses for the tool"),
         );
     }
     let At { offset, value } = table.text("name", found)?;

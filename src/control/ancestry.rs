@@ -38,11 +38,7 @@ impl Process {
         let number = |at: usize| -> io::Result<u64> {
             let number = fields.get(at).and_then(|field| field.parse().ok());
             number.ok_or_else(|| {
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "`/proc` describes a process in an \
-                unknown form",
-                )
+                io::Error::new(io::ErrorKind::InvalidData, "`/proc` describes a process in an unknown form")
             })
         };
         let parent = u32::try_from(number(1)?).map_err(io::Error::other)?;

@@ -98,8 +98,7 @@ fn known(outcome: Result<Vec<Event>, Error>, stored: Result<(), StoreError>) -> 
 fn gone() -> StoreError {
     StoreError::new(
         StoreFault::Broken,
-        "the engine ended before it confirmed this change, so the change may or may \
-        not be stored",
+        "the engine ended before it confirmed this change, so the change may or may not be stored",
     )
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, OwnerId,
+    Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, Operation, OwnerId,
     Permission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, Right, RunId, SandboxFacts,
     SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools, Verdict,
 };
@@ -371,9 +371,9 @@ impl Command {
             Command::Answer { request, by: person, .. } => {
                 by(person.actor(), "answer request", About::Request(*request))
             }
-            Command::Authorize { agent: by, action, .. } => agent(by, action.operation().as_str(), About::Nothing),
+            Command::Authorize { agent: by, action, .. } => agent(by, verb(action.operation()), About::Nothing),
             Command::Act { agent: by, action, .. } | Command::ActConfined { agent: by, action, .. } => {
-                agent(by, action.operation().as_str(), About::Nothing)
+                agent(by, verb(action.operation()), About::Nothing)
             }
             Command::Enable { by: person, agent, .. } => by(person.actor(), "enable an action of", to(agent)),
             Command::RevokeRuling { ruling, by: actor, .. } => {
@@ -426,6 +426,19 @@ impl Command {
             Command::Tick => operator("end what expired", About::Nothing),
             Command::Shutdown => operator("end", About::Nothing),
         }
+    }
+}
+
+/// Returns the verb for an attempted action.
+fn verb(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "read a file",
+        Operation::Write => "write a file",
+        Operation::Exec => "run a program",
+        Operation::Command => "run a command",
+        Operation::Network => "use the network",
+        Operation::Events => "use the events socket",
+        Operation::Tool => "call a tool",
     }
 }
 

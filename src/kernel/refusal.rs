@@ -157,8 +157,8 @@ pub enum Refusal {
     /// The agent that this handle was made for is retired. Another agent may have its id.
     #[error("agent `{0}` of this handle was removed: get a handle of the current agent with this id")]
     Gone(AgentId),
-    /// The agent holds the permission for one use only. Such a permission cannot be passed on, and no command can run with
-    /// it.
+    /// The agent holds the permission for one use only. Such a permission cannot be passed on, and no command can run
+    /// with it.
     #[error(
         "agent `{agent}` holds `{}` for one use only and cannot pass it on: request it with a longer scope than \
          `once`",

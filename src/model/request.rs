@@ -164,7 +164,7 @@ impl fmt::Display for Request {
             list_permissions(f, self.settled.iter().map(|(permission, _)| permission))?;
         }
         if let Some(action) = &self.action {
-            write!(f, ": {action}")?;
+            write!(f, "to {action}")?;
         }
         let before = if self.action.is_some() { ", and for " } else { "for " };
         for (place, permission) in self.widest_first().into_iter().enumerate() {
@@ -333,10 +333,7 @@ impl fmt::Display for Decider {
             Decider::AlreadyHeld => f.write_str("the agent already held it"),
             Decider::Asker => f.write_str("the agent withdrew it"),
             Decider::EngineGone => f.write_str("the engine ended"),
-            Decider::NextEngine => f.write_str(
-                "the engine ended; the request is stored and waits for the next \
-                engine",
-            ),
+            Decider::NextEngine => f.write_str("the engine ended; the request is stored and waits for the next engine"),
             Decider::FreshRefusal => f.write_str("an equal request was recently denied"),
             Decider::NobodyThere => f.write_str("no person can answer"),
             Decider::Mode { mode, of } => write!(f, "mode {mode} of {of} forbids questions"),
@@ -385,12 +382,14 @@ pub struct Resolution {
 
 impl fmt::Display for Resolution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ", self.outcome)?;
+        write!(f, "{}", self.outcome)?;
         if let Some(action) = self.updated_input.as_ref().or(self.action.as_ref()) {
             write!(f, ": {action}")?;
             if !self.granted.is_empty() || !self.refused.is_empty() {
                 f.write_str(", with ")?;
             }
+        } else {
+            f.write_str(" ")?;
         }
         match self.outcome {
             Outcome::Granted => list_permissions(f, &self.granted)?,

@@ -155,12 +155,8 @@ fn approval(request: &Request, by: &ApproverId) -> Result<PermanentDecision, Exi
 /// Reads a part of an answer of the engine.
 fn read<T: DeserializeOwned>(line: &Line, place: &str) -> Result<T, Exit> {
     let there = line.json.pointer(place).cloned().unwrap_or_default();
-    serde_json::from_value(there).map_err(|why| {
-        Exit::failed(format_args!(
-            "the answer has an unknown form, perhaps \
-        of another version: {why}"
-        ))
-    })
+    serde_json::from_value(there)
+        .map_err(|why| Exit::failed(format_args!("the answer has an unknown form, perhaps of another version: {why}")))
 }
 
 fn text<'l>(line: &'l Line, place: &str) -> Option<&'l str> {

@@ -59,10 +59,9 @@ fn answer(reply: Reply) -> Result<Vec<Line>, Exit> {
         Reply::Done(lines) => Ok(lines),
         Reply::Refused(why) => Err(Exit::Denied(why)),
         Reply::Failed(why) => Err(Exit::Failed(why)),
-        other => Err(Exit::failed(format_args!(
-            "the answer has an unknown form, perhaps of another version: \
-            {other:?}"
-        ))),
+        other => {
+            Err(Exit::failed(format_args!("the answer has an unknown form, perhaps of another version: {other:?}")))
+        }
     }
 }
 

@@ -79,10 +79,7 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<Exit, Exit> {
         if !missing.is_empty() {
             let lacks = missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             let told = |becomes: &str| {
-                gate(&format!(
-                    "the gate needs permissions that its agent does not hold, so \
-                {becomes}: {lacks}"
-                ))
+                gate(&format!("the gate needs permissions that its agent does not hold, so {becomes}: {lacks}"))
             };
             match settings.tasks.on_missing {
                 OnMissing::Run => eprintln!("bestow: {}", told("the task runs unchecked")),

@@ -49,8 +49,7 @@ impl PermanentDecision {
         }
         if request.is_once_only() {
             let why = format!(
-                "the question [{}] did not show the complete action, so a permanent approval is not \
-                possible",
+                "the question [{}] did not show the complete action, so a permanent approval is not possible",
                 request.code()
             );
             return Err(PersistError::not_sayable(why));
@@ -81,10 +80,7 @@ impl PermanentDecision {
     pub fn of_ruling(ruling: &SavedDecision) -> Result<PermanentDecision, PersistError> {
         let name = ruling.id;
         if ruling.verdict != Verdict::Allow || ruling.scope != Scope::Always {
-            let why = format!(
-                "{name} is not a permanent approval: only permanent approvals are written into the \
-                file"
-            );
+            let why = format!("{name} is not a permanent approval: only permanent approvals are written into the file");
             return Err(PersistError::not_sayable(why));
         }
         refuse_hooked(&ruling.hooks)?;
@@ -93,14 +89,12 @@ impl PermanentDecision {
             Subject::Access(access) => About::Access(*access),
             Subject::Input(_) => {
                 return Err(PersistError::not_sayable(format_args!(
-                    "{name} is for one use: only \
-                permanent approvals are written into the file"
+                    "{name} is for one use: only permanent approvals are written into the file"
                 )));
             }
             Subject::Doing(_) => {
                 return Err(PersistError::not_sayable(format_args!(
-                    "{name} is a denial: only \
-                permanent approvals are written into the file"
+                    "{name} is a denial: only permanent approvals are written into the file"
                 )));
             }
         };

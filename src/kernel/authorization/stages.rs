@@ -116,7 +116,8 @@ pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
             uses.push(place);
         }
     }
-    let finding = || StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, "protected: no grant covers this path");
+    let finding =
+        || StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, "the path is protected: no grant covers it");
     (!protected.is_empty()).then(|| finding().because_of(protected).about(uses))
 }
 
@@ -204,8 +205,8 @@ pub(super) fn missing(case: &EvaluationInput<'_>, mode: Mode, held: &Held) -> Op
         return None;
     }
     if held.missing.len() > MOST_ASKED {
-        let reason = "the action lacks more permissions than one request may contain: request a parent directory, or split \
-             the action into steps";
+        let reason = "the action lacks more permissions than one request may contain: request a parent directory, \
+            or split the action into steps";
         return Some(StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, reason).about(held.lacking.clone()));
     }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
@@ -226,8 +227,7 @@ pub(super) fn ask_rule(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> O
     let by = if all_policies(&heard.asks) {
         "a policy requires a person to decide"
     } else {
-        "a rule requires a person to \
-        decide"
+        "a rule requires a person to decide"
     };
     let by = (source != AgentOrigin::Hook).then(|| by.to_owned());
     let reason = by.into_iter().chain(hooks_say(case, Verdict::Ask)).collect::<Vec<_>>().join("; ");
@@ -256,12 +256,7 @@ pub(super) fn tier(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRul
     let reason = case.action.tier_reason.as_ref().to_owned();
     if tier == Tier::Safe || is_written_by_name(case) {
         return Some(if mode == Mode::Untrusted && !only_reads(case) {
-            StageResult::new(
-                Ruled::Ask,
-                AgentOrigin::Mode,
-                "mode untrusted allows only known reads without a \
-                question",
-            )
+            StageResult::new(Ruled::Ask, AgentOrigin::Mode, "mode untrusted allows only known reads without a question")
         } else {
             StageResult::new(Ruled::Allow, AgentOrigin::Classifier, reason)
         });
@@ -299,20 +294,13 @@ fn left_over(case: &EvaluationInput<'_>) -> String {
 /// allow only reads without approval, and those that turn a prompt into a denial.
 fn confined(case: &EvaluationInput<'_>, mode: Mode) -> Option<StageResult> {
     let runs = matches!(case.action.operation(), Operation::Command | Operation::Exec);
-    let by_mode = || {
-        StageResult::new(
-            Ruled::Sandboxed,
-            AgentOrigin::Mode,
-            "mode on_failure first runs the command in a \
-            sandbox",
-        )
-    };
+    let by_mode =
+        || StageResult::new(Ruled::Sandboxed, AgentOrigin::Mode, "mode on_failure first runs the command in a sandbox");
     let by_host = || {
         StageResult::new(
             Ruled::Sandboxed,
             AgentOrigin::HostPolicy,
-            "the command runs in a sandbox \
-        that allows only what it names",
+            "the command runs in a sandbox that allows only what it names",
         )
     };
     match mode {

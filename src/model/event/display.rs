@@ -73,7 +73,7 @@ impl fmt::Display for Event {
             Event::PeerRefused { peer, order, claims, why } => {
                 write!(f, "{} tried to order `{order}`", Escaped(peer))?;
                 claims.as_ref().map_or(Ok(()), |claims| write!(f, " as {claims}"))?;
-                write!(f, ": {}", Escaped(why))
+                write!(f, " and was refused: {}", Escaped(why))
             }
             Event::FactsMerged { family, since, counts, last } => {
                 let all: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
