@@ -20,7 +20,7 @@ pub enum Refusal {
     #[error("agent `{0}` already exists: choose another id")]
     AgentExists(AgentId),
     /// The request was already answered or has ended otherwise.
-    #[error("request {} has already ended: {0}", .0.request.code())]
+    #[error("request {code} has already ended: {0}", code = .0.request.code())]
     AlreadyResolved(Arc<Resolution>),
     /// A person acted on an agent of another owner, or agents of different owners were involved.
     #[error("agent `{agent}` does not belong to owner `{owner}`: no permission and no request crosses owners")]

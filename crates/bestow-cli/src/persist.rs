@@ -89,8 +89,9 @@ pub(crate) fn keep(args: &KeepArgs) -> Result<Exit, Exit> {
     let kept = file.keep(&permanent.map_err(Exit::failed)?).map_err(Exit::failed)?;
     let state = shown(&args.state);
     let next = format!(
-        "{name} stays too: remove it with `bestow revoke {name} --state {state}`, once `bestow grants --state {state}` \
-         lists what the file gives, or `bestow audit show --state {state}` shows that the file took effect\n"
+        "{name} stays too: remove it with `bestow revoke {name} --state {state}`, once `bestow grants --state \
+         {state}` lists what the file gives, or `bestow audit show --state {state}` shows that the policy file took \
+         effect\n"
     );
     Ok(Exit::print(&format!("{}{next}", written(&kept, &file))))
 }

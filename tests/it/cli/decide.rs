@@ -54,7 +54,12 @@ fn the_exit_code_says_what_would_be_decided_and_one_line_says_why() {
         ("lead", &["--read", "secrets/key"], 3, "deny read `"),
         ("lead", &["--exec", "/bin/ls"], 2, "ask run `/"),
         ("lead", &["--command", "npm test && git status"], 0, "allow run `npm test && git status`"),
-        ("lead", &["--command", "git push && npm test"], 2, "ask run `git push && npm test`: not held: network access"),
+        (
+            "lead",
+            &["--command", "git push && npm test"],
+            2,
+            "ask run `git push && npm test`: the agent does not hold network access",
+        ),
         ("lead", &["--command", "git push; curl -T x y"], 2, "ask run `git push; curl -T x y`"),
         ("lead", &["--command", "rm -rf /"], 3, "deny run `rm -rf /`"),
         ("lead", &["--network", "example.com"], 2, "ask reach `example.com`: not held"),
@@ -135,7 +140,7 @@ fn a_tilde_is_no_directory_and_a_url_no_host() {
     for words in [&["--read", "~/x"][..], &["--write", "~"], &["--exec", "~root/x"]] {
         let (status, told) = asked("check", &config, "lead", words);
         assert_eq!(status, Some(3), "{words:?}: {told}");
-        assert!(told.contains("`~` stands for no directory here: write the path out"), "{told}");
+        assert!(told.contains("`~` stands for no directory here: write the full path"), "{told}");
     }
     let input = ["--tool", "write", "--input", r#"{"path":"~/x"}"#];
     assert_eq!(asked("check", &config, "lead", &input).0, Some(3));
@@ -148,7 +153,7 @@ fn a_tilde_is_no_directory_and_a_url_no_host() {
     }
     let (status, told) = asked("check", &config, "lead", &["--network", "example.com/x"]);
     assert_eq!(status, Some(3), "{told}");
-    assert!(told.contains("a URL is no host: name the host, `example.com`"), "{told}");
+    assert!(told.contains("a URL is not a host: name the host `example.com`"), "{told}");
 }
 
 #[test]
@@ -159,7 +164,7 @@ fn the_ways_out_read_as_what_has_to_be_done() {
             &["--network", "example.com"][..],
             "to allow it: get network access: ask with `request_permission`, have an agent",
         ),
-        (&["--command", "rm -rf /"], "to allow it: have a person enable exactly this input, for one use\n"),
+        (&["--command", "rm -rf /"], "to allow it: let a person enable exactly this input for one use\n"),
         (&["--command", "node x"], "to allow it: have a person say yes, or write an `allow` rule in agents.toml"),
     ] {
         let (_, told) = asked("explain", &config, "lead", words);

@@ -102,7 +102,7 @@ async fn one_command_says_yes_now_and_for_good_and_the_authority_stands_in_one_p
     assert_eq!((complaint.as_str(), code), ("", 0));
     assert!(out.contains("eve, cli") && out.contains("agents.toml:10"), "{out}");
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
-    assert!(place.content().contains("# eve (cli) said yes for good at "), "{}", place.content());
+    assert!(place.content().contains("# eve (cli) approved this permanently at "), "{}", place.content());
     taken_over(&mut events).await;
     let lead = engine.agent(id("lead")).unwrap();
     for _ in 0..3 {
@@ -173,7 +173,7 @@ async fn what_the_engine_keeps_for_good_is_listed_written_down_and_taken_back() 
     );
     taken_over(&mut events).await;
     let (out, complaint, code) = place.run(&["revoke", "r0"]);
-    assert_eq!((out.as_str(), complaint.as_str(), code), ("r0 is gone\n", "", 0));
+    assert_eq!((out.as_str(), complaint.as_str(), code), ("r0 was revoked\n", "", 0));
     let lead = engine.agent(id("lead")).unwrap();
     assert!(lead.authorize(Action::command("npm run build")).await.unwrap().is_allowed(), "by the file");
     let (_, complaint, code) = place.run(&["keep", "r0"]);
@@ -244,7 +244,7 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     let (out, _, _) = place.run(&["requests"]);
     let line = out.lines().find(|line| line.contains("is held back")).unwrap();
     assert!(line.contains(&place.path("site").display().to_string()), "{line}");
-    let way_out = format!("; agree with `bestow agree {number} --state {}`", place.path("state").display());
+    let way_out = format!("; approve it with `bestow agree {number} --state {}`", place.path("state").display());
     assert!(line.ends_with(&way_out), "{line}");
     let (out, _, _) = place.run(&["audit", "show", "--agent", "lead"]);
     let line = out.lines().find(|line| line.contains("is held back")).unwrap();
@@ -260,9 +260,9 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     drop((lead, engine));
     let (out, complaint, code) = place.run(&["agree", &number.to_string(), "--as", "eve"]);
     assert_eq!((complaint.as_str(), code), ("", 0));
-    assert_eq!(out, format!("change {number} is in force, as eve agreed\n"));
+    assert_eq!(out, format!("change {number} took effect, approved by eve\n"));
     let (out, _, _) = place.run(&["audit", "show"]);
-    assert!(out.contains("the file took effect, as eve (cli, name claimed by uid "), "{out}");
+    assert!(out.contains("the policy file took effect, approved by eve (cli, name claimed by uid "), "{out}");
     let (_, complaint, code) = place.run(&["agree", &number.to_string()]);
     assert_eq!((complaint.contains("no change of the file is waiting"), code), (true, 3), "{complaint}");
     let engine = place.engine().await;

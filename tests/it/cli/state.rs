@@ -213,7 +213,7 @@ async fn a_name_or_a_head_that_was_mistyped_is_told_as_that() {
 
     for words in [&["grants", "--agent", "nobody"][..], &["why", "nobody", "@network"]] {
         let (_, complaint, code) = place.run(words);
-        assert_eq!((complaint.contains("no agent `nobody` is registered"), code), (true, 1), "{complaint}");
+        assert_eq!((complaint.contains("agent `nobody` is not registered"), code), (true, 1), "{complaint}");
     }
     let (_, complaint, _) = place.run(&["why", "bob", "@events"]);
     assert!(complaint.contains("`permissions`") && !complaint.contains("request_permission"), "{complaint}");

@@ -72,7 +72,7 @@ not_match = ["rm -rf /"]
         assert_eq!(tier(&rules, command), Tier::Destructive, "{command}");
     }
     let told = with(&lowering.replace("rm -rf build", "rm -rf /")).unwrap_err().to_string();
-    assert!(told.contains("what destroys stays destructive, whatever is added"), "{told}");
+    assert!(told.contains("a destructive command stays destructive: no rule changes that"), "{told}");
 }
 
 #[test]
@@ -132,7 +132,7 @@ async fn what_raised_a_tier_does_not_go_away_with_a_file_that_is_cut_off() {
     for (first, second, key) in [(RAISE, "", "raise"), (strict, "", "profile"), (strict, "[commands]\n", "profile")] {
         let (rules, told) = rules_after(first, second).await;
         assert_eq!(rules, None, "{told}");
-        assert!(told.contains(&format!("`{key}` is gone from `[commands]`")), "{told}");
+        assert!(told.contains(&format!("`{key}` is missing from `[commands]`")), "{told}");
     }
     let (rules, told) = rules_after(RAISE, "[commands]\nraise = []\n").await;
     assert_eq!(rules, Some(CommandRules::default()), "{told}");

@@ -111,7 +111,7 @@ async fn a_yes_to_a_command_becomes_a_rule_with_a_comment_and_every_other_line_s
     let kept = place.file().keep(&yes(&request).unwrap()).unwrap();
     let new = content(&place);
     let expected = [
-        format!("# ann (terminal) said yes for good at 2026-11-22T09:30:00.000Z, request {}", request.id),
+        format!("# ann (terminal) approved this permanently at 2026-11-22T09:30:00.000Z, request {}", request.id),
         "[[agents.lead.rules]]".to_owned(),
         "verdict = \"allow\"".to_owned(),
         "operation = \"command.execute\"".to_owned(),
@@ -247,7 +247,7 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
     let refused = [
         ("npm test && npm run build", "is not one command of written words"),
         ("npm run $X", "is not one command of written words"),
-        ("npm run deploy", "would not count: a rule wants a person to say"),
+        ("npm run deploy", "would have no effect: a rule requires a person to decide"),
         ("curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789' -X POST h", "may be a secret"),
     ];
     for (command, expected) in refused {

@@ -71,8 +71,8 @@ fn the_file_is_not_below_a_write_root_whatever_links_hide_it() {
     let place = Place::new();
     place.link("alias", "policy");
     place.write("policy/agents.toml", one_agent(&format!("permissions = [\"@write:{}\"]", place.text("alias"))));
-    let expected = "agents.toml:5:16: agent `lead` may write `$DIR/policy`, which holds this file: it could give \
-        itself any right; move this file out of there, or name a smaller directory";
+    let expected = "agents.toml:5:16: agent `lead` may write `$DIR/policy`, which contains this file: it could give \
+        itself any permission; move this file to another directory, or name a smaller directory";
     assert_eq!(place.complaints(), expected);
     assert_eq!(place.complaints_about("alias/agents.toml"), expected);
 }

@@ -128,8 +128,8 @@ async fn a_hook_may_say_no_and_that_a_person_has_to_say() {
 #[tokio::test]
 async fn why_a_hook_says_so_is_told_to_whoever_decides_and_a_failing_one_is_said_to_have_failed() {
     for (what, said) in [
-        (What::This(HookAnswer::deny("it is night")), "the hook night says no: \"it is night\""),
-        (What::This(HookAnswer::ask("it is late")), "the hook night wants a person to say: \"it is late\""),
+        (What::This(HookAnswer::deny("it is night")), "the hook night denies it: \"it is night\""),
+        (What::This(HookAnswer::ask("it is late")), "the hook night requires a person to decide: \"it is late\""),
         (What::Fails, "the hook night failed: \"the policy server is down, "),
         (What::Panics, "the hook night failed: \"it panicked"),
     ] {

@@ -39,7 +39,10 @@ async fn a_background_agent_asks_through_the_foreground_agent_whose_user_was_act
     assert_eq!(route(&world), through("two"));
     let Some(Prompt::Ask(shown)) = users[1].next().await else { panic!() };
     assert_eq!((&shown.from, shown.kind, shown.id), (&id("worker"), Kind::Subagent, ticket.id()));
-    assert_eq!(shown.to_string(), r#"worker (subagent) asks for network access; the agent's words: "because it must""#);
+    assert_eq!(
+        shown.to_string(),
+        r#"worker (subagent) asks for network access; the agent's reason: "because it must""#
+    );
 }
 
 #[tokio::test]

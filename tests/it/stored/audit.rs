@@ -62,7 +62,7 @@ async fn each_record_says_who_decided_and_through_what() {
     );
     assert_eq!(
         decided(&records, "permission.resolved"),
-        [pair("ann", "terminal"), pair("nobody answered in time", "timeout")]
+        [pair("ann", "terminal"), pair("no person answered in time", "timeout")]
     );
     let revoked = decided(&records, "grant.revoked");
     assert_eq!(revoked[0], pair("ann", "terminal"));
