@@ -294,7 +294,7 @@ pub enum Ended {
 /// The author of an act: revoking a grant, or an attempt that the engine refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "whoever may act must be decided on")]
+#[allow(clippy::exhaustive_enums, reason = "every kind of actor needs a decision")]
 pub enum Actor {
     /// An agent.
     Agent(AgentId),

@@ -253,7 +253,7 @@ async fn the_instructions_say_who_where_and_what() {
     world.engine.set_mode(worker.id(), bestow::Mode::Never).await.unwrap();
     let told = prompt::instructions(&worker).unwrap();
     assert!(
-        told.contains("Nobody is asked for you now") && !told.contains("call `request_permission` at once"),
+        told.contains("No person can answer you now") && !told.contains("call `request_permission` at once"),
         "{told}"
     );
     world.engine.set_mode(worker.id(), bestow::Mode::Plan).await.unwrap();

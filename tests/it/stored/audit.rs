@@ -67,7 +67,7 @@ async fn each_record_says_who_decided_and_through_what() {
     let revoked = decided(&records, "grant.revoked");
     assert_eq!(revoked[0], pair("ann", "terminal"));
     assert_eq!(revoked[1].1, "grant");
-    assert_eq!(decided(&records, "permission.refused"), [pair("refused to bob", "rule")]);
+    assert_eq!(decided(&records, "permission.refused"), [pair("refused for bob", "rule")]);
 }
 
 #[tokio::test]

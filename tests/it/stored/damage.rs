@@ -105,7 +105,7 @@ async fn lines_that_are_missing_moved_or_repeated_are_named() {
     let mut repeated = lines.clone();
     repeated.insert(3, lines[2]);
     let told = with(&repeated);
-    assert!(told.contains("line 4, event 4: event 3 stands there: it was moved or repeated"), "{told}");
+    assert!(told.contains("line 4, event 4: event 3 is at this position: it was moved or repeated"), "{told}");
 }
 
 /// The attack: a user who can write the file changes a grant, and corrects the hash of that line.
