@@ -149,8 +149,8 @@ fn problem(why: &InvalidAddition) -> Problem {
         InvalidAddition::Example { matches: true, tier: Tier::Destructive, .. } => {
             problem.help("a destructive command stays destructive: no rule changes that")
         }
-        InvalidAddition::Example { matches: true, .. } => problem.help("the rule does not match this example"),
-        InvalidAddition::Example { matches: false, .. } => problem.help("the rule matches more than intended"),
+        InvalidAddition::Example { matches: true, .. } => problem.help("the rule does not have the intended effect"),
+        InvalidAddition::Example { matches: false, .. } => problem.help("the rule has more effect than intended"),
         InvalidAddition::ProvesNothing { .. } => {
             problem.help("write a command that only this rule decides, or remove the rule")
         }

@@ -40,7 +40,8 @@ impl PolicyLocation {
         if root.as_path() == self.trail.real {
             let message =
                 format!("agent `{agent}` cannot get write access to this file: it could give itself any permission");
-            return Some(Problem::new(message).help("remove this permission: no agent may write the policy file"));
+            let help = "remove this permission, because no agent may write the policy file";
+            return Some(Problem::new(message).help(help));
         }
         // The comparison is by component.
         if self.trail.names.iter().any(|name| name.starts_with(root.as_path())) {

@@ -105,7 +105,7 @@ fn running_one_task_tells_nothing_about_the_others() {
     let (code, _, err) = place.tasks(&["run", "cron/wrong"]);
     assert!(code == 1 && err.starts_with("bestow: cron/wrong/TASK.md:2: `schedule`"), "{err}");
     let (_, _, err) = place.tasks(&["run", "cron/other"]);
-    assert!(err.contains("cron/other lists permissions, which give nothing"), "{err}");
+    assert!(err.contains("cron/other lists permissions, which have no effect"), "{err}");
 }
 
 #[test]
@@ -154,8 +154,8 @@ fn check_tells_what_a_gate_lacks_and_what_becomes_of_it() {
     place.gate("true", "  permissions: [\"@network\", \"@write:files\"]\n");
     let (code, _, err) = place.tasks(&["check"]);
     assert_eq!(code, 0, "nothing is wrong with the file");
-    let expected = "bestow: cron/a/TASK.md:5: the gate needs permissions that its agent does not hold, so the task runs \
-         unchecked: @network\n";
+    let expected = "bestow: cron/a/TASK.md:5: the gate needs permissions that its agent does not hold, so the task \
+        runs unchecked: @network\n";
     assert_eq!(err, expected);
 }
 
@@ -210,7 +210,12 @@ fn a_task_that_never_runs_for_what_its_gate_lacks_is_wrong() {
     place.gate("true", "  permissions: [\"@network\"]\n");
     let (code, out, err) = place.tasks(&["check"]);
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(err.contains("cron/a/TASK.md:5: the gate needs what its agent lacks, so the task does not run"), "{err}");
+    assert!(
+        err.contains(
+            "cron/a/TASK.md:5: the gate needs permissions that its agent does not hold, so the task does not run"
+        ),
+        "{err}"
+    );
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn a_misspelt_option_is_named_with_the_one_that_may_be_meant_and_with_the_help_p
         (&["check", "--agent=a", "--comand=ls"], "`bestow check` has no option `--comand`", "check"),
         (&["audit", "verify", "--expct", "x"], "has no option `--expct`: did you mean `--expect`?", "audit verify"),
         (&["deny", "abcdef", "--state", "x", "--write"], "`bestow deny` has no option `--write`", "deny"),
-        (&["mode", "a", "paln", "--state", "x"], "there is no `paln`: did you mean `plan`?", "mode"),
+        (&["mode", "a", "paln", "--state", "x"], "`paln` does not exist: did you mean `plan`?", "mode"),
         (&["grants"], "`--state` is missing: The state directory with which the engine was opened", "grants"),
         (
             &["check", "--agent", "a"],

@@ -123,7 +123,10 @@ async fn a_bad_addition_keeps_the_last_good_file() {
     let bad = SAFE.replace("match = [\"mytool list -a x\"", "match = [\"mytool purge\"");
     let (rules, told) = rules_after(SAFE, &format!("{bad}{RAISE}")).await;
     assert_eq!(rules, None, "{told}");
-    assert!(told.contains("the last good one stays") && told.contains("`mytool purge` stands in `match`"), "{told}");
+    assert!(
+        told.contains("the last valid version stays") && told.contains("`mytool purge` stands in `match`"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -162,7 +165,7 @@ async fn what_lets_more_run_waits_for_a_person_who_reads_what_it_is() {
         place.write("policy/new", format!("{asking}{}{second}", one_agent("")));
         fs::rename(place.path("policy/new"), place.path("policy/agents.toml")).unwrap();
         let mut all = String::new();
-        while !all.contains("is held back until a person agrees") {
+        while !all.contains("waits for the approval of a person") {
             all += &told(&mut events).await;
         }
         assert!(all.contains(sentence), "{sentence} / {all}");

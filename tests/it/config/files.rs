@@ -156,11 +156,11 @@ fn what_somebody_else_owns_is_refused() {
         place.complaints_about("open/agents.toml")
     };
     let file = owned("policy/agents.toml");
-    assert!(file.contains("user 4242 owns it") && file.contains("`chown 0 $DIR/open/agents.toml`"), "{file}");
+    assert!(file.contains("its owner is user 4242") && file.contains("`chown 0 $DIR/open/agents.toml`"), "{file}");
     let directory = owned("policy");
-    assert!(directory.contains("user 4242 may replace it, who owns the directory `$DIR/policy`"), "{directory}");
+    assert!(directory.contains("user 4242 owns the directory `$DIR/policy` and may replace it"), "{directory}");
     let link = owned("open/agents.toml");
-    assert!(link.contains("user 4242 may replace it, who owns `$DIR/open/agents.toml`"), "{link}");
+    assert!(link.contains("user 4242 owns `$DIR/open/agents.toml` and may replace it"), "{link}");
     assert_eq!(owned("home"), "nothing");
 }
 

@@ -85,7 +85,7 @@ fn no_link_to_the_file_is_below_a_write_root() {
     place.link("workspace/agents.toml", "../policy/agents.toml");
     assert_eq!(place.complaints(), "nothing");
     let complaints = place.complaints_about("workspace/agents.toml");
-    assert!(complaints.contains("agent `lead` may write `$DIR/workspace`, which holds this file"), "{complaints}");
+    assert!(complaints.contains("agent `lead` may write `$DIR/workspace`, which contains this file"), "{complaints}");
 }
 
 #[test]
@@ -111,5 +111,5 @@ fn a_directory_swapped_for_a_link_does_not_move_a_right_at_the_next_reload() {
     fs::rename(place.path("workspace/site"), place.path("workspace/old")).unwrap();
     place.link("workspace/site", "/etc");
     let complaints = place.complaints();
-    assert!(complaints.contains("which agent `lead` may replace"), "{complaints}");
+    assert!(complaints.contains("agent `lead` may replace this link"), "{complaints}");
 }

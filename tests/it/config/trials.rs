@@ -32,7 +32,7 @@ fn every_kind_of_action_can_be_tried() {
         "exec = \"$DIR/work/a\"\nexpect = \"ask\"",
         "command = \"git status\"\nexpect = \"allow\"",
         "command = \"git status\"\nneeds = [\"@network\"]\nexpect = \"ask\"\nbecause = \"held\"",
-        "network = \"example.com\"\nexpect = \"ask\"\nbecause = \"not held\"",
+        "network = \"example.com\"\nexpect = \"ask\"\nbecause = \"does not hold\"",
         "tool = \"write\"\ninput = { path = \"secrets/x\", content = [1, 2.5, true] }\n\
          expect = \"deny\"\nbecause = \"denied\"",
         "tool = \"deploy\"\nexpect = \"ask\"",

@@ -448,7 +448,7 @@ async fn a_no_said_before_a_change_stays_and_nobody_changes_twice() {
     hook(&world, "restless", What::By(on_and_on));
     let decision = decided(&ann, Action::write("/ws/a")).await;
     assert_eq!((decision.decision, &*decision.action.resource), (Ruled::Ask, "/ws/b"));
-    assert!(decision.decision_reason.contains("has changed the input already"), "{}", decision.decision_reason);
+    assert!(decision.decision_reason.contains("has already changed the input"), "{}", decision.decision_reason);
 }
 
 /// After a person approves the modified input, only that input may run, once.

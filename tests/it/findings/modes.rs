@@ -36,7 +36,7 @@ async fn b3_what_may_happen_only_confined_is_no_yes_to_anybody() {
     assert_eq!(serde_json::to_value(&**decision).unwrap()["decision"], "sandboxed");
     let explained = bold.explain(&build()).unwrap();
     assert_eq!(explained.decision.verdict(), Effect::Confined);
-    assert!(explained.ways_out.iter().any(|way| way.contains("run it confined")), "{explained}");
+    assert!(explained.ways_out.iter().any(|way| way.contains("run it in a sandbox")), "{explained}");
 }
 
 /// B3: a host that confines the action itself gets its approval when it states the sandbox, and the fact is recorded.
@@ -401,7 +401,7 @@ mod command_line {
         assert_eq!((code, &json["mode"], &json["agent"]), (Some(0), &"plan".into(), &"bot".into()));
         let (code, _, complaint) = run_by(&engine, &["mode", "bot", "yolo", "--state", &at]);
         assert_eq!(
-            (code, complaint.contains("there is no `yolo`: there is `default`")),
+            (code, complaint.contains("`yolo` does not exist: there is `default`")),
             (Some(64), true),
             "{complaint}"
         );

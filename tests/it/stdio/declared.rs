@@ -79,7 +79,7 @@ async fn a_connector_in_a_process_of_its_own_declares_and_takes_back_and_an_agen
     }
     let told = [
         "ann (stdio) declared tools for the agents of you: `notes/save`",
-        "ann (stdio) declared tools for the agents of you: no tool",
+        "ann (stdio) declared tools for the agents of you: none",
     ];
     assert_eq!(facts, told);
 }

@@ -144,7 +144,7 @@ async fn a_trail_that_was_cut_back_or_rewritten_is_told_by_the_head_that_was_not
     let (other, _) = small_with("eve").await;
     assert!(audit::verify_on(other.clone(), STATE, None).is_ok());
     let told = audit::verify_on(other, STATE, Some(head)).unwrap_err().to_string();
-    assert!(told.contains("was written anew") || told.contains("which were there"), "{told}");
+    assert!(told.contains("was rewritten") || told.contains("which were there"), "{told}");
 }
 
 async fn small_with(name: &str) -> (Arc<FakeDisk>, ()) {

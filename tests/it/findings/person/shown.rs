@@ -114,7 +114,7 @@ async fn what_is_cut_shows_both_ends_and_is_allowed_for_once_only() {
     for action in [Action::tool("unheard_of".parse().unwrap(), input), Action::command(&long)] {
         let (ticket, shown) = room.acts(action.clone()).await;
         assert!(shown.contains("evil.example") && shown.contains("characters "), "{shown}");
-        assert!(shown.contains("a yes is for this once") && shown.chars().count() < 3_000, "{shown}");
+        assert!(shown.contains("an approval is valid only once") && shown.chars().count() < 3_000, "{shown}");
         for scope in [Scope::Session, Scope::Always, "until 2999-01-01T00:00:00Z".parse().unwrap()] {
             let answered = room.you.answer(ticket.id(), Answer::allow().scope(scope)).await;
             assert_eq!(answered, Err(Error::Refused(Refusal::NotShownWhole { answered: scope })));
@@ -125,7 +125,7 @@ async fn what_is_cut_shows_both_ends_and_is_allowed_for_once_only() {
         assert!(!room.agent.authorize(action).await.unwrap().is_allowed(), "and no more");
     }
     let (_, short) = room.acts(Action::command("make-it short")).await;
-    assert!(!short.contains("for this once") && short.ends_with("; the agent gives no reason"), "{short}");
+    assert!(!short.contains("valid only once") && short.ends_with("; the agent gives no reason"), "{short}");
 }
 
 #[tokio::test]
@@ -174,7 +174,8 @@ proptest! {
                     && let Some(waiting) = room.you.pending().unwrap().last()
                 {
                     let shown = waiting.request.to_string();
-                    let fields = format!("Q (worker, subagent) asks for write access to Q{whole}; the agent's reason: Q");
+                    let fields =
+                        format!("Q (worker, subagent) asks for write access to Q{whole}; the agent's reason: Q");
                     assert_eq!(outside(&shown), fields, "{shown}");
                     assert!(!shown.contains(|c: char| c.is_control()), "{shown:?}");
                 }
