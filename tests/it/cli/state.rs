@@ -84,7 +84,7 @@ async fn a_running_engine_is_asked_and_told() {
         "{complaint}"
     );
     let (out, _, _) = place.run(&["grants", "--agent", "bob"]);
-    assert!(out.contains("allowed by eve (cli, name claimed by uid "), "{out}");
+    assert!(out.contains("approved by eve (cli, name claimed by uid "), "{out}");
 
     let asked = bob.request(PermissionRequest::new(tag("@events"), why())).await.unwrap();
     let (_, complaint, ended) = place.run(&["deny", &asked.code().to_string(), "--scope", "always"]);

@@ -266,7 +266,7 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
         .await
         .unwrap();
     let why = said(&pending(&engine, ticket.id()));
-    assert!(why.contains("asks for no more than `session`"), "{why}");
+    assert!(why.contains("requests the scope `session`"), "{why}");
 
     let made =
         engine.register(crate::support::profile("made", "you", bestow::Kind::Cron), bestow::InitialGrants::nothing());
@@ -281,7 +281,7 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
     let mut of_eve = Request::clone(&request);
     of_eve.owner = owner("eve");
     let why = said(&of_eve);
-    assert!(why.contains("belongs to you"), "{why}");
+    assert!(why.contains("belongs to owner you"), "{why}");
     assert_eq!(content(&place), before);
 }
 

@@ -138,7 +138,7 @@ async fn a_link_below_a_write_root_leaves_out_a_new_line_and_no_other() {
     following.place.link("workspace/new", "../usr");
     let told = following.edit(&THREE.replace("\"@events\"", "\"@write:$DIR/workspace/new\"")).await;
     assert_eq!(following.held("writer"), ["@write:$DIR/workspace/site"], "{told}");
-    assert!(told.contains("the link `$DIR/workspace/new`, agent `lead` may replace this link"), "{told}");
+    assert!(told.contains("the link `$DIR/workspace/new`, and agent `lead` may replace this link"), "{told}");
 }
 
 #[tokio::test]

@@ -763,7 +763,10 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     let (_, complaint, code) = bestow(&["process", "list", "--state", elsewhere]);
     assert!(code == Some(1) && complaint.contains("is not a state directory"), "{complaint}");
     let (trail, _, _) = bestow(&["audit", "show", "--state", &state]);
-    assert!(trail.contains("eve (cli") && trail.contains("stops it: enough"), "{trail}");
+    assert!(
+        trail.contains("eve (cli") && trail.contains("stopped by eve (cli") && trail.contains(": enough"),
+        "{trail}"
+    );
     let wants = |line: &str| line.contains("process p0 of worker") && line.contains("was restarted by eve (cli");
-    assert!(trail.lines().any(wants) && !trail.contains("as worker wants"), "{trail}");
+    assert!(trail.lines().any(wants) && !trail.contains("restarted by worker"), "{trail}");
 }

@@ -340,7 +340,7 @@ fn commands_that_overlap_leave_nothing_behind() {
                     Ok(done) => assert_eq!(done.code, Some(0), "{ground}"),
                     Err(why) => assert!(
                         why.contains(&ground.world.workspace())
-                            && (why.contains("sandbox_unavailable") || why.contains("cannot be kept")),
+                            && (why.contains("sandbox_unavailable") || why.contains("cannot be blocked")),
                         "{ground}: {why}"
                     ),
                 }

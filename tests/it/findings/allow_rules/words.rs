@@ -253,7 +253,7 @@ fn an_explanation_says_why_a_rule_does_not_cover() {
     let told = explained(&place, "cd sub && npm test").to_string();
     let there = place.text("policy/site/sub");
     assert!(told.contains("allows `npm test` only in the working directory, because it has no `cwd`"), "{told}");
-    assert!(told.contains(&format!("this runs in `{there}`")), "{told}");
+    assert!(told.contains(&format!("the command runs in `{there}`")), "{told}");
     let told = explained(&place, "cd \"$X\" && npm test").to_string();
     assert!(told.contains("the command runs in an unknown directory"), "{told}");
 }
