@@ -10,7 +10,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let ticket = worker.request(PermissionRequest::new(Permission::Network, "to read the latest docs")).await?;
     you.answer(ticket.id(), Answer::allow()).await?; // a person, through whatever surface you build
-    println!("{}", ticket.resolution().await); // granted @network (session), ann, terminal
+    println!("{}", ticket.resolution().await); // granted @network (session), by ann (terminal)
     assert!(worker.check(PermissionRef::Network).is_held());
 
     let given = lead.grant(worker.id(), Permission::Events, "watch what happens").await?;

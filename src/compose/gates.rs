@@ -136,7 +136,7 @@ fn starts_in(agent: &Agent, gate: &Gate) -> Result<SanitizedPath, String> {
     if real.identity().is_some() && real.path().as_path().is_dir() && (within || held) {
         return Ok(real.path().clone());
     }
-    Err(format!("its `cwd` {cwd:?} is no directory in which {} works, or which it may read", agent.id()))
+    Err(format!("its `cwd` {cwd:?} is not a directory in which {} works or which it may read", agent.id()))
 }
 
 /// The signals that a gate may meet, by number. The numbers are equal on all supported Linux architectures.

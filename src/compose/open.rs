@@ -91,8 +91,11 @@ async fn next(
 async fn take_over(engine: &Engine, policy: Policy) -> Option<Policy> {
     let why = engine.configure(policy.clone()).await.err()?;
     let is_unstored = matches!(why, Error::Store(_));
-    let besides =
-        if is_unstored { "; what it takes away is in force, the rest follows once it can be stored" } else { "" };
+    let besides = if is_unstored {
+        "; its restrictions took effect, and the rest follows when the store works again"
+    } else {
+        ""
+    };
     let _ = engine.reject_config(&format!("{why}{besides}")).await;
     is_unstored.then_some(policy)
 }

@@ -64,6 +64,6 @@ fn usual_keeper() -> Arc<dyn Gatekeeper> {
 
 #[cfg(not(feature = "sandbox"))]
 fn usual_keeper() -> Arc<dyn Gatekeeper> {
-    let why = "this program was built without the feature `sandbox`, and no gate runs outside of one";
+    let why = "this program was built without the feature `sandbox`, and a gate runs only inside a sandbox";
     Arc::new(schedule::NoSandbox(why.into()))
 }

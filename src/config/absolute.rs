@@ -25,7 +25,7 @@ impl Base<'_> {
         }
         if text.starts_with('$') || text.contains("${") {
             return Err(Problem::new(format!("variables are not expanded in {}", quoted(text)))
-                .help("write the path out, or start it with `~/`"));
+                .help("write the full path, or begin it with `~/`"));
         }
         if text.starts_with('/') {
             return Ok(text.to_owned());
@@ -37,11 +37,11 @@ impl Base<'_> {
             return self.home().map(|home| format!("{home}/{rest}"));
         }
         if text.starts_with('~') {
-            return Err(Problem::new(format!("only `~/` stands for a home directory, not {}", quoted(text)))
-                .help("write the path out, or `./~…` for a file of that name"));
+            return Err(Problem::new(format!("only `~/` names a home directory, not {}", quoted(text)))
+                .help("write the full path, or `./~…` for a file with this name"));
         }
         let directory = self.directory.to_str();
-        let directory = directory.ok_or_else(|| Problem::new("the directory of this file is not named in UTF-8"))?;
+        let directory = directory.ok_or_else(|| Problem::new("the path of the directory of this file is not UTF-8"))?;
         Ok(format!("{directory}/{text}"))
     }
 
@@ -53,7 +53,7 @@ impl Base<'_> {
     fn home(&self) -> Result<&str, Problem> {
         let home = self.home.map(SanitizedPath::as_str);
         home.ok_or_else(|| {
-            Problem::new("there is no home directory that `~` could stand for").help("write the path out")
+            Problem::new("`~` has no meaning, because the user has no home directory").help("write the full path")
         })
     }
 }

@@ -231,8 +231,8 @@ fn free(id: AgentId) -> Result<AgentId, Problem> {
     if !id.is_kept_for_tasks() {
         return Ok(id);
     }
-    let problem = Problem::new(format!("{} is a name for the agent of a scheduled task", quoted(id.as_str())));
-    Err(problem.help("choose one that begins neither with `cron:` nor with `heartbeat:`"))
+    let problem = Problem::new(format!("the id {} is reserved for the agent of a scheduled task", quoted(id.as_str())));
+    Err(problem.help("choose an id that does not begin with `cron:` or `heartbeat:`"))
 }
 
 /// Reads a text that is a value of the model.

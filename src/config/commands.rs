@@ -57,8 +57,11 @@ fn still_written(entries: Option<&DeTable<'_>>, known: &mut Baseline, found: &mu
         if written(key) {
             known.settings.insert(name);
         } else if known.settings.contains(&name) {
-            let gone = format!("`{key}` is gone from `[commands]`, as in a file that is cut off");
-            found.add_general(Problem::new(gone).help(format!("if that is meant, write {way_out} there")));
+            let gone = format!(
+                "`{key}` is missing from `[commands]`, and the previous version had it; the file may \
+                be incomplete"
+            );
+            found.add_general(Problem::new(gone).help(format!("if the removal is intended, write {way_out} there")));
         }
     }
 }
@@ -102,7 +105,7 @@ fn program(
     found: &mut Diagnostics<'_>,
 ) -> Option<String> {
     if !table.has("program") {
-        found.add(offset, Problem::new("`program` is missing: name the program that the rule is about"));
+        found.add(offset, Problem::new("`program` is missing: name the program of the rule"));
     }
     let At { offset, value } = table.text("program", found)?;
     texts.push((value.to_owned(), offset));
@@ -141,15 +144,15 @@ fn problem(why: &InvalidAddition) -> Problem {
         InvalidAddition::Program(_) => problem.help("write the name alone, without its directory and its arguments"),
         InvalidAddition::Word(..) => problem.help("an option is `-a`, `--all`, `-n:` with a value, or `--color?`"),
         InvalidAddition::NoExample(_) => {
-            problem.help("write a command that the rule is about, and one that is nearly like it and is not")
+            problem.help("write one command that the rule matches, and a similar one that it does not match")
         }
         InvalidAddition::Example { matches: true, tier: Tier::Destructive, .. } => {
-            problem.help("what destroys stays destructive, whatever is added")
+            problem.help("a destructive command stays destructive: no rule changes that")
         }
-        InvalidAddition::Example { matches: true, .. } => problem.help("the rule does not say what it is meant to"),
-        InvalidAddition::Example { matches: false, .. } => problem.help("the rule says more than it is meant to"),
+        InvalidAddition::Example { matches: true, .. } => problem.help("the rule does not have the intended effect"),
+        InvalidAddition::Example { matches: false, .. } => problem.help("the rule has more effect than intended"),
         InvalidAddition::ProvesNothing { .. } => {
-            problem.help("write a command that only this rule decides, or leave the rule out")
+            problem.help("write a command that only this rule decides, or remove the rule")
         }
         InvalidAddition::RunsOthers(_) | InvalidAddition::NotRaised(_) | InvalidAddition::TooMany(_) => problem,
     }

@@ -54,9 +54,10 @@ impl Conditions {
         let of_a_yes = verdict == Verdict::Allow || !table.has("cwd");
         if !of_a_yes {
             let why = format!(
-                "`cwd` goes with `allow`: a rule that says `{verdict}` speaks about a command wherever it runs"
+                "`cwd` is only for `allow`: a rule with the verdict `{verdict}` applies to a command in every \
+                 directory"
             );
-            found.add(table.offset_of("cwd"), Problem::new(why).help("leave `cwd` out"));
+            found.add(table.offset_of("cwd"), Problem::new(why).help("remove `cwd`"));
         }
         Some(Conditions {
             tools: tools?,
@@ -83,28 +84,28 @@ impl Conditions {
         let (of_path, of_command) = (self.has_path(), self.has_command() || self.has_shape());
         if of_path && of_command {
             let name = if self.has_command() { "command" } else { "shape" };
-            let why = format!("`path` and `{name}` are never met together: an action is about a path or a command");
+            let why = format!("no action matches both `path` and `{name}`: an action has a path or a command");
             return Err(Problem::new(why).help("write two rules"));
         }
         if self.has_command() && self.has_shape() {
-            let why = "a rule has a `command`, which is about each command of a line, or a `shape`, which is about a \
-                       line that is one command";
+            let why = "a rule has either a `command` or a `shape`: a `command` matches each command of a line, and \
+                a `shape` matches a line with one command";
             return Err(Problem::new(why).help("write two rules"));
         }
         if self.cwds.iter().any(Option::is_some) && !of_command {
-            let why = "`cwd` says where a `command` or a `shape` may run, and the rule has neither";
-            return Err(Problem::new(why).help("add a `command`, or leave `cwd` out"));
+            let why = "`cwd` limits the directory of a `command` or a `shape`, and the rule has neither";
+            return Err(Problem::new(why).help("add a `command`, or remove `cwd`"));
         }
         for operation in self.operations.iter().flatten() {
             let has_path = matches!(operation, Operation::Read | Operation::Write | Operation::Exec);
             if of_path && !has_path {
-                let message = format!("`path` is never met by `{operation}`, which is not about a path");
-                return Err(Problem::new(message).help("a path goes with `fs.read`, `fs.write` and `fs.exec`"));
+                let message = format!("no action with the operation `{operation}` has a `path`");
+                return Err(Problem::new(message).help("use a path with `fs.read`, `fs.write` or `fs.exec`"));
             }
             if of_command && *operation != Operation::Command {
                 let name = if self.has_command() { "command" } else { "shape" };
-                let message = format!("`{name}` is never met by `{operation}`, which is not about a command line");
-                return Err(Problem::new(message).help(format!("a {name} goes with `command.execute`")));
+                let message = format!("no action with the operation `{operation}` has a `{name}`");
+                return Err(Problem::new(message).help(format!("use a {name} with `command.execute`")));
             }
         }
         Ok(())
@@ -181,8 +182,8 @@ impl Conditions {
             (false, true) => Action::command(text),
             (false, false) if self.has_shape() => Action::command(text),
             (false, false) => {
-                return Err(Problem::new("examples are for rules with a `path`, a `command` or a `shape`")
-                    .help("what this rule does to an action can be tried in a `[[test]]`"));
+                return Err(Problem::new("only a rule with a `path`, a `command` or a `shape` has examples")
+                    .help("write a `[[test]]` to check what this rule decides"));
             }
         };
         Ok(match self.tools.first().cloned().flatten() {

@@ -119,8 +119,12 @@ fn engine(
     let keys: BTreeSet<_> = entries.into_iter().flatten().map(|(key, _)| key.get_ref().to_string()).collect();
     for gone in known.settings.iter().filter(|key| !key.contains('.') && !keys.contains(*key)) {
         found.add_general(
-            Problem::new(format!("`{gone}` is gone from `[engine]`, as in a file that is cut off")).help(
-                "write it down: a setting goes back to its default by saying so, or when the engine is started again",
+            Problem::new(format!(
+                "`{gone}` is missing from `[engine]`, and the previous version had it; the file may be incomplete"
+            ))
+            .help(
+                "write it again: a setting returns to its default if the file states the default, or if the engine \
+                 restarts",
             ),
         );
     }

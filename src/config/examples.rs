@@ -101,7 +101,7 @@ fn failed(text: &Text<String>, written: &Written, by: Option<Rule>) -> Problem {
         more if more > 0 && by.is_none() => format!(" (and {more} more from this table)"),
         _ => String::new(),
     };
-    let says = if text.meant { "does not speak about it" } else { "speaks about it" };
+    let says = if text.meant { "does not match it" } else { "matches it" };
     let Text { key, at, .. } = text;
     Problem::new(format!("the example {} of `{key}` fails: the rule {rule}{more} {says}", quoted(&at.value)))
 }

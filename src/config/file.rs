@@ -42,7 +42,7 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, PolicyLocation), Vec<Problem
 /// Opens the object that the trail found. Returns none if another object is there by now.
 fn open(trail: &Trail) -> Result<Option<File>, Problem> {
     let Some(identity) = trail.identity else {
-        return Err(Problem::new("there is no such file").help("start from `agents.example.toml`"));
+        return Err(Problem::new("the file does not exist").help("start from `agents.example.toml`"));
     };
     // Without O_NONBLOCK, opening a named pipe waits for a writer.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -74,7 +74,7 @@ fn check_kind(found: &Metadata) -> Result<(), Problem> {
         return Ok(());
     }
     if kind.is_dir() {
-        return Err(Problem::new("this is a directory, not a file").help("name the file in it"));
+        return Err(Problem::new("this is a directory, not a file").help("name the file in this directory"));
     }
     let kind = if kind.is_fifo() { "a named pipe" } else { "a socket or a device" };
     Err(Problem::new(format!("this is {kind}, not a file")))

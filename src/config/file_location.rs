@@ -39,21 +39,25 @@ impl PolicyLocation {
         let shown = quoted(root.as_str());
         if root.as_path() == self.trail.real {
             let message =
-                format!("agent `{agent}` cannot be given this file for writing: it could give itself any right");
-            return Some(Problem::new(message).help("nothing gives write access to the policy file"));
+                format!("agent `{agent}` cannot get write access to this file: it could give itself any permission");
+            let help = "remove this permission, because no agent may write the policy file";
+            return Some(Problem::new(message).help(help));
         }
         // The comparison is by component.
         if self.trail.names.iter().any(|name| name.starts_with(root.as_path())) {
-            let message =
-                format!("agent `{agent}` may write {shown}, which holds this file: it could give itself any right");
-            return Some(Problem::new(message).help("move this file out of there, or name a smaller directory"));
+            let message = format!(
+                "agent `{agent}` may write {shown}, which contains this file: it could give itself any permission"
+            );
+            return Some(
+                Problem::new(message).help("move this file to another directory, or name a smaller directory"),
+            );
         }
         let (_, same) = self.objects.iter().find(|(object, _)| Some(*object) == identity)?;
         let same = quoted(&same.to_string_lossy());
         let message = format!(
-            "agent `{agent}` may write {shown}, which is {same} under another name and holds this file: it could give \
-             itself any right"
+            "agent `{agent}` may write {shown}, which is {same} under another name and contains this file: it could \
+             give itself any permission"
         );
-        Some(Problem::new(message).help("move this file out of there, or name a smaller directory"))
+        Some(Problem::new(message).help("move this file to another directory, or name a smaller directory"))
     }
 }

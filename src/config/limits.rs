@@ -56,7 +56,7 @@ impl Limits {
         }
         let Some(left) = self.left.checked_sub(all.len()) else {
             let first = !std::mem::replace(&mut self.told, true);
-            let problem = Problem::new(format!("this and all before it hold more than {MAX_IN_ALL} permissions"));
+            let problem = Problem::new(format!("the agents up to this one have more than {MAX_IN_ALL} permissions"));
             return if first { Err(problem.help("name fewer and larger directories")) } else { Ok(Vec::new()) };
         };
         self.left = left;
@@ -67,15 +67,15 @@ impl Limits {
     /// their patterns can be compared with a path in one step. The rules `tried` have passed the last check already.
     pub(super) fn rules(&mut self, name: &str, rules: &Arc<[Rule]>, tried: &Arc<[Rule]>) -> Result<(), Problem> {
         if rules.len() > MAX_RULES {
-            let message = format!("{} rules bind {name}, and {MAX_RULES} are the most", rules.len());
+            let message = format!("{} rules apply to {name}, and the limit is {MAX_RULES}", rules.len());
             return Err(Problem::new(message).help("a list of patterns counts once for each"));
         }
         let left = self.rules_left.checked_sub(rules.len());
         self.rules_left = left.ok_or_else(|| {
-            Problem::new(format!("the rules of this and all agents before it are more than {MAX_RULES_IN_ALL}"))
+            Problem::new(format!("the agents up to this one have more than {MAX_RULES_IN_ALL} rules"))
         })?;
         if !Arc::ptr_eq(rules, tried) && Rules::compile(rules).are_unusable() {
-            return Err(Problem::new(format!("the patterns that bind {name} are too much to be compared together")));
+            return Err(Problem::new(format!("the patterns of the rules for {name} are too many or too large")));
         }
         Ok(())
     }

@@ -17,15 +17,16 @@ pub(super) fn check_file(path: &Path, file: &Metadata) -> Vec<Problem> {
     let mut problems = Vec::new();
     let name = for_shell(path);
     if others_write(file.mode()) {
-        let others = format!("others than its owner may write it (mode {:o})", file.mode() & 0o777);
+        let others = format!("users other than its owner may write it (mode {:o})", file.mode() & 0o777);
         problems.push(Problem::new(others).help(format!("run `chmod go-w {name}`")));
     }
     if !is_us_or_root(file.uid()) {
-        let message = format!("user {} owns it, and neither whoever runs this ({}) nor root does", file.uid(), us());
-        problems.push(Problem::new(message).help(format!("run `chown {} {name}`, or run this as its owner", us())));
+        let message = format!("its owner is user {}, and not the user of this program ({}) or root", file.uid(), us());
+        problems
+            .push(Problem::new(message).help(format!("run `chown {} {name}`, or run this program as its owner", us())));
     }
     if file.nlink() > 1 {
-        let message = format!("it has {} names (hard links): whoever may write one of them writes it", file.nlink());
+        let message = format!("it has {} names (hard links), and it can be changed through each of them", file.nlink());
         problems.push(Problem::new(message).help(format!("run `cp {name} {name}.new && mv {name}.new {name}`")));
     }
     problems
@@ -45,9 +46,11 @@ fn problem(replacer: Replacer) -> Problem {
     match replacer {
         Replacer::OwnerOf { directory, user } => {
             let (shown, name) = shown(&directory);
-            let message =
-                format!("user {user} may replace it, who owns the directory {shown}; whoever runs this is {}", us());
-            Problem::new(message).help(format!("run `chown {} {name}`, or run this as its owner", us()))
+            let message = format!(
+                "user {user} owns the directory {shown} and may replace it; the user of this program is {}",
+                us()
+            );
+            Problem::new(message).help(format!("run `chown {} {name}`, or run this program as its owner", us()))
         }
         Replacer::WriterOf { directory, group, everybody } => {
             let (shown, name) = shown(&directory);
@@ -56,13 +59,13 @@ fn problem(replacer: Replacer) -> Problem {
                 (false, _) => ("everybody", "o"),
                 (true, true) => ("everybody", "go"),
             };
-            let message = format!("others may replace it: {who} may write the directory {shown}");
+            let message = format!("other users may replace it: {who} may write the directory {shown}");
             Problem::new(message).help(format!("run `chmod {letters}-w {name}`"))
         }
         Replacer::OwnerOfName { name, user } => {
             let (shown, name) = shown(&name);
-            let message = format!("user {user} may replace it, who owns {shown}; whoever runs this is {}", us());
-            Problem::new(message).help(format!("run `chown -h {} {name}`, or run this as its owner", us()))
+            let message = format!("user {user} owns {shown} and may replace it; the user of this program is {}", us());
+            Problem::new(message).help(format!("run `chown -h {} {name}`, or run this program as its owner", us()))
         }
     }
 }

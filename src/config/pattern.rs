@@ -38,16 +38,17 @@ fn check(text: &str) -> Result<(), Problem> {
     }
     if text.starts_with('$') || text.contains("${") {
         return Err(Problem::new(format!("variables are not expanded in {}", quoted(text)))
-            .help("write the path out, or start it with `~/`"));
+            .help("write the full path, or begin it with `~/`"));
     }
     if text.starts_with('~') && !text.starts_with("~/") {
-        return Err(Problem::new(format!("only `~/` stands for a home directory, not {}", quoted(text)))
-            .help("write the path out, or `./~…` for a file of that name"));
+        return Err(Problem::new(format!("only `~/` names a home directory, not {}", quoted(text)))
+            .help("write the full path, or `./~…` for a file with this name"));
     }
     let rest = text.strip_prefix("./").or(text.strip_prefix("~/")).or(text.strip_prefix('/')).unwrap_or(text);
     if !text.is_empty() && rest.split('/').any(|part| part.is_empty() || part == ".") {
-        let help = "real paths have no empty names and no `.`; `**` is everything below the directory of this file";
-        return Err(Problem::new(format!("no path is ever like {}", quoted(text))).help(help));
+        let help =
+            "real paths have no empty names and no `.`; `**` matches everything below the directory of this file";
+        return Err(Problem::new(format!("no path matches {}", quoted(text))).help(help));
     }
     Ok(())
 }

@@ -45,18 +45,20 @@ pub(super) fn unreachable_rule(start: &SanitizedPath, lead: Result<ResolvedPath,
         Err(problem) => return Some(problem),
     };
     let (written, leads) = (shown(start), shown(&real));
-    let message =
-        format!("{written} leads through a link to {leads}: a rule is compared with real paths, so this never counts");
+    let message = format!(
+        "{written} leads through a link to {leads}: a rule is compared with real paths, so this path never \
+            matches"
+    );
     (real != *start).then(|| Problem::new(message).help(format!("write {leads}")))
 }
 
 /// Resolves `path` on the disk.
 pub(super) fn look(path: &SanitizedPath) -> Result<ResolvedPath, Problem> {
-    let unknown = |why: String| Problem::new(format!("cannot tell where {} leads: {why}", shown(path)));
+    let unknown = |why: String| Problem::new(format!("{} cannot be resolved: {why}", shown(path)));
     let real = fs::real(path.as_str()).map_err(|why| unknown(why.to_string()))?;
     if real.identity().is_none() && path.as_str().contains(['*', '?']) {
-        let message = format!("{} is not there, and a path that is given holds no pattern", shown(path));
-        return Err(Problem::new(message).help("name a directory, which is given with all that is in it"));
+        let message = format!("{} does not exist, and a permission does not contain a pattern", shown(path));
+        return Err(Problem::new(message).help("name a directory: the permission covers everything in it"));
     }
     let trail = Trail::of(path.as_path()).map_err(|error| unknown(system(&error)))?;
     // INVARIANT: the links are those on the way to the pinned object, not those of a later moment.
@@ -202,7 +204,7 @@ impl<'d> Lines<'d> {
         let stand = Some(written).filter(|written| !self.left_out.contains_key(&written.offset));
         let stand = stand.and_then(|stand| self.leads.get(&stand.value)).map(|lead| lead.real.path.clone());
         let Some(stand) = stand.or_else(|| before.stands.get(&draft.id).cloned()) else {
-            let message = format!("agent `{}` is left out: it has no `working_dir`", draft.id);
+            let message = format!("agent `{}` is left out, because it has no `working_dir`", draft.id);
             self.nowhere.insert(draft.offset, Problem::new(message));
             return None;
         };
@@ -240,12 +242,12 @@ fn as_before(
 ) -> Result<ResolvedPath, Problem> {
     match before {
         Some(real) if *real != lead.real.path => Err(Problem::new(format!(
-            "{} led to {} when it was taken from the file first, and leads to {} now",
+            "{} led to {} when the file was first read, and now leads to {}",
             shown(path),
             shown(real),
             shown(&lead.real.path)
         ))
-        .help("if that is meant, write down where it leads, or start the engine again")),
+        .help("if the change is intended, write the real path, or restart the engine")),
         Some(_) | None => Ok(lead),
     }
 }
@@ -254,7 +256,10 @@ fn replaceable(link: &Path, roots: &Roots<'_>) -> Option<Problem> {
     // The comparison is by component.
     let (root, agent) = link.ancestors().find_map(|above| roots.get_key_value(above))?;
     let (link, root) = (quoted(&link.to_string_lossy()), quoted(&root.to_string_lossy()));
-    let message = format!("this leads through the link {link}, which agent `{agent}` may replace: it may write {root}");
+    let message = format!(
+        "the path leads through the link {link}, and agent `{agent}` may replace this link \
+        because it may write {root}"
+    );
     Some(Problem::new(message).help("name the directory itself"))
 }
 

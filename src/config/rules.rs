@@ -61,7 +61,7 @@ fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Diagnost
     found.ok(offset, conditions.can_be_met())?;
     let number = conditions.number();
     if number > MAX_OF_ONE_TABLE {
-        let message = format!("the lists of this rule come to {number} rules, and {MAX_OF_ONE_TABLE} are the most");
+        let message = format!("the lists of this rule produce {number} rules, and the limit is {MAX_OF_ONE_TABLE}");
         found.add(offset, Problem::new(message));
         return None;
     }
@@ -124,7 +124,7 @@ fn contradiction(rule: &Rule, other: &Rule) -> Problem {
     let said = |rule: &Rule| quoted(&Rule { why: None, ..rule.clone() }.to_string());
     let loose = rule.verdict.min(other.verdict);
     let message = format!("{} contradicts the rule at {}, {}", said(rule), other.place, said(other));
-    let help = format!("the stricter one counts, so `{loose}` never would: remove or narrow one of them");
+    let help = format!("the stricter rule wins, so `{loose}` has no effect: remove or narrow one of them");
     Problem::new(message).help(help)
 }
 

@@ -141,9 +141,9 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(text: At<&str>, found: &mut Diagno
 fn time_zone(name: &str) -> Result<&str, Problem> {
     #[cfg(feature = "schedule")]
     if name.parse::<chrono_tz::Tz>().is_err() {
-        let message = format!("{} is no time zone", quoted(name));
+        let message = format!("{} is not a time zone", quoted(name));
         let near = super::diagnostics::did_you_mean(name, chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()));
-        let help = near.unwrap_or_else(|| "its name is like `Europe/Berlin` or `UTC`".to_owned());
+        let help = near.unwrap_or_else(|| "write a name such as `Europe/Berlin` or `UTC`".to_owned());
         return Err(Problem::new(message).help(help));
     }
     Ok(name)
@@ -153,7 +153,7 @@ fn time_zone(name: &str) -> Result<&str, Problem> {
 fn names(table: &mut Table<'_>, found: &mut Diagnostics<'_>) -> Arc<[SensitiveName]> {
     let parsed = table.texts("sensitive", found).into_iter().filter_map(|text| {
         let name = text.value.parse::<SensitiveName>();
-        let problem = |why| Problem::new(format!("`sensitive` takes names: {}: {why}", quoted(text.value)));
+        let problem = |why| Problem::new(format!("`sensitive` is a list of names: {}: {why}", quoted(text.value)));
         found.ok(text.offset, name.map_err(problem))
     });
     parsed.collect::<BTreeSet<_>>().into_iter().collect()

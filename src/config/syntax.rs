@@ -33,7 +33,7 @@ fn not_toml(message: &str) -> Problem {
     let problem = Problem::new(format!("this is not TOML: {message}"));
     match message.contains("inline table") && message.contains("extend") {
         true => problem.help(
-            "what stands in braces is complete: write its keys on lines of their own, below a line like \
+            "a table in braces is complete: write its keys on lines of their own, below a line such as \
              `[agents.lead]`",
         ),
         false => problem,
@@ -85,7 +85,7 @@ impl<'t> Twice<'t> {
             Twice::Key { first } => (key, first, "keep one"),
         };
         let first = first.map(|line| format!(", first in line {}", line + 1)).unwrap_or_default();
-        Problem::new(format!("this is not TOML: {} is there twice{first}", quoted(what))).help(help)
+        Problem::new(format!("this is not TOML: {} is defined twice{first}", quoted(what))).help(help)
     }
 }
 

@@ -102,7 +102,7 @@ impl<'t> Table<'t> {
         let list = found.ok(offset, list)?;
         if list.is_empty() {
             let problem = Problem::new(format!("`{key}` must not be an empty list"));
-            found.add(offset, problem.help("leave it out instead"));
+            found.add(offset, problem.help("remove it instead"));
             return None;
         }
         let mut texts = Vec::with_capacity(list.len());

@@ -54,13 +54,13 @@ fn tool(offset: usize, entries: &DeTable<'_>, base: Base<'_>, found: &mut Diagno
     let operation = table.word("operation", &OPERATIONS, found);
     if !table.has("operation") {
         let why = Problem::new("`operation` is missing in `[[tools]]`");
-        found.add(offset, why.help("write what the tool does, as in `operation = \"fs.write\"`"));
+        found.add(offset, why.help("write the operation of the tool, as in `operation = \"fs.write\"`"));
     }
     let mut fields: Vec<(Add, Field)> = Vec::new();
     for (key, add) in FIELDS {
         for At { offset, value } in table.one_or_more(key, found).unwrap_or_default() {
             let field =
-                value.parse::<Field>().map_err(|why| Problem::new(format!("{} is no field: {why}", quoted(value))));
+                value.parse::<Field>().map_err(|why| Problem::new(format!("{} is not a field: {why}", quoted(value))));
             fields.extend(found.ok(offset, field).map(|field| (add, field)));
         }
     }
@@ -79,9 +79,14 @@ fn tool(offset: usize, entries: &DeTable<'_>, base: Base<'_>, found: &mut Diagno
 
 fn name(table: &mut Table<'_>, offset: usize, found: &mut Diagnostics<'_>) -> Option<ToolName> {
     if !table.has("name") {
-        found.add(offset, Problem::new("`name` is missing in `[[tools]]`: write what the host program calls the tool"));
+        found.add(
+            offset,
+            Problem::new("`name` is missing in `[[tools]]`: write the name that the host program uses for the tool"),
+        );
     }
     let At { offset, value } = table.text("name", found)?;
-    found
-        .ok(offset, value.parse().map_err(|why| Problem::new(format!("{} is no name of a tool: {why}", quoted(value)))))
+    found.ok(
+        offset,
+        value.parse().map_err(|why| Problem::new(format!("{} is not the name of a tool: {why}", quoted(value)))),
+    )
 }

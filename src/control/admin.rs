@@ -140,7 +140,7 @@ pub struct InvalidHeld;
 
 impl fmt::Display for InvalidHeld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("name a grant (`g4`) or a ruling (`r2`), as `bestow grants` lists them")
+        f.write_str("name a grant (`g4`) or a saved decision (`r2`) from the list of `bestow grants`")
     }
 }
 
@@ -265,8 +265,8 @@ fn would_last(engine: &Engine, order: &AdminCommand) -> Result<(), NotDone> {
         (false, _) => &["`--scope once`", "`--scope always`", "`--scope 'until TIME'`"],
     };
     Err(NotDone::Refused(format!(
-        "no engine runs on this directory, and a yes for `{scope}` is over before the next one begins: answer with {}, \
-         or while the engine runs; [{}] goes on waiting",
+        "no engine runs on this directory, and an approval for `{scope}` ends before the next engine starts: answer \
+         with {}, or while an engine runs; [{}] stays pending",
         lasting.join(" or "),
         asked.code()
     )))
@@ -280,8 +280,8 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
             let chain = engine.why(&agent, &permission)?;
             if chain.is_empty() {
                 return Err(NotDone::Refused(format!(
-                    "agent `{agent}` does not hold `{}`: a line among its `permissions` in the policy file gives it, \
-                     or a yes when it asks",
+                    "agent `{agent}` does not hold `{}`: add it to the `permissions` of the agent in the policy \
+                     file, or approve a request of the agent",
                     Escaped(&permission.to_string())
                 )));
             }
@@ -295,7 +295,7 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
             let held = engine.held_change()?.ok_or(Refusal::NothingHeldBack)?;
             engine.agree_as(Actor::Person { by: by.clone(), means }, change).await?;
             let what = HeldChange { change, ..held };
-            Ok(vec![Line::new(format!("change {change} is in force, as {by} agreed"), json!({ "agreed": what }))])
+            Ok(vec![Line::new(format!("change {change} took effect, approved by {by}"), json!({ "agreed": what }))])
         }
         AdminCommand::State { agent } => {
             let state = engine.permission_state(&agent)?;
@@ -306,7 +306,7 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
                 answering_for(engine, &agent, by, means)?.set_mode(&agent, mode).await?;
             }
             let mode = engine.agent(&agent)?.profile()?.mode;
-            Ok(vec![Line::new(format!("{agent} is judged in mode {mode}"), json!({ "agent": agent, "mode": mode }))])
+            Ok(vec![Line::new(format!("{agent} is in mode {mode}"), json!({ "agent": agent, "mode": mode }))])
         }
         AdminCommand::Process { call, by } => super::process::carry_out(engine, call, by, means).await,
         AdminCommand::Revoke { held, reason, by } => Ok(revoke(engine, held, reason, by, means).await?),
@@ -319,9 +319,8 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
             };
             if verdict == Approval::Deny && scope.is_some() && waiting.request.action.is_none() {
                 return Err(NotDone::Refused(format!(
-                    "a no to a right has no scope: the same question is answered with it for as long as \
-                     `denial_memory` says, and may be asked again after that. Say it without `--scope`; [{}] goes on \
-                     waiting",
+                    "a denial of a permission has no scope: it answers equal requests for the time in \
+                     `denial_memory`. Deny without `--scope`; [{}] stays pending",
                     waiting.request.code()
                 )));
             }
@@ -371,7 +370,7 @@ fn request(pending: &Pending) -> Line {
     let action = request.action.as_ref().filter(|action| !action.cut && !request.only_lacks);
     let shape = action.and_then(|action| action.shape.as_ref());
     let always = shape.map(|shape| format!("; `always` would allow every {}", shape.phrase())).unwrap_or_default();
-    let text = format!("[{}] {request}, until {}, goes {}{always}", request.code(), request.deadline, pending.route);
+    let text = format!("[{}] {request}, until {}, routed {}{always}", request.code(), request.deadline, pending.route);
     Line::new(text, json!({ "code": request.code().to_string(), "request": **request, "route": pending.route }))
 }
 
@@ -402,8 +401,8 @@ async fn revoke(
             Vec::new()
         }
     };
-    let gone = std::iter::once(Line::new(format!("{held} is gone"), json!({ "revoked": held })));
-    let with_it = |grant: &Arc<Grant>| Line::new(format!("with it: {grant}"), json!({ "revoked": grant.id }));
+    let gone = std::iter::once(Line::new(format!("{held} was revoked"), json!({ "revoked": held })));
+    let with_it = |grant: &Arc<Grant>| Line::new(format!("also ended: {grant}"), json!({ "revoked": grant.id }));
     Ok(gone.chain(fell.iter().map(with_it)).collect())
 }
 

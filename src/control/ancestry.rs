@@ -37,7 +37,9 @@ impl Process {
         let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
         let number = |at: usize| -> io::Result<u64> {
             let number = fields.get(at).and_then(|field| field.parse().ok());
-            number.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "`/proc` tells a process in another form"))
+            number.ok_or_else(|| {
+                io::Error::new(io::ErrorKind::InvalidData, "`/proc` describes a process in an unknown form")
+            })
         };
         let parent = u32::try_from(number(1)?).map_err(io::Error::other)?;
         let has_terminal = fields.get(4).is_some_and(|terminal| *terminal != "0");
@@ -64,10 +66,10 @@ impl Process {
             // The process must still have this parent. Otherwise the parent's number may belong to another process by
             // now.
             if Process::of(at.pid)? != at {
-                return Err(io::Error::other("its parents changed while they were looked at"));
+                return Err(io::Error::other("its parent processes changed during the check"));
             }
             at = parent;
         }
-        Err(io::Error::other("it has too many parents"))
+        Err(io::Error::other("it has too many parent processes"))
     }
 }

@@ -160,9 +160,9 @@ impl Served {
 }
 
 /// The refusal of an order that comes from no terminal.
-const NO_TERMINAL: &str = "no terminal shows that a person says this, and the secret of a person's surface is missing \
-                           or another: say it at a terminal, or with `--token-file` and the file `approver-token` of \
-                           the state directory";
+const NO_TERMINAL: &str = "the engine cannot verify that a person gave this order, because it came from no terminal \
+    and without a valid secret: use a terminal, or `--token-file` with the file `approver-token` of the state \
+    directory";
 
 fn listen(listener: &UnixListener, served: &Arc<Served>) {
     for stream in listener.incoming() {

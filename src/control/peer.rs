@@ -26,17 +26,17 @@ impl fmt::Display for NotAdmitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotAdmitted::OtherUser { uid } => {
-                write!(f, "user {uid} is not the user of this engine, and nobody else gives it orders")
+                write!(f, "user {uid} is not the user of this engine: only the user of the engine may give orders")
             }
             NotAdmitted::FromEngine { pid } => write!(
                 f,
-                "process {pid} comes from the engine's own process, as its agents do: no agent answers itself. Say it \
-                 from a terminal of your own; a host program whose child is a person's surface says so with \
-                 `Engine::surfaces`"
+                "process {pid} is a descendant of the engine's process, as its agents are: an agent must not answer \
+                 its own requests. Give the order from a terminal of your own. A host program whose child process \
+                 is a surface for a person declares it with `Engine::surfaces`"
             ),
-            NotAdmitted::Gone => f.write_str("the process that connected is gone"),
+            NotAdmitted::Gone => f.write_str("the process that connected has ended"),
             NotAdmitted::Unclear(why) => {
-                write!(f, "nobody can tell where the process that connected comes from, so it gives no orders: {why}")
+                write!(f, "the origin of the connected process is unknown, so it may not give orders: {why}")
             }
         }
     }

@@ -83,7 +83,7 @@ pub(super) async fn carry_out(
     _means: crate::model::Means,
 ) -> Result<Vec<super::Line>, super::admin::NotDone> {
     Err(super::admin::NotDone::Refused(
-        "this engine was built without the feature `sandbox`, and runs nothing".to_owned(),
+        "this engine was built without the feature `sandbox`, so it runs no processes".to_owned(),
     ))
 }
 
@@ -138,7 +138,7 @@ mod ordered {
         let done = process::carry_out_for(engine, agent, order, Actor::Person { by: by.clone(), means }).await;
         if done.is_err() {
             // If the approval was used, it no longer exists.
-            match person.revoke_ruling(yes, Some(reason("what was typed did not happen")?)).await {
+            match person.revoke_ruling(yes, Some(reason("the typed command did not run")?)).await {
                 Ok(()) | Err(Error::Refused(_)) => {}
                 Err(why) => return Err(why.into()),
             }
@@ -172,7 +172,7 @@ mod ordered {
             ProcessCall::Stop { process, grace_ms, reason } => {
                 let by = Actor::Person { by, means };
                 engine.stop_process_as(by, process, Duration::from_millis(grace_ms), reason).await?;
-                return Ok(vec![Line::new(format!("{process} is told to end"), json!({ "stopping": process }))]);
+                return Ok(vec![Line::new(format!("{process} was asked to end"), json!({ "stopping": process }))]);
             }
             ProcessCall::Start { agent, command, named } => {
                 (engine.agent(&agent)?, ProcessOrder::Start { command, named })
@@ -190,18 +190,18 @@ mod ordered {
 
     fn told(done: Processed) -> Line {
         match done {
-            Processed::Started(process) => Line::new(format!("{process} goes on"), json!({ "started": process })),
+            Processed::Started(process) => Line::new(format!("{process} is running"), json!({ "started": process })),
             Processed::List(all) => Line::new(format!("{} processes", all.len()), json!({ "processes": all.len() })),
             Processed::Output { from, bytes, dropped, next, is_end } => {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let json =
                     json!({ "from": from, "next": next, "dropped": dropped, "text": text.clone(), "end": is_end });
                 let lines = text.lines().map(|line| Escaped(line).to_string());
-                let gap = (dropped > 0).then(|| format!("[{dropped} bytes are no longer kept]"));
+                let gap = (dropped > 0).then(|| format!("[{dropped} earlier bytes were discarded]"));
                 Line::new(gap.into_iter().chain(lines).collect::<Vec<_>>().join("\n"), json)
             }
             Processed::Written(written) => Line::new(format!("{written} bytes"), json!({ "written": written })),
-            Processed::Stopping => Line::new("it is told to end", json!({ "stopping": true })),
+            Processed::Stopping => Line::new("it was asked to end", json!({ "stopping": true })),
         }
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn answer(
     }
     let reply = match serde_json::from_str(&line) {
         Ok(order) => carry_out(order, token),
-        Err(why) => Reply::Failed(format!("this is no order: {why}")),
+        Err(why) => Reply::Failed(format!("this is not an order: {why}")),
     };
     say(stream, &reply)
 }

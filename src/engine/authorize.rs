@@ -269,7 +269,7 @@ impl Agent {
             return Ok((heard.action, heard.opinions));
         }
         let hook = "changed the input".into();
-        let why = Some("what runs are the words of the command, and nothing in their place".into());
+        let why = Some("the engine runs exactly the words of the command, so nothing can replace them".into());
         Ok((
             self.considered(&action)?,
             vec![HookVerdict { hook, verdict: Verdict::Deny, failed: false, about: 0, why }],

@@ -105,7 +105,7 @@ fn from(root: &SanitizedPath, pattern: &str) -> Option<GlobSet> {
 }
 
 /// The reason why a command line that shows file versions needs an approval.
-const MAY_SHOW: &str = "Dangerous command: it may show versions of a file that is denied or must be asked about";
+const MAY_SHOW: &str = "Dangerous command: it may show versions of a file for which a rule denies or asks";
 
 impl Shared {
     /// Adds the matches of `pattern` in `start`, with their content if `all` is set.

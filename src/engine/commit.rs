@@ -96,7 +96,10 @@ fn known(outcome: Result<Vec<Event>, Error>, stored: Result<(), StoreError>) -> 
 
 /// The store error for an engine that ended before the store answered.
 fn gone() -> StoreError {
-    StoreError::new(StoreFault::Broken, "the engine ended before this was stored, so it may or may not be")
+    StoreError::new(
+        StoreFault::Broken,
+        "the engine ended before it confirmed this change, so the change may or may not be stored",
+    )
 }
 
 /// The decided state and the queue of steps for the store.

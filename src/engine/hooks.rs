@@ -107,7 +107,7 @@ impl Agent {
         let real = self.shared.paths.real(path)?;
         let path = real.path.clone();
         let considered = self.shared.using(access, real);
-        let opinions = self.heard_unchanged(&hooks, &considered, "what a file call does cannot be changed").await?;
+        let opinions = self.heard_unchanged(&hooks, &considered, "the input of a file call cannot be changed").await?;
         Ok(Some(HeardOfPath { path, opinions }))
     }
 
@@ -117,7 +117,7 @@ impl Agent {
         if hooks.is_empty() {
             return Ok(Vec::new());
         }
-        self.heard_unchanged(&hooks, action, "the use of a right cannot be changed").await
+        self.heard_unchanged(&hooks, action, "the use of a permission cannot be changed").await
     }
 
     /// Asks the hooks about an action that no hook can change.
@@ -159,7 +159,7 @@ impl Agent {
                 let (hook, proposal) = (Arc::clone(hook), proposal.clone());
                 let task = tasks.spawn(async move { hook.before(proposal).await });
                 places.insert(task.id(), (asked.said.len(), said.answers.len()));
-                let in_vain = Err("nobody waits for the decision any more".to_owned());
+                let in_vain = Err("the caller no longer waits for the decision".to_owned());
                 said.answers.push(Answered { about, answer: in_vain });
             }
             asked.said.push(said);
@@ -224,10 +224,10 @@ impl Agent {
         new: &Action,
     ) -> Result<Result<ResolvedAction, String>, Error> {
         if has_mark(&text_of(new)) && !has_mark(&text_of(action)) {
-            return Ok(Err("its input has a mark where there was a secret".to_owned()));
+            return Ok(Err("its input contains a mark in place of a secret".to_owned()));
         }
         if new.needs.iter().any(|need| !action.needs.contains(need)) {
-            return Ok(Err("its input needs more".to_owned()));
+            return Ok(Err("its input needs more permissions".to_owned()));
         }
         let considered = self.considered(new)?;
         let both: Vec<_> = old.permissions().chain(considered.permissions()).cloned().collect();
@@ -238,7 +238,7 @@ impl Agent {
             let lacked: Vec<&Permission> = lacked.iter().map(|right| &right.permission).collect();
             is_no_worse(&old.facts(), &lacked, &case(&considered))
         })?;
-        let worse = "its input is another kind of action, more harmful, needs more, or is denied";
+        let worse = "its input is another kind of action, is more harmful, needs more permissions, or is denied";
         Ok(if is_fine { Ok(considered) } else { Err(worse.to_owned()) })
     }
 }
@@ -310,7 +310,7 @@ impl Said {
     fn refuse_changed_parts(&mut self) {
         for part in self.answers.iter_mut().skip(1) {
             if part.answer.as_ref().is_ok_and(|answer| answer.updated_input.is_some()) {
-                part.answer = Err("a part of an action cannot be changed by itself".to_owned());
+                part.answer = Err("a hook cannot change a single part of an action".to_owned());
             }
         }
     }
@@ -365,7 +365,7 @@ impl Asked {
         let agree = inputs.windows(2).all(|pair| matches!(pair, [one, other] if one.1 == other.1));
         if !agree {
             for (said, ..) in inputs {
-                said.fail("another hook put another input in its place".to_owned());
+                said.fail("another hook replaced the input".to_owned());
             }
             return Ok(None);
         }
@@ -381,7 +381,7 @@ impl Asked {
         for said in &mut self.said {
             let Some(new) = said.whole().and_then(|answer| answer.updated_input.clone()) else { continue };
             if self.agent.considered(&in_place_of(current, new))?.facts().input != digest {
-                said.fail("another hook has changed the input already".to_owned());
+                said.fail("another hook has already changed the input".to_owned());
             }
         }
         Ok(())
@@ -414,7 +414,7 @@ impl Drop for Asked {
     fn drop(&mut self) {
         for said in self.said.iter().filter(|said| !said.is_told) {
             let failed = said.answers.iter().find_map(|one| one.answer.as_ref().err());
-            let why = failed.map_or("nobody waits for the decision any more", String::as_str);
+            let why = failed.map_or("the caller no longer waits for the decision", String::as_str);
             let news = HookNews::Failed { why: why.into() };
             // If the agent or the engine is gone by now, the result need not be recorded.
             drop(self.agent.carry_out(Command::Hook { call: Arc::clone(&said.call), news }));
@@ -423,7 +423,7 @@ impl Drop for Asked {
 }
 
 fn failed(hook: &Registered) -> HookVerdict {
-    let why = Some("what it was asked about has moved meanwhile".into());
+    let why = Some("the object of the action has moved in the meantime".into());
     HookVerdict { hook: hook.name.as_str().into(), verdict: Verdict::Ask, failed: true, about: 0, why }
 }
 

@@ -72,7 +72,7 @@ impl fmt::Display for Notification {
                 write!(f, "you no longer hold {}: {ended}", grant.right.permission.describe())
             }
             Notification::Lost { grant, ended: None } => {
-                write!(f, "you no longer hold {}: its time is over", grant.right.permission.describe())
+                write!(f, "you no longer hold {}: it expired", grant.right.permission.describe())
             }
             Notification::Carried(request) => write!(f, "shown to your user: {request}"),
             Notification::CarriedResolved(resolution) => {
@@ -81,7 +81,7 @@ impl fmt::Display for Notification {
             Notification::Task(event) => event.fmt(f),
             Notification::Message { from: Some(from), text } => write!(f, "{from}: {}", Escaped(text)),
             Notification::Message { from: None, text } => write!(f, "{}", Escaped(text)),
-            Notification::Missed(count) => write!(f, "{count} notices were dropped unread"),
+            Notification::Missed(count) => write!(f, "{count} unread notifications were dropped"),
         }
     }
 }

@@ -57,17 +57,17 @@ impl Shared {
                 Obeyed::Files(names) => self.of_files(&dir, names, &mut paths),
             });
             if found.is_none() {
-                let why = format!("`{program}` obeys files of its directory, and nobody can tell which that is");
+                let why = format!("`{program}` follows files of its directory, and that directory is unknown");
                 return Ok(Some(why.into()));
             }
         }
         self.look(|state, now| {
             let shown = |path: &SanitizedPath| Escaped(path.as_str()).to_string();
             if let Some((agent, path)) = state.writer_of(&paths, now) {
-                return Some(format!("`{program}` obeys `{}`, which {agent} may write", shown(path)).into());
+                return Some(format!("`{program}` follows `{}`, which {agent} may write", shown(path)).into());
             }
             let path = state.written_once(&paths)?;
-            Some(format!("`{program}` obeys `{}`, which an agent could write once", shown(path)).into())
+            Some(format!("`{program}` follows `{}`, which an agent was able to write earlier", shown(path)).into())
         })
     }
 

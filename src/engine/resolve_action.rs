@@ -54,7 +54,7 @@ impl Shared {
             Operation::Events => events(base, text),
             Operation::Tool => match text.parse() {
                 Ok(name) => by_itself(base, Permission::Tool(name)),
-                Err(_) => invalid(base, text, "a capability is named like `github/issues`"),
+                Err(_) => invalid(base, text, "a capability has a name such as `github/issues`"),
             },
             Operation::Read | Operation::Write | Operation::Exec => self.path(profile, base, text),
         })
@@ -110,7 +110,7 @@ impl Shared {
         let mut reached = Reached::default();
         if named.is_cut() {
             let text = understood.target().resource().to_owned();
-            let why = "it names more than anybody judges at once: do it in several steps";
+            let why = "the action names too many objects for one decision: split it into steps";
             return (invalid(understood, &text, why), reached);
         }
         let looked = &mut Looked::on(&*self.paths);
@@ -216,11 +216,11 @@ impl Shared {
             Use { operation, target, takes, origin }
         };
         let unknown = |why: &str| {
-            let (text, why) = (text.into(), format!("a path that it names is none: {why}").into());
+            let (text, why) = (text.into(), format!("the action names an invalid path: {why}").into());
             Use { operation, target: Target::Invalid { text, why }, takes: None, origin: UseOrigin::Named }
         };
         let Some(absolute) = absolute(start, text) else {
-            return certain.then(|| unknown("nobody knows in which directory it lies"));
+            return certain.then(|| unknown("its directory is unknown"));
         };
         let absolute = if self.paths.have_no_links() { without_up(&absolute) } else { absolute };
         // Only a word that is certainly a path needs a permission.
@@ -308,7 +308,7 @@ impl Shared {
             return invalid(
                 base,
                 text,
-                "`~` stands for no directory here: write the path out, or `./~…` for what is called so",
+                "`~` is not expanded here: write the full path, or `./~…` for a file with this name",
             );
         }
         let absolute = if text.starts_with('/') { text.to_owned() } else { format!("{}/{text}", profile.working_dir) };
@@ -390,10 +390,10 @@ pub(super) fn using_right(right: Right) -> ResolvedAction {
     let operation = operation_for(&right.permission);
     let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
     let (target, why) = match &right.permission {
-        Permission::Path(_, path) => (Target::Tree(path.clone()), "uses what it may use"),
-        Permission::Network => (Target::Network, "reaches what it may reach"),
+        Permission::Path(_, path) => (Target::Tree(path.clone()), "needs nothing but the permission"),
+        Permission::Network => (Target::Network, "needs nothing but the permission"),
         Permission::Events => (Target::Events, "uses the engine's own socket"),
-        Permission::Tool(name) => (Target::Capability(name.clone()), "uses a capability that it may use"),
+        Permission::Tool(name) => (Target::Capability(name.clone()), "needs nothing but the permission"),
     };
     let shown = target.resource().into();
     ResolvedAction { shown, tier: Some(Tier::Safe), tier_reason: why.into(), ..about(base, target, Some(right)) }
@@ -412,7 +412,7 @@ pub(super) fn about(base: ResolvedAction, target: Target, takes: Option<Right>) 
 }
 
 /// The reason why a line that seems to only read needs an approval.
-const NOBODY_CAN_TELL: &str = "Dangerous command: it reads a file, and nobody can tell which";
+const NOBODY_CAN_TELL: &str = "Dangerous command: it reads an unknown file";
 
 /// The home directory of the user that the engine runs as.
 static HOME: LazyLock<Option<String>> = LazyLock::new(|| {
@@ -508,7 +508,7 @@ pub(super) fn host(base: ResolvedAction, text: &str) -> ResolvedAction {
         return by_itself(base, Permission::Network);
     }
     if let Some(host) = host_of_url(text) {
-        return invalid(base, text, &format!("a URL is no host: name the host, `{}`", Escaped(host)));
+        return invalid(base, text, &format!("a URL is not a host: name the host `{}`", Escaped(host)));
     }
     let is_host = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control());
     if !is_host {
@@ -527,7 +527,7 @@ pub(super) fn host(base: ResolvedAction, text: &str) -> ResolvedAction {
         return invalid(base, text, "a host is a name or an address, without spaces");
     }
     let (target, takes) = (Target::Host(text.into()), Some(Right::from(Permission::Network)));
-    let tier_reason = "reaches what it may reach".into();
+    let tier_reason = "needs nothing but the permission".into();
     // The text may have a password before the host, as in a URL.
     let shown = redacted(&format!("//{text}")).trim_start_matches("//").into();
     ResolvedAction { shown, tier: Some(Tier::Safe), tier_reason, ..about(base, target, takes) }

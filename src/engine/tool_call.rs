@@ -30,7 +30,7 @@ use super::{
 };
 
 /// The reason why an input of an undeclared tool is rejected: it holds more text than the engine reads.
-const BEYOND: &str = "the input holds more than anybody reads of a tool that is not declared: declare the tool";
+const BEYOND: &str = "the input is too large for an undeclared tool: declare the tool";
 
 /// Returns the hint for an input that does not state what its tool is to do: the fields that may state it.
 fn fields_of(tool: &Tool) -> String {

@@ -34,10 +34,9 @@ pub(crate) fn all_found(globs: &[PathGlob], roots: &[SanitizedPath]) -> io::Resu
         let root = roots.iter().find(|root| root.as_path() == directory);
         if let Some(root) = root {
             let way_out = format!("run `chmod u+rwx {}`", for_shell(root.as_path()));
-            return Err(io::Error::other(format!("a glob is denied, and `{root}` cannot be looked into: {way_out}")));
+            return Err(io::Error::other(format!("a glob is denied, and `{root}` cannot be read: {way_out}")));
         }
-        let nameless =
-            || io::Error::other("a glob is denied, and a directory that cannot be looked into has no valid name");
+        let nameless = || io::Error::other("a glob is denied, and a directory that cannot be read has no valid name");
         found.push(directory.to_str().and_then(|text| text.parse().ok()).ok_or_else(nameless)?);
     }
     found.sort();
@@ -80,7 +79,7 @@ pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
             open.push(entry.path());
         } else if kind.is_symlink() {
             let path = entry.path();
-            let nameless = || io::Error::other("a link has no valid name, and nobody can tell where it leads");
+            let nameless = || io::Error::other("a link has no valid name, so its target is unknown");
             let real = match super::real(path.to_str().ok_or_else(nameless)?) {
                 Ok(real) => real,
                 Err(why @ (ResolveError::Io(..) | ResolveError::Unsteady(_) | ResolveError::NotText(_))) => {
@@ -103,8 +102,8 @@ pub(crate) fn linked(root: &SanitizedPath) -> Option<Vec<SanitizedPath>> {
 
 fn too_much() -> io::Error {
     io::Error::other(format!(
-        "a glob is denied, and there is too much below the directories to find out what it means there (more than \
-         {MOST_ENTRIES} entries or {MOST_FOUND} paths): name less, or deny a path by name"
+        "a glob is denied, and the directories contain too much to find its matches (more than {MOST_ENTRIES} \
+         entries or {MOST_FOUND} paths): name smaller directories, or deny a path by name"
     ))
 }
 
@@ -130,7 +129,7 @@ fn look(
             let of = of.into_iter().filter_map(|form| places.get(form).copied()).collect();
             // A name that is no valid path cannot be hidden from a command line either.
             let text = path.to_str().and_then(|text| text.parse().ok());
-            let nameless = || io::Error::other("a glob is denied, and what it means has no valid name");
+            let nameless = || io::Error::other("a glob is denied, and a path that it matches has no valid name");
             return take(text.ok_or_else(nameless)?, of);
         }
         if entry.file_type()?.is_dir() {

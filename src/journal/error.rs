@@ -88,7 +88,7 @@ impl fmt::Display for JournalError {
                     Some(pid) => write!(f, "process {pid}")?,
                     None => f.write_str("another process")?,
                 }
-                f.write_str(": end that one first, or use another state directory")
+                f.write_str(": end that process first, or use another state directory")
             }
             JournalError::Damaged { file, line, sequence, what } => write!(
                 f,
@@ -100,29 +100,28 @@ impl fmt::Display for JournalError {
             ),
             JournalError::NotState { directory } => write!(
                 f,
-                "`{}` is no state directory: it has no journal. Name the one that the engine was opened with, as in \
+                "`{}` is not a state directory, because it has no journal. Name the directory of the engine, as in \
                  `--state /var/lib/bestow`",
                 shown(directory)
             ),
             JournalError::NoSuchEvent { directory, before, there: Some((first, last)) } => write!(
                 f,
-                "`{}` has no event {before}: it has events {first} to {last}, and what is set aside begins with one of \
-                 those",
+                "`{}` has no event {before}: it has events {first} to {last}; name the first event to set aside",
                 shown(directory)
             ),
             JournalError::NoSuchEvent { directory, before, there: None } => {
-                write!(f, "`{}` has no event {before}: it has none, and nothing can be set aside", shown(directory))
+                write!(f, "`{}` has no events, so nothing can be set aside from event {before} on", shown(directory))
             }
             JournalError::OtherHead { directory, noted, found } => write!(
                 f,
-                "every record in `{}` follows from the one before, but event {} has the head `{found}` and not \
-                 `{noted}`: compare that with where it was noted down. If it was noted so, the trail was written anew \
-                 from the start: put it back from a copy",
+                "every record in `{}` follows from the previous record, but event {} has the head `{found}` and not \
+                 `{noted}`: compare this with your note. If your note is correct, the whole trail was rewritten: \
+                 restore it from a copy",
                 shown(directory),
                 noted.sequence
             ),
             JournalError::Missing { directory, what } => {
-                write!(f, "`{}` lacks {what}: put it back from a copy", shown(directory))
+                write!(f, "`{}` lacks {what}: restore it from a copy", shown(directory))
             }
             JournalError::Disk { path, what } => write!(f, "`{}`: {}", shown(path), Escaped(what)),
         }

@@ -100,11 +100,11 @@ fn next(line: &[u8], ended: bool, sequence: u64, before: Hash) -> Result<Line, W
         return Err(Wrong::Damaged(format!("events {sequence} to {} are missing before it", found - 1)));
     }
     if found < sequence {
-        return Err(Wrong::Damaged(format!("event {found} stands there: it was moved or repeated")));
+        return Err(Wrong::Damaged(format!("event {found} is at this position: it was moved or repeated")));
     }
     if line.hash != chained {
         return Err(Wrong::Damaged(
-            "it was altered: its hash does not follow from it and the record before".to_owned(),
+            "it was altered: its hash does not match its content and the previous record".to_owned(),
         ));
     }
     if ended { Ok(line) } else { Err(Wrong::Torn) }

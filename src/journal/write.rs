@@ -145,8 +145,8 @@ impl Writer {
         self.failures += 1;
         let place = self.files.directory.to_string_lossy().into_owned();
         let way_out = match fault {
-            StoreFault::Refused => "make room; then it goes on by itself",
-            StoreFault::Broken => "see to the disk, then start again",
+            StoreFault::Refused => "free some space; then the engine continues by itself",
+            StoreFault::Broken => "repair the disk, then restart",
         };
         queue.failed(&format!("`{}`: {why}: {way_out}", Escaped(&place)), fault);
     }
@@ -155,7 +155,7 @@ impl Writer {
     /// for good.
     fn write(&mut self, group: &[Arc<Batch>]) -> Result<(), String> {
         if self.limit <= self.length {
-            self.begin_segment().map_err(|why| format!("no new file could be begun: {why}"))?;
+            self.begin_segment().map_err(|why| format!("no new file could be created: {why}"))?;
         }
         let mut lines = Vec::new();
         let (mut head, start) = (self.head, group.first().map_or(0, |batch| batch.first));
@@ -173,7 +173,7 @@ impl Writer {
         }
         if let Err(why) = self.file.sync() {
             // The content of the disk is unknown now, and another sync would not reveal it.
-            let why = format!("it is not known what reached the disk: {why}");
+            let why = format!("it is unknown which bytes reached the disk: {why}");
             self.broken = Some(why.clone());
             return Err(why);
         }
@@ -186,7 +186,7 @@ impl Writer {
     fn undo(&mut self, why: &io::Error) -> String {
         let undone = self.file.truncate(self.length).and_then(|()| self.file.sync());
         if let Err(worse) = undone {
-            let why = format!("writing failed ({why}), and taking that back too: {worse}");
+            let why = format!("writing failed ({why}), and undoing it failed too: {worse}");
             self.broken = Some(why.clone());
             return why;
         }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, OwnerId,
+    Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, Operation, OwnerId,
     Permission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, Right, RunId, SandboxFacts,
     SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools, Verdict,
 };
@@ -371,13 +371,13 @@ impl Command {
             Command::Answer { request, by: person, .. } => {
                 by(person.actor(), "answer request", About::Request(*request))
             }
-            Command::Authorize { agent: by, action, .. } => agent(by, action.operation().as_str(), About::Nothing),
+            Command::Authorize { agent: by, action, .. } => agent(by, verb(action.operation()), About::Nothing),
             Command::Act { agent: by, action, .. } | Command::ActConfined { agent: by, action, .. } => {
-                agent(by, action.operation().as_str(), About::Nothing)
+                agent(by, verb(action.operation()), About::Nothing)
             }
             Command::Enable { by: person, agent, .. } => by(person.actor(), "enable an action of", to(agent)),
             Command::RevokeRuling { ruling, by: actor, .. } => {
-                by(actor.clone(), "revoke ruling", About::Ruling(*ruling))
+                by(actor.clone(), "revoke saved decision", About::Ruling(*ruling))
             }
             Command::Declare { by: person, .. } => by(person.actor(), "declare tools", About::Nothing),
             Command::DeclareTools { by: person, run, .. } => {
@@ -386,26 +386,28 @@ impl Command {
             Command::SetPolicies { by: person, run, .. } | Command::UpdatePolicy { by: person, run, .. } => {
                 by(person.actor(), "change policies of run", About::Run(run.clone()))
             }
-            Command::Reconsider { by: person, .. } => by(person.actor(), "look at questions again", About::Nothing),
+            Command::Reconsider { by: person, .. } => {
+                by(person.actor(), "evaluate pending requests again", About::Nothing)
+            }
             Command::SetMode { agent, by: actor, .. } => by(actor.clone(), "set the mode of", to(agent)),
-            Command::JudgeAgain { .. } => operator("look at questions again", About::Nothing),
+            Command::JudgeAgain { .. } => operator("evaluate pending requests again", About::Nothing),
             Command::Cancel { request, by } => agent(by, "cancel request", About::Request(*request)),
             Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
             Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),
             Command::Revoke { grant, by: actor, .. } => by(actor.clone(), "revoke grant", About::Grant(*grant)),
             Command::Connected { agent } | Command::Disconnected { agent } => operator("connect a user to", to(agent)),
-            Command::UserActive { agent } => operator("note activity through", to(agent)),
+            Command::UserActive { agent } => operator("record the activity of the user of", to(agent)),
             Command::ApproverArrived { .. } | Command::ApproverLeft { .. } => {
-                operator("note an approver", About::Nothing)
+                operator("record an approver", About::Nothing)
             }
             Command::Configure { .. } | Command::RejectConfig { .. } | Command::PollConfig { .. } => {
-                operator("take a file", About::Nothing)
+                operator("load the policy file", About::Nothing)
             }
             Command::Narrowly { change, .. } => change.attempt(),
             #[cfg(feature = "journal")]
             Command::RefusePeer { .. } => operator("refuse a process", About::Nothing),
             Command::AgreeToWidening { by: actor, .. } => {
-                by(actor.clone(), "agree to a change of the file", About::Nothing)
+                by(actor.clone(), "approve a change of the policy file", About::Nothing)
             }
             #[cfg(feature = "sandbox")]
             Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {
@@ -417,13 +419,26 @@ impl Command {
             | Command::ProcessExited { agent: by, .. } => agent(by, "run a process", About::Nothing),
             Command::StopProcess { process, order } => by(order.by.clone(), "stop process", About::Process(*process)),
             Command::EndProcesses => operator("end processes", About::Nothing),
-            Command::Resume { .. } => operator("go on", About::Nothing),
-            Command::Hook { call, .. } => agent(&call.agent, "be judged by a hook", About::Nothing),
+            Command::Resume { .. } => operator("continue from the stored state", About::Nothing),
+            Command::Hook { call, .. } => agent(&call.agent, "record the verdict of a hook", About::Nothing),
             #[cfg(feature = "schedule")]
             Command::Task(_) => operator("run tasks", About::Nothing),
-            Command::Tick => operator("pass time", About::Nothing),
+            Command::Tick => operator("end what expired", About::Nothing),
             Command::Shutdown => operator("end", About::Nothing),
         }
+    }
+}
+
+/// Returns the verb for an attempted action.
+fn verb(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "read a file",
+        Operation::Write => "write a file",
+        Operation::Exec => "run a program",
+        Operation::Command => "run a command",
+        Operation::Network => "use the network",
+        Operation::Events => "use the events socket",
+        Operation::Tool => "call a tool",
     }
 }
 

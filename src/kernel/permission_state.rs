@@ -191,15 +191,15 @@ impl fmt::Display for PermissionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}) of {}, in {}: mode {}", self.agent, self.kind, self.owner, self.run, self.mode)?;
         if let Some(written) = self.written_mode {
-            write!(f, " (the file says {written})")?;
+            write!(f, " ({written} in the policy file)")?;
         }
         self.modes_above.iter().try_for_each(|above| write!(f, ", {} of {}", above.mode, above.agent))?;
-        let asks = if self.may_ask { "questions are heard" } else { "no question is heard" };
+        let asks = if self.may_ask { "it can ask a person" } else { "it cannot ask a person" };
         let reads = match self.reads {
             Reads::Anywhere => "anywhere",
             Reads::Granted => "granted",
         };
-        write!(f, "\n{asks}; what nothing speaks about: {}; reads = \"{reads}\"", self.default_verdict)?;
+        write!(f, "\n{asks}; default verdict: {}; reads = \"{reads}\"", self.default_verdict)?;
         write!(f, "; {} protected paths", self.protected.len())?;
         self.held.iter().try_for_each(|right| write!(f, "\n{}", right.grant))?;
         for rule in &self.rules {
@@ -214,8 +214,8 @@ impl fmt::Display for PermissionState {
             }
             policies.names.iter().try_for_each(|name| write!(f, " {}", Escaped(name)))?;
         }
-        self.violations
-            .iter()
-            .try_for_each(|violated| write!(f, "\n{}: kept from `{}`", violated.id, Escaped(violated.path.as_str())))
+        self.violations.iter().try_for_each(|violated| {
+            write!(f, "\n{}: the sandbox blocked `{}`", violated.id, Escaped(violated.path.as_str()))
+        })
     }
 }

@@ -24,10 +24,10 @@ impl fmt::Display for ProvenanceStep {
         match self {
             ProvenanceStep::Grant(grant) => grant.fmt(f),
             ProvenanceStep::Replaced(grant) => {
-                write!(f, "{grant}; counts for nothing, since something else stands there by now")
+                write!(f, "{grant}; without effect, because the object at its path was replaced")
             }
             ProvenanceStep::FreeReading => {
-                f.write_str("everybody may read what is not protected (reads = \"anywhere\")")
+                f.write_str("every agent may read paths that are not protected (reads = \"anywhere\")")
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The reasons for which the kernel refuses a command. A refusal is a normal result, not a fault of the engine.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
+
+use thiserror::Error;
 
 use crate::model::{
     AgentId, Code, Decision, Escaped, GrantId, InvalidGlob, Kind, OwnerId, Permission, Place, ProcessId, RequestId,
@@ -11,14 +13,17 @@ use crate::model::{
 ///
 /// The enum is exhaustive on purpose. A new reason has to break the build of programs that explain reasons to people.
 /// Each message names the object and, if possible, a remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[allow(clippy::exhaustive_enums, reason = "see above")]
 pub enum Refusal {
     /// An agent with this id already exists.
+    #[error("agent `{0}` already exists: choose another id")]
     AgentExists(AgentId),
     /// The request was already answered or has ended otherwise.
+    #[error("request {code} has already ended: {0}", code = .0.request.code())]
     AlreadyResolved(Arc<Resolution>),
     /// A person acted on an agent of another owner, or agents of different owners were involved.
+    #[error("agent `{agent}` does not belong to owner `{owner}`: no permission and no request crosses owners")]
     OtherOwner {
         /// The agent that was addressed.
         agent: AgentId,
@@ -26,10 +31,16 @@ pub enum Refusal {
         owner: OwnerId,
     },
     /// The agent is not a foreground agent, so it has no connected user.
+    #[error("agent `{0}` is not a foreground agent and has no connector")]
     NotForeground(AgentId),
     /// The request belongs to another agent. Only the asker may cancel it.
+    #[error("request {} belongs to another agent: only that agent may cancel it", .0.code())]
     NotYours(RequestId),
     /// The agent does not hold the permission that it wanted to pass on or use.
+    #[error(
+        "agent `{agent}` does not hold the permission `{}`: request it with `request_permission`",
+        tag(.permission)
+    )]
     NotHeld {
         /// The agent.
         agent: AgentId,
@@ -37,10 +48,21 @@ pub enum Refusal {
         permission: Permission,
     },
     /// The action is denied, or it needs an approval.
+    #[error("{}", not_allowed(.0))]
     NotAllowed(Arc<Decision>),
     /// The sandbox of the host program allows more than the decision did.
+    #[error(
+        "the sandbox allows `{}`, but the decision does not: report a sandbox that allows no more than the decision",
+        tag(.0)
+    )]
     WiderThanDecided(Permission),
     /// A person replaced the requested action by a more harmful one.
+    #[error(
+        "the action `{}` cannot replace `{}`: choose an action of the same kind that is not more harmful, needs no \
+         more permissions and is not denied",
+        Escaped(.answered),
+        Escaped(.asked)
+    )]
     InputClimbs {
         /// The requested action.
         asked: Arc<str>,
@@ -48,19 +70,34 @@ pub enum Refusal {
         answered: Arc<str>,
     },
     /// The answer about this action cannot be saved for its scope.
+    #[error("an approval of `{}` cannot last longer than the session: answer `once` or `session`", Escaped(.0))]
     NotForGood(Arc<str>),
     /// The approver did not see the complete action, so an approval is valid only once.
+    #[error(
+        "the question did not show the complete action, so an approval for `{answered}` is not possible: answer \
+         `once`"
+    )]
     NotShownWhole {
         /// The scope of the answer.
         answered: Scope,
     },
     /// The saved decision does not exist, or no longer.
+    #[error("saved decision {0} does not exist or has ended")]
     UnknownRuling(SavedDecisionId),
     /// The owner has no agent in this run, or no longer.
+    #[error("run {0} does not exist or has ended")]
     UnknownRun(RunId),
     /// Other agents are in the run, and the agent did not ask to join it.
+    #[error(
+        "run {0} has other agents, and its approvals and policies would apply to this agent: join it with \
+         `join_run`"
+    )]
     RunGoesOn(RunId),
     /// The run has no such tool: it was neither declared nor used.
+    #[error(
+        "run {run} has no tool `{tool}`, only {}: declare it with `declare_tools`, or correct the name",
+        names(.known)
+    )]
     UnknownTool {
         /// The tool that was named.
         tool: ToolName,
@@ -70,8 +107,16 @@ pub enum Refusal {
         known: BTreeSet<ToolName>,
     },
     /// A person declared a tool that the policy file, the host program or the built-in table already declares.
+    #[error(
+        "tool `{0}` is already declared by the policy file, the host program or the built-in table: a person cannot \
+         replace that declaration, so leave the tool out"
+    )]
     ToolIsDeclared(ToolName),
     /// The declarations of people for the agents of one owner exceed the limit.
+    #[error(
+        "the declarations of people for one owner exceed the limit of {tools} tools or {bytes} bytes: declare fewer \
+         tools, or declare them in the policy file"
+    )]
     TooManyDeclarations {
         /// The maximum number of tools.
         tools: usize,
@@ -79,6 +124,7 @@ pub enum Refusal {
         bytes: usize,
     },
     /// A glob in a change is invalid. The whole change was rejected.
+    #[error("the glob `{}` is invalid, and nothing was changed: {}", Escaped(.glob), Escaped(&.why.to_string()))]
     InvalidGlob {
         /// The glob.
         glob: Arc<str>,
@@ -86,8 +132,16 @@ pub enum Refusal {
         why: InvalidGlob,
     },
     /// The agents of the run have different working directories, so the base of a relative glob is ambiguous.
+    #[error(
+        "the agents of run {0} have different working directories: state the base directory of the globs, or begin \
+         each glob with `/`"
+    )]
     SeveralBases(RunId),
     /// The run would have too many tools, or a tool policy would have too many or too large globs and patterns.
+    #[error(
+        "run {run} exceeds the limit of {max} tools, or a guard exceeds the limit for the number or size of its \
+         patterns: use fewer or smaller ones"
+    )]
     TooManyPolicies {
         /// The run.
         run: RunId,
@@ -95,13 +149,21 @@ pub enum Refusal {
         max: u32,
     },
     /// The answer names a permission that was not requested.
+    #[error("the request does not contain the permission `{}`", tag(.0))]
     NotAsked(Permission),
     /// There is no policy change that waits for approval.
+    #[error("no change of the policy file waits for an approval")]
     NothingHeldBack,
     /// The agent that this handle was made for is retired. Another agent may have its id.
+    #[error("agent `{0}` of this handle was removed: get a handle of the current agent with this id")]
     Gone(AgentId),
-    /// The agent holds the permission for one use only. Such a right cannot be passed on, and no command can run with
-    /// it.
+    /// The agent holds the permission for one use only. Such a permission cannot be passed on, and no command can run
+    /// with it.
+    #[error(
+        "agent `{agent}` holds `{}` for one use only and cannot pass it on: request it with a longer scope than \
+         `once`",
+        tag(.permission)
+    )]
     HeldOnce {
         /// The agent.
         agent: AgentId,
@@ -109,8 +171,13 @@ pub enum Refusal {
         permission: Permission,
     },
     /// The agent is defined in the policy file and has to be removed there.
+    #[error("agent `{0}` is defined in the policy file: remove it there, because the file would add it again")]
     InFile(AgentId),
     /// An agent wanted to create an agent of a kind that only the host program or the policy file can add.
+    #[error(
+        "agent `{agent}` would have the kind `{kind}`: an agent can create only agents of the kinds `subagent` and \
+         `permanent`"
+    )]
     NoChildKind {
         /// The agent to be created.
         agent: AgentId,
@@ -118,8 +185,13 @@ pub enum Refusal {
         kind: Kind,
     },
     /// The id is reserved for the agents of scheduled tasks.
+    #[error(
+        "the id `{0}` is reserved for the agent of a scheduled task: choose an id that does not begin with `cron:` \
+         or `heartbeat:`"
+    )]
     NameOfTask(AgentId),
     /// The agent and its relatives have created too many agents.
+    #[error("agent `{agent}` and its relatives have created {max} agents, which is the limit: retire some of them")]
     TooManyChildren {
         /// The agent that wanted to create another one.
         agent: AgentId,
@@ -127,28 +199,54 @@ pub enum Refusal {
         max: u32,
     },
     /// A person approved a policy change other than the waiting one.
+    #[error(
+        "change {waiting} of the policy file waits for an approval, not the change that was named: read and approve \
+         change {waiting}"
+    )]
     OtherChange {
         /// The number of the waiting change.
         waiting: u64,
     },
-    /// The right is defined in the policy file and has to be removed there.
+    /// The permission is defined in the policy file and has to be removed there.
+    #[error("grant {0} is defined in {1}: remove it there")]
     FromFile(GrantId, Place),
     /// The path is protected. Only a line of the policy file that names exactly this path gives access.
+    #[error(
+        "the path of `{}` is protected: only a line of agents.toml that names exactly this path gives access",
+        tag(.0)
+    )]
     Protected(Permission),
-    /// The right would allow writes to the policy file itself.
+    /// The permission would allow writes to the policy file itself.
+    #[error(
+        "`{}` covers agents.toml, and an agent that can write agents.toml could give itself any permission: name a \
+         smaller directory, or move the file to another directory",
+        tag(.0)
+    )]
     Governs(Permission),
-    /// A right covers the directory, but no right names the sensitive part of the path.
+    /// A permission covers the directory, but no permission names the sensitive part of the path.
+    #[error(
+        "the path of `{}` is sensitive and requires the permission `@write:{}`: request it with \
+         `request_permission`",
+        tag(.permission),
+        Escaped(.part.as_str())
+    )]
     Sensitive {
         /// The permission.
         permission: Permission,
-        /// The path that a right has to name, or a path below it.
+        /// The path that a permission has to name, or a path below it.
         part: SanitizedPath,
     },
     /// The agent neither gave nor holds the grant that it wanted to revoke.
+    #[error("only the giver of grant {0}, its holder or a person of its owner can revoke it")]
     NotYourGrant(GrantId),
     /// An agent wanted to grant something to itself.
+    #[error("agent `{0}` cannot grant a permission to itself")]
     SelfGrant(AgentId),
     /// The scope of the answer is wider than the requested scope.
+    #[error(
+        "the scope `{answered}` of the answer is wider than the requested scope `{asked}`: answer with the requested \
+         scope or a narrower one"
+    )]
     ScopeTooWide {
         /// The requested scope.
         asked: Scope,
@@ -156,8 +254,13 @@ pub enum Refusal {
         answered: Scope,
     },
     /// The scope ends in the past.
+    #[error("the scope `{0}` has already ended")]
     ScopePast(Scope),
-    /// The right was already passed on the maximum number of times.
+    /// The permission was already passed on the maximum number of times.
+    #[error(
+        "the permission `{}` was already passed on {max} times, which is the limit: request it from a person",
+        tag(.permission)
+    )]
     TooDeep {
         /// The permission.
         permission: Permission,
@@ -165,6 +268,10 @@ pub enum Refusal {
         max: u8,
     },
     /// The agent and its relatives asked too many questions within a minute.
+    #[error(
+        "agent `{agent}` and its relatives asked {max} questions within a minute, which is the limit: wait and try \
+         again"
+    )]
     TooManyAsked {
         /// The agent.
         agent: AgentId,
@@ -172,6 +279,9 @@ pub enum Refusal {
         max: u32,
     },
     /// People recently denied requests of this agent or its relatives. They asked again too often and have to wait.
+    #[error(
+        "people denied {noes} requests of agent `{agent}` or its relatives in a row: it can ask again after {until}"
+    )]
     AskedAfterNo {
         /// The agent.
         agent: AgentId,
@@ -181,6 +291,10 @@ pub enum Refusal {
         until: Timestamp,
     },
     /// The agent and its relatives caused too many changes within a minute.
+    #[error(
+        "agent `{agent}` and its relatives caused {max} changes within a minute, which is the limit: wait and try \
+         again"
+    )]
     TooManyChanges {
         /// The agent.
         agent: AgentId,
@@ -188,6 +302,7 @@ pub enum Refusal {
         max: u32,
     },
     /// Too many requests of this agent are pending.
+    #[error("agent `{agent}` has {max} pending requests, which is the limit: wait for an answer, or cancel a request")]
     TooManyPending {
         /// The agent.
         agent: AgentId,
@@ -195,10 +310,13 @@ pub enum Refusal {
         max: u32,
     },
     /// The process does not exist, or the caller may not touch it.
+    #[error("process {0} does not exist, or the caller may not access it")]
     UnknownProcess(ProcessId),
     /// The process has ended.
+    #[error("process {0} has ended: start it again")]
     ProcessEnded(ProcessId),
     /// Too many processes of this agent are running.
+    #[error("agent `{agent}` has {max} running processes, which is the limit: stop one of them")]
     TooManyProcesses {
         /// The agent.
         agent: AgentId,
@@ -206,6 +324,7 @@ pub enum Refusal {
         max: u32,
     },
     /// The agent holds too many grants.
+    #[error("agent `{agent}` holds {max} grants, which is the limit for one giver: revoke some of them")]
     TooManyGrants {
         /// The agent.
         agent: AgentId,
@@ -213,208 +332,40 @@ pub enum Refusal {
         max: u32,
     },
     /// The agent does not exist.
+    #[error("agent `{0}` is not registered")]
     UnknownAgent(AgentId),
     /// The grant does not exist, or no longer.
+    #[error("grant {0} does not exist or has ended")]
     UnknownGrant(GrantId),
     /// The request does not exist.
+    #[error("request {0} does not exist")]
     UnknownRequest(RequestId),
     /// The short code matches none of the pending requests.
+    #[error("no pending request has the code `{}`", Escaped(.0))]
     UnknownCode(Arc<str>),
     /// Two pending requests share this short code. The full id is unambiguous.
+    #[error("two pending requests have the code {0}: use the full id")]
     AmbiguousCode(Code),
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::AgentExists(agent) => write!(f, "there is an agent `{agent}` already: choose another id"),
-            Refusal::AlreadyResolved(resolution) => {
-                write!(f, "request {} is over: {resolution}", resolution.request.code())
-            }
-            Refusal::OtherOwner { agent, owner } => {
-                write!(f, "agent `{agent}` does not belong to `{owner}`, and nothing crosses owners")
-            }
-            Refusal::NotForeground(agent) => write!(f, "agent `{agent}` is no foreground agent and has no connector"),
-            Refusal::NotYours(request) => write!(f, "request {} was asked by another agent", request.code()),
-            Refusal::NotHeld { agent, permission } => {
-                write!(f, "agent `{agent}` does not hold `{}` itself: ", Escaped(&permission.to_string()))?;
-                f.write_str("it can ask for it with `request_permission`")
-            }
-            Refusal::NotAllowed(decision) => {
-                write!(
-                    f,
-                    "agent `{}` may not {}: {}",
-                    decision.agent,
-                    decision.action.typed(),
-                    Escaped(&decision.decision_reason)
-                )?;
-                decision.rule_refs.iter().try_for_each(|rule| write!(f, "; {rule}"))?;
-                match decision.decision {
-                    Ruled::Ask => f.write_str("; it can be asked for with `authorize`"),
-                    Ruled::Sandboxed => f.write_str("; it may happen inside a sandbox only"),
-                    Ruled::Deny | Ruled::Unavailable | Ruled::Allow => Ok(()),
-                }
-            }
-            Refusal::WiderThanDecided(permission) => write!(
-                f,
-                "the sandbox allows `{}`, which the action does not use: report one that allows no more than was \
-                 decided",
-                Escaped(&permission.to_string())
-            ),
-            Refusal::InputClimbs { asked, answered } => write!(
-                f,
-                "`{}` cannot take the place of `{}`: it must be the same kind of action, no more harmful, need nothing \
-                 more, and be nothing that is denied",
-                Escaped(answered),
-                Escaped(asked)
-            ),
-            Refusal::NotForGood(resource) => write!(
-                f,
-                "a yes to `{}` cannot be remembered for longer than `session`: answer `once` or `session`",
-                Escaped(resource)
-            ),
-            Refusal::NotShownWhole { answered } => write!(
-                f,
-                "not all of what is asked was shown, so nobody can say yes to it for `{answered}`: answer `once`"
-            ),
-            Refusal::UnknownRuling(ruling) => write!(f, "there is no ruling {ruling}, or no longer"),
-            Refusal::RunGoesOn(run) => {
-                write!(f, "run {run} goes on for others, and what is said in it would hold: `join_run` enters it")
-            }
-            Refusal::UnknownRun(run) => write!(f, "there is no run {run}, or no longer"),
-            Refusal::UnknownTool { tool, run, known } => {
-                write!(f, "run {run} has no tool `{tool}`, only")?;
-                for (place, tool) in known.iter().enumerate() {
-                    write!(f, "{} `{tool}`", if place > 0 { "," } else { "" })?;
-                }
-                f.write_str(": declare it with `declare_tools`, or correct the name")
-            }
-            Refusal::ToolIsDeclared(tool) => write!(
-                f,
-                "the tool `{tool}` is declared already, by the policy file, the host program or the built-in table, \
-                 and a person's declaration takes the place of none: leave it out"
-            ),
-            Refusal::TooManyDeclarations { tools, bytes } => write!(
-                f,
-                "people would declare more than {tools} tools or {bytes} bytes for the agents of one owner, which is \
-                 the limit: declare fewer, or in the policy file"
-            ),
-            Refusal::InvalidGlob { glob, why } => {
-                write!(f, "`{}` cannot be taken, and nothing was changed: {}", Escaped(glob), Escaped(&why.to_string()))
-            }
-            Refusal::SeveralBases(run) => write!(
-                f,
-                "the agents of run {run} work in different directories: say below which of them the globs count, or \
-                 begin them with `/`"
-            ),
-            Refusal::TooManyPolicies { run, max } => write!(
-                f,
-                "run {run} would have more than {max} tools, or a guard more than {max} patterns or too large ones, \
-                 which is the limit: use fewer"
-            ),
-            Refusal::NotAsked(permission) => {
-                write!(f, "`{}` is not among what was asked", Escaped(&permission.to_string()))
-            }
-            Refusal::NothingHeldBack => f.write_str("no change of the file is waiting for anybody to agree"),
-            Refusal::Gone(agent) => {
-                write!(
-                    f,
-                    "the agent `{agent}` that this handle was made for is gone: get a handle of the one that is there"
-                )
-            }
-            Refusal::HeldOnce { agent, permission } => write!(
-                f,
-                "agent `{agent}` holds `{}` for one use, which can only be used: ask for more than `once`",
-                Escaped(&permission.to_string())
-            ),
-            Refusal::InFile(agent) => {
-                write!(f, "agent `{agent}` stands in the policy file: take it away there, or it would come back")
-            }
-            Refusal::NoChildKind { agent, kind } => {
-                write!(f, "agent `{agent}` would be `{kind}`: an agent can create only `subagent` and `permanent` ones")
-            }
-            Refusal::NameOfTask(agent) => write!(
-                f,
-                "`{agent}` is a name for the agent of a scheduled task: choose one that begins neither with `cron:` \
-                 nor with `heartbeat:`"
-            ),
-            Refusal::TooManyChildren { agent, max } => {
-                write!(
-                    f,
-                    "agent `{agent}` and those it comes from created {max} agents, which is the limit: retire some"
-                )
-            }
-            Refusal::OtherChange { waiting } => {
-                write!(f, "another change of the file waits, {waiting}: look at that one and agree to it")
-            }
-            Refusal::FromFile(grant, place) => {
-                write!(f, "grant {grant} stands in {place}: take it away there")
-            }
-            Refusal::Protected(permission) => write!(
-                f,
-                "`{}` is protected: only a line of agents.toml that names exactly this path gives it",
-                Escaped(&permission.to_string())
-            ),
-            Refusal::Governs(permission) => write!(
-                f,
-                "`{}` holds agents.toml, and whoever may write that gives itself any right: name a smaller directory, \
-                 or move the file out of there",
-                Escaped(&permission.to_string())
-            ),
-            Refusal::Sensitive { permission, part } => write!(
-                f,
-                "`{}` is sensitive: it takes `@write:{}` by name, which can be asked for with `request_permission`",
-                Escaped(&permission.to_string()),
-                Escaped(part.as_str())
-            ),
-            Refusal::NotYourGrant(grant) => {
-                write!(f, "grant {grant} can be revoked by who gave it, who holds it, or a person of its owner")
-            }
-            Refusal::SelfGrant(agent) => write!(f, "agent `{agent}` cannot grant anything to itself"),
-            Refusal::ScopeTooWide { asked, answered } => {
-                write!(f, "asked for scope `{asked}`, which `{answered}` does not fit within: answer the same or less")
-            }
-            Refusal::ScopePast(scope) => write!(f, "the scope `{scope}` is over already"),
-            Refusal::TooDeep { permission, max } => write!(
-                f,
-                "`{}` was passed on {max} times already, which is the limit: ask a person instead",
-                Escaped(&permission.to_string())
-            ),
-            Refusal::TooManyAsked { agent, max } => {
-                write!(
-                    f,
-                    "agent `{agent}`, with its relatives, asked {max} questions within a minute, which is the limit: \
-                     wait a little"
-                )
-            }
-            Refusal::AskedAfterNo { agent, noes, until } => write!(
-                f,
-                "people said no to agent `{agent}`, or its relatives, {noes} times in a row: it can ask again after \
-                 {until}"
-            ),
-            Refusal::TooManyChanges { agent, max } => write!(
-                f,
-                "agent `{agent}`, with its relatives, caused {max} changes within a minute, which is the limit: wait a \
-                 little"
-            ),
-            Refusal::TooManyPending { agent, max } => {
-                write!(f, "agent `{agent}` waits for {max} answers already, which is the limit: wait or cancel one")
-            }
-            Refusal::UnknownProcess(process) => write!(f, "there is no process {process}, or no longer"),
-            Refusal::ProcessEnded(process) => write!(f, "process {process} has ended: start it again"),
-            Refusal::TooManyProcesses { agent, max } => {
-                write!(f, "agent `{agent}` has {max} processes that go on, which is the limit: stop one")
-            }
-            Refusal::TooManyGrants { agent, max } => {
-                write!(f, "agent `{agent}` holds {max} grants already, which is the limit for one giver: revoke some")
-            }
-            Refusal::UnknownAgent(agent) => write!(f, "no agent `{agent}` is registered"),
-            Refusal::UnknownGrant(grant) => write!(f, "there is no grant {grant}, or no longer"),
-            Refusal::UnknownRequest(request) => write!(f, "there is no request {request}"),
-            Refusal::UnknownCode(code) => write!(f, "no pending request has the code `{}`", Escaped(code)),
-            Refusal::AmbiguousCode(code) => write!(f, "two pending requests share the code {code}: use the full id"),
-        }
-    }
+/// Returns the text form of a permission, with control characters escaped.
+fn tag(permission: &Permission) -> String {
+    Escaped(&permission.to_string()).to_string()
 }
 
-impl std::error::Error for Refusal {}
+/// Returns the quoted names of the tools, separated by commas.
+fn names(tools: &BTreeSet<ToolName>) -> String {
+    tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the sentence about an action that is not allowed, with the rules that apply and the next step.
+fn not_allowed(decision: &Decision) -> String {
+    let next = match decision.decision {
+        Ruled::Ask => "; ask a person with `authorize`",
+        Ruled::Sandboxed => "; the action may happen only inside a sandbox",
+        Ruled::Deny | Ruled::Unavailable | Ruled::Allow => "",
+    };
+    let rules: String = decision.rule_refs.iter().map(|rule| format!("; {rule}")).collect();
+    let reason = Escaped(&decision.decision_reason);
+    format!("agent `{}` may not {}: {reason}{rules}{next}", decision.agent, decision.action.typed())
+}

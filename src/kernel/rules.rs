@@ -280,22 +280,22 @@ impl Placed<'_> {
                 let word = part.runs.as_ref()?.words.get(at)?.written()?;
                 let name = redacted(word.split('=').next().unwrap_or(word));
                 let (kind, name) = (if word.starts_with(['-', '+']) { "option" } else { "word" }, Escaped(&name));
-                Some(format!("; the {kind} `{name}` is not named by the pattern `{rule}` of the rule at {place}"))
+                Some(format!("; the pattern `{rule}` of the rule at {place} does not name the {kind} `{name}`"))
             }
             Coverage::Whole => {
                 let dir = part.dirs.iter().find(|dir| !self.reaches(dir, action))?;
                 let runs = match (dir, &action.cwd) {
                     (StartDir::Own, Some(own)) | (StartDir::Real(own), _) => format!("in `{}`", shown_path(own)),
                     (StartDir::Own, None) | (StartDir::Said(_) | StartDir::Unknown, _) => {
-                        "in a directory that nobody can tell".to_owned()
+                        "in an unknown directory".to_owned()
                     }
                 };
                 let allowed = match &self.rule.cwd {
-                    Some(RuleCwd::In(glob)) => format!("in `{}` only", Escaped(glob.as_str())),
+                    Some(RuleCwd::In(glob)) => format!("only in `{}`", Escaped(glob.as_str())),
                     Some(RuleCwd::Anywhere) => "anywhere".to_owned(),
-                    None => "in the working directory only, unless it says `cwd`".to_owned(),
+                    None => "only in the working directory, because it has no `cwd`".to_owned(),
                 };
-                Some(format!("; the rule at {place} allows `{rule}` {allowed}, and this runs {runs}"))
+                Some(format!("; the rule at {place} allows `{rule}` {allowed}, but the command runs {runs}"))
             }
         }
     }
@@ -310,8 +310,10 @@ fn shown_path(path: &SanitizedPath) -> String {
 fn left_over(part: &SpokenPart) -> String {
     let program = part.runs.as_ref().and_then(|command| command.words.first()?.written());
     match program {
-        Some(program) => format!("; rules allow a part of it, and none allows `{}`", Escaped(&redacted(program))),
-        None => "; rules allow a part of it, and none the rest".to_owned(),
+        Some(program) => {
+            format!("; the allow rules cover a part of it, but no rule allows `{}`", Escaped(&redacted(program)))
+        }
+        None => "; the allow rules cover only a part of it".to_owned(),
     }
 }
 

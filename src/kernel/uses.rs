@@ -198,7 +198,7 @@ impl Uses {
         if self.further.len() < MAX_USES {
             self.further.push(new);
         } else {
-            let why = "it uses more than anybody judges at once: do it in several steps".into();
+            let why = "the action has too many uses for one decision: split it into steps".into();
             self.own.target = Target::Invalid { text: self.own.target.resource().into(), why };
         }
     }

@@ -42,7 +42,7 @@ pub enum InvalidDomain {
 impl fmt::Display for InvalidDomain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            InvalidDomain::Pattern => "name each host: a `*` may be anybody's",
+            InvalidDomain::Pattern => "name each host: a `*` could match hosts of any person",
             InvalidDomain::NotAName => "name a host and nothing else: no address, scheme, port or path",
             InvalidDomain::NotAscii => "write the ASCII form of the name, which begins with `xn--`",
             InvalidDomain::Label => {

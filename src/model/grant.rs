@@ -251,7 +251,7 @@ impl fmt::Display for Grant {
             Origin::Agent { from } => write!(f, ", given by {from}")?,
             Origin::Config(place) => write!(f, ", from {place}")?,
             Origin::Operator => f.write_str(", given by the host program")?,
-            Origin::Person { by, means, .. } => write!(f, ", allowed by {by} ({})", Escaped(means))?,
+            Origin::Person { by, means, .. } => write!(f, ", approved by {by} ({})", Escaped(means))?,
         }
         match self.scope {
             // An unlimited grant ends with the grant it depends on, so "always" is printed only for a person's
@@ -294,7 +294,7 @@ pub enum Ended {
 /// The author of an act: revoking a grant, or an attempt that the engine refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "whoever may act must be decided on")]
+#[allow(clippy::exhaustive_enums, reason = "every kind of actor needs a decision")]
 pub enum Actor {
     /// An agent.
     Agent(AgentId),
@@ -324,12 +324,12 @@ impl fmt::Display for Ended {
         match self {
             Ended::Revoked { by, reason: None } => write!(f, "revoked by {by}"),
             Ended::Revoked { by, reason: Some(reason) } => write!(f, "revoked by {by}: {reason}"),
-            Ended::SupportLost { with: Some(grant) } => write!(f, "what it rested on, {grant}, is gone"),
-            Ended::SupportLost { with: None } => f.write_str("the setting it rested on is gone"),
-            Ended::Config => f.write_str("no longer in the file"),
-            Ended::Expired => f.write_str("its time is over"),
-            Ended::RunEnded(run) => write!(f, "its run {run} is over"),
-            Ended::HolderRetired => f.write_str("its holder is gone"),
+            Ended::SupportLost { with: Some(grant) } => write!(f, "it depended on {grant}, which ended"),
+            Ended::SupportLost { with: None } => f.write_str("the setting that it depended on was removed"),
+            Ended::Config => f.write_str("the policy file no longer contains it"),
+            Ended::Expired => f.write_str("it expired"),
+            Ended::RunEnded(run) => write!(f, "its run {run} ended"),
+            Ended::HolderRetired => f.write_str("its holder was removed"),
         }
     }
 }

@@ -246,7 +246,7 @@ number_id! {
     /// Names a saved decision by a counter of the engine that keeps it, written `r42`.
     SavedDecisionId, 'r',
     /// The error for a text that is not the id of a saved decision. Such an id is `r` and a number, as in `r42`.
-    InvalidSavedDecisionId, "ruling id"
+    InvalidSavedDecisionId, "saved decision id"
 }
 number_id! {
     /// Names a decision by a counter of the engine that made it, written `d42`.

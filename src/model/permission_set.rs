@@ -7,7 +7,7 @@ use super::{Access, Permission, SanitizedPath, ToolPath};
 /// The permissions that reading needs, for all agents of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "a third answer must break whoever decides on two")]
+#[allow(clippy::exhaustive_enums, reason = "a third answer must break code that knows two")]
 pub enum Reads {
     /// Every absolute path that is not protected may be read (`sources/004`, "Read tool behavior").
     Anywhere,

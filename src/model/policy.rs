@@ -23,7 +23,7 @@ pub enum OnNoUser {
 /// The setting that allows or forbids requests to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "somebody is there or nobody is")]
+#[allow(clippy::exhaustive_enums, reason = "a person is present or not")]
 pub enum Interaction {
     /// People answer requests.
     Interactive,

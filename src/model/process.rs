@@ -117,15 +117,15 @@ impl fmt::Display for StopCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StopCause::Ordered { by, reason, .. } => {
-                write!(f, "{by} stops it")?;
+                write!(f, "stopped by {by}")?;
                 reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {}", Escaped(reason.as_str())))
             }
             StopCause::RightLost { permission } => {
-                write!(f, "`{}`, which it was started with, is gone", Escaped(&permission.to_string()))
+                write!(f, "it was started with the permission `{}`, which ended", Escaped(&permission.to_string()))
             }
-            StopCause::RunOver => f.write_str("the run that it was started in is over"),
-            StopCause::AgentGone => f.write_str("its agent is gone"),
-            StopCause::Denied { why } => write!(f, "it is denied by now: {}", Escaped(why)),
+            StopCause::RunOver => f.write_str("the run in which it started ended"),
+            StopCause::AgentGone => f.write_str("its agent was removed"),
+            StopCause::Denied { why } => write!(f, "it is now denied: {}", Escaped(why)),
             StopCause::EngineEnds => f.write_str("the engine ends"),
         }
     }
@@ -153,9 +153,9 @@ pub enum ProcessExit {
 impl fmt::Display for ProcessExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ProcessExit::Exited { code } => write!(f, "exited with {code}"),
+            ProcessExit::Exited { code } => write!(f, "exited with code {code}"),
             ProcessExit::Signalled { signal } => write!(f, "was ended by signal {signal}"),
-            ProcessExit::WithEngine => f.write_str("ended with the engine that held it"),
+            ProcessExit::WithEngine => f.write_str("ended with its engine"),
         }
     }
 }
@@ -225,9 +225,9 @@ impl ProcessEvent {
 impl fmt::Display for ProcessEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ProcessEvent::Started { process } => write!(f, "process {process} starts"),
-            ProcessEvent::Restarted { process, by } => write!(f, "process {process} starts again, as {by} wants"),
-            ProcessEvent::Stopped { process, cause } => write!(f, "process {process} is to end: {cause}"),
+            ProcessEvent::Started { process } => write!(f, "process {process} started"),
+            ProcessEvent::Restarted { process, by } => write!(f, "process {process} was restarted by {by}"),
+            ProcessEvent::Stopped { process, cause } => write!(f, "process {process} must end: {cause}"),
             ProcessEvent::Exited { process, exit } => write!(f, "process {process} {exit}"),
         }
     }

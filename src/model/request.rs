@@ -59,8 +59,8 @@ impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Route::Carrier(agent) => write!(f, "through {agent}"),
-            Route::Approvers => f.write_str("to whoever approves for its owner"),
-            Route::Queue => f.write_str("to the queue: nobody is there"),
+            Route::Approvers => f.write_str("to the approvers of its owner"),
+            Route::Queue => f.write_str("to the queue, because no person is connected"),
         }
     }
 }
@@ -156,31 +156,32 @@ impl Request {
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
-            Some(name) => write!(f, "{name} ({}, {}) asks for ", self.from, self.kind)?,
-            None => write!(f, "{} ({}) asks for ", self.from, self.kind)?,
+            Some(name) => write!(f, "{name} ({}, {}) asks ", self.from, self.kind)?,
+            None => write!(f, "{} ({}) asks ", self.from, self.kind)?,
         }
         if !self.is_open() {
-            f.write_str("nothing new: ")?;
+            f.write_str("for nothing new: ")?;
             list_permissions(f, self.settled.iter().map(|(permission, _)| permission))?;
         }
         if let Some(action) = &self.action {
-            write!(f, "leave to {action}{}", if self.asked.is_empty() { "" } else { ", and for " })?;
+            write!(f, "to {action}")?;
         }
+        let before = if self.action.is_some() { ", and for " } else { "for " };
         for (place, permission) in self.widest_first().into_iter().enumerate() {
-            write!(f, "{}{}", if place > 0 { ", " } else { "" }, permission.describe())?;
+            write!(f, "{}{}", if place > 0 { ", " } else { before }, permission.describe())?;
         }
         if let Some(scope) = self.scope {
             write!(f, " ({scope})")?;
         }
         if self.is_once_only() {
-            f.write_str("; not all of it is shown, so a yes is for this once")?;
+            f.write_str("; the question does not show everything, so an approval is valid only once")?;
         }
         if let Some(details) = &self.details {
             write!(f, "; the content: {details}")?;
         }
         match self.reason == Reason::not_said() {
             true => f.write_str("; the agent gives no reason")?,
-            false => write!(f, "; the agent's words: {}", Quoted(self.reason.as_str()))?,
+            false => write!(f, "; the agent's reason: {}", Quoted(self.reason.as_str()))?,
         }
         // Foreign text in these statements is already quoted.
         self.hooks_say.iter().try_for_each(|said| write!(f, "; {said}"))
@@ -329,18 +330,18 @@ pub enum Decider {
 impl fmt::Display for Decider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Decider::AlreadyHeld => f.write_str("held already"),
-            Decider::Asker => f.write_str("the asker took it back"),
+            Decider::AlreadyHeld => f.write_str("the agent already held it"),
+            Decider::Asker => f.write_str("the agent withdrew it"),
             Decider::EngineGone => f.write_str("the engine ended"),
-            Decider::NextEngine => f.write_str("the engine ended; the question is stored and waits for the next one"),
-            Decider::FreshRefusal => f.write_str("refused a moment ago"),
-            Decider::NobodyThere => f.write_str("nobody is there to ask"),
-            Decider::Mode { mode, of } => write!(f, "in mode {mode}, the mode of {of}, nothing is asked"),
-            Decider::Person { by, means } => write!(f, "{by}, {}", Escaped(means)),
-            Decider::Policies { by, means } => write!(f, "policies changed by {by}, {}", Escaped(means)),
-            Decider::RunOver => f.write_str("the asker began another run"),
-            Decider::Retired => f.write_str("the asker is gone"),
-            Decider::Timeout => f.write_str("nobody answered in time"),
+            Decider::NextEngine => f.write_str("the engine ended; the request is stored and waits for the next engine"),
+            Decider::FreshRefusal => f.write_str("an equal request was recently denied"),
+            Decider::NobodyThere => f.write_str("no person can answer"),
+            Decider::Mode { mode, of } => write!(f, "mode {mode} of {of} forbids questions"),
+            Decider::Person { by, means } => write!(f, "by {by} ({})", Escaped(means)),
+            Decider::Policies { by, means } => write!(f, "policies changed by {by} ({})", Escaped(means)),
+            Decider::RunOver => f.write_str("the agent began another run"),
+            Decider::Retired => f.write_str("the agent was removed"),
+            Decider::Timeout => f.write_str("no person answered in time"),
         }
     }
 }
@@ -381,12 +382,14 @@ pub struct Resolution {
 
 impl fmt::Display for Resolution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ", self.outcome)?;
+        write!(f, "{}", self.outcome)?;
         if let Some(action) = self.updated_input.as_ref().or(self.action.as_ref()) {
-            write!(f, "to {action}")?;
+            write!(f, ": {action}")?;
             if !self.granted.is_empty() || !self.refused.is_empty() {
                 f.write_str(", with ")?;
             }
+        } else {
+            f.write_str(" ")?;
         }
         match self.outcome {
             Outcome::Granted => list_permissions(f, &self.granted)?,

@@ -252,7 +252,7 @@ impl fmt::Display for GateOutcome {
                 wrote.lines().last().map_or(Ok(()), |last| write!(f, ": {}", Escaped(last)))
             }
             GateOutcome::Unchecked { missing } => {
-                f.write_str("was not asked, since its agent lacks ")?;
+                f.write_str("did not run, because its agent does not hold ")?;
                 list_permissions(f, missing)
             }
             GateOutcome::CouldNotRun { why } => write!(f, "could not run: {}", Escaped(why)),
@@ -293,13 +293,13 @@ impl fmt::Display for Skip {
         match self {
             Skip::Gate(outcome) => write!(f, "its gate {outcome}"),
             Skip::NotAllowed { missing, why } => {
-                f.write_str("its gate lacks ")?;
+                f.write_str("the agent of its gate does not hold ")?;
                 list_permissions(f, missing)?;
-                write!(f, ", and asking for it ended: {}", Escaped(why))
+                write!(f, ", and the request for it ended: {}", Escaped(why))
             }
-            Skip::StillRunning => f.write_str("the run before is not over"),
-            Skip::Missed { times } => write!(f, "it was due {times} times while nobody looked"),
-            Skip::NoAgent { why } => write!(f, "nobody runs it: {}", Escaped(why)),
+            Skip::StillRunning => f.write_str("the previous run is still in progress"),
+            Skip::Missed { times } => write!(f, "it was due {times} times while the scheduler did not run"),
+            Skip::NoAgent { why } => write!(f, "no agent runs it: {}", Escaped(why)),
         }
     }
 }
@@ -330,8 +330,8 @@ impl fmt::Display for TaskEnd {
         match self {
             TaskEnd::Done => f.write_str("done"),
             TaskEnd::Failed { why } => write!(f, "failed: {}", Escaped(why)),
-            TaskEnd::CutOff { seconds } => write!(f, "cut off after {seconds} seconds"),
-            TaskEnd::Interrupted => f.write_str("interrupted, since the program that ran it ended"),
+            TaskEnd::CutOff { seconds } => write!(f, "stopped after {seconds} seconds"),
+            TaskEnd::Interrupted => f.write_str("interrupted, because the program that ran it ended"),
         }
     }
 }
@@ -504,23 +504,23 @@ impl fmt::Display for TaskEvent {
         match self {
             TaskEvent::Added { task, next: Some(next) } => write!(f, "{task} is due at {next}"),
             TaskEvent::Added { task, next: None } => write!(f, "{task} is not due again"),
-            TaskEvent::Removed { task } => write!(f, "{task} is gone"),
-            TaskEvent::Rejected { file, why } => write!(f, "{} was not taken: {}", Escaped(file), Escaped(why)),
+            TaskEvent::Removed { task } => write!(f, "{task} was removed"),
+            TaskEvent::Rejected { file, why } => write!(f, "{} was rejected: {}", Escaped(file), Escaped(why)),
             TaskEvent::FileJudged { task, trusted: true, .. } => {
-                write!(f, "the file of {task} was saved since an agent could write it")
+                write!(f, "the file of {task} was saved after an agent could write it")
             }
-            TaskEvent::FileJudged { task, .. } => write!(f, "the file of {task} may be an agent's"),
+            TaskEvent::FileJudged { task, .. } => write!(f, "an agent may have written the file of {task}"),
             TaskEvent::PermissionsIgnored { task, listed } => {
-                write!(f, "{task} lists permissions, which give nothing: {}", Escaped(listed))
+                write!(f, "{task} lists permissions, which have no effect: {}", Escaped(listed))
             }
             TaskEvent::Gate { task, outcome, runs, .. } => {
                 write!(f, "the gate of {task} {outcome}; the task {}", if *runs { "runs" } else { "does not run" })
             }
             TaskEvent::Started { task, agent, missed: 0, .. } => write!(f, "{task} runs as {agent}"),
             TaskEvent::Started { task, agent, missed, .. } => {
-                write!(f, "{task} runs as {agent}, once for itself and {missed} missed runs")
+                write!(f, "{task} runs as {agent}, once for this time and {missed} missed times")
             }
-            TaskEvent::Finished { task, end } => write!(f, "{task} is over: {end}"),
+            TaskEvent::Finished { task, end } => write!(f, "{task} ended: {end}"),
             TaskEvent::Skipped { task, why } => write!(f, "{task} did not run: {why}"),
             TaskEvent::Trouble { why } => write!(f, "scheduled tasks: {}", Escaped(why)),
         }

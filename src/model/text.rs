@@ -31,7 +31,7 @@ pub enum InvalidReason {
 impl fmt::Display for InvalidReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            InvalidReason::Blank => f.write_str("a reason must not be blank: say in a sentence what it is for"),
+            InvalidReason::Blank => f.write_str("a reason must not be blank: state the purpose in one sentence"),
             InvalidReason::TooLong => write!(f, "a reason has at most {MAX_REASON_CHARS} characters"),
         }
     }

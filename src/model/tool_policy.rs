@@ -13,7 +13,7 @@ use super::{Access, CommandPattern, PathGlob, SanitizedPath, ToolName, Verdict};
 /// the permission.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "whoever sets policies sets all of them")]
+#[allow(clippy::exhaustive_structs, reason = "a caller that sets policies sets all of them")]
 pub struct ToolPolicies {
     /// Paths that must not be read, written or run (`forbidden-globs`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -35,7 +35,7 @@ pub struct ToolPolicies {
 /// The policy for one kind of access to paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::exhaustive_structs, reason = "yes, no, and what is said of the rest")]
+#[allow(clippy::exhaustive_structs, reason = "allow, deny, and the default")]
 pub struct PathPolicy {
     /// The allowed paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

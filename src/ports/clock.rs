@@ -51,7 +51,7 @@ pub struct ClockUnreadable;
 
 impl fmt::Display for ClockUnreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the clock cannot be read: it stands before 1970, or beyond what can be counted")
+        f.write_str("the clock cannot be read: its time is before 1970 or too large")
     }
 }
 

@@ -145,10 +145,11 @@ fn regular(file: File) -> io::Result<File> {
 fn refuse_written_by_others(about: &Metadata) -> io::Result<()> {
     let (owner, us) = (about.uid(), us());
     let why = if others_write(about.mode()) {
-        "others than its owner can write it: `chmod go-w`".to_owned()
+        "users other than its owner can write it: run `chmod go-w`".to_owned()
     } else if !is_us_or_root(owner) {
         format!(
-            "it belongs to user {owner} and not to user {us}, who runs this: say this as them (`sudo -u '#{owner}'`)"
+            "its owner is user {owner}, and this program runs as user {us}: run it as its owner (`sudo -u \
+             '#{owner}'`)"
         )
     } else {
         return Ok(());
@@ -162,10 +163,10 @@ fn refuse_replaced_by_others(path: &Path) -> io::Result<()> {
     let why = match replacers.first() {
         None => return Ok(()),
         Some(Replacer::OwnerOf { directory: path, user } | Replacer::OwnerOfName { name: path, user }) => {
-            format!("user {user}, who owns {}, may put another in its place", for_shell(path))
+            format!("user {user} owns {} and may replace it", for_shell(path))
         }
         Some(Replacer::WriterOf { directory, .. }) => format!(
-            "others may put another in its place, who can write a directory above: `chmod go-w {}`",
+            "other users can write a parent directory and may replace it: run `chmod go-w {}`",
             for_shell(directory)
         ),
     };

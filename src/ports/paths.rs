@@ -184,7 +184,7 @@ impl DiskPaths {
         // Below `/proc`, the floor decides by name which paths are open.
         if real.is_on_proc() && !real.path().as_str().starts_with("/proc") {
             let shown = Escaped(real.path().as_str());
-            return Err(PathFailure(format!("`{shown}` lies on a proc file system, which no grant reaches")));
+            return Err(PathFailure(format!("`{shown}` is on a proc file system, and no grant covers such a path")));
         }
         Ok(Real { path: real.path().clone(), identity: real.identity() })
     }

@@ -243,5 +243,5 @@ impl Agent {
 }
 
 fn again_reason() -> Result<Reason, ExecError> {
-    "it starts again".parse().map_err(|_| Error::Closed.into())
+    "it restarts".parse().map_err(|_| Error::Closed.into())
 }

@@ -228,12 +228,12 @@ impl Begun {
 
     fn denied(&self, agent: &Agent) -> Option<Arc<str>> {
         let (Ok(now), Ok(kept)) = (agent.standing(&self.action), agent.kept_from_commands()) else {
-            return Some("nobody can say any more whether it may go on".into());
+            return Some("the engine cannot decide any more if the process may continue".into());
         };
         let roots: Vec<_> = self.entry.plan.profile.write_roots().cloned().collect();
         let more = kept.is_more_than(&self.kept, &roots);
         now.newly_denied(&self.standing)
-            .or_else(|| more.then(|| "more is kept from commands now than when it was confined".into()))
+            .or_else(|| more.then(|| "commands are now more restricted than when the process started".into()))
     }
 
     fn finish(self, ended: JoinHandle<()>, was_told: bool) {

@@ -61,7 +61,7 @@ async fn grant(agent: &Agent, input: &Input<'_>) -> Result<Value, String> {
     let told = permissions.to_string();
     let grants = agent.grant_for(&to, permissions, scope, input.reason()?).await.map_err(refused)?;
     let ids: Vec<String> = grants.iter().map(ToString::to_string).collect();
-    Ok(json!({ "status": "ok", "grant_ids": ids, "message": format!("{to} holds {told} now") }))
+    Ok(json!({ "status": "ok", "grant_ids": ids, "message": format!("{to} now holds {told}") }))
 }
 
 fn check(agent: &Agent, input: &Input<'_>) -> Result<Value, String> {
@@ -103,7 +103,8 @@ fn list(agent: &Agent) -> Result<Value, String> {
 }
 
 fn pending(id: RequestId, code: &str) -> Value {
-    let message = "A person is asked. Go on with work that does not need it; the decision reaches you by itself.";
+    let message = "The request goes to a person. Continue with work that does not need it. The decision reaches you \
+        as a message.";
     json!({ "status": "pending", "request_id": id.to_string(), "code": code, "message": message })
 }
 
@@ -139,9 +140,9 @@ impl<'v> Input<'v> {
     fn read(name: &str, input: &'v Value) -> Result<Input<'v>, String> {
         let tool = TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| {
             let known: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
-            format!("there is no tool `{}`: use one of {}", Escaped(name), known.join(", "))
+            format!("tool `{}` does not exist: use one of {}", Escaped(name), known.join(", "))
         })?;
-        let fields = input.as_object().ok_or("the input of a tool is an object")?;
+        let fields = input.as_object().ok_or("the input of a tool must be an object")?;
         let field = |name: &str| tool.fields.iter().find(|field| field.name == name);
         for (name, value) in fields {
             let Some(field) = field(name) else {
@@ -184,7 +185,7 @@ impl<'v> Input<'v> {
         let tags: Vec<&str> = match (self.text("permission"), several) {
             (Some(one), None) => vec![one],
             (None, Some(several)) => several.iter().filter_map(Value::as_str).collect(),
-            (Some(_), Some(_)) => return Err("name `permission` or `permissions`, and not both".to_owned()),
+            (Some(_), Some(_)) => return Err("name either `permission` or `permissions`, not both".to_owned()),
             (None, None) => return Err("name a `permission`, or a list of `permissions`".to_owned()),
         };
         Permissions::from_tags(tags).map_err(|why| why.to_string())

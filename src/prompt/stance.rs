@@ -45,7 +45,7 @@ pub fn instructions(agent: &Agent) -> Result<String, Error> {
         }
     }
     if state.reads == Reads::Anywhere {
-        text += "You may read files without a permission, but for what is protected or denied.\n";
+        text += "You may read files without a permission, except files that are protected or denied.\n";
     }
     Ok([text.as_str(), in_mode(&state), if asks_nobody(&state) { ALONE } else { ASKING }, PASSING_ON].concat())
 }
@@ -63,30 +63,30 @@ fn modes(state: &PermissionState) -> impl Iterator<Item = Mode> {
 /// Returns the sentence about a mode that restricts the agent's holdings.
 fn in_mode(state: &PermissionState) -> &'static str {
     if modes(state).any(|mode| mode == Mode::Plan) {
-        "You plan (mode `plan`): you read, and nothing that you write, send or run otherwise happens.\n"
+        "Your mode is `plan`: you may only read. The engine denies everything that you write, send or run.\n"
     } else {
         ""
     }
 }
 
 const ASKING: &str = "
-Use what you hold without asking. Permissions are rails that let you move fast, so move fast.
+Use the permissions that you hold without asking. They exist so that you can work fast.
 
-When you lack a permission, call `request_permission` at once, with the narrowest permission that is enough and the \
-reason in one sentence. Do not wait to be told, and do not ask in prose. The call returns immediately: go on with work \
-that does not need it. The decision arrives later as a message. If it is granted, do what you were blocked on; if not, \
-take another way or say what you could not do. Do not ask for the same again after a no, and do not try to reach it \
-otherwise.
+When you lack a permission, call `request_permission` at once. Request the narrowest permission that is enough, and \
+give the reason in one sentence. Do not wait for an instruction, and do not ask in prose. The call returns \
+immediately: continue with work that does not need the permission. The decision arrives later as a message. After an \
+approval, do the blocked work. After a denial, use another method or report what you could not do. Do not request a \
+denied permission again, and do not try to bypass the denial.
 ";
 
 const ALONE: &str = "
-Use what you hold without asking.
+Use the permissions that you hold without asking.
 
-Nobody is asked for you now: `request_permission` is refused at once. When you lack a permission, take another way or \
-say what you could not do. Do not try to reach it otherwise.
+No person can answer you now: the engine refuses `request_permission` at once. When you lack a permission, use another \
+method or report what you could not do. Do not try to bypass the missing permission.
 ";
 
 const PASSING_ON: &str = "
-Another agent of your owner gets part of what you hold by `grant_permission`: what its task needs, with the reason, \
-and nothing more. A permission that you gave ends when you lose it.
+Use `grant_permission` to pass a part of your permissions on to another agent of your owner. Give only what its task \
+needs, with the reason. A permission that you gave ends when you lose it.
 ";

@@ -60,48 +60,52 @@ const PERMISSIONS: Field = optional(
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "request_permission",
-        description: "Asks a person for permissions that you lack. Returns at once: `status` is `pending` with a \
-                      `request_id`, and the decision reaches you later as a message, so go on with other work. Ask as \
-                      soon as you are blocked, for the narrowest permission that is enough. What you hold already is \
-                      not asked.",
+        description: "Requests permissions that you lack from a person. The call returns at once: `status` is \
+                      `pending` with a `request_id`. The decision reaches you later as a message, so continue with \
+                      other work. Call this as soon as you are blocked, with the narrowest permission that is \
+                      enough. Permissions that you already hold are not requested again.",
         fields: &[
             PERMISSION,
             PERMISSIONS,
             required("reason", FieldKind::Reason, "The reason, in one sentence, for the person who decides."),
-            optional("scope", FieldKind::Scope, "The longest that you want it. Left out, the person decides."),
+            optional("scope", FieldKind::Scope, "The longest duration that you want. Without it, the person decides."),
         ],
     },
     Tool {
         name: "grant_permission",
-        description: "Passes permissions that you hold now on to another agent of your owner, with a reason. All of \
-                      the list or nothing. Give part of what you hold (a directory below yours), and no more than the \
-                      agent needs. It ends when you lose it yourself.",
+        description: "Passes permissions that you hold now on to another agent of your owner, with a reason. The \
+                      agent gets the whole list or nothing. Give only a part of your permissions, such as a directory \
+                      below yours, and no more than the agent needs. The permissions end when you lose them.",
         fields: &[
             required("agent_id", FieldKind::Agent, "The id of the agent that receives them."),
             PERMISSION,
             PERMISSIONS,
-            required("reason", FieldKind::Reason, "The reason, which the other agent reads, too."),
-            optional("scope", FieldKind::Scope, "The longest that the other agent holds it. Left out: `always`."),
+            required("reason", FieldKind::Reason, "The reason. The other agent reads it as well."),
+            optional("scope", FieldKind::Scope, "The longest duration for the other agent. Without it: `always`."),
         ],
     },
     Tool {
         name: "check_permission",
-        description: "Says for each permission whether you hold it now: `held`, `held_once` (one use is left) or \
-                      `not_held`. Asks nobody.",
+        description: "Returns for each permission if you hold it now: `held`, `held_once` (for one use) or \
+                      `not_held`. It asks no person.",
         fields: &[PERMISSION, PERMISSIONS],
     },
     Tool {
         name: "await_permission",
-        description: "Says how a request of yours ended, or `pending`. Use it when nothing is left that you can do \
-                      without the decision; otherwise go on, since decisions reach you by themselves.",
+        description: "Returns the outcome of your request, or `pending`. Use it only if no other work is left. \
+                      Otherwise continue with other work, because each decision reaches you as a message.",
         fields: &[
             required("request_id", FieldKind::Request, "The `request_id` that `request_permission` returned."),
-            optional("seconds", FieldKind::Seconds, "How long to wait, in seconds. Left out, it only looks."),
+            optional(
+                "seconds",
+                FieldKind::Seconds,
+                "The time to wait, in seconds. Without it, the call does not wait.",
+            ),
         ],
     },
     Tool {
         name: "list_permissions",
-        description: "Lists what you hold now, your working directory and your kind.",
+        description: "Lists the permissions that you hold now, your working directory and your kind.",
         fields: &[],
     },
 ];

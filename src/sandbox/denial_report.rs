@@ -180,9 +180,9 @@ fn rule(
     } else if is_below(&profile.unwritten) {
         Some("it is denied by name")
     } else if is_below(read_only) && !profile.write.contains_key(path) {
-        Some("it is sensitive, and not named by a right")
+        Some("it is sensitive, and no permission names it")
     } else if profile.root_of(path).is_none() && only_written {
-        Some("it lies below no write root")
+        Some("it is below no write root")
     } else {
         None
     }

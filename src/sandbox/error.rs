@@ -29,23 +29,27 @@ impl fmt::Display for ProfileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ProfileError::TooWide(path) => {
-                write!(f, "`{}` is too wide a root for a command: name what it writes", Escaped(path.as_str()))
+                write!(
+                    f,
+                    "`{}` is too large a directory for a command: name the paths that it writes",
+                    Escaped(path.as_str())
+                )
             }
             ProfileError::NotThere(path, why) => {
                 write!(f, "`{}` cannot be a root of a command: {}", Escaped(path.as_str()), Escaped(why))
             }
             ProfileError::SensitiveLink(path) => {
-                write!(f, "`{}` is sensitive and a link, which cannot be protected", Escaped(path.as_str()))
+                write!(f, "`{}` is a sensitive name and a link, and a link cannot be protected", Escaped(path.as_str()))
             }
             ProfileError::NotHeld(path, why) => {
-                write!(f, "`{}` cannot be kept from the command: {}", Escaped(path.as_str()), Escaped(why))
+                write!(f, "`{}` cannot be blocked for the command: {}", Escaped(path.as_str()), Escaped(why))
             }
             ProfileError::SeveralRoots(paths) => {
                 let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", Escaped(path.as_str()))).collect();
                 write!(
                     f,
-                    "the agent may write {}, and not its working directory: name what the command writes with \
-                     `Agent::exec`",
+                    "the agent may write {}, but not its working directory: name the paths that the command writes \
+                     with `Agent::exec`",
                     paths.join(", ")
                 )
             }

@@ -38,22 +38,23 @@ pub fn connect_to_engine() -> io::Result<UnixStream> {
     let way = named_way()?;
     let (ours, theirs) = UnixStream::pair()?;
     let (body, fds) = ([IoSlice::new(b"+")], [theirs.as_raw_fd()]);
-    sendmsg::<UnixAddr>(way, &body, &[ControlMessage::ScmRights(&fds)], MsgFlags::MSG_NOSIGNAL, None).map_err(|why| {
-        let message = format!(
-            "there is no way to the engine behind {EVENTS_FD}={way} ({why}): it is the number of a descriptor that a \
-             command under `bestow exec` inherits if its agent holds `@events`; something has closed it or changed the \
-             variable"
-        );
-        io::Error::new(io::Error::from(why).kind(), message)
-    })?;
+    sendmsg::<UnixAddr>(way, &body, &[ControlMessage::ScmRights(&fds)], MsgFlags::MSG_NOSIGNAL, None).map_err(
+        |why| {
+            let message = format!(
+                "{EVENTS_FD}={way} does not lead to the engine ({why}): a command under `bestow exec` inherits this \
+             descriptor if its agent holds `@events`; a program closed the descriptor or changed the variable"
+            );
+            io::Error::new(io::Error::from(why).kind(), message)
+        },
+    )?;
     Ok(ours)
 }
 
 fn named_way() -> io::Result<RawFd> {
     let Ok(text) = std::env::var(EVENTS_FD) else {
         let message = format!(
-            "there is no way to the engine here: {EVENTS_FD} is not set; run this under `bestow exec`, for an agent \
-             that holds `@events`"
+            "the engine cannot be reached, because {EVENTS_FD} is not set: run this under `bestow exec`, for an \
+             agent that holds `@events`"
         );
         return Err(io::Error::new(io::ErrorKind::NotFound, message));
     };

@@ -95,12 +95,10 @@ impl Profile {
 
     fn to_bubblewrap(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
         if self.events {
-            return Err(CannotSay(
-                "bubblewrap cannot hand over the one socket of `@events` and keep the others away".into(),
-            ));
+            return Err(CannotSay("bubblewrap cannot pass the socket of `@events` and block other sockets".into()));
         }
         if self.network && !self.domains.is_empty() {
-            return Err(CannotSay("bubblewrap cannot keep a network to some hosts".into()));
+            return Err(CannotSay("bubblewrap cannot limit a network to some hosts".into()));
         }
         let absent: Vec<_> = ReadOnlyPaths::missing(self)
             .into_iter()
@@ -151,11 +149,11 @@ impl Profile {
     fn to_codex(&self, read_only: &[SanitizedPath]) -> Result<String, CannotSay> {
         if self.network && !self.domains.is_empty() {
             return Err(CannotSay(
-                "codex keeps a network to some hosts by a proxy only, which a profile cannot switch on".into(),
+                "codex limits a network to some hosts only with a proxy, and a profile cannot switch it on".into(),
             ));
         }
         if self.events {
-            return Err(CannotSay("codex has no words for the one socket of `@events`".into()));
+            return Err(CannotSay("codex cannot express the socket of `@events`".into()));
         }
         let mut lines = vec![
             "# In a configuration without `sandbox_mode` and `[sandbox_workspace_write]`: codex takes these or a \

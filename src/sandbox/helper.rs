@@ -109,13 +109,13 @@ type Confined = (Option<u32>, Option<OwnedFd>, Option<TcpListener>);
 
 fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confined, String> {
     if spec.events != way.is_some() {
-        return Err("no way to the engine came along".into());
+        return Err("the socket of the engine was not received".into());
     }
     // Descriptors that the parent of the host left open are closed at `exec`, known or unknown.
     CloseFdsBuilder::new().cloexecfrom(3);
     dup2_stdin(input).map_err(said("input"))?;
     if let Some(way) = &way {
-        fcntl_setfd(way, FdFlags::empty()).map_err(said("the way to the engine"))?;
+        fcntl_setfd(way, FdFlags::empty()).map_err(said("the socket of the engine"))?;
     }
     if spec.has_namespaces {
         // The mounts come before any path is looked up. A directory that was opened earlier would still show the
@@ -132,7 +132,7 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
         spec.limits.apply(spec.counted_by)?;
     }
     let door =
-        spec.door.then(egress_proxy::door).transpose().map_err(|why| format!("the door of its network: {why}"))?;
+        spec.door.then(egress_proxy::door).transpose().map_err(|why| format!("the proxy of its network: {why}"))?;
     std::env::set_current_dir(spec.cwd.as_path()).map_err(|why| format!("`{}`: {why}", spec.cwd))?;
     drop_capabilities().map_err(said("dropping capabilities"))?;
     set_no_new_privs(true).map_err(said("no new privileges"))?;
@@ -169,7 +169,7 @@ fn drop_capabilities() -> rustix::io::Result<()> {
 /// Executes the command. It returns only if that fails, with the reason.
 fn become_command(spec: &Spec, way: Option<&OwnedFd>) -> io::Error {
     let mut words = spec.words.iter().map(|word| OsString::from_vec(word.clone()));
-    let Some(program) = words.next() else { return io::Error::other("there is no command") };
+    let Some(program) = words.next() else { return io::Error::other("the command is missing") };
     let environment: BTreeMap<_, _> =
         spec.environment.iter().map(|(name, value)| (name, std::ffi::OsStr::from_bytes(value))).collect();
     let mut command = std::process::Command::new(program);

@@ -13,11 +13,11 @@ pub(super) struct Lacking {
 
 const WITHOUT_NAMESPACES: [&str; 3] = [
     "other processes are seen: the command lines of this user's, the names of all",
-    "what the command started is ended by a process, and goes on if that one is killed together with the host",
+    "a supervising process ends the children of the command; they continue if it is killed together with the host",
     "an `ioctl` that is not among those refused can change a file outside that may be opened for reading",
 ];
 
-const COUNTED_TOGETHER: &str = "the limit of processes counts all of this user's processes";
+const COUNTED_TOGETHER: &str = "the limit of processes counts all processes of this user";
 
 const WITHOUT_LANDLOCK: &str =
     "there is no Landlock: pipes and devices outside of the write roots are written where their modes allow it";

@@ -64,7 +64,7 @@ fn allow(
     let fd = PathFd::new(path.as_path())?;
     let stat = fstat(&fd)?;
     if identity.is_some_and(|identity| !identity.is_inode(stat.st_dev, stat.st_ino)) {
-        return Err(format!("`{path}` is not what it was when it was granted").into());
+        return Err(format!("the object at `{path}` changed after the permission was granted").into());
     }
     let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory;
     let access = if is_dir { access } else { access & AccessFs::from_file(ALONE) };

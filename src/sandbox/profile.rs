@@ -19,7 +19,7 @@ use crate::{
 };
 
 const UNREADABLE: &str =
-    "a word of the command is not UTF-8, or a variable has a name that is none: nobody could judge it";
+    "a word of the command is not UTF-8, or a variable has an invalid name: the engine cannot evaluate it";
 
 /// The protection of sensitive names below the write roots against writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,7 +165,7 @@ impl Profile {
         if let (Some(above), ResolveError::Denied(_) | ResolveError::NotADirectory(_)) = (above, &why) {
             return Some(above);
         }
-        self.unheld.insert(format!("`{}` cannot be kept from a command: {why}", Escaped(path.as_str())));
+        self.unheld.insert(format!("`{}` cannot be blocked for a command: {why}", Escaped(path.as_str())));
         None
     }
 

@@ -178,7 +178,7 @@ impl HeldPlaceholders<'_> {
             self.closed(root, &path, why);
         }
         if is_too_much {
-            self.all_of(root.as_path(), "has too much in it to be looked through: name a narrower root");
+            self.all_of(root.as_path(), "contains too much to be searched: name a smaller directory");
         }
         for (path, kind) in sensitive {
             self.there(&path, kind)?;
@@ -379,7 +379,7 @@ impl HeldPlaceholders<'_> {
         while self.mounts.len() > MOST_MOUNTS {
             let Some(at) = self.fullest() else { return };
             self.mounts.fold(&at);
-            let what = "it holds more sensitive names than can be kept one by one";
+            let what = "it contains more sensitive names than the sandbox can protect one by one";
             self.stricter.push(format!("nothing in `{}` can be written: {what}", said(&at)));
         }
     }
@@ -412,7 +412,7 @@ impl HeldPlaceholders<'_> {
             })
         };
         let missing = promised.iter().filter(|(path, kept)| !is_held(path, **kept));
-        let missing: Vec<_> = missing.map(|(path, _)| format!("`{}` could not be kept from it", said(path))).collect();
+        let missing: Vec<_> = missing.map(|(path, _)| format!("`{}` could not be blocked", said(path))).collect();
         if !missing.is_empty() {
             return Err(SandboxError::Unavailable(missing));
         }
@@ -444,8 +444,8 @@ fn mount(kind: FileType, kept: Kept) -> Mount {
 
 fn closed_because(why: Errno) -> String {
     match why {
-        Errno::ACCESS | Errno::PERM => "cannot be looked into: run `chmod u+rwx` on it".to_owned(),
-        other => format!("cannot be looked into: {}", io::Error::from(other)),
+        Errno::ACCESS | Errno::PERM => "cannot be read: run `chmod u+rwx` on it".to_owned(),
+        other => format!("cannot be read: {}", io::Error::from(other)),
     }
 }
 

@@ -74,7 +74,10 @@ impl Sandbox {
         let beside = here.filter(|path| path.is_file());
         let helper = beside.or_else(|| others.into_iter().find(|path| is_our_own(path)));
         let helper = helper.ok_or_else(|| {
-            unavailable("the helper `bestow` is neither beside this program nor, where nobody else can write, on PATH")
+            unavailable(
+                "the helper `bestow` was not found: it must be in the directory of this program, or in a \
+                directory on PATH that no other user can write",
+            )
         })?;
         Ok(Sandbox::with_helper(helper))
     }
@@ -150,7 +153,7 @@ impl Sandbox {
         let (stands, mut running) = plan.stand(way, input, [None, None])?;
         let Stands { control, started, facts, way_out: _way_out } = stands;
         if watched.is_unwanted() {
-            return Err(SandboxError::NotStarted("nobody waits for it any more".into()).into());
+            return Err(SandboxError::NotStarted("the caller no longer waits for it".into()).into());
         }
         ready(&facts)?;
         go(&control, &started).map_err(|why| plan.naming_what_is_missing(why))?;
@@ -224,8 +227,8 @@ impl Plan<'_> {
         // The helper, inside the sandbox, can only forward the message of the system.
         let is_missing = *said == io::Error::from(rustix::io::Errno::NOENT).to_string();
         let place = match self.command.environment.get("PATH").filter(|_| !is_path) {
-            Some(path) => format!("there is no such program on its PATH ({})", path.to_string_lossy()),
-            None => format!("there is no such program, or nothing that runs it, seen from `{}`", self.profile.cwd),
+            Some(path) => format!("the program is not on its PATH ({})", path.to_string_lossy()),
+            None => format!("the program or its interpreter does not exist in `{}`", self.profile.cwd),
         };
         let reason = if is_missing { place } else { said.clone() };
         SandboxError::NotStarted(format!("`{program}`: {reason}"))
@@ -282,7 +285,7 @@ impl Plan<'_> {
             HelperMessage::Ready { landlock, events } => (landlock, events),
             HelperMessage::Unavailable(why) | HelperMessage::NotStarted(why) => return Err(unavailable(&why)),
         };
-        let pid = told.sender.ok_or_else(|| unavailable("nobody knows which process it is"))?;
+        let pid = told.sender.ok_or_else(|| unavailable("the process is unknown"))?;
         running.leader = Some(pid);
         let way_out = self.way_out(pid, told.fds)?;
         let status = Status::of(pid, spec.has_namespaces).map_err(|why| unavailable(&why))?;
@@ -311,8 +314,8 @@ impl Plan<'_> {
                 has_a_network_of_its_own(pid).map_err(|why| unavailable(&why))?;
                 Ok(Some(EgressProxy::through(door, self.profile.domains.clone())?))
             }
-            (true, None) => Err(unavailable("the network has no door that could be kept to some hosts")),
-            (false, Some(_)) => Err(unavailable("the network has a door that nobody asked for")),
+            (true, None) => Err(unavailable("the network has no proxy that could limit it to some hosts")),
+            (false, Some(_)) => Err(unavailable("the network has a proxy that was not requested")),
         }
     }
 

@@ -29,8 +29,8 @@ use crate::model::{ProcessExit, SandboxFacts, SandboxViolation};
 /// whole stream.
 const MOST_WORDS: usize = 4 << 10;
 
-const NO_BUBBLEWRAP: &str = "a process that goes on needs bubblewrap: with Landlock alone, what it started would \
-                             outlive an engine that is killed";
+const NO_BUBBLEWRAP: &str = "a long-running process requires bubblewrap: with Landlock alone, its children would \
+    continue after the engine is killed";
 
 /// A process that is ready or running. Dropping it kills the process and all processes that it started.
 pub(crate) struct Going {
@@ -68,7 +68,7 @@ impl Sandbox {
         let words = profile.clone().limited(Limits { output: MOST_WORDS, ..profile.limits().clone() });
         let plan = Plan { sandbox: self, profile: &words, command, guards: &guards };
         let (stands, running) = plan.stand(way, input, heard.map(Some))?;
-        let pid = running.leader.ok_or_else(|| unavailable("nobody knows which process it is"))?;
+        let pid = running.leader.ok_or_else(|| unavailable("the process is unknown"))?;
         let leader = pidfd_open(pid, PidfdFlags::empty())?;
         let (profile, command, sandbox) = (profile.clone(), command.clone(), self.clone());
         Ok(Going { running, stands, guards, profile, command, sandbox, leader })

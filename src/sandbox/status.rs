@@ -14,7 +14,7 @@ use super::mounts::{Mount, Mounts, said};
 
 /// Checks that a descriptor of a process is the socket that the host sent. Returns its description for the facts.
 pub(super) fn reaches(pid: Pid, fd: i32, socket: &OwnedFd) -> Result<String, String> {
-    let said = |why: &dyn std::fmt::Display| format!("the way to the engine cannot be read back: {why}");
+    let said = |why: &dyn std::fmt::Display| format!("the socket of the engine cannot be verified: {why}");
     let there = std::fs::read_link(format!("/proc/{}/fd/{fd}", pid.as_raw_nonzero())).map_err(|why| said(&why))?;
     let inode = fstat(socket).map_err(|why| said(&why))?.st_ino;
     if there.as_os_str() != format!("socket:[{inode}]").as_str() {
@@ -120,7 +120,7 @@ pub(super) fn sees(pid: Pid, mounts: &Mounts) -> Result<(), String> {
     let seen = seen.map_err(|why| format!("the mounts cannot be read back: {why}"))?;
     match mounts.iter().find(|(path, mount)| !seen.get(*path).is_some_and(|seen| seen.is(*mount))) {
         None => Ok(()),
-        Some((path, _)) => Err(format!("`{}` is not kept as it is: its mount is not there", said(path))),
+        Some((path, _)) => Err(format!("`{}` is not protected, because its mount is missing", said(path))),
     }
 }
 

@@ -40,7 +40,7 @@ fn further(stream: BorrowedFd<'_>) -> Option<&'static str> {
         }
         FileType::RegularFile | FileType::Fifo | FileType::CharacterDevice => None,
         FileType::Socket if is_between_two(stream) => None,
-        FileType::Socket => Some("a socket that can be turned to anybody"),
+        FileType::Socket => Some("a socket that can connect to any address"),
         FileType::Directory => Some("a directory, beyond what is mounted for the command"),
         FileType::Symlink | FileType::BlockDevice | FileType::Unknown => Some("neither a file nor a pipe"),
     }

@@ -32,7 +32,7 @@ pub(super) fn is_written(program: &Path, profile: &Profile) -> Option<String> {
     let real = fs::real(program.to_str()?).ok()?;
     let root = profile.root_of(real.path())?;
     Some(format!(
-        "`{}` confines commands and lies below `{}`, which this one may write: install it elsewhere",
+        "`{}` confines commands, and this command may write its directory `{}`: install it in another directory",
         Escaped(real.path().as_str()),
         Escaped(root.as_str())
     ))

@@ -13,14 +13,16 @@ pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
     let mut all: Vec<_> = profile.unheld.iter().cloned().collect();
     if profile.is_kept_to_hosts() && !has_bubblewrap {
         let names = profile.domains.iter().map(|domain| format!("`{domain}`")).collect::<Vec<_>>().join(", ");
-        all.push(format!("only bubblewrap can keep a network to {names}, and it is missing: install it"));
+        all.push(format!("only bubblewrap can limit a network to {names}, and it is missing: install bubblewrap"));
     }
     let most = profile.limits.processes.filter(|most| *most != Limits::UNLIMITED);
     all.extend(most.and_then(|most| not_counted(most, has_bubblewrap)));
     // A command that writes there could remove the placeholders of others, or falsify the leases.
     let own = places::directory();
     let inside = profile.write.keys().filter(|root| root.as_path().starts_with(&own));
-    all.extend(inside.map(|root| format!("`{root}` is where sandboxes keep what they hold: no command writes there")));
+    all.extend(
+        inside.map(|root| format!("`{root}` contains files of running sandboxes: a command cannot write there")),
+    );
     if !has_bubblewrap {
         all.extend(without_bubblewrap(profile));
     }
@@ -33,12 +35,12 @@ fn not_counted(most: u64, has_bubblewrap: bool) -> Option<String> {
         CountedBy::User => None,
         CountedBy::Namespace if most >= FEWEST_IN_A_NAMESPACE => None,
         CountedBy::Namespace => Some(format!(
-            "the superuser's processes are counted by a namespace, which knows no limit below \
-             {FEWEST_IN_A_NAMESPACE}: set a higher one, or run as another user"
+            "a namespace counts the processes of the superuser, and its limit is at least {FEWEST_IN_A_NAMESPACE}: \
+             set a higher limit, or run as another user"
         )),
         CountedBy::Nobody => Some(
-            "the kernel does not bind the superuser to a limit of processes without bubblewrap and Linux 6.14: set \
-             none, or run as another user"
+            "the kernel applies a limit of processes to the superuser only with bubblewrap and Linux 6.14: set no \
+             limit, or run as another user"
                 .to_owned(),
         ),
     }

@@ -126,7 +126,7 @@ impl AgentPart {
         };
         if let Some(decision) = changed {
             // A bot that overlooked the change would perform its original action, and that one is not allowed.
-            let why = format!("a hook changed it: only this may happen instead: {}", decision.action);
+            let why = format!("a hook changed the action: only this action may happen: {}", decision.action);
             return Err(NotDone::new(ErrorCode::Refused, why));
         }
         let decision = authorized.decision();
@@ -217,7 +217,7 @@ impl AgentPart {
 
     fn why_nobody(&self) -> Result<&'static str, Error> {
         Ok(if self.agent.profile()?.kind.is_foreground() {
-            "no user of this agent is there"
+            "no user of this agent is connected"
         } else {
             "a background agent has no user: write to a foreground agent, with `agentId`"
         })

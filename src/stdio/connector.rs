@@ -56,7 +56,7 @@ impl ConnectorPart {
     }
 
     fn approver(&self) -> Result<&Approver, NotDone> {
-        let nobody = || NotDone::new(ErrorCode::Forbidden, "this bot shows questions, and may not answer them");
+        let nobody = || NotDone::new(ErrorCode::Forbidden, "this bot only shows questions and may not answer them");
         self.approver.as_ref().ok_or_else(nobody)
     }
 
@@ -193,7 +193,7 @@ impl ConnectorPart {
         });
         let all: Vec<_> = gains.chain(besides).collect();
         let text =
-            format!("the policy file gives more than before; change {change} is held back until a person agrees: ");
+            format!("the policy file gives more than before; change {change} waits for the approval of a person: ");
         (!all.is_empty()).then(|| News::Config(NoticeKind::ConfigHeldBack, text + &all.join(", "), Some(*change)))
     }
 }

@@ -41,7 +41,7 @@ impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.status {
             Some(status) => write!(f, "{}; {status}", self.ended),
-            None => write!(f, "{}; nobody knows how the process ended", self.ended),
+            None => write!(f, "{}; the exit status of the process is unknown", self.ended),
         }
     }
 }

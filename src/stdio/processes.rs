@@ -52,7 +52,7 @@ impl AgentPart {
         }
         let (process, stream) = about(&order);
         let done = runner.carry_out(&self.agent, order).await?;
-        let none = || NotDone::new(ErrorCode::InternalError, "nobody knows which process that was");
+        let none = || NotDone::new(ErrorCode::InternalError, "the process is unknown");
         Ok(match done {
             Processed::Started(process_id) => {
                 ToAgent::ProcessStarted(self.answered(ProcessStarted { process_id }, request_id))

@@ -52,14 +52,14 @@ pub enum Ended {
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Ended::Bye => f.write_str("it said goodbye"),
+            Ended::Bye => f.write_str("it ended the session"),
             Ended::Closed => f.write_str("it closed its output"),
             Ended::Stopped => f.write_str("it was stopped"),
-            Ended::Broken(kind) => write!(f, "it cannot be talked to: {kind}"),
+            Ended::Broken(kind) => write!(f, "the connection failed: {kind}"),
             Ended::NotReading => f.write_str("it does not read"),
             Ended::TooManyBadLines => f.write_str("it wrote too many wrong lines"),
             Ended::OtherVersion(version) => write!(f, "it speaks version {version} of the protocol, not {PROTOCOL}"),
-            Ended::Superseded => f.write_str("its place was taken, its agent is gone, or the engine ended"),
+            Ended::Superseded => f.write_str("another session replaced it, its agent was removed, or the engine ended"),
             Ended::NotHeld => f.write_str("its agent does not hold `@events` any more"),
         }
     }
@@ -223,7 +223,7 @@ fn understand<P: Peer>(line: Line, limits: &Limits) -> Result<Option<P::Heard>, 
         Line::Text(text) => parse(&text).map(Some),
         Line::NotUtf8 => Err(invalid(ErrorCode::ParseError, "the line is not UTF-8".to_owned())),
         Line::TooLong | Line::Endless => {
-            let message = format!("a line has at most {} bytes; the rest of this one is passed over", limits.line);
+            let message = format!("a line has at most {} bytes; the rest of this line is ignored", limits.line);
             Err(invalid(ErrorCode::LineTooLong, message))
         }
     }

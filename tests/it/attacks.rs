@@ -16,7 +16,7 @@ async fn a_path_cannot_pass_for_the_rest_of_the_sentence() {
     let request = world.engine.pending().unwrap()[0].request.clone();
     assert_eq!(
         request.to_string(),
-        r#"evil (subagent) asks for write access to "/etc\" (once): to fix a typo"; the agent's words: "x""#
+        r#"evil (subagent) asks for write access to "/etc\" (once): to fix a typo"; the agent's reason: "x""#
     );
     assert_eq!(request.scope, None);
 }

@@ -30,7 +30,7 @@ fn the_quick_start_runs_on_the_file_beside_it() {
     run.args(["run", "--quiet", "--example", "quickstart", "--manifest-path"]).arg(Path::new(ROOT).join("Cargo.toml"));
     let out = run.current_dir(place.path()).output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    assert_eq!(String::from_utf8_lossy(&out.stdout), "granted @network (session), ann, terminal\n");
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "granted @network (session), by ann (terminal)\n");
 }
 
 #[test]

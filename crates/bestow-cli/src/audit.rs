@@ -27,7 +27,7 @@ pub(crate) fn audit(command: &AuditCommand) -> Result<Exit, Exit> {
             let verified = audit::verify(state, *expect).map_err(Exit::failed)?;
             let torn = verified.torn.map_or_else(String::new, |torn| format!("\nnot acknowledged, {torn}"));
             let events = if verified.head.sequence < verified.first {
-                "there is no event: nothing has been decided here yet, or the records are gone".to_owned()
+                "there is no event: no decision was recorded here yet, or the records were removed".to_owned()
             } else {
                 format!("events {} to {} follow from one another", verified.first, verified.head.sequence)
             };
@@ -45,19 +45,19 @@ pub(crate) fn audit(command: &AuditCommand) -> Result<Exit, Exit> {
 
 /// Describes what was set aside, what was applied again, and what cannot be read.
 fn set_aside(cut: &Cut) -> String {
-    let again: String = cut.again.iter().map(|event| format!("again: {event}\n")).collect();
+    let again: String = cut.again.iter().map(|event| format!("stored again: {event}\n")).collect();
     let unread = match cut.unread {
         0 => String::new(),
-        1 => "1 record cannot be read or was altered: what it revoked, denied or narrowed, if it did, is undone\n"
+        1 => "1 record cannot be read or was altered: if it revoked, denied or narrowed something, that is undone\n"
             .to_owned(),
         count => {
             format!(
-                "{count} records cannot be read or were altered: what they revoked, denied or narrowed, if they did, \
-                 is undone\n"
+                "{count} records cannot be read or were altered: if they revoked, denied or narrowed something, \
+                 that is undone\n"
             )
         }
     };
-    format!("what follows event {} is set aside\n{again}{unread}head {}\n", cut.kept, cut.head)
+    format!("the records after event {} are set aside\n{again}{unread}head {}\n", cut.kept, cut.head)
 }
 
 /// Prints the records that match. A name that occurs in no record may be mistyped, so it is an error.
@@ -79,12 +79,12 @@ fn show(state: &Path, args: &ShowArgs) -> Result<Exit, Exit> {
     out.flush().map_err(|why| Exit::output_failed(&why))?;
     if filter.names_something() && !is_named {
         return Err(Exit::failed(
-            "no record of this trail names that: `bestow grants` and `bestow requests` list names",
+            "no record of this trail has this name: `bestow grants` and `bestow requests` list names",
         ));
     }
     if !is_printed {
         // A closed standard error changes nothing here.
-        let _ = writeln!(stderr().lock(), "bestow: no record of this trail meets that");
+        let _ = writeln!(stderr().lock(), "bestow: no record of this trail matches");
     }
     Ok(Exit::Done)
 }

@@ -60,7 +60,7 @@ fn described(answer: &Classification) -> String {
         let _ = writeln!(text, "     {} (bytes {}..{})", Escaped(rule), span.start, span.end);
     }
     if let Some(shape) = &answer.shape {
-        let _ = writeln!(text, "`always` would remember: {shape}");
+        let _ = writeln!(text, "an approval for `always` would cover: {shape}");
     }
     text
 }

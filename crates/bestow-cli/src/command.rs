@@ -36,8 +36,8 @@ pub(crate) fn exec(args: &ExecArgs) -> Result<Exit, Exit> {
         let done = done.map_err(|why| refused(&why, settings, args.scope.config()))?;
         match (done.code, done.timed_out) {
             (Some(0), _) => Ok(Exit::Done),
-            (_, true) => Err(Exit::failed("the command was killed: its time was over")),
-            (Some(code), _) => Err(Exit::failed(format_args!("the command ended with {code}"))),
+            (_, true) => Err(Exit::failed("the command was killed: it exceeded its time limit")),
+            (Some(code), _) => Err(Exit::failed(format_args!("the command exited with code {code}"))),
             (None, _) => Err(Exit::failed("the command was ended by a signal")),
         }
     })

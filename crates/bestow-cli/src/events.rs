@@ -82,7 +82,7 @@ fn converse(message: &serde_json::Value, wait: Option<Duration>) -> io::Result<E
         let line = match received.recv().map_err(io::Error::other)? {
             Received::Line(line) => line,
             Received::TimeIsUp => {
-                return Ok(Exit::WouldAsk("the request is still waiting: nobody has answered it yet".into()));
+                return Ok(Exit::WouldAsk("the request is still pending: no person has answered it yet".into()));
             }
             Received::Gone(why) => return Err(why),
         };

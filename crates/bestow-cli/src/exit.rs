@@ -12,10 +12,10 @@ use bestow::Effect;
 pub(crate) const EXIT_CODES: &str = "   \
    0  The command is done, or the action is allowed
    1  An error: there is no answer and no permission, or the command that ran has failed
-   2  A person would have to be asked
+   2  The action needs the answer of a person
    3  The action is denied, or the request is refused
-   4  The action may happen inside a sandbox only
-  64  The words of the command line are not understood";
+   4  The action may happen only inside a sandbox
+  64  The command line is invalid";
 
 /// The outcome of a command.
 #[derive(Debug)]

@@ -61,15 +61,15 @@ fn unanswered(exit: Exit, kept: WrittenAtStart, request: &Request, state: &Path)
     let places = places.join(", ");
     match exit {
         Exit::Denied(why) if kept.kept().was_there => {
-            Exit::Denied(format!("{why}; {places} allows it for good already"))
+            Exit::Denied(format!("{why}; {places} already allows it permanently"))
         }
         Exit::Denied(why) => match kept.take_back() {
             Ok(()) => Exit::Denied(why),
-            Err(not) => Exit::Denied(format!("{why}; {places} still allows it for good ({not}): remove it by hand")),
+            Err(not) => Exit::Denied(format!("{why}; {places} still allows it permanently ({not}): remove it by hand")),
         },
         Exit::Failed(why) => Exit::failed(format_args!(
-            "{why}; {places} allows it for good, but it is unknown whether [{0}] is approved for this time: see \
-             `bestow requests --state {1}`",
+            "{why}; {places} allows it permanently, but it is unknown if [{0}] was approved this time: see `bestow \
+             requests --state {1}`",
             request.code(),
             shown(state)
         )),
@@ -84,7 +84,7 @@ pub(crate) fn keep(args: &KeepArgs) -> Result<Exit, Exit> {
     let name = args.held.to_string();
     let line = all.iter().find(|line| text(line, "/id") == Some(&name));
     let line = line.ok_or_else(|| {
-        Exit::Denied(format!("there is no {name}, or no longer: see `bestow grants --state {}`", shown(&args.state)))
+        Exit::Denied(format!("{name} does not exist or has ended: see `bestow grants --state {}`", shown(&args.state)))
     })?;
     let permanent = match args.held {
         GrantOrDecisionId::Ruling(_) => PermanentDecision::of_ruling(&read::<SavedDecision>(line, "")?),
@@ -94,8 +94,9 @@ pub(crate) fn keep(args: &KeepArgs) -> Result<Exit, Exit> {
     let kept = file.keep(&permanent.map_err(Exit::failed)?).map_err(Exit::failed)?;
     let state = shown(&args.state);
     let next = format!(
-        "{name} stays too: remove it with `bestow revoke {name} --state {state}`, once `bestow grants --state {state}` \
-         lists what the file gives, or `bestow audit show --state {state}` shows that the file took effect\n"
+        "{name} stays too: remove it with `bestow revoke {name} --state {state}`, once `bestow grants --state \
+         {state}` lists what the file gives, or `bestow audit show --state {state}` shows that the policy file took \
+         effect\n"
     );
     Ok(Exit::print(&format!("{}{next}", written(&kept, &file))))
 }
@@ -118,7 +119,7 @@ fn is_followed(state: &Path, file: &PolicyFile) -> Result<(), Exit> {
         return Ok(());
     }
     Err(Exit::failed(format_args!(
-        "the engine on `{}` follows `{1}` and not `{2}`, where the line would have no effect: `--config {1}`",
+        "the engine on `{}` follows `{1}` and not `{2}`, so the line would have no effect: use `--config {1}`",
         shown(state),
         shown(&followed),
         shown(file.path())
@@ -126,7 +127,7 @@ fn is_followed(state: &Path, file: &PolicyFile) -> Result<(), Exit> {
 }
 
 fn owner(line: &Line) -> Result<OwnerId, Exit> {
-    let owner = text(line, "/owner").ok_or_else(|| Exit::failed("the engine does not say whose agent it is"))?;
+    let owner = text(line, "/owner").ok_or_else(|| Exit::failed("the engine does not name the owner of the agent"))?;
     owner.parse().map_err(Exit::failed)
 }
 
@@ -160,7 +161,8 @@ fn approval(request: &Request, by: &ApproverId) -> Result<PermanentDecision, Exi
 /// Reads a part of an answer of the engine.
 fn read<T: DeserializeOwned>(line: &Line, place: &str) -> Result<T, Exit> {
     let there = line.json.pointer(place).cloned().unwrap_or_default();
-    serde_json::from_value(there).map_err(|why| Exit::failed(format_args!("an answer of another version: {why}")))
+    serde_json::from_value(there)
+        .map_err(|why| Exit::failed(format_args!("the answer has an unknown form, perhaps of another version: {why}")))
 }
 
 fn text<'l>(line: &'l Line, place: &str) -> Option<&'l str> {
@@ -170,9 +172,12 @@ fn text<'l>(line: &'l Line, place: &str) -> Option<&'l str> {
 fn written(kept: &Written, file: &PolicyFile) -> String {
     let places: Vec<_> = kept.places.iter().map(ToString::to_string).collect();
     let places = places.join(", ");
-    let how = if kept.was_there { "the file has it already" } else { "written" };
+    let how = if kept.was_there { "the file already has it" } else { "written" };
     let waits = if kept.waits {
-        format!("; `{}` has `confirm_widening`, so it counts once a person agrees to the change", file.path().display())
+        format!(
+            "; `{}` has `confirm_widening`, so the change waits for the approval of a person",
+            file.path().display()
+        )
     } else {
         String::new()
     };

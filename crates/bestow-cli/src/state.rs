@@ -28,7 +28,7 @@ pub(crate) fn order(request: &AdminRequest) -> Result<Exit, Exit> {
 /// Adds the command that accepts a change which is held back, in full.
 fn name_way_out(line: &mut Line, state: &Path) {
     if let Some(change) = line.json.pointer("/held_back/change") {
-        line.text = format!("{}; agree with `bestow agree {change} --state {}`", line.text, state.display());
+        line.text = format!("{}; approve it with `bestow agree {change} --state {}`", line.text, state.display());
     }
 }
 
@@ -60,7 +60,9 @@ fn answer(reply: Reply) -> Result<Vec<Line>, Exit> {
         Reply::Done(lines) => Ok(lines),
         Reply::Refused(why) => Err(Exit::Denied(why)),
         Reply::Failed(why) => Err(Exit::Failed(why)),
-        other => Err(Exit::failed(format_args!("an answer of another version: {other:?}"))),
+        other => {
+            Err(Exit::failed(format_args!("the answer has an unknown form, perhaps of another version: {other:?}")))
+        }
     }
 }
 
@@ -80,8 +82,8 @@ fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasti
         Ok(None) if matches!(order, AdminCommand::Process { .. }) => {
             is_state()?;
             Err(Exit::failed(format_args!(
-                "no engine runs on `{}`: a process is held by the engine that starts it, and ends with it; start the \
-                 program that embeds the engine",
+                "no engine runs on `{}`: a process belongs to the engine that started it, and ends with it; start \
+                 the program that embeds the engine",
                 state.display()
             )))
         }
@@ -98,7 +100,7 @@ fn owner(state: &Path) -> String {
     let found = std::fs::metadata(state).map(|found| found.uid());
     found.map_or_else(
         |_| String::new(),
-        |user| format!("; it is for user {user} only: run this as that user (`sudo -u '#{user}'`)"),
+        |user| format!("; it accepts only user {user}: run this as that user (`sudo -u '#{user}'`)"),
     )
 }
 

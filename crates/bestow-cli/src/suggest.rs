@@ -42,5 +42,5 @@ pub(crate) fn require_agent(agent: &AgentId, policy: &Policy, file: impl fmt::Di
     let all: Vec<_> = policy.agents.keys().map(AgentId::as_str).collect();
     let file = Escaped(&file.to_string()).to_string();
     let way_out = suggest(agent.as_str(), &all);
-    Err(Exit::failed(format_args!("{file}: there is no agent `{agent}` in this file: {way_out}")))
+    Err(Exit::failed(format_args!("{file}: agent `{agent}` does not exist in this file: {way_out}")))
 }

@@ -57,7 +57,7 @@ fn list(engine: &Engine, all: &[Surveyed]) -> Result<Exit, Exit> {
                 let (id, title) = (task.id.to_string(), Escaped(&task.title));
                 writeln!(text, "{id:<32} next {next:<24}  last {last}  ({title}){cannot}")
             }
-            Err(_) => writeln!(text, "{file:<32} not taken: try `bestow tasks check`"),
+            Err(_) => writeln!(text, "{file:<32} rejected: try `bestow tasks check`"),
         };
     }
     Ok(Exit::print(&text))
@@ -76,12 +76,14 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<Exit, Exit> {
     let (mut wrong, mut said) = (Vec::new(), Vec::new());
     for surveyed @ Surveyed { file, task, hindered, missing, ignored, .. } in all {
         if let Some(ignored) = ignored {
-            eprintln!("bestow: {file}: it lists permissions, which give nothing: {}", Escaped(ignored));
+            eprintln!("bestow: {file}: it lists permissions, which have no effect: {}", Escaped(ignored));
         }
         let gate = |why: &str| at(file, surveyed.gate_line, why);
         if !missing.is_empty() {
             let lacks = missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            let told = |becomes: &str| gate(&format!("the gate needs what its agent lacks, so {becomes}: {lacks}"));
+            let told = |becomes: &str| {
+                gate(&format!("the gate needs permissions that its agent does not hold, so {becomes}: {lacks}"))
+            };
             match settings.tasks.on_missing {
                 OnMissing::Run => eprintln!("bestow: {}", told("the task runs unchecked")),
                 OnMissing::Ask => eprintln!("bestow: {}", told("a person is asked before the task runs")),
@@ -98,7 +100,7 @@ fn check(engine: &Engine, all: &[Surveyed]) -> Result<Exit, Exit> {
         }
         let hosts = task.as_ref().ok().and_then(|task| task.gate.as_ref()).is_some_and(|gate| !gate.domains.is_empty());
         if hosts && !filters {
-            wrong.push(gate("the gate names hosts, and keeping it to them takes bubblewrap: install it"));
+            wrong.push(gate("the gate names hosts, and limiting it to them requires bubblewrap: install bubblewrap"));
         }
         let wrongs = task.as_ref().err().into_iter().flatten().chain(hindered);
         wrong.extend(wrongs.map(|problem| at(file, problem.line, &problem.why)));
@@ -123,7 +125,7 @@ fn gate_decision(explained: Result<&Explanation, &String>) -> Result<String, Str
     let decision = &explanation.decision;
     let says = match decision.verdict() {
         Effect::Allow | Effect::Confined => return Ok(format!("the gate runs: it is {}", decision.action.tier)),
-        Effect::Ask => "would ask, and nobody is there to answer",
+        Effect::Ask => "would ask, and no person can answer",
         Effect::Deny => "is denied",
     };
     let refs: String = decision.rule_refs.iter().map(|rule| format!(", {rule}")).collect();
@@ -198,7 +200,7 @@ fn not_taken(engine: &Engine, id: &TaskId) -> Exit {
         Some(wrong) => Exit::failed(
             wrong.iter().map(|problem| at(&file, problem.line, &problem.why)).collect::<Vec<_>>().join("\n"),
         ),
-        None => Exit::failed(format_args!("there is no task {id}: `bestow tasks` lists them")),
+        None => Exit::failed(format_args!("task {id} does not exist: `bestow tasks` lists the tasks")),
     }
 }
 

@@ -67,7 +67,7 @@ impl fmt::Display for PersistError {
         match self {
             PersistError::NotSayable(why) => f.write_str(why),
             PersistError::File(why) => why.fmt(f),
-            PersistError::Disk { file, what } => write!(f, "`{}` is not written: {what}", Escaped(file)),
+            PersistError::Disk { file, what } => write!(f, "`{}` was not changed: {what}", Escaped(file)),
         }
     }
 }
@@ -85,7 +85,7 @@ impl From<ConfigError> for PersistError {
 ///
 /// Dropping it keeps the lines, so that a person's decision is not lost.
 #[derive(Debug)]
-#[must_use = "it stands or is taken back"]
+#[must_use = "an edit either stays or is undone"]
 pub struct WrittenAtStart {
     file: PolicyFile,
     kept: Written,
@@ -118,7 +118,7 @@ impl WrittenAtStart {
         if text.bytes == self.after && matches!(replace::replace(&text, before)?, Replaced::Done) {
             return Ok(());
         }
-        Err(PersistError::disk(&text, "somebody else has saved it meanwhile"))
+        Err(PersistError::disk(&text, "another program saved it in the meantime"))
     }
 }
 
@@ -168,7 +168,7 @@ impl PolicyFile {
                 return Ok(WrittenAtStart { file: self.clone(), kept, before, after: new, _alone: alone });
             }
         }
-        Err(PersistError::disk(&self.read()?, "somebody else saves it again and again"))
+        Err(PersistError::disk(&self.read()?, "another program saves it again and again"))
     }
 
     /// Returns the result that [`PolicyFile::keep`] would have, without writing.
@@ -202,7 +202,7 @@ fn plan(text: &PolicyText, said: &PermanentDecision) -> Result<(Vec<u8>, Written
     let after = written.parse()?;
     let agent = known(text, &after, said)?;
     if !is_besides(&before, &after, &missing) {
-        let why = "what the file would say is not what was said: a path leads elsewhere by now";
+        let why = "the written rule would differ from the answer, because a path now leads to another place";
         return Err(PersistError::not_sayable(why));
     }
     counts(&after, said)?;
@@ -215,14 +215,14 @@ fn known<'p>(text: &PolicyText, policy: &'p Policy, said: &PermanentDecision) ->
     let (agent, file) = (said.agent(), Escaped(&text.file));
     let known = policy.agents.get(agent).ok_or_else(|| {
         PersistError::not_sayable(format_args!(
-            "`{file}` has no agent `{agent}`, so nothing can be written for it there: an `always` that the engine \
-             keeps (`--scope always`) is the way"
+            "`{file}` has no agent `{agent}`, so no rule can be written for it: let the engine store the answer \
+             with `--scope always`"
         ))
     })?;
     if let Some(cwd) = said.said_elsewhere(&known.profile.working_dir) {
         let own = &known.profile.working_dir;
         return Err(PersistError::not_sayable(format_args!(
-            "it was said of a command in `{}`, and `{agent}` works in `{}` by `{file}`",
+            "the answer was for a command in `{}`, but the working directory of `{agent}` is `{}` in `{file}`",
             Escaped(cwd.as_str()),
             Escaped(own.as_str())
         )));
@@ -232,7 +232,7 @@ fn known<'p>(text: &PolicyText, policy: &'p Policy, said: &PermanentDecision) ->
     }
     let (theirs, owner) = (&known.profile.owner, said.owner());
     Err(PersistError::not_sayable(format_args!(
-        "`{agent}` belongs to {theirs} in `{file}`, and {owner}'s was asked about"
+        "`{agent}` belongs to owner {theirs} in `{file}`, but the question was about an agent of {owner}"
     )))
 }
 
@@ -272,8 +272,8 @@ fn counts(policy: &Policy, said: &PermanentDecision) -> Result<(), PersistError>
     let reason = step.reason.clone().unwrap_or_default();
     let refs = step.rule_refs.iter().map(|rule| format!(", {rule}")).collect::<String>();
     Err(PersistError::not_sayable(format_args!(
-        "a rule that allows it would not count: {}{refs}. Change that, or let the engine keep the answer \
-         (`--scope always`)",
+        "an allow rule would have no effect: {}{refs}. Change that, or let the engine store the answer with \
+         `--scope always`",
         Escaped(&reason)
     )))
 }

@@ -44,11 +44,14 @@ impl PermanentDecision {
     ) -> Result<PermanentDecision, PersistError> {
         if let Some(asked) = request.scope.filter(|asked| !Scope::Always.fits_within(*asked)) {
             let code = request.code();
-            let why = format!("[{code}] asks for no more than `{asked}`, so the answer cannot last for good");
+            let why = format!("[{code}] requests the scope `{asked}`, so the answer cannot be permanent");
             return Err(PersistError::not_sayable(why));
         }
         if request.is_once_only() {
-            let why = format!("not all of [{}] was shown, so nobody can say yes to it for good", request.code());
+            let why = format!(
+                "the question [{}] did not show the complete action, so a permanent approval is not possible",
+                request.code()
+            );
             return Err(PersistError::not_sayable(why));
         }
         refuse_hooked(&request.hooks)?;
@@ -77,15 +80,23 @@ impl PermanentDecision {
     pub fn of_ruling(ruling: &SavedDecision) -> Result<PermanentDecision, PersistError> {
         let name = ruling.id;
         if ruling.verdict != Verdict::Allow || ruling.scope != Scope::Always {
-            let why = format!("{name} is not a yes for good: only those are written into a file");
+            let why = format!("{name} is not a permanent approval: only permanent approvals are written into the file");
             return Err(PersistError::not_sayable(why));
         }
         refuse_hooked(&ruling.hooks)?;
         let about = match &ruling.about {
             Subject::Shape(shape) => About::Shape(shape),
             Subject::Access(access) => About::Access(*access),
-            Subject::Input(_) => return Err(PersistError::not_sayable(format_args!("{name} is for one use"))),
-            Subject::Doing(_) => return Err(PersistError::not_sayable(format_args!("{name} is a no"))),
+            Subject::Input(_) => {
+                return Err(PersistError::not_sayable(format_args!(
+                    "{name} is for one use: only permanent approvals are written into the file"
+                )));
+            }
+            Subject::Doing(_) => {
+                return Err(PersistError::not_sayable(format_args!(
+                    "{name} is a denial: only permanent approvals are written into the file"
+                )));
+            }
         };
         let rule = rule(&ruling.tool, ruling.operation, &ruling.resource, about)?;
         Ok(PermanentDecision {
@@ -109,11 +120,11 @@ impl PermanentDecision {
     pub fn of_grant(grant: &Grant, owner: &OwnerId) -> Result<PermanentDecision, PersistError> {
         let name = grant.id;
         let Origin::Person { by, means, request } = &grant.origin else {
-            let why = format!("{name} was not given by a person: only what people say is written into a file");
+            let why = format!("{name} was not given by a person: only answers of people are written into the file");
             return Err(PersistError::not_sayable(why));
         };
         if grant.scope != Scope::Always || grant.hold != Hold::Use {
-            let why = format!("{name} is not a right for good and for use: only those are written into a file");
+            let why = format!("{name} is not a permanent permission for use: only those are written into the file");
             return Err(PersistError::not_sayable(why));
         }
         Ok(PermanentDecision {
@@ -174,7 +185,7 @@ impl PermanentDecision {
     pub(super) fn comment(&self) -> String {
         let (by, means, at) = (&self.by, Escaped(&self.means), self.at);
         let answered = self.request.map(|id| format!(", request {id}")).unwrap_or_default();
-        format!("{by} ({means}) said yes for good at {at}{answered}")
+        format!("{by} ({means}) approved this permanently at {at}{answered}")
     }
 
     /// Returns an example of an action that the rule allows.
@@ -193,7 +204,8 @@ impl PermanentDecision {
 fn refuse_hooked(hooks: &[Arc<str>]) -> Result<(), PersistError> {
     let Some(hook) = hooks.first() else { return Ok(()) };
     Err(PersistError::not_sayable(format_args!(
-        "the hook `{}` asks about this, and no rule answers a hook: let the engine keep the answer (`--scope always`)",
+        "the hook `{}` asks about this, and a rule cannot answer a hook: let the engine store the answer with \
+         `--scope always`",
         Escaped(hook)
     )))
 }
@@ -206,7 +218,7 @@ enum About<'a> {
 
 fn rule_about(action: &ActionFacts) -> Result<Rule, PersistError> {
     if action.tier == Tier::Destructive {
-        let why = format!("`{}` destroys something for good: it is never allowed for good", Escaped(&action.resource));
+        let why = format!("`{}` is destructive: it is never allowed permanently", Escaped(&action.resource));
         return Err(PersistError::not_sayable(why));
     }
     let runs = matches!(action.operation, Operation::Command | Operation::Exec);
@@ -214,7 +226,7 @@ fn rule_about(action: &ActionFacts) -> Result<Rule, PersistError> {
         Some(shape) if runs => About::Shape(shape),
         None if runs => {
             let why = format!(
-                "`{}` is not one command of written words, so no rule could mean just this",
+                "`{}` is not one command with literal words, so no rule can match exactly this",
                 Escaped(&action.resource)
             );
             return Err(PersistError::not_sayable(why));
@@ -245,7 +257,7 @@ fn rule(tool: &ToolName, operation: Operation, resource: &str, about: About<'_>)
             Ok(Rule { shape: Some(shape.in_directory(None)), ..rule })
         }
         About::Shape(shape) => Err(PersistError::not_sayable(format_args!(
-            "`{}` holds what may be a secret, or was said under circumstances that a rule cannot name",
+            "`{}` may contain a secret, or the answer depends on circumstances that a rule cannot name",
             Escaped(&shape.shown)
         ))),
         About::Access(access) => {
@@ -256,7 +268,8 @@ fn rule(tool: &ToolName, operation: Operation, resource: &str, about: About<'_>)
             let glob = path.and_then(|path| PathGlob::literal(&path));
             let no_words = || {
                 PersistError::not_sayable(format_args!(
-                    "a rule cannot say just `{operation}` of `{}`: let the engine keep the answer (`--scope always`)",
+                    "a rule cannot match exactly `{operation}` of `{}`: let the engine store the answer with \
+                     `--scope always`",
                     Escaped(resource)
                 ))
             };

@@ -23,7 +23,7 @@ use super::{
 pub(in super::super) fn named(stream: &UnixStream) -> Arc<str> {
     match getsockopt(stream, sockopt::PeerCredentials) {
         Ok(told) => format!("uid {}, pid {}", told.uid(), told.pid()).into(),
-        Err(_) => "a process of which the kernel tells nothing".into(),
+        Err(_) => "a process without information from the kernel".into(),
     }
 }
 
@@ -41,7 +41,7 @@ pub(in super::super) fn admit(stream: &UnixStream, surfaces: &Surfaces) -> Resul
         return attended(true);
     }
     if std::fs::read_link("/proc/self")?.to_str() != Some(engine.to_string().as_str()) {
-        return Err(NotAdmitted::Unclear(io::Error::other("`/proc` is that of other processes")));
+        return Err(NotAdmitted::Unclear(io::Error::other("`/proc` belongs to another process namespace")));
     }
     let held = Held::of(stream, pid)?;
     let peer = Process::of(pid)?;

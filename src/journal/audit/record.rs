@@ -106,10 +106,10 @@ fn decided(event: &Event) -> Option<(String, String)> {
         return Some(end(ended));
     }
     if let Event::GrantExpired { .. } = event {
-        return Some(because("its time was over", "time"));
+        return Some(because("it expired", "time"));
     }
     if let Event::Refused { by, .. } = event {
-        return Some((format!("refused to {by}"), "rule".to_owned()));
+        return Some((format!("refused for {by}"), "rule".to_owned()));
     }
     None
 }

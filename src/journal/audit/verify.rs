@@ -101,7 +101,7 @@ impl Told {
             return Ok(());
         }
         let file = trail.files.path(&snapshot(sequence));
-        let what = "the snapshot does not say what the records say: remove it, and it is made again".to_owned();
+        let what = "the snapshot differs from the records: remove it, and the engine creates it again".to_owned();
         Err(JournalError::Damaged { file, line: 1, sequence, what })
     }
 }

@@ -29,9 +29,9 @@ impl HookVerdict {
     pub(crate) fn told(&self) -> String {
         let does = match (self.failed, self.verdict) {
             (true, _) => "failed",
-            (false, Verdict::Deny) => "says no",
-            (false, Verdict::Ask) => "wants a person to say",
-            (false, Verdict::Allow) => "says yes",
+            (false, Verdict::Deny) => "denies it",
+            (false, Verdict::Ask) => "requires a person to decide",
+            (false, Verdict::Allow) => "allows it",
         };
         let why = self.why.as_ref().map(|why| format!(": {}", Quoted(why))).unwrap_or_default();
         format!("the hook {} {does}{why}", Escaped(&self.hook))

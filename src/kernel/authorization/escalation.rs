@@ -27,14 +27,14 @@ pub(super) fn settled(
     };
     let violations = if mode == Mode::OnFailure && lacks_rights { violations(case) } else { Vec::new() };
     let finding = if finding.ruled == Ruled::Ask && !violations.is_empty() {
-        let reason = format!("the sandbox kept it from what it lacks; {}", finding.reason);
+        let reason = format!("the sandbox blocked an access without permission; {}", finding.reason);
         let refs = violations.into_iter().chain(finding.refs).collect();
         StageResult { source: AgentOrigin::SandboxOverride, reason: reason.into(), refs, ..finding }
     } else {
         finding
     };
     if finding.ruled == Ruled::Ask && !case.state.somebody_can_answer(case.agent) {
-        let reason = format!("nobody is there to ask; {}", finding.reason);
+        let reason = format!("no person can answer; {}", finding.reason);
         return StageResult { ruled: Ruled::Unavailable, reason: reason.into(), ..finding };
     }
     finding
@@ -42,14 +42,14 @@ pub(super) fn settled(
 
 fn by_mode(case: &EvaluationInput<'_>, mode: Mode, stage: Stage, lacks_rights: bool) -> Option<(Ruled, &'static str)> {
     match mode {
-        Mode::Never => Some((Ruled::Deny, "in mode never, nothing is asked")),
+        Mode::Never => Some((Ruled::Deny, "mode never forbids questions")),
         // Bypass skips a prompt. It does not create missing rights, and it does not override a denial or the prompt of
         // a failed hook.
         Mode::Bypass if !lacks_rights && stage != Stage::Denied && !case.opinions.iter().any(|one| one.failed) => {
-            Some((Ruled::Allow, "in mode bypass, questions are left out"))
+            Some((Ruled::Allow, "mode bypass skips questions"))
         }
         Mode::OnFailure if lacks_rights && violations(case).is_empty() => {
-            Some((Ruled::Deny, "in mode on_failure, only what the sandbox has kept it from can be asked for"))
+            Some((Ruled::Deny, "mode on_failure allows requests only for accesses that the sandbox blocked"))
         }
         Mode::Default
         | Mode::Untrusted

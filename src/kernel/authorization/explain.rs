@@ -115,14 +115,19 @@ impl Evaluation<'_> {
             .map(|(stage, finding)| self.way_out(case, stage, finding))
             .collect();
         if self.conclusion.ruled == Ruled::Sandboxed {
-            ways.insert(0, "run it confined (`exec`); a host that confines by itself reports how (`confine`)".into());
+            ways.insert(
+                0,
+                "run it in a sandbox with `exec`; a host program with a sandbox of its own reports the \
+                limits with `confine`"
+                    .into(),
+            );
         }
         if self.conclusion.ruled == Ruled::Unavailable {
-            ways.push("make a user reachable: connect a foreground agent or an approver of the same owner".into());
+            ways.push("connect a person: the user of a foreground agent, or an approver of the same owner".into());
         }
         let EffectiveMode { mode, of } = self.manner;
         if self.conclusion.source == DecisionSource::Mode && matches!(mode, Mode::Never | Mode::OnFailure) {
-            ways.push(format!("give {} a mode that asks, as `default` does", of.profile.id));
+            ways.push(format!("give {} a mode that asks, such as `default`", of.profile.id));
         }
         ways
     }
@@ -152,7 +157,7 @@ impl Evaluation<'_> {
     fn way_out(&self, case: &EvaluationInput<'_>, stage: Stage, finding: &StageResult) -> String {
         let (agent, judged_as) = (&case.agent.profile.id, &self.manner.of.profile.id);
         match stage {
-            Stage::Protected if finding.refs.is_empty() => format!("give another input: {}", finding.reason),
+            Stage::Protected if finding.refs.is_empty() => format!("change the input: {}", finding.reason),
             Stage::Protected => {
                 let protected = |rule: &RuleRef| match rule {
                     RuleRef::Protected(path) => Some(format!("`{}`", Escaped(path.as_str()))),
@@ -165,33 +170,33 @@ impl Evaluation<'_> {
                 };
                 let paths = finding.refs.iter().filter_map(protected).collect::<Vec<_>>().join(" and ");
                 format!(
-                    "name exactly {paths} in `permissions` of `[agents.{agent}]` in agents.toml, which gives the right \
-                     as well; a directory above does not do"
+                    "name exactly {paths} in `permissions` of `[agents.{agent}]` in agents.toml: the line also \
+                     gives the permission, and a parent directory is not enough"
                 )
             }
             Stage::Denied | Stage::AskRule => {
                 let refs: Vec<_> = finding.refs.iter().map(change_of).collect();
                 let ask = if finding.ruled == Ruled::Ask {
-                    "have a person say yes; or, so that nobody is asked, "
+                    "get the approval of a person; or, to avoid the question, "
                 } else {
                     ""
                 };
                 format!("{ask}{}", refs.join(", and "))
             }
-            Stage::Mode => format!("give {judged_as} another mode than `plan`"),
-            Stage::Destructive => "have a person enable exactly this input, for one use".to_owned(),
+            Stage::Mode => format!("give {judged_as} a mode other than `plan`"),
+            Stage::Destructive => "let a person enable exactly this input for one use".to_owned(),
             Stage::Held => {
-                let missing = finding.reason.strip_prefix("not held: ").unwrap_or(&finding.reason);
+                let missing = finding.reason.strip_prefix("the agent does not hold ").unwrap_or(&finding.reason);
                 format!(
-                    "get {missing}: ask with `request_permission`, have an agent that holds it grant it, or add it to \
-                         `permissions` of `[agents.{agent}]`"
+                    "get {missing}: request it with `request_permission`, receive it from an agent that holds it, \
+                     or add it to `permissions` of `[agents.{agent}]`"
                 )
             }
             Stage::Tier if finding.source == DecisionSource::Mode => {
-                format!("have a person say yes, or give {judged_as} another mode")
+                format!("get the approval of a person, or give {judged_as} another mode")
             }
             Stage::AllowRule | Stage::Tier | Stage::Default => {
-                "have a person say yes, or write an `allow` rule in agents.toml that covers it".to_owned()
+                "get the approval of a person, or write an `allow` rule in agents.toml that covers it".to_owned()
             }
         }
     }
@@ -211,10 +216,10 @@ fn change_of(rule: &RuleRef) -> String {
     match rule {
         RuleRef::Rule { rule, place } => format!("narrow or remove the rule at {place} (`{}`)", Escaped(rule)),
         RuleRef::Policy { tool, name } => change_of_policy(tool, name),
-        RuleRef::Ruling(id) => format!("take back the ruling {id}"),
+        RuleRef::Ruling(id) => format!("revoke the saved decision {id}"),
         RuleRef::Protected(path) => format!("name exactly `{}` in agents.toml", Escaped(path.as_str())),
-        RuleRef::Hook(name) => format!("have the hook {} say otherwise", Escaped(name)),
-        RuleRef::Violation(id) => format!("hold what the sandbox kept it from ({id})"),
+        RuleRef::Hook(name) => format!("change the verdict of the hook {}", Escaped(name)),
+        RuleRef::Violation(id) => format!("get the permission for the access that the sandbox blocked ({id})"),
         RuleRef::OfParent { agent, rule } => format!("for {agent}: {}", change_of(rule)),
     }
 }
@@ -225,11 +230,11 @@ fn change_of_policy(tool: &ToolName, name: &str) -> String {
     let set = format!("set other policies for {tool} (`set_policies`)");
     if ToolPolicies::is_about_paths(name) {
         format!(
-            "add an `allow` glob to `{name}` of {tool}, or set another `default` (`update_policy`); or, if a `deny` \
-             glob says it, {set}"
+            "add an `allow` glob to `{name}` of {tool}, or set another `default` (`update_policy`); if a `deny` \
+             glob denies it, {set}"
         )
     } else {
-        format!("without this `{}`, {set}", Escaped(name))
+        format!("{set} without `{}`", Escaped(name))
     }
 }
 

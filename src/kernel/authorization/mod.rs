@@ -260,7 +260,7 @@ impl Evaluation<'_> {
     fn naming_the_mode(mut self) -> Self {
         if self.conclusion.source == DecisionSource::Mode {
             let (reason, of) = (&self.conclusion.reason, &self.manner.of.profile.id);
-            self.conclusion.reason = format!("{reason} (the mode of {of}, which stands above)").into();
+            self.conclusion.reason = format!("{reason} (the mode of the ancestor {of})").into();
         }
         self
     }

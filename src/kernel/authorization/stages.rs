@@ -116,7 +116,8 @@ pub(super) fn protected(case: &EvaluationInput<'_>) -> Option<StageResult> {
             uses.push(place);
         }
     }
-    let finding = || StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, "protected: no grant reaches it");
+    let finding =
+        || StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, "the path is protected: no grant covers it");
     (!protected.is_empty()).then(|| finding().because_of(protected).about(uses))
 }
 
@@ -154,11 +155,11 @@ fn said_no(case: &EvaluationInput<'_>, noes: &[Voice]) -> &'static str {
     let ids = noes.iter().filter_map(|voice| if let RuleRef::Ruling(id) = &voice.rule { Some(id) } else { None });
     let scopes: Vec<_> = ids.filter_map(|id| Some(case.state.rulings.get(id)?.scope)).collect();
     if scopes.contains(&Scope::Always) {
-        "a person said no for good"
+        "a person denied it permanently"
     } else if scopes.iter().any(|scope| matches!(scope, Scope::Until(_))) {
-        "a person said no for a time"
+        "a person denied it until a stated time"
     } else {
-        "a person said no for this run"
+        "a person denied it for this run"
     }
 }
 
@@ -182,7 +183,7 @@ pub(super) fn mode(case: &EvaluationInput<'_>, mode: Mode) -> Option<StageResult
         |used: &Use| !used.only_reads() || used.operation == Operation::Command && tier_now(case) != Some(Tier::Safe);
     let uses: Vec<_> =
         case.action.uses.iter().enumerate().filter(|(_, used)| acts(used)).map(|(place, _)| place).collect();
-    let finding = || StageResult::new(Ruled::Deny, AgentOrigin::Mode, "in mode plan, nothing but reading happens");
+    let finding = || StageResult::new(Ruled::Deny, AgentOrigin::Mode, "mode plan allows only reading");
     (!uses.is_empty()).then(|| finding().about(uses))
 }
 
@@ -204,12 +205,12 @@ pub(super) fn missing(case: &EvaluationInput<'_>, mode: Mode, held: &Held) -> Op
         return None;
     }
     if held.missing.len() > MOST_ASKED {
-        let reason =
-            "it lacks more than anybody is asked for at once: ask for a directory above, or do it in several steps";
+        let reason = "the action lacks more permissions than one request may contain: request a parent directory, \
+            or split the action into steps";
         return Some(StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, reason).about(held.lacking.clone()));
     }
     let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
-    let reason = format!("not held: {}", missing.join(", "));
+    let reason = format!("the agent does not hold {}", missing.join(", "));
     let is_demanded =
         |place: &usize| case.action.uses.iter().nth(*place).is_some_and(|used| used.origin == UseOrigin::Declared);
     let by_contract = held.lacking.iter().all(is_demanded);
@@ -223,7 +224,11 @@ pub(super) fn ask_rule(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> O
     }
     let is_hook = |voice: &Voice| matches!(voice.rule, RuleRef::Hook(_));
     let source = if heard.asks.iter().all(is_hook) { AgentOrigin::Hook } else { AgentOrigin::Rule };
-    let by = if all_policies(&heard.asks) { "a policy wants a person to say" } else { "a rule wants a person to say" };
+    let by = if all_policies(&heard.asks) {
+        "a policy requires a person to decide"
+    } else {
+        "a rule requires a person to decide"
+    };
     let by = (source != AgentOrigin::Hook).then(|| by.to_owned());
     let reason = by.into_iter().chain(hooks_say(case, Verdict::Ask)).collect::<Vec<_>>().join("; ");
     Some(StageResult::new(Ruled::Ask, source, reason).said_by(&heard.asks))
@@ -232,7 +237,7 @@ pub(super) fn ask_rule(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> O
 pub(super) fn allow_rule(heard: &ApplicableRules) -> Option<StageResult> {
     if let Some(ruling) = &heard.yes {
         let refs = vec![RuleRef::Ruling(ruling.id)];
-        return Some(StageResult::new(Ruled::Allow, AgentOrigin::Human, "a person said yes").because_of(refs));
+        return Some(StageResult::new(Ruled::Allow, AgentOrigin::Human, "a person approved it").because_of(refs));
     }
     let policies = heard.allows.iter().all(RuleRef::is_policy);
     let reason = if policies { "allowed by a policy" } else { "allowed by a rule" };
@@ -251,7 +256,7 @@ pub(super) fn tier(case: &EvaluationInput<'_>, mode: Mode, heard: &ApplicableRul
     let reason = case.action.tier_reason.as_ref().to_owned();
     if tier == Tier::Safe || is_written_by_name(case) {
         return Some(if mode == Mode::Untrusted && !only_reads(case) {
-            StageResult::new(Ruled::Ask, AgentOrigin::Mode, "in mode untrusted, only known reads happen by themselves")
+            StageResult::new(Ruled::Ask, AgentOrigin::Mode, "mode untrusted allows only known reads without a question")
         } else {
             StageResult::new(Ruled::Allow, AgentOrigin::Classifier, reason)
         });
@@ -290,8 +295,14 @@ fn left_over(case: &EvaluationInput<'_>) -> String {
 fn confined(case: &EvaluationInput<'_>, mode: Mode) -> Option<StageResult> {
     let runs = matches!(case.action.operation(), Operation::Command | Operation::Exec);
     let by_mode =
-        || StageResult::new(Ruled::Sandboxed, AgentOrigin::Mode, "in mode on_failure, it runs confined first");
-    let by_host = || StageResult::new(Ruled::Sandboxed, AgentOrigin::HostPolicy, "it runs confined to what it names");
+        || StageResult::new(Ruled::Sandboxed, AgentOrigin::Mode, "mode on_failure first runs the command in a sandbox");
+    let by_host = || {
+        StageResult::new(
+            Ruled::Sandboxed,
+            AgentOrigin::HostPolicy,
+            "the command runs in a sandbox that allows only what it names",
+        )
+    };
     match mode {
         Mode::OnFailure => runs.then(by_mode),
         Mode::Default | Mode::OnRequest | Mode::Bypass | Mode::Auto => (runs && case.action.confined).then(by_host),
@@ -301,7 +312,7 @@ fn confined(case: &EvaluationInput<'_>, mode: Mode) -> Option<StageResult> {
 
 /// Restricts an allow result to a run in the sandbox.
 pub(super) fn tried(yes: StageResult) -> StageResult {
-    let reason = format!("in mode on_failure, it runs confined first; {}", yes.reason);
+    let reason = format!("mode on_failure first runs the command in a sandbox; {}", yes.reason);
     StageResult { ruled: Ruled::Sandboxed, source: AgentOrigin::Mode, reason: reason.into(), ..yes }
 }
 
@@ -319,5 +330,5 @@ pub(super) fn default(case: &EvaluationInput<'_>, mode: Mode) -> StageResult {
         Verdict::Allow | Verdict::Ask => Ruled::Ask,
         Verdict::Deny => Ruled::Deny,
     };
-    StageResult::new(ruled, AgentOrigin::HostPolicy, "nothing allows it")
+    StageResult::new(ruled, AgentOrigin::HostPolicy, "no rule allows it")
 }

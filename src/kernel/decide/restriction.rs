@@ -185,7 +185,7 @@ fn has(rules: &[Rule], rule: &Rule) -> bool {
 /// Returns one sentence for each changed field of an agent.
 pub(super) fn changed_profile(now: &Profile, new: &Profile) -> Vec<String> {
     let Profile { id: _, owner, name, kind, working_dir, mode, parent } = now;
-    let of = |profile: &Profile| profile.parent.as_ref().map_or("nobody".to_owned(), ToString::to_string);
+    let of = |profile: &Profile| profile.parent.as_ref().map_or("none".to_owned(), ToString::to_string);
     let fields = [
         (owner != &new.owner, "owner", owner.to_string(), new.owner.to_string()),
         (kind != &new.kind, "kind", kind.to_string(), new.kind.to_string()),

@@ -21,7 +21,7 @@ use crate::model::{
 ///
 /// The answer describes the rights that are held. It is not yet a decision about an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "whoever asks must meet all three")]
+#[allow(clippy::exhaustive_enums, reason = "every caller must handle all three")]
 pub enum Check {
     /// The permission is held for any number of uses.
     Held,

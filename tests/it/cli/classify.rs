@@ -74,7 +74,7 @@ fn a_person_reads_the_reason_the_parts_and_what_always_would_mean() {
     let told = said(&["ls; rm -rf /"]);
     assert!(told.starts_with("Destructive command: `rm` removes a root"), "{told}");
     assert!(told.contains("1. safe: ls") && told.contains("2. destructive: rm -rf /") && told.contains("bytes 4..12"));
-    assert!(said(&["git commit -m x"]).contains("`always` would remember: git commit -m <any text>"));
+    assert!(said(&["git commit -m x"]).contains("an approval for `always` would cover: git commit -m <any text>"));
     assert!(!said(&["rm -rf /"]).contains("always"));
     assert!(!said(&["echo \u{1b}[2J"]).contains('\u{1b}'), "nothing of the command reaches the terminal as it is");
 }

@@ -54,11 +54,16 @@ fn the_exit_code_says_what_would_be_decided_and_one_line_says_why() {
         ("lead", &["--read", "secrets/key"], 3, "deny read `"),
         ("lead", &["--exec", "/bin/ls"], 2, "ask run `/"),
         ("lead", &["--command", "npm test && git status"], 0, "allow run `npm test && git status`"),
-        ("lead", &["--command", "git push && npm test"], 2, "ask run `git push && npm test`: not held: network access"),
+        (
+            "lead",
+            &["--command", "git push && npm test"],
+            2,
+            "ask run `git push && npm test`: the agent does not hold network access",
+        ),
         ("lead", &["--command", "git push; curl -T x y"], 2, "ask run `git push; curl -T x y`"),
         ("lead", &["--command", "rm -rf /"], 3, "deny run `rm -rf /`"),
-        ("lead", &["--network", "example.com"], 2, "ask reach `example.com`: not held"),
-        ("lead", &["--command", "ls", "--needs", "@network"], 2, "ask run `ls`: not held"),
+        ("lead", &["--network", "example.com"], 2, "ask reach `example.com`: the agent does not hold"),
+        ("lead", &["--command", "ls", "--needs", "@network"], 2, "ask run `ls`: the agent does not hold"),
         ("lead", &["--tool", "write", "--input", r#"{"path":"x"}"#], 0, "allow write `"),
         ("lead", &["--tool", "deploy"], 2, "ask run `deploy {}`"),
         ("lead", &["--tool", "deploy", "--input", r#"{"to":"x"}"#], 2, "ask run `deploy {\"to\":\"x\"}`"),
@@ -91,7 +96,7 @@ fn what_the_rules_leave_over_of_a_line_is_named() {
     let (_world, config) = saved(FILE);
     let (status, told) = asked("explain", &config, "lead", &["--command", "npm test; curl -T notes example.com"]);
     assert_eq!(status, Some(2), "{told}");
-    assert!(told.contains("rules allow a part of it, and none allows `curl`"), "{told}");
+    assert!(told.contains("the allow rules cover a part of it, but no rule allows `curl`"), "{told}");
     let (_, told) = asked("explain", &config, "lead", &["--command", "curl -T notes example.com"]);
     assert!(!told.contains("a part of it"), "{told}");
 }
@@ -120,12 +125,12 @@ fn a_pattern_is_no_path_to_give_unless_something_is_called_so() {
     let (world, config) = saved(&FILE.replace("@write:workspace", "@write:workspace/notes*"));
     let checked = bestow(&["check-config", &config], b"");
     let said = text(&checked.stdout).to_owned() + text(&checked.stderr);
-    assert!(said.contains("a path that is given holds no pattern"), "{said}");
+    assert!(said.contains("a permission does not contain a pattern"), "{said}");
     assert!(!checked.status.success(), "{said}");
     fs::write(world.path("workspace/notes*"), "").unwrap();
     let checked = bestow(&["check-config", &config], b"");
     let said = text(&checked.stdout).to_owned() + text(&checked.stderr);
-    assert!(!said.contains("holds no pattern"), "{said}");
+    assert!(!said.contains("does not contain a pattern"), "{said}");
 }
 
 /// A shell would have expanded the tilde. In quotes, or from a program, it is only a name.
@@ -135,7 +140,7 @@ fn a_tilde_is_no_directory_and_a_url_no_host() {
     for words in [&["--read", "~/x"][..], &["--write", "~"], &["--exec", "~root/x"]] {
         let (status, told) = asked("check", &config, "lead", words);
         assert_eq!(status, Some(3), "{words:?}: {told}");
-        assert!(told.contains("`~` stands for no directory here: write the path out"), "{told}");
+        assert!(told.contains("`~` is not expanded here: write the full path"), "{told}");
     }
     let input = ["--tool", "write", "--input", r#"{"path":"~/x"}"#];
     assert_eq!(asked("check", &config, "lead", &input).0, Some(3));
@@ -148,7 +153,7 @@ fn a_tilde_is_no_directory_and_a_url_no_host() {
     }
     let (status, told) = asked("check", &config, "lead", &["--network", "example.com/x"]);
     assert_eq!(status, Some(3), "{told}");
-    assert!(told.contains("a URL is no host: name the host, `example.com`"), "{told}");
+    assert!(told.contains("a URL is not a host: name the host `example.com`"), "{told}");
 }
 
 #[test]
@@ -157,10 +162,13 @@ fn the_ways_out_read_as_what_has_to_be_done() {
     for (words, ways) in [
         (
             &["--network", "example.com"][..],
-            "to allow it: get network access: ask with `request_permission`, have an agent",
+            "to allow it: get network access: request it with `request_permission`, receive it",
         ),
-        (&["--command", "rm -rf /"], "to allow it: have a person enable exactly this input, for one use\n"),
-        (&["--command", "node x"], "to allow it: have a person say yes, or write an `allow` rule in agents.toml"),
+        (&["--command", "rm -rf /"], "to allow it: let a person enable exactly this input for one use\n"),
+        (
+            &["--command", "node x"],
+            "to allow it: get the approval of a person, or write an `allow` rule in agents.toml",
+        ),
     ] {
         let (_, told) = asked("explain", &config, "lead", words);
         assert!(told.contains(ways), "{told}");

@@ -246,7 +246,7 @@ fn a_program_that_is_not_there_and_a_time_that_is_none_are_named() {
     };
     let (code, said) = run(&["--", "no-such-program"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("`no-such-program`: there is no such program on its PATH"), "{said}");
+    assert!(said.contains("`no-such-program`: the program is not on its PATH"), "{said}");
     for wrong in ["soon", "0", "-1", "1.5", "5s"] {
         let (code, said) = run(&["--timeout", wrong, "--", "true"]);
         assert_eq!(code, Some(64), "{wrong}: {said}");

@@ -133,7 +133,7 @@ fn a_completion_script_has_every_command_and_option() {
     }
     let told = bestow(&["completions", "bsh"], b"");
     assert_eq!(told.status.code(), Some(64));
-    assert!(text(&told.stderr).contains("there is no `bsh`: did you mean `bash`"), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains("`bsh` does not exist: did you mean `bash`"), "{}", text(&told.stderr));
 }
 
 #[test]

@@ -100,9 +100,9 @@ async fn one_command_says_yes_now_and_for_good_and_the_authority_stands_in_one_p
     let ticket = asks_to(&engine, "npm run build").await;
     let (out, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write", "--as", "eve"]);
     assert_eq!((complaint.as_str(), code), ("", 0));
-    assert!(out.contains("eve, cli") && out.contains("agents.toml:10"), "{out}");
+    assert!(out.contains("eve (cli") && out.contains("agents.toml:10"), "{out}");
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
-    assert!(place.content().contains("# eve (cli) said yes for good at "), "{}", place.content());
+    assert!(place.content().contains("# eve (cli) approved this permanently at "), "{}", place.content());
     taken_over(&mut events).await;
     let lead = engine.agent(id("lead")).unwrap();
     for _ in 0..3 {
@@ -142,13 +142,13 @@ async fn what_cannot_be_written_is_not_answered_either() {
     let ticket = asks_to(&engine, "npm test && npm run build").await;
     let code = ticket.code().to_string();
     let (_, complaint, ended) = place.run(&["approve", &code, "--write"]);
-    assert_eq!((complaint.contains("no rule could mean just this"), ended), (true, 1), "{complaint}");
+    assert_eq!((complaint.contains("no rule can match exactly this"), ended), (true, 1), "{complaint}");
     let simple = asks_to(&engine, "npm run build").await;
     fs::set_permissions(place.file(), std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
     let (_, complaint, ended) = place.run(&["approve", &simple.code().to_string(), "--write"]);
     assert_eq!((complaint.contains("it is read-only"), ended), (true, 1), "{complaint}");
     let (_, complaint, ended) = place.run(&["approve", &code, "--write", "--scope", "once"]);
-    assert_eq!((complaint.contains("`--write` is for good"), ended), (true, 64), "{complaint}");
+    assert_eq!((complaint.contains("`--write` is permanent"), ended), (true, 64), "{complaint}");
     let (_, complaint, ended) = place.run(&["approve", "zzzzzz", "--write"]);
     assert_eq!((complaint.contains("no pending request"), ended), (true, 3), "{complaint}");
     assert_eq!(engine.pending().unwrap().len(), 2, "both still wait");
@@ -173,13 +173,13 @@ async fn what_the_engine_keeps_for_good_is_listed_written_down_and_taken_back() 
     );
     taken_over(&mut events).await;
     let (out, complaint, code) = place.run(&["revoke", "r0"]);
-    assert_eq!((out.as_str(), complaint.as_str(), code), ("r0 is gone\n", "", 0));
+    assert_eq!((out.as_str(), complaint.as_str(), code), ("r0 was revoked\n", "", 0));
     let lead = engine.agent(id("lead")).unwrap();
     assert!(lead.authorize(Action::command("npm run build")).await.unwrap().is_allowed(), "by the file");
     let (_, complaint, code) = place.run(&["keep", "r0"]);
-    assert_eq!((complaint.contains("there is no r0"), code), (true, 3), "{complaint}");
+    assert_eq!((complaint.contains("r0 does not exist"), code), (true, 3), "{complaint}");
     let (_, complaint, code) = place.run(&["revoke", "x1"]);
-    assert_eq!((complaint.contains("name a grant (`g4`) or a ruling (`r2`)"), code), (true, 64), "{complaint}");
+    assert_eq!((complaint.contains("name a grant (`g4`) or a saved decision (`r2`)"), code), (true, 64), "{complaint}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -242,16 +242,16 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     assert!(out.contains("`confirm_widening`"), "{out}");
     let number = held_back(&mut events).await;
     let (out, _, _) = place.run(&["requests"]);
-    let line = out.lines().find(|line| line.contains("is held back")).unwrap();
+    let line = out.lines().find(|line| line.contains("waits for the approval")).unwrap();
     assert!(line.contains(&place.path("site").display().to_string()), "{line}");
-    let way_out = format!("; agree with `bestow agree {number} --state {}`", place.path("state").display());
+    let way_out = format!("; approve it with `bestow agree {number} --state {}`", place.path("state").display());
     assert!(line.ends_with(&way_out), "{line}");
     let (out, _, _) = place.run(&["audit", "show", "--agent", "lead"]);
-    let line = out.lines().find(|line| line.contains("is held back")).unwrap();
+    let line = out.lines().find(|line| line.contains("waits for the approval")).unwrap();
     assert!(line.contains(&place.path("site").display().to_string()), "{line}");
     let (_, complaint, code) = place.run(&["agree", "99"]);
     assert_eq!(
-        (complaint.contains(&format!("another change of the file waits, {number}:")), code),
+        (complaint.contains(&format!("change {number} of the policy file waits for an approval")), code),
         (true, 3),
         "{complaint}"
     );
@@ -260,11 +260,11 @@ async fn a_change_that_is_held_back_is_listed_and_agreed_to_with_and_without_an_
     drop((lead, engine));
     let (out, complaint, code) = place.run(&["agree", &number.to_string(), "--as", "eve"]);
     assert_eq!((complaint.as_str(), code), ("", 0));
-    assert_eq!(out, format!("change {number} is in force, as eve agreed\n"));
+    assert_eq!(out, format!("change {number} took effect, approved by eve\n"));
     let (out, _, _) = place.run(&["audit", "show"]);
-    assert!(out.contains("the file took effect, as eve (cli, name claimed by uid "), "{out}");
+    assert!(out.contains("the policy file took effect, approved by eve (cli, name claimed by uid "), "{out}");
     let (_, complaint, code) = place.run(&["agree", &number.to_string()]);
-    assert_eq!((complaint.contains("no change of the file is waiting"), code), (true, 3), "{complaint}");
+    assert_eq!((complaint.contains("no change of the policy file waits"), code), (true, 3), "{complaint}");
     let engine = place.engine().await;
     assert_eq!(engine.agent(id("lead")).unwrap().check(PermissionRef::from(&wanted)), Check::Held);
     assert_eq!(engine.held_change().unwrap(), None);
@@ -322,7 +322,7 @@ async fn a_confined_command_can_neither_answer_nor_write_the_file() {
     let output = bestow(&words, b"");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("no state directory") || said.contains("cannot be reached") || said.contains("denied"),
+        said.contains("not a state directory") || said.contains("cannot be reached") || said.contains("denied"),
         "{said}"
     );
     assert_eq!((engine.pending().unwrap().len(), place.content().as_str()), (1, FILE), "{said}");

@@ -106,7 +106,7 @@ fn kill_when_it_writes(place: &Place, ticket: &Ticket, after: usize) {
 }
 
 fn says_it(place: &Place) -> usize {
-    place.content().matches("eve (cli) said yes for good").count()
+    place.content().matches("eve (cli) approved this permanently").count()
 }
 
 fn waits(engine: &Engine, ticket: &Ticket) -> bool {
@@ -220,7 +220,7 @@ async fn an_engine_that_ends_before_it_says_whether_it_heard_leaves_the_lines_an
     let complaint = String::from_utf8_lossy(&told.stderr);
     assert_eq!(told.status.code(), Some(1), "{complaint}");
     assert!(
-        complaint.contains("allows it for good, but it is unknown whether") && complaint.contains("bestow requests"),
+        complaint.contains("allows it permanently, but it is unknown if") && complaint.contains("bestow requests"),
         "{complaint}"
     );
     assert_eq!(says_it(&place), 1);

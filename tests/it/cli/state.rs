@@ -72,21 +72,25 @@ async fn a_running_engine_is_asked_and_told() {
     let (out, _, _) = place.run(&["requests"]);
     assert!(out.starts_with(&format!("[{code}] bob (cron) asks for write access to \"/ws\"")), "{out}");
     let (out, complaint, ended) = place.run(&["approve", &code.to_uppercase(), "--scope", "always", "--as", "eve"]);
-    assert_eq!((out.contains("eve, cli"), complaint.as_str(), ended), (true, "", 0), "{out}");
+    assert_eq!((out.contains("eve (cli"), complaint.as_str(), ended), (true, "", 0), "{out}");
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
     assert_eq!(bob.check(PermissionRef::write("/ws/a")), Check::Held);
     let (_, complaint, ended) = place.run(&["deny", &ticket.id().to_string()]);
-    assert_eq!((complaint.contains("is over"), ended), (true, 3), "{complaint}");
+    assert_eq!((complaint.contains("has already ended"), ended), (true, 3), "{complaint}");
     let (_, complaint, ended) = place.run(&["deny", "zzzzzz"]);
     assert_eq!((complaint.contains("no pending request has the code"), ended), (true, 3), "{complaint}");
     let (_, complaint, ended) = place.run(&["approve", &code]);
-    assert_eq!((complaint.contains("is over: ") && complaint.contains("eve"), ended), (true, 3), "{complaint}");
+    assert_eq!(
+        (complaint.contains("has already ended: ") && complaint.contains("eve"), ended),
+        (true, 3),
+        "{complaint}"
+    );
     let (out, _, _) = place.run(&["grants", "--agent", "bob"]);
-    assert!(out.contains("allowed by eve (cli, name claimed by uid "), "{out}");
+    assert!(out.contains("approved by eve (cli, name claimed by uid "), "{out}");
 
     let asked = bob.request(PermissionRequest::new(tag("@events"), why())).await.unwrap();
     let (_, complaint, ended) = place.run(&["deny", &asked.code().to_string(), "--scope", "always"]);
-    assert_eq!((complaint.contains("a no to a right has no scope"), ended), (true, 3), "{complaint}");
+    assert_eq!((complaint.contains("a denial of a permission has no scope"), ended), (true, 3), "{complaint}");
     assert!(asked.poll().is_none(), "and nothing is lost");
     let (_, _, ended) = place.run(&["deny", &asked.code().to_string(), "--feedback", "not today"]);
     assert_eq!(ended, 0);
@@ -95,7 +99,7 @@ async fn a_running_engine_is_asked_and_told() {
     let (_, _, ended) = place.run(&["revoke", "g1", "--reason", "enough"]);
     assert_eq!((ended, bob.check(PermissionRef::Network)), (0, Check::NotHeld), "and what hung on it");
     let (_, complaint, ended) = place.run(&["revoke", "g1"]);
-    assert_eq!((complaint.contains("there is no grant g1"), ended), (true, 3), "{complaint}");
+    assert_eq!((complaint.contains("grant g1 does not exist"), ended), (true, 3), "{complaint}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,7 +162,7 @@ async fn the_trail_is_shown_verified_and_its_head_noted_down() {
     let way_out = format!("`bestow audit cut --before 5 --state {}`", place.state.display());
     assert!(complaint.contains(&way_out), "{complaint}");
     let (out, _, code) = place.run(&["audit", "cut", "--before", "5"]);
-    assert_eq!((out.contains("what follows event 4 is set aside"), code), (true, 0), "{out}");
+    assert_eq!((out.contains("the records after event 4 are set aside"), code), (true, 0), "{out}");
     let (_, _, code) = place.run(&["audit", "verify"]);
     assert_eq!(code, 0);
     let (_, _, code) = place.run(&["audit", "verify", "--expect", head.trim()]);
@@ -196,13 +200,13 @@ async fn a_name_or_a_head_that_was_mistyped_is_told_as_that() {
     for words in [["--agent", "nobody"], ["--request", "zzzzzz"], ["--grant", "g99"], ["--grant", "r9"]] {
         let (out, complaint, code) = place.run(&["audit", "show", words[0], words[1]]);
         assert_eq!((out.as_str(), code), ("", 1), "{words:?}");
-        assert!(complaint.contains("no record of this trail names that"), "{complaint}");
+        assert!(complaint.contains("no record of this trail has this name"), "{complaint}");
     }
     let (early, late) = ("2001-01-01T00:00:00Z", "2001-01-02T00:00:00Z");
     let (_, complaint, code) = place.run(&["audit", "show", "--since", late, "--until", early]);
-    assert_eq!((complaint.contains("`--until` is not after `--since`"), code), (true, 64), "{complaint}");
+    assert_eq!((complaint.contains("`--until` must be after `--since`"), code), (true, 64), "{complaint}");
     let (_, complaint, code) = place.run(&["audit", "show", "--agent", "bob", "--until", early]);
-    assert_eq!((complaint.contains("no record of this trail meets that"), code), (true, 0), "{complaint}");
+    assert_eq!((complaint.contains("no record of this trail matches"), code), (true, 0), "{complaint}");
 
     let (head, _, _) = place.run(&["audit", "head"]);
     let (number, hash) = head.trim().split_once(':').unwrap();
@@ -210,12 +214,12 @@ async fn a_name_or_a_head_that_was_mistyped_is_told_as_that() {
     let mistyped = format!("{number}:{other}{}", &hash[1..]);
     let (_, complaint, code) = place.run(&["audit", "verify", "--expect", &mistyped]);
     assert_eq!(code, 1);
-    assert!(complaint.contains("every record") && complaint.contains("compare that"), "{complaint}");
+    assert!(complaint.contains("every record") && complaint.contains("compare this"), "{complaint}");
     assert!(!complaint.contains("damaged") && !complaint.contains("audit cut"), "nothing is to be cut: {complaint}");
 
     for words in [&["grants", "--agent", "nobody"][..], &["why", "nobody", "@network"]] {
         let (_, complaint, code) = place.run(words);
-        assert_eq!((complaint.contains("no agent `nobody` is registered"), code), (true, 1), "{complaint}");
+        assert_eq!((complaint.contains("agent `nobody` is not registered"), code), (true, 1), "{complaint}");
     }
     let (_, complaint, _) = place.run(&["why", "bob", "@events"]);
     assert!(complaint.contains("`permissions`") && !complaint.contains("request_permission"), "{complaint}");
@@ -249,7 +253,7 @@ fn words_that_make_no_sense_are_named() {
             [&["grants"][..], &["revoke", "g1"], &["approve", "abcdef"], &["audit", "verify"], &["audit", "head"]]
         {
             let (out, complaint, code) = place.run(words);
-            let named = complaint.contains("is no state directory");
+            let named = complaint.contains("is not a state directory");
             assert_eq!((named, code, out.as_str()), (true, 1, ""), "{words:?}: {complaint}");
         }
     }

@@ -81,9 +81,9 @@ fn the_exit_code_says_why_a_task_did_not_run_and_the_list_tells_it_later() {
     place.gate("true", "  permissions: [\"@network\"]\n");
     let (code, _, err) = place.tasks(&["run", "cron/a"]);
     assert_eq!(code, 2, "{err}");
-    assert!(err.contains("its gate lacks @network"), "{err}");
+    assert!(err.contains("the agent of its gate does not hold @network"), "{err}");
     let (code, _, err) = place.tasks(&["run", "cron/missing"]);
-    assert_eq!((code, err.as_str()), (1, "bestow: there is no task cron/missing: `bestow tasks` lists them\n"));
+    assert_eq!((code, err.as_str()), (1, "bestow: task cron/missing does not exist: `bestow tasks` lists the tasks\n"));
     assert_eq!(place.tasks(&["run", "../a"]).0, 64);
     assert_eq!(place.tasks(&["run"]).0, 64);
     let place = Place::new("[gates]\non_missing = \"skip\"\n");
@@ -105,7 +105,7 @@ fn running_one_task_tells_nothing_about_the_others() {
     let (code, _, err) = place.tasks(&["run", "cron/wrong"]);
     assert!(code == 1 && err.starts_with("bestow: cron/wrong/TASK.md:2: `schedule`"), "{err}");
     let (_, _, err) = place.tasks(&["run", "cron/other"]);
-    assert!(err.contains("cron/other lists permissions, which give nothing"), "{err}");
+    assert!(err.contains("cron/other lists permissions, which have no effect"), "{err}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn check_tells_everything_that_is_wrong_with_every_file() {
     let (code, out, err) = place.tasks(&["check"]);
     assert_eq!((code, out.as_str()), (1, "cron/a/TASK.md:5: the gate runs: it is safe\n"));
     for expected in [
-        "heartbeat/c.md: it lists permissions, which give nothing: @network",
+        "heartbeat/c.md: it lists permissions, which have no effect: @network",
         "cron/b/TASK.md:2: `schedule`",
         "cron/b/TASK.md:3: a task has no `agnet`: did you mean `agent`?",
     ] {
@@ -154,8 +154,8 @@ fn check_tells_what_a_gate_lacks_and_what_becomes_of_it() {
     place.gate("true", "  permissions: [\"@network\", \"@write:files\"]\n");
     let (code, _, err) = place.tasks(&["check"]);
     assert_eq!(code, 0, "nothing is wrong with the file");
-    let expected =
-        "bestow: cron/a/TASK.md:5: the gate needs what its agent lacks, so the task runs unchecked: @network\n";
+    let expected = "bestow: cron/a/TASK.md:5: the gate needs permissions that its agent does not hold, so the task \
+        runs unchecked: @network\n";
     assert_eq!(err, expected);
 }
 
@@ -210,7 +210,12 @@ fn a_task_that_never_runs_for_what_its_gate_lacks_is_wrong() {
     place.gate("true", "  permissions: [\"@network\"]\n");
     let (code, out, err) = place.tasks(&["check"]);
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(err.contains("cron/a/TASK.md:5: the gate needs what its agent lacks, so the task does not run"), "{err}");
+    assert!(
+        err.contains(
+            "cron/a/TASK.md:5: the gate needs permissions that its agent does not hold, so the task does not run"
+        ),
+        "{err}"
+    );
 }
 
 #[test]

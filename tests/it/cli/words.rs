@@ -60,7 +60,7 @@ fn an_agent_that_the_file_does_not_have_is_told_with_the_file_and_who_may_be_mea
         &["exec", "--agent", "wrter", "--config", "FILE", "--", "ls"],
         &["sandbox", "profile", "--agent", "wrter", "--config", "FILE", "--format", "json"],
     ] {
-        let expected = "bestow: FILE: there is no agent `wrter` in this file: did you mean `writer`?\n";
+        let expected = "bestow: FILE: agent `wrter` does not exist in this file: did you mean `writer`?\n";
         assert_eq!(told_of(command), (1, expected.to_owned()), "{command:?}");
     }
     let (_, told) = told_of(&["check", "--agent", "nobody", "--config", "FILE", "--command", "ls"]);
@@ -103,9 +103,9 @@ fn a_value_that_makes_no_sense_is_told_with_its_option() {
         (&["process", "read", "p0", "--state", "x", "--from", "1k"], "`--from`: `1k` is not a whole number"),
         (
             &["sandbox", "profile", "--agent", "a", "--format", "x"],
-            "`--format`: there is no `x`: there is `bwrap`, `srt`",
+            "`--format`: `x` does not exist: there is `bwrap`, `srt`",
         ),
-        (&["classify", "--profile", "strct", "ls"], "`--profile`: there is no `strct`: did you mean `strict`?"),
+        (&["classify", "--profile", "strct", "ls"], "`--profile`: `strct` does not exist: did you mean `strict`?"),
         (&["audit", "show", "--state", "x", "--since", "soon"], "`--since`: "),
         (&["audit", "cut", "--state", "x", "--before", "soon"], "`--before`: `soon` is not a whole number"),
         (&["audit", "cut", "--state", "x"], "`--before` is missing: The first event to set aside"),
@@ -130,7 +130,7 @@ fn a_misspelt_option_is_named_with_the_one_that_may_be_meant_and_with_the_help_p
         (&["check", "--agent=a", "--comand=ls"], "`bestow check` has no option `--comand`", "check"),
         (&["audit", "verify", "--expct", "x"], "has no option `--expct`: did you mean `--expect`?", "audit verify"),
         (&["deny", "abcdef", "--state", "x", "--write"], "`bestow deny` has no option `--write`", "deny"),
-        (&["mode", "a", "paln", "--state", "x"], "there is no `paln`: did you mean `plan`?", "mode"),
+        (&["mode", "a", "paln", "--state", "x"], "`paln` does not exist: did you mean `plan`?", "mode"),
         (&["grants"], "`--state` is missing: The state directory with which the engine was opened", "grants"),
         (
             &["check", "--agent", "a"],

@@ -67,6 +67,6 @@ fn of_a_flood_of_mistakes_a_hundred_are_told_and_the_rest_counted() {
 fn a_time_zone_that_is_nearly_one_is_suggested() {
     let text = "[agents.lead]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"$DIR/workspace\"\n\
                 [tasks]\ntime_zone = \"Europe/Berln\"\n";
-    let told = "agents.toml:6:13: `Europe/Berln` is no time zone; did you mean `Europe/Berlin`?";
+    let told = "agents.toml:6:13: `Europe/Berln` is not a time zone; did you mean `Europe/Berlin`?";
     assert_eq!(answer(text).trim_end(), told);
 }

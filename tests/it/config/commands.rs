@@ -73,7 +73,7 @@ not_match = ["rm -rf /"]
         assert_eq!(tier(&rules, command), Tier::Destructive, "{command}");
     }
     let told = with(&lowering.replace("rm -rf build", "rm -rf /")).unwrap_err().to_string();
-    assert!(told.contains("what destroys stays destructive, whatever is added"), "{told}");
+    assert!(told.contains("a destructive command stays destructive: no rule changes that"), "{told}");
 }
 
 #[test]
@@ -124,7 +124,10 @@ async fn a_bad_addition_keeps_the_last_good_file() {
     let bad = SAFE.replace("match = [\"mytool list -a x\"", "match = [\"mytool purge\"");
     let (rules, told) = rules_after(SAFE, &format!("{bad}{RAISE}")).await;
     assert_eq!(rules, None, "{told}");
-    assert!(told.contains("the last good one stays") && told.contains("`mytool purge` stands in `match`"), "{told}");
+    assert!(
+        told.contains("the last valid version stays") && told.contains("`mytool purge` stands in `match`"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -133,7 +136,7 @@ async fn what_raised_a_tier_does_not_go_away_with_a_file_that_is_cut_off() {
     for (first, second, key) in [(RAISE, "", "raise"), (strict, "", "profile"), (strict, "[commands]\n", "profile")] {
         let (rules, told) = rules_after(first, second).await;
         assert_eq!(rules, None, "{told}");
-        assert!(told.contains(&format!("`{key}` is gone from `[commands]`")), "{told}");
+        assert!(told.contains(&format!("`{key}` is missing from `[commands]`")), "{told}");
     }
     let (rules, told) = rules_after(RAISE, "[commands]\nraise = []\n").await;
     assert_eq!(rules, Some(CommandRules::default()), "{told}");
@@ -163,7 +166,7 @@ async fn what_lets_more_run_waits_for_a_person_who_reads_what_it_is() {
         place.write("policy/new", format!("{asking}{}{second}", one_agent("")));
         fs::rename(place.path("policy/new"), place.path("policy/agents.toml")).unwrap();
         let mut all = String::new();
-        while !all.contains("is held back until a person agrees") {
+        while !all.contains("waits for the approval of a person") {
             all += &told(&mut events).await;
         }
         assert!(all.contains(sentence), "{sentence} / {all}");

@@ -6,14 +6,14 @@ use super::{Place, one_agent};
 
 #[test]
 fn a_missing_file_is_said_to_be_missing() {
-    assert_eq!(Place::new().complaints(), "agents.toml: there is no such file; start from `agents.example.toml`");
+    assert_eq!(Place::new().complaints(), "agents.toml: the file does not exist; start from `agents.example.toml`");
 }
 
 #[test]
 fn a_link_to_nothing_is_a_missing_file() {
     let place = Place::new();
     place.link("policy/agents.toml", "nowhere.toml");
-    assert_eq!(place.complaints(), "agents.toml: there is no such file; start from `agents.example.toml`");
+    assert_eq!(place.complaints(), "agents.toml: the file does not exist; start from `agents.example.toml`");
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn an_empty_path_is_an_error() {
 fn a_directory_is_not_a_file() {
     let place = Place::new();
     fs::create_dir(place.path("policy/agents.toml")).unwrap();
-    assert_eq!(place.complaints(), "agents.toml: this is a directory, not a file; name the file in it");
+    assert_eq!(place.complaints(), "agents.toml: this is a directory, not a file; name the file in this directory");
 }
 
 #[test]
@@ -66,7 +66,8 @@ fn a_file_that_others_may_write_is_refused() {
     for (mode, shown) in [(0o664, "664"), (0o646, "646"), (0o622, "622"), (0o777, "777")] {
         place.mode("policy/agents.toml", mode);
         let expected = format!(
-            "agents.toml: others than its owner may write it (mode {shown}); run `chmod go-w $DIR/policy/agents.toml`"
+            "agents.toml: users other than its owner may write it (mode {shown}); run `chmod go-w \
+             $DIR/policy/agents.toml`"
         );
         assert_eq!(place.complaints(), expected);
     }
@@ -80,8 +81,8 @@ fn a_file_in_a_directory_that_everybody_may_write_is_refused() {
     place.mode("policy", 0o777);
     assert_eq!(
         place.complaints(),
-        "agents.toml: others may replace it: everybody may write the directory `$DIR/policy`; \
-         run `chmod go-w $DIR/policy`"
+        "agents.toml: other users may replace it: everybody may write the directory `$DIR/policy`; run `chmod go-w \
+         $DIR/policy`"
     );
     place.mode("policy", 0o1777);
     assert_eq!(place.complaints(), "nothing");
@@ -96,7 +97,8 @@ fn a_link_in_a_directory_that_everybody_may_write_is_refused() {
     place.mode("open", 0o777);
     assert_eq!(
         place.complaints_about("open/agents.toml"),
-        "agents.toml: others may replace it: everybody may write the directory `$DIR/open`; run `chmod go-w $DIR/open`"
+        "agents.toml: other users may replace it: everybody may write the directory `$DIR/open`; run `chmod go-w \
+         $DIR/open`"
     );
 }
 
@@ -106,8 +108,8 @@ fn a_file_in_a_directory_that_its_group_may_write_is_refused() {
     place.mode("policy", 0o775);
     assert_eq!(
         place.complaints(),
-        "agents.toml: others may replace it: its group may write the directory `$DIR/policy`; \
-         run `chmod g-w $DIR/policy`"
+        "agents.toml: other users may replace it: its group may write the directory `$DIR/policy`; run `chmod g-w \
+         $DIR/policy`"
     );
     place.mode("policy", 0o1775);
     assert_eq!(place.complaints(), "nothing");
@@ -132,9 +134,9 @@ fn a_file_that_has_a_second_name_is_refused() {
     fs::hard_link(place.path("policy/agents.toml"), place.path("home/notes")).unwrap();
     assert_eq!(
         place.complaints(),
-        "agents.toml: it has 2 names (hard links): whoever may write one of them writes it; run \
-         `cp $DIR/policy/agents.toml $DIR/policy/agents.toml.new && \
-         mv $DIR/policy/agents.toml.new $DIR/policy/agents.toml`"
+        "agents.toml: it has 2 names (hard links), and it can be changed through each of them; run `cp \
+         $DIR/policy/agents.toml $DIR/policy/agents.toml.new && mv $DIR/policy/agents.toml.new \
+         $DIR/policy/agents.toml`"
     );
 }
 
@@ -154,11 +156,11 @@ fn what_somebody_else_owns_is_refused() {
         place.complaints_about("open/agents.toml")
     };
     let file = owned("policy/agents.toml");
-    assert!(file.contains("user 4242 owns it") && file.contains("`chown 0 $DIR/open/agents.toml`"), "{file}");
+    assert!(file.contains("its owner is user 4242") && file.contains("`chown 0 $DIR/open/agents.toml`"), "{file}");
     let directory = owned("policy");
-    assert!(directory.contains("user 4242 may replace it, who owns the directory `$DIR/policy`"), "{directory}");
+    assert!(directory.contains("user 4242 owns the directory `$DIR/policy` and may replace it"), "{directory}");
     let link = owned("open/agents.toml");
-    assert!(link.contains("user 4242 may replace it, who owns `$DIR/open/agents.toml`"), "{link}");
+    assert!(link.contains("user 4242 owns `$DIR/open/agents.toml` and may replace it"), "{link}");
     assert_eq!(owned("home"), "nothing");
 }
 

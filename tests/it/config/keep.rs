@@ -116,7 +116,7 @@ async fn a_yes_to_a_command_becomes_a_rule_with_a_comment_and_every_other_line_s
     let kept = place.file().keep(&yes(&request).unwrap()).unwrap();
     let new = content(&place);
     let expected = [
-        format!("# ann (terminal) said yes for good at 2026-11-22T09:30:00.000Z, request {}", request.id),
+        format!("# ann (terminal) approved this permanently at 2026-11-22T09:30:00.000Z, request {}", request.id),
         "[[agents.lead.rules]]".to_owned(),
         "verdict = \"allow\"".to_owned(),
         "operation = \"command.execute\"".to_owned(),
@@ -143,8 +143,8 @@ async fn a_yes_to_a_right_becomes_one_of_the_permissions() {
         place.file().keep(&yes(&request).unwrap()).unwrap();
     }
     let new = content(&place);
-    assert!(new.contains("permissions = [ \"@network\" ,\n    # ann (terminal) said yes"), "{new}");
-    assert!(new.contains("  \"@events\",   # to ask\n  # last words\n  # ann (terminal) said yes"), "{new}");
+    assert!(new.contains("permissions = [ \"@network\" ,\n    # ann (terminal) approved this"), "{new}");
+    assert!(new.contains("  \"@events\",   # to ask\n  # last words\n  # ann (terminal) approved this"), "{new}");
     assert_eq!(new.lines().filter(|line| line.trim() == format!("\"{wanted}\",")).count(), 2, "{new}");
     let policy = place.load().unwrap();
     assert!(policy.agents.values().all(|agent| agent.rights.len() == 2), "each has its one and the new one");
@@ -180,7 +180,7 @@ async fn every_way_to_write_an_agent_down_can_be_added_to() {
         let (new, policy) = (content(&place), place.load().unwrap());
         let mut bytes = new.bytes();
         assert!(file.bytes().all(|byte| bytes.any(|other| other == byte)), "{file}\n----\n{new}");
-        assert_eq!(new.matches("said yes for good").count(), 2, "{new}");
+        assert_eq!(new.matches("approved this permanently").count(), 2, "{new}");
         let agent = &policy.agents[&id("lead")];
         assert!(agent.rules.iter().any(|rule| rule.verdict == Verdict::Allow && rule.shape.is_some()), "{new}");
         assert!(agent.rights.iter().any(|right| right.right.permission.path().is_some()), "{new}");
@@ -250,10 +250,10 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
     let (engine, _there) = engine(&place).await;
     let said = |request: &Request| yes(request).and_then(|said| place.file().keep(&said)).unwrap_err().to_string();
     let refused = [
-        ("npm test && npm run build", "is not one command of written words"),
-        ("npm run $X", "is not one command of written words"),
-        ("npm run deploy", "would not count: a rule wants a person to say"),
-        ("curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789' -X POST h", "may be a secret"),
+        ("npm test && npm run build", "is not one command with literal words"),
+        ("npm run $X", "is not one command with literal words"),
+        ("npm run deploy", "would have no effect: a rule requires a person to decide"),
+        ("curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789' -X POST h", "may contain a secret"),
     ];
     for (command, expected) in refused {
         let request = asks_to(&engine, "lead", Action::command(command)).await;
@@ -263,7 +263,7 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
     let request = asks_to(&engine, "worker", Action::network("example.org")).await;
     let facts = engine.agent(id("lead")).unwrap().explain(&Action::network("example.org")).unwrap().decision.action;
     let why = said(&about(&request, facts));
-    assert!(why.contains("a rule cannot say just `network` of `example.org`"), "{why}");
+    assert!(why.contains("a rule cannot match exactly `network` of `example.org`"), "{why}");
 
     let ticket = engine.agent(id("worker")).unwrap();
     let ticket = ticket
@@ -271,7 +271,7 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
         .await
         .unwrap();
     let why = said(&pending(&engine, ticket.id()));
-    assert!(why.contains("asks for no more than `session`"), "{why}");
+    assert!(why.contains("requests the scope `session`"), "{why}");
 
     let made =
         engine.register(crate::support::profile("made", "you", bestow::Kind::Cron), bestow::InitialGrants::nothing());
@@ -282,11 +282,11 @@ async fn what_a_file_cannot_say_exactly_is_not_written_and_the_message_says_so()
     let mut hooked = Request::clone(&request);
     hooked.hooks = vec!["lint".into()];
     let why = said(&hooked);
-    assert!(why.contains("no rule answers a hook"), "{why}");
+    assert!(why.contains("a rule cannot answer a hook"), "{why}");
     let mut of_eve = Request::clone(&request);
     of_eve.owner = owner("eve");
     let why = said(&of_eve);
-    assert!(why.contains("belongs to you"), "{why}");
+    assert!(why.contains("belongs to owner you"), "{why}");
     assert_eq!(content(&place), before);
 }
 
@@ -306,7 +306,7 @@ async fn a_path_that_leads_elsewhere_by_now_is_not_written() {
             }
         }
         let why = place.file().keep(&yes(&request).unwrap()).unwrap_err().to_string();
-        assert!(why.contains("leads elsewhere"), "{other}: {why}");
+        assert!(why.contains("leads to another place"), "{other}: {why}");
     }
     assert_eq!(content(&place), FILE);
 }
@@ -483,7 +483,7 @@ async fn what_an_engine_keeps_for_good_can_be_written_down_later() {
     let why = PermanentDecision::of_grant(&config, &owner("you")).unwrap_err().to_string();
     assert!(why.contains("was not given by a person"), "{why}");
     let text = content(&place);
-    assert_eq!(text.matches("ann (terminal) said yes for good").count(), 2, "{text}");
+    assert_eq!(text.matches("ann (terminal) approved this permanently").count(), 2, "{text}");
     let policy = place.load().unwrap();
     assert_eq!(policy.agents[&id("lead")].rights.len(), 2);
 }

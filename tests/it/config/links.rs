@@ -71,8 +71,8 @@ fn the_file_is_not_below_a_write_root_whatever_links_hide_it() {
     let place = Place::new();
     place.link("alias", "policy");
     place.write("policy/agents.toml", one_agent(&format!("permissions = [\"@write:{}\"]", place.text("alias"))));
-    let expected = "agents.toml:5:16: agent `lead` may write `$DIR/policy`, which holds this file: it could give \
-        itself any right; move this file out of there, or name a smaller directory";
+    let expected = "agents.toml:5:16: agent `lead` may write `$DIR/policy`, which contains this file: it could give \
+        itself any permission; move this file to another directory, or name a smaller directory";
     assert_eq!(place.complaints(), expected);
     assert_eq!(place.complaints_about("alias/agents.toml"), expected);
 }
@@ -85,7 +85,7 @@ fn no_link_to_the_file_is_below_a_write_root() {
     place.link("workspace/agents.toml", "../policy/agents.toml");
     assert_eq!(place.complaints(), "nothing");
     let complaints = place.complaints_about("workspace/agents.toml");
-    assert!(complaints.contains("agent `lead` may write `$DIR/workspace`, which holds this file"), "{complaints}");
+    assert!(complaints.contains("agent `lead` may write `$DIR/workspace`, which contains this file"), "{complaints}");
 }
 
 #[test]
@@ -111,5 +111,5 @@ fn a_directory_swapped_for_a_link_does_not_move_a_right_at_the_next_reload() {
     fs::rename(place.path("workspace/site"), place.path("workspace/old")).unwrap();
     place.link("workspace/site", "/etc");
     let complaints = place.complaints();
-    assert!(complaints.contains("which agent `lead` may replace"), "{complaints}");
+    assert!(complaints.contains("agent `lead` may replace this link"), "{complaints}");
 }

@@ -264,5 +264,5 @@ fn ten_thousand_agents_share_the_rules_of_the_defaults() {
         text += &format!("[[agents.b.rules]]\nverdict = \"deny\"\npath = \"b{number}\"\n");
     }
     let told = saved(&text).complaints();
-    assert!(told.contains("2042 rules bind `[agents.b]`, and 2000 are the most"), "{told}");
+    assert!(told.contains("2042 rules apply to `[agents.b]`, and the limit is 2000"), "{told}");
 }

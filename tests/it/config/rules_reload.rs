@@ -53,7 +53,7 @@ async fn a_rule_takes_effect_when_the_file_is_saved_and_is_gone_when_it_is_gone(
 async fn a_rule_that_is_wrong_leaves_the_last_good_file_in_force() {
     let mut following = Following::start(with_site(), &format!("{THREE}{DENY}")).await;
     let told = following.edit(&format!("{THREE}{}", DENY.replace("path", "paths"))).await;
-    assert!(told.contains("last good one stays") && told.contains("did you mean `path`?"), "{told}");
+    assert!(told.contains("last valid version stays") && told.contains("did you mean `path`?"), "{told}");
     assert_eq!(following.writes("workspace/secrets/key"), Verdict::Deny);
 }
 
@@ -97,7 +97,7 @@ async fn a_test_that_fails_keeps_the_whole_file_out_and_the_notice_says_which_an
     let failing = test("lead", "$DIR/workspace/secrets/key", "deny");
     let told = following.edit(&format!("{}{failing}", THREE.replace(", \"@network\"", ""))).await;
     for part in [
-        "last good one stays",
+        "last valid version stays",
         "agents.toml:17:1: this test fails: `lead` write `$DIR/workspace/secrets/key`",
         "expected deny, found allow (tier:",
     ] {
@@ -127,7 +127,7 @@ async fn an_agent_that_makes_a_test_fail_on_the_disk_does_not_keep_an_edit_away(
         "{told}"
     );
     let told = following.edit(&text.replace("\"allow\"", "\"deny\"")).await;
-    assert!(told.contains("last good one stays"), "what fails by the text alone is still refused: {told}");
+    assert!(told.contains("last valid version stays"), "what fails by the text alone is still refused: {told}");
 }
 
 #[tokio::test]

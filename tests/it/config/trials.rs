@@ -32,7 +32,7 @@ fn every_kind_of_action_can_be_tried() {
         "exec = \"$DIR/work/a\"\nexpect = \"ask\"",
         "command = \"git status\"\nexpect = \"allow\"",
         "command = \"git status\"\nneeds = [\"@network\"]\nexpect = \"ask\"\nbecause = \"held\"",
-        "network = \"example.com\"\nexpect = \"ask\"\nbecause = \"not held\"",
+        "network = \"example.com\"\nexpect = \"ask\"\nbecause = \"does not hold\"",
         "tool = \"write\"\ninput = { path = \"secrets/x\", content = [1, 2.5, true] }\n\
          expect = \"deny\"\nbecause = \"denied\"",
         "tool = \"deploy\"\nexpect = \"ask\"",
@@ -50,7 +50,7 @@ fn somebody_is_taken_to_be_there_unless_the_file_says_that_nobody_answers() {
     let asks = AGENT.to_owned() + &test("network = \"example.com\"\nexpect = \"ask\"");
     assert_eq!(place(&format!("[engine]\non_no_user = \"deny\"\n{asks}")).complaints(), "nothing");
     let told = place(&format!("[engine]\ninteraction = \"noninteractive\"\n{asks}")).complaints();
-    assert!(told.contains("expected ask, found deny (held: nobody is there to ask"), "{told}");
+    assert!(told.contains("expected ask, found deny (held: no person can answer"), "{told}");
     assert_eq!(place(&format!("[engine]\nconfirm_widening = true\n{asks}")).complaints(), "nothing");
 }
 
@@ -61,7 +61,7 @@ fn paths_are_followed_as_in_real_use() {
     assert_eq!(place.complaints(), "nothing");
     place.link("work/door", "../home");
     let told = place.complaints();
-    assert!(told.contains("expected allow, found ask (held: not held: write access to"), "{told}");
+    assert!(told.contains("expected allow, found ask (held: the agent does not hold write access to"), "{told}");
     assert!(told.contains("see where its paths lead"), "{told}");
 }
 

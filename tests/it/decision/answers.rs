@@ -153,9 +153,9 @@ async fn a_no_for_the_run_stands_until_a_person_overrides_it_once() {
 #[tokio::test]
 async fn a_no_is_said_to_last_as_long_as_it_does() {
     for (scope, said) in [
-        (Scope::Session, "a person said no for this run"),
-        (Scope::Until(START.after(std::time::Duration::from_secs(60))), "a person said no for a time"),
-        (Scope::Always, "a person said no for good"),
+        (Scope::Session, "a person denied it for this run"),
+        (Scope::Until(START.after(std::time::Duration::from_secs(60))), "a person denied it until a stated time"),
+        (Scope::Always, "a person denied it permanently"),
     ] {
         let world = World::new();
         let ann = world.worker("ann", &[]).await;

@@ -133,8 +133,8 @@ async fn a_hook_may_say_no_and_that_a_person_has_to_say() {
 #[tokio::test]
 async fn why_a_hook_says_so_is_told_to_whoever_decides_and_a_failing_one_is_said_to_have_failed() {
     for (what, said) in [
-        (What::This(HookAnswer::deny("it is night")), "the hook night says no: \"it is night\""),
-        (What::This(HookAnswer::ask("it is late")), "the hook night wants a person to say: \"it is late\""),
+        (What::This(HookAnswer::deny("it is night")), "the hook night denies it: \"it is night\""),
+        (What::This(HookAnswer::ask("it is late")), "the hook night requires a person to decide: \"it is late\""),
         (What::Fails, "the hook night failed: \"the policy server is down, "),
         (What::Panics, "the hook night failed: \"it panicked"),
     ] {
@@ -453,7 +453,7 @@ async fn a_no_said_before_a_change_stays_and_nobody_changes_twice() {
     hook(&world, "restless", What::By(on_and_on));
     let decision = decided(&ann, Action::write("/ws/a")).await;
     assert_eq!((decision.decision, &*decision.action.resource), (Ruled::Ask, "/ws/b"));
-    assert!(decision.decision_reason.contains("has changed the input already"), "{}", decision.decision_reason);
+    assert!(decision.decision_reason.contains("has already changed the input"), "{}", decision.decision_reason);
 }
 
 /// After a person approves the modified input, only that input may run, once.

@@ -277,7 +277,7 @@ async fn a_child_is_never_judged_more_loosely_than_its_parent_is_now() {
     }
     reload(&world, &[("lead", Mode::Plan, "x")]).await;
     let explanation = kid.explain(&Action::write("/ws/a")).unwrap();
-    assert!(explanation.decision.decision_reason.contains("the mode of lead, which stands above"), "{explanation}");
+    assert!(explanation.decision.decision_reason.contains("the mode of the ancestor lead"), "{explanation}");
     assert!(explanation.ways_out.iter().any(|way| way.contains("give lead")), "{explanation}");
     reload(&world, &[]).await;
     assert_eq!(ruled(&grandkid, Action::write("/ws/a")).await, Ruled::Deny, "and once it is gone");

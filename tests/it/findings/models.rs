@@ -241,7 +241,7 @@ async fn the_instructions_say_who_where_and_what() {
         "network access",
         "write access to \"/work/site\"",
         "`request_permission`",
-        "go on",
+        "continue with work",
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }
@@ -253,11 +253,11 @@ async fn the_instructions_say_who_where_and_what() {
     world.engine.set_mode(worker.id(), bestow::agent::Mode::Never).await.unwrap();
     let told = prompt::instructions(&worker).unwrap();
     assert!(
-        told.contains("Nobody is asked for you now") && !told.contains("call `request_permission` at once"),
+        told.contains("No person can answer you now") && !told.contains("call `request_permission` at once"),
         "{told}"
     );
     world.engine.set_mode(worker.id(), bestow::agent::Mode::Plan).await.unwrap();
-    assert!(prompt::instructions(&worker).unwrap().contains("You plan (mode `plan`)"));
+    assert!(prompt::instructions(&worker).unwrap().contains("Your mode is `plan`"));
     // Every tool name in the text exists.
     let named = text.split('`').skip(1).step_by(2).filter(|word| word.contains("_permission"));
     assert!(named.clone().count() >= 2 && named.clone().all(prompt::is_tool), "{text}");

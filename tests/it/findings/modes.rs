@@ -41,7 +41,7 @@ async fn b3_what_may_happen_only_confined_is_no_yes_to_anybody() {
     assert_eq!(serde_json::to_value(&**decision).unwrap()["decision"], "sandboxed");
     let explained = bold.explain(&build()).unwrap();
     assert_eq!(explained.decision.verdict(), Effect::Confined);
-    assert!(explained.ways_out.iter().any(|way| way.contains("run it confined")), "{explained}");
+    assert!(explained.ways_out.iter().any(|way| way.contains("run it in a sandbox")), "{explained}");
 }
 
 /// B3: a host that confines the action itself gets its approval when it states the sandbox, and the fact is recorded.
@@ -132,7 +132,7 @@ async fn b1_in_mode_never_a_request_is_refused_at_once_and_says_why() {
     let decider = Decider::Mode { mode: Mode::Never, of: quiet.id().clone() };
     assert_eq!((no.outcome, &no.decider), (Outcome::Denied, &decider));
     assert_eq!((no.granted.len(), &no.refused[..]), (0, &[tag("@network")][..]));
-    assert_eq!(no.decider.to_string(), "in mode never, the mode of quiet, nothing is asked");
+    assert_eq!(no.decider.to_string(), "mode never of quiet forbids questions");
     let kinds: Vec<_> = heard(&mut events).iter().map(|recorded| recorded.event.kind()).collect();
     assert_eq!(kinds, ["permission.requested", "permission.resolved"], "the facts are there");
     let held = refused_at_once(&world, &quiet, "@write:/ws/a").await;
@@ -396,9 +396,9 @@ mod command_line {
         let engine = Engine::durable(Settings::default(), &state).await.unwrap();
         let agent = engine.register(profile("bot", "you", Kind::Cron), InitialGrants::nothing()).await.unwrap();
         let (code, said, _) = run_by(&engine, &["mode", "bot", "--state", &at]);
-        assert_eq!((code, &*said), (Some(0), "bot is judged in mode default\n"));
+        assert_eq!((code, &*said), (Some(0), "bot is in mode default\n"));
         let (code, said, _) = run_by(&engine, &["mode", "bot", "plan", "--state", &at]);
-        assert_eq!((code, &*said), (Some(0), "bot is judged in mode plan\n"));
+        assert_eq!((code, &*said), (Some(0), "bot is in mode plan\n"));
         assert_eq!(agent.profile().unwrap().mode, Mode::Plan);
         assert_eq!(agent.verdict(&bestow::Action::write("/tmp/x")).unwrap(), Effect::Deny);
         let (code, said, _) = run_by(&engine, &["state", "--agent", "bot", "--state", &at, "--json"]);
@@ -406,7 +406,7 @@ mod command_line {
         assert_eq!((code, &json["mode"], &json["agent"]), (Some(0), &"plan".into(), &"bot".into()));
         let (code, _, complaint) = run_by(&engine, &["mode", "bot", "yolo", "--state", &at]);
         assert_eq!(
-            (code, complaint.contains("there is no `yolo`: there is `default`")),
+            (code, complaint.contains("`yolo` does not exist: there is `default`")),
             (Some(64), true),
             "{complaint}"
         );
@@ -417,7 +417,7 @@ mod command_line {
         assert!(code == Some(0) && said.starts_with("bot (cron) of you"), "{said}");
         assert!(said.contains("mode plan"), "it is stored: {said}");
         let (code, said, _) = run(&["mode", "bot", "auto", "--state", &at]);
-        assert_eq!((code, &*said), (Some(0), "bot is judged in mode auto\n"));
+        assert_eq!((code, &*said), (Some(0), "bot is in mode auto\n"));
         let again = Engine::durable(Settings::default(), &state).await.unwrap();
         assert_eq!(again.agent(id("bot")).unwrap().profile().unwrap().mode, Mode::Auto);
         again.shutdown().await;

@@ -502,7 +502,7 @@ async fn only_its_agent_speaks_to_it_and_only_those_above_it_stop_it() {
     assert_eq!(you.processes().unwrap().len(), 1);
     let mut events = host.engine.subscribe();
     you.stop_process(own, GRACE, Some("enough".parse().unwrap())).await.unwrap();
-    assert!(stopped(&mut events).await.to_string().contains("ann (test) stops it: enough"));
+    assert!(stopped(&mut events).await.to_string().contains("stopped by ann (test): enough"));
     soon("the end", host.agent.process_wait(own)).await.unwrap();
 }
 
@@ -528,7 +528,7 @@ async fn without_what_ends_everything_with_the_engine_nothing_goes_on() {
     let host = Host::new().await;
     let sandbox = host.sandbox.clone().without_bubblewrap();
     let refused = start(&host.agent, &sandbox, "true", &[]).await;
-    assert!(refused.unwrap_err().to_string().contains("needs bubblewrap"));
+    assert!(refused.unwrap_err().to_string().contains("requires bubblewrap"));
 }
 
 #[tokio::test]
@@ -536,7 +536,7 @@ async fn a_program_that_is_not_there_is_an_error_and_nothing_goes_on() {
     let host = Host::new().await;
     let command = Command::new("no-such-program");
     let refused = host.agent.process_start(&host.sandbox, command, &[], ProcessOptions::default()).await;
-    assert!(refused.unwrap_err().to_string().contains("there is no such program"));
+    assert!(refused.unwrap_err().to_string().contains("the program is not on its PATH"));
     assert!(host.agent.process_list().unwrap().is_empty());
     assert!(host.engine.processes().unwrap().is_empty());
 }
@@ -569,7 +569,7 @@ fn after_the_engine_was_killed_nothing_is_left_and_the_next_one_says_so() {
     let told = Child::new(crate::support::BESTOW).args(["audit", "show", "--state"]).arg(&place.state).output();
     let told = String::from_utf8(told.unwrap().stdout).unwrap();
     let last: Vec<_> = told.lines().filter(|line| line.contains("process.")).collect();
-    assert!(last[0].contains("process.started") && last[1].contains("ended with the engine"), "{told}");
+    assert!(last[0].contains("process.started") && last[1].contains("ended with its engine"), "{told}");
     assert_eq!(last.len(), 2, "{told}");
 }
 
@@ -743,7 +743,7 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     let start =
         ["start", "--agent", "worker", "--state", &state, "--grant", &tag, "--as", "eve", "--", "sh", "-c", HOLDS_ON];
     let (told, complaint, code) = process(&start);
-    assert_eq!((told.as_str(), code), ("p0 goes on\n", Some(0)), "{complaint}");
+    assert_eq!((told.as_str(), code), ("p0 is running\n", Some(0)), "{complaint}");
     let (told, _, code) = process(&["list", "--state", &state]);
     assert!(told.starts_with("p0 of worker: `") && code == Some(0), "{told}");
     let (told, complaint, _) = process(&["write", "p0", "--state", &state, "one", "two"]);
@@ -752,12 +752,12 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     hears(&agent, p0, "ready\ngot one two\n").await;
     assert_eq!(process(&["read", "p0", "--state", &state, "--from", "6"]).0, "got one two\n");
     let (told, complaint, code) = process(&["restart", "p0", "--state", &state, "--as", "eve"]);
-    assert_eq!((told.as_str(), code), ("p0 goes on\n", Some(0)), "{complaint}");
+    assert_eq!((told.as_str(), code), ("p0 is running\n", Some(0)), "{complaint}");
     let (_, complaint, code) = process(&["stop", "p7", "--state", &state]);
-    assert!(code == Some(3) && complaint.contains("there is no process p7"), "{complaint}");
+    assert!(code == Some(3) && complaint.contains("process p7 does not exist"), "{complaint}");
     let (told, _, _) =
         process(&["stop", "p0", "--state", &state, "--grace", "30", "--as", "eve", "--reason", "enough"]);
-    assert_eq!(told, "p0 is told to end\n");
+    assert_eq!(told, "p0 was asked to end\n");
     soon("the end", agent.process_wait(p0)).await.unwrap();
     line.ends().await;
     // A refused start leaves no approval that the agent could use later.
@@ -770,9 +770,12 @@ async fn the_command_line_has_the_processes_of_the_engine_that_runs_and_says_so_
     assert!(code == Some(1) && complaint.contains("no engine runs on"), "{complaint}");
     let elsewhere = place.workspace.to_str().unwrap();
     let (_, complaint, code) = bestow(&["process", "list", "--state", elsewhere]);
-    assert!(code == Some(1) && complaint.contains("is no state directory"), "{complaint}");
+    assert!(code == Some(1) && complaint.contains("is not a state directory"), "{complaint}");
     let (trail, _, _) = bestow(&["audit", "show", "--state", &state]);
-    assert!(trail.contains("eve (cli") && trail.contains("stops it: enough"), "{trail}");
-    let wants = |line: &str| line.contains("process p0 of worker") && line.contains("starts again, as eve (cli");
-    assert!(trail.lines().any(wants) && !trail.contains("as worker wants"), "{trail}");
+    assert!(
+        trail.contains("eve (cli") && trail.contains("stopped by eve (cli") && trail.contains(": enough"),
+        "{trail}"
+    );
+    let wants = |line: &str| line.contains("process p0 of worker") && line.contains("was restarted by eve (cli");
+    assert!(trail.lines().any(wants) && !trail.contains("restarted by worker"), "{trail}");
 }

@@ -19,7 +19,7 @@ async fn a_question_names_run_agent_tool_operation_and_the_absolute_path() {
     let decided = authorize(&bot, write("src/index.ts")).await;
     let Authorization::Asked(decision, ticket) = decided else { panic!("{decided:?}") };
     assert_eq!((decision.decision, decision.decision_source), (Ruled::Ask, DecisionSource::Rule));
-    assert_eq!(&*decision.decision_reason, "a policy wants a person to say");
+    assert_eq!(&*decision.decision_reason, "a policy requires a person to decide");
     assert!(super::rests_on(&decision, "write-path-policy"));
     let Some(Prompt::Ask(request)) = there.next().await else { panic!("nothing was shown") };
     let facts = request.action.as_ref().unwrap();

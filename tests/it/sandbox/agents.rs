@@ -173,7 +173,7 @@ fn a_violation_is_told_with_evidence_and_an_ordinary_failure_is_not_one() {
             let outside = ground.world.text("outside/new");
             let wrote = exec(format!("echo x > {outside}")).await.unwrap();
             let [violation] = &wrote.violations[..] else { panic!("{wrote:?}") };
-            assert_eq!((violation.path.as_str(), violation.rule.as_str()), (&*outside, "it lies below no write root"));
+            assert_eq!((violation.path.as_str(), violation.rule.as_str()), (&*outside, "it is below no write root"));
             assert!(violation.evidence.contains("Read-only file system"), "{violation:?}");
             let hidden = format!("cat {}/dir/$(echo S | tr S s)", ground.world.text("outside"));
             let hidden = exec(hidden).await.unwrap();

@@ -166,7 +166,7 @@ fn a_network_is_kept_to_hosts_where_that_can_be_said_and_refused_where_it_cannot
     let sandbox = bestow::sandbox::Sandbox::with_helper(crate::support::BESTOW);
     let sandbox = sandbox.without_bubblewrap();
     let missing = sandbox.cannot_enforce(&profile.without_guard()).join("; ");
-    assert!(missing.contains("only bubblewrap can keep a network to `crates.io`, `docs.example.com`"), "{missing}");
+    assert!(missing.contains("only bubblewrap can limit a network to `crates.io`, `docs.example.com`"), "{missing}");
     let refused = sandbox.run(&of(&[Permission::Network]), &Command::new("true")).unwrap_err().to_string();
     assert!(refused.contains(&missing), "{refused}");
     // A list of hosts is no permission: without the network there are none.

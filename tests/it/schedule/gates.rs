@@ -274,7 +274,10 @@ async fn by_default_a_task_whose_gate_lacks_something_runs_unchecked_and_its_age
     };
     assert_eq!(told, [Notification::Task(event)]);
     assert!(told[0].is_silent());
-    assert_eq!(told[0].to_string(), "the gate of cron/a was not asked, since its agent lacks @network; the task runs");
+    assert_eq!(
+        told[0].to_string(),
+        "the gate of cron/a did not run, because its agent does not hold @network; the task runs"
+    );
 }
 
 #[tokio::test]
@@ -287,7 +290,7 @@ async fn with_skip_it_does_not_run() {
     assert_eq!(skip, Skip::Gate(GateOutcome::Unchecked { missing: vec![Permission::Network] }));
     assert_eq!(
         tasks.list().await[0].last.as_ref().unwrap().what.to_string(),
-        "skipped: its gate was not asked, since its agent lacks @network"
+        "skipped: its gate did not run, because its agent does not hold @network"
     );
 }
 

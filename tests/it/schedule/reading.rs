@@ -154,9 +154,9 @@ async fn what_lies_where_no_task_is_looked_for_is_told() {
     let mut told: Vec<_> = stage.told_so_far().iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 5, "{told:?}");
     for expected in [
-        "Cron was not taken: nobody looks for tasks below this: did you mean `cron`?",
-        "heartbeat/beat.txt was not taken: a task of the heartbeat ends in `.md`: call this `heartbeat/beat.md`",
-        "heartbeat/deep was not taken: a task of the heartbeat is a file",
+        "Cron was rejected: nobody looks for tasks below this: did you mean `cron`?",
+        "heartbeat/beat.txt was rejected: a task of the heartbeat ends in `.md`: call this `heartbeat/beat.md`",
+        "heartbeat/deep was rejected: a task of the heartbeat is a file",
     ] {
         assert!(told.iter().any(|told| told.contains(expected)), "{expected}: {told:?}");
     }

@@ -77,7 +77,9 @@ async fn a_connector_in_a_process_of_its_own_declares_and_takes_back_and_an_agen
             facts.push(recorded.event.to_string());
         }
     }
-    let told =
-        ["ann (stdio) declares for agents of you: `notes/save`", "ann (stdio) declares for agents of you: no tool"];
+    let told = [
+        "ann (stdio) declared tools for the agents of you: `notes/save`",
+        "ann (stdio) declared tools for the agents of you: none",
+    ];
     assert_eq!(facts, told);
 }

@@ -103,7 +103,7 @@ async fn a_person_is_asked_again_after_no_answer_and_reminded_and_may_leave() {
     ])
     .await;
     assert_eq!(status, Some(1), "{told}");
-    assert!(!told.contains("allowed by you"), "{told}");
+    assert!(!told.contains("approved by you"), "{told}");
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ async fn the_user_does_not_hear_what_other_owners_agents_would_get() {
     let theirs = "[agents.spy]\nkind = \"cron\"\nowner = \"them\"\npermissions = [\"@network\"]\n";
     save(directory.path(), &format!("{FILE}permissions = [\"@events\"]\n{theirs}"));
     let notice = user.read_type("notice").await;
-    assert!(notice["text"].as_str().unwrap().ends_with("agrees: worker @events"), "{notice}");
+    assert!(notice["text"].as_str().unwrap().ends_with("of a person: worker @events"), "{notice}");
 }
 
 #[tokio::test]

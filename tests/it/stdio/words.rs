@@ -62,7 +62,10 @@ fn a_declaration_that_is_none_hears_which_and_why() {
     assert!(format!(r#"{{"type":"declare_tools","tools":[{tool}]}}"#).parse::<FromConnector>().is_ok());
     for (tools, why) in [
         (format!("[{tool},{tool}]"), "the tool `a/b` is declared twice"),
-        (r#"[{"name":"a","operation":"fs.write"}]"#.to_owned(), "the tool `a` needs `path`: where its object stands"),
+        (
+            r#"[{"name":"a","operation":"fs.write"}]"#.to_owned(),
+            "the tool `a` needs `path`: the field that contains its object",
+        ),
         (r#"[{"name":"a","operation":"fs.wriet"}]"#.to_owned(), "of declaration 1: "),
         (r#"[{"name":"a","operation":"tool","comand":"x"}]"#.to_owned(), "of declaration 1: unknown field `comand`"),
         (r#"[{"name":"a//b","operation":"tool"}]"#.to_owned(), "divided by one `/` each"),
@@ -176,6 +179,6 @@ async fn a_foreground_agent_without_a_connector_hears_that_nobody_is_there() {
     let told = soon("an answer", bot.read_type("error")).await;
     assert_eq!(
         (told["code"].as_str(), told["message"].as_str()),
-        (Some("NOBODY_THERE"), Some("no user of this agent is there"))
+        (Some("NOBODY_THERE"), Some("no user of this agent is connected"))
     );
 }

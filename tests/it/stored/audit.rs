@@ -65,12 +65,12 @@ async fn each_record_says_who_decided_and_through_what() {
     );
     assert_eq!(
         decided(&records, "permission.resolved"),
-        [pair("ann", "terminal"), pair("nobody answered in time", "timeout")]
+        [pair("ann", "terminal"), pair("no person answered in time", "timeout")]
     );
     let revoked = decided(&records, "grant.revoked");
     assert_eq!(revoked[0], pair("ann", "terminal"));
     assert_eq!(revoked[1].1, "grant");
-    assert_eq!(decided(&records, "permission.refused"), [pair("refused to bob", "rule")]);
+    assert_eq!(decided(&records, "permission.refused"), [pair("refused for bob", "rule")]);
 }
 
 #[tokio::test]

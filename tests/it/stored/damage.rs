@@ -107,7 +107,7 @@ async fn lines_that_are_missing_moved_or_repeated_are_named() {
     let mut repeated = lines.clone();
     repeated.insert(3, lines[2]);
     let told = with(&repeated);
-    assert!(told.contains("line 4, event 4: event 3 stands there: it was moved or repeated"), "{told}");
+    assert!(told.contains("line 4, event 4: event 3 is at this position: it was moved or repeated"), "{told}");
 }
 
 /// The attack: a user who can write the file changes a grant, and corrects the hash of that line.
@@ -146,7 +146,7 @@ async fn a_trail_that_was_cut_back_or_rewritten_is_told_by_the_head_that_was_not
     let (other, _) = small_with("eve").await;
     assert!(audit::verify_on(other.clone(), STATE, None).is_ok());
     let told = audit::verify_on(other, STATE, Some(head)).unwrap_err().to_string();
-    assert!(told.contains("was written anew") || told.contains("which were there"), "{told}");
+    assert!(told.contains("was rewritten") || told.contains("which were there"), "{told}");
 }
 
 async fn small_with(name: &str) -> (Arc<FakeDisk>, ()) {

@@ -116,7 +116,7 @@ async fn a_second_engine_is_told_who_has_the_directory() {
     let told = Engine::durable(Settings::default(), &state).await.unwrap_err();
     let pid = std::process::id();
     assert!(matches!(&told, OpenError::Journal(JournalError::InUse { pid: Some(holder), .. }) if *holder == pid));
-    assert!(told.to_string().contains(&format!("in use by process {pid}: end that one first")), "{told}");
+    assert!(told.to_string().contains(&format!("in use by process {pid}: end that process first")), "{told}");
     engine.shutdown().await;
     Engine::durable(Settings::default(), &state).await.unwrap();
 }

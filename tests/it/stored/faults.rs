@@ -240,7 +240,7 @@ async fn on_a_full_disk_nothing_is_given_and_what_is_taken_away_is_stored_from_t
     disk.room(Some(disk.used()));
     for _ in 0..5 {
         let given = world.you().give(ann.id(), tag("@write:/b"), Scope::Always, why()).await;
-        assert!(matches!(&given, Err(Error::Store(why)) if why.to_string().contains("make room")), "{given:?}");
+        assert!(matches!(&given, Err(Error::Store(why)) if why.to_string().contains("free some space")), "{given:?}");
         assert!(ann.request(ask("@read:/c")).await.is_err(), "a question that nobody would find again is not asked");
     }
     world.engine.revoke(held[0].id, None).await.unwrap();

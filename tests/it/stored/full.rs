@@ -60,7 +60,7 @@ async fn live(small: &Path) {
             Err(why) => break why,
         }
     };
-    assert!(matches!(&refused, Error::Store(why) if why.to_string().contains("make room")), "{refused}");
+    assert!(matches!(&refused, Error::Store(why) if why.to_string().contains("free some space")), "{refused}");
     you.revoke(kept[0], None).await.unwrap();
     assert_eq!(
         ann.check(PermissionRef::write("/kept")),
@@ -71,7 +71,7 @@ async fn live(small: &Path) {
     let deny = "[[agents.ann.rules]]\nverdict = \"deny\"\noperation = \"command.execute\"\n";
     save(policy.path(), "\"@events\", \"@write:/new\"", deny);
     let Event::ConfigRejected { why } = next(&mut events, "config.rejected").await else { panic!("another event") };
-    assert!(why.contains("what it takes away is in force, the rest follows"), "{why}");
+    assert!(why.contains("its restrictions took effect, and the rest follows"), "{why}");
     assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::NotHeld, Check::Held));
     assert_eq!(ann.check(PermissionRef::write("/new")), Check::NotHeld);
     let command = bestow::Action::command("ls");

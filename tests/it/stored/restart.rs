@@ -222,7 +222,7 @@ async fn a_ticket_of_an_engine_that_ended_says_that_the_question_goes_on() {
     before.engine.shutdown().await;
     let told = one.resolution().await;
     assert_eq!((told.outcome, &told.decider), (Outcome::Unavailable, &bestow::decision::Decider::NextEngine));
-    assert!(told.to_string().contains("the question is stored and waits for the next one"), "{told}");
+    assert!(told.to_string().contains("the request is stored and waits for the next engine"), "{told}");
     assert_eq!(one.poll(), Some(told));
     assert_eq!(other.resolution().await.outcome, Outcome::Denied, "what was answered was answered");
     let after = world_at(store.clone(), before.clock, |_| {}).await;

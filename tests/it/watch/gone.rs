@@ -5,7 +5,7 @@ use std::{fs, process::Command};
 use super::{Watched, policy};
 
 const FILE: &str = "policy/agents.toml";
-const MISSING: &str = "there is no such file";
+const MISSING: &str = "the file does not exist";
 
 #[tokio::test]
 async fn a_deleted_file_is_told_once_and_its_return_is_noticed() {

@@ -85,7 +85,7 @@ async fn a_link_to_nothing_is_followed_once_there_is_something() {
     place.link("current", "blue");
     let mut watched = Watched::start(place, "current/agents.toml");
     turn(&watched.place, "current", "far/away");
-    assert_eq!(watched.next().await, "there is no such file");
+    assert_eq!(watched.next().await, "the file does not exist");
     fs::create_dir_all(watched.place.path("far/away")).unwrap();
     watched.save("far/away/agents.toml", &policy("arrived"));
     assert_eq!(watched.next().await, "arrived");

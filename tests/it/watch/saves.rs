@@ -119,7 +119,7 @@ async fn good_again_is_told_even_if_it_is_as_before() {
 async fn a_file_that_others_may_write_from_now_on_is_refused_from_now_on() {
     let mut watched = Watched::armed().await;
     watched.place.mode(FILE, 0o666);
-    assert_eq!(watched.next().await, "others than its owner may write it (mode 666)");
+    assert_eq!(watched.next().await, "users other than its owner may write it (mode 666)");
     watched.place.mode(FILE, 0o644);
     assert_eq!(watched.next().await, "armed");
 }

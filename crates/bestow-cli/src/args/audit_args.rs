@@ -106,7 +106,7 @@ impl ShowArgs {
     pub(crate) fn filter(&self) -> Result<Filter, Exit> {
         let ShowArgs { agent, request, grant, since, until, .. } = self;
         if since.is_some() && until.is_some() && until <= since {
-            return Err(Exit::usage("`--until` is not after `--since`, so there is nothing between them"));
+            return Err(Exit::usage("`--until` must be after `--since`"));
         }
         let (grant, ruling) = match *grant {
             Some(GrantOrDecisionId::Grant(grant)) => (Some(grant), None),

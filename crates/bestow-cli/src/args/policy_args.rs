@@ -183,7 +183,7 @@ impl CheckArgs {
         let ActionArgs { read, write, exec, command, network, tool } = &self.action;
         // The parser does not check this: it lets go of what an argument requires if that conflicts with another.
         if self.input.is_some() && tool.is_none() {
-            return Err(Exit::usage("`--input` belongs to a `--tool`"));
+            return Err(Exit::usage("`--input` requires a `--tool`"));
         }
         let named = [
             (Operation::Read, read),

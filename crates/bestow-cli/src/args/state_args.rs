@@ -312,7 +312,7 @@ impl EngineCommand {
             EngineCommand::Requests { state } => AdminRequest::of(AdminCommand::Requests, state),
             EngineCommand::Approve { answer, write, config } => {
                 if *write && answer.scope.is_some_and(|scope| scope != Scope::Always) {
-                    return Err(Exit::usage("`--write` is for good: it goes with no other `--scope` than `always`"));
+                    return Err(Exit::usage("`--write` is permanent: the only `--scope` for it is `always`"));
                 }
                 AdminRequest { write: write.then(|| config.clone()), ..answer.request(Approval::Approve)? }
             }

@@ -58,7 +58,7 @@ pub(super) fn sentence(error: &Error, command: &Command) -> String {
             let valid: Vec<_> = valid.iter().map(String::as_str).collect();
             let way_out =
                 suggested(error, ContextKind::SuggestedValue).unwrap_or_else(|| suggest::suggest(&value(), &valid));
-            format!("{}: there is no `{}`: {way_out}", argument(), Escaped(&value()))
+            format!("{}: `{}` does not exist: {way_out}", argument(), Escaped(&value()))
         }
         ErrorKind::InvalidUtf8 => "a word of the command line is not UTF-8".to_owned(),
         // The sentence of the parser itself, for what cannot happen with this definition.

@@ -51,5 +51,5 @@ pub(super) fn host(text: &str) -> Result<String, String> {
     let Some((_, rest)) = text.split_once("://") else { return Ok(text.to_owned()) };
     let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    Err(format!("a host is needed and not a URL: `--network {}`", host.escape_debug()))
+    Err(format!("name a host and not a URL: `--network {}`", host.escape_debug()))
 }

@@ -12,7 +12,7 @@ pub const MAX_PERMISSIONS: usize = 32;
 /// The kind of access to a path. `Write` includes `Read`, so it is the greater one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(clippy::exhaustive_enums, reason = "a third kind of access must break whoever decides on two")]
+#[allow(clippy::exhaustive_enums, reason = "a third kind of access must break code that knows two")]
 pub enum Access {
     /// Reading.
     Read,

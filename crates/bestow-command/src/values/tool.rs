@@ -117,7 +117,7 @@ impl fmt::Display for InvalidTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InvalidTool::Missing(tool, field) => {
-                write!(f, "the tool `{tool}` needs `{field}`: where its object stands")
+                write!(f, "the tool `{tool}` needs `{field}`: the field that contains its object")
             }
             InvalidTool::Unused(tool, field) => write!(f, "the operation of the tool `{tool}` has no `{field}`"),
             InvalidTool::Operation(tool) => write!(f, "the tool `{tool}` cannot have the operation `events`"),

@@ -185,7 +185,7 @@ async fn a_rule_answers_for_what_is_obeyed_and_for_nothing_beside_it() {
     let ground = Ground::new();
     let agent = ground.agent("worker", "plain", &["plain"]).await;
     assert_eq!(verdict(&agent, "poetry show"), Verdict::Ask);
-    assert!(reason(&agent, "poetry show").contains("`poetry` obeys"), "{}", reason(&agent, "poetry show"));
+    assert!(reason(&agent, "poetry show").contains("`poetry` follows"), "{}", reason(&agent, "poetry show"));
     assert_eq!(verdict(&agent, "ls && poetry show | cat"), Verdict::Ask);
     // No agent may write to the directory of this one.
     let reader = ground.agent("reader", "out", &[]).await;

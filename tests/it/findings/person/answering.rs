@@ -107,7 +107,7 @@ async fn a_bot_that_runs_the_command_line_does_not_answer_itself() {
         let place = Place::new();
         let engine = place.engine().await;
         let heard = answers_itself(&place, &engine, way, &[]).await;
-        assert!(heard.contains("no agent answers itself"), "{way}: {heard}");
+        assert!(heard.contains("an agent must not answer its own requests"), "{way}: {heard}");
         assert_eq!(engine.pending().unwrap().len(), 1, "{way}: the question still waits");
         assert!(!engine.check(&id("bob"), bestow::grant::PermissionRef::Network).is_held(), "{way}");
     }
@@ -119,7 +119,7 @@ async fn the_secret_of_a_persons_surface_does_not_help_a_bot() {
     let engine = place.engine().await;
     let token = place.token();
     let heard = answers_itself(&place, &engine, "orphan", &["--token-file", token.to_str().unwrap()]).await;
-    assert!(heard.contains("no agent answers itself"), "{heard}");
+    assert!(heard.contains("an agent must not answer its own requests"), "{heard}");
     assert_eq!(engine.pending().unwrap().len(), 1);
 }
 
@@ -155,7 +155,7 @@ async fn no_order_at_all_is_heard_from_below_the_engine() {
         child.args(["-c", connect]).arg(place.state.join("control")).arg(&said);
         let told = child.output().await.unwrap();
         let told = String::from_utf8(told.stdout).unwrap();
-        assert!(told.contains("no agent answers itself"), "{said}: {told}");
+        assert!(told.contains("an agent must not answer its own requests"), "{said}: {told}");
     }
     assert!(ticket.poll().is_none());
 }
@@ -182,8 +182,8 @@ async fn a_process_that_is_not_heard_leaves_a_fact_of_what_it_wanted() {
     let uid = rustix::process::getuid().as_raw();
     assert!(peer.starts_with(&format!("uid {uid}, pid ")), "{refused}");
     assert_eq!((&**order, claims.as_ref().map(|claims| claims.as_str())), ("answer", Some("ann")));
-    assert!(why.contains("no agent answers itself"), "{refused}");
-    assert!(refused.to_string().contains("may not order `answer` as ann"), "{refused}");
+    assert!(why.contains("an agent must not answer its own requests"), "{refused}");
+    assert!(refused.to_string().contains("tried to order `answer` as ann and was refused"), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -230,7 +230,7 @@ async fn a_child_that_the_host_says_is_a_persons_is_heard_and_its_orphans_are_no
     assert_eq!(how.outcome, Outcome::Granted);
     let told = how.to_string();
     let uid = rustix::process::getuid().as_raw();
-    assert!(told.contains(&format!("ann, cli, name claimed by uid {uid}, pid ")), "{told}");
+    assert!(told.contains(&format!("ann (cli, name claimed by uid {uid}, pid ")), "{told}");
     // The number of an ended process cannot be admitted.
     assert!(engine.surfaces().admit(pid).is_err());
 }
@@ -289,7 +289,7 @@ async fn without_a_terminal_it_takes_the_secret_of_a_persons_surface() {
     let test = "findings::person::answering::without_a_terminal_it_takes_the_secret_of_a_persons_surface";
     let engine = Apart::on(&place.state, test);
     let refused =
-        |output: Output| String::from_utf8(output.stderr).unwrap().contains("no terminal shows that a person");
+        |output: Output| String::from_utf8(output.stderr).unwrap().contains("the engine cannot verify that a person");
     assert!(refused(engine.approve("nothing", &place.state, &[])));
     assert!(refused(engine.approve("nothing", &place.state, &["--token-file", place.bot.to_str().unwrap()])));
     // A user who keeps the token elsewhere can still answer.
