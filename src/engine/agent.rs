@@ -13,7 +13,7 @@ use crate::{
 use super::{
     Delivery, Error, Inbox, Resolved, Ticket,
     agent_slot::AgentSlot,
-    commit::CommitHandle,
+    commit_handle::CommitHandle,
     fresh_request, fresh_run, permissions_of,
     shared::{Shared, granted},
 };

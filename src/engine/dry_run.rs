@@ -13,7 +13,7 @@ use crate::{
     ports::{DiskPaths, Paths, SystemClock},
 };
 
-use super::{Agent, Error, fresh_run, shared::Shared};
+use super::{Agent, Error, commit_queue::CommitQueue, fresh_run, shared::Shared};
 
 /// A dry run of a policy. No other policy is in force, no other engine is affected, and a person counts as present.
 ///
@@ -51,7 +51,7 @@ impl DryRun {
         Classifier::for_settings(&policy.settings)?;
         let seed = RandomState::new().hash_one("fingerprints");
         let shared = Shared::new(
-            State::new(Settings::default()).on(paths.floor()),
+            CommitQueue::in_memory(State::new(Settings::default()).on(paths.floor())),
             Classifier::default(),
             Arc::new(SystemClock::new()),
             paths,

@@ -5,7 +5,7 @@ use std::{fs::File, io::ErrorKind, sync::Arc};
 use tokio::runtime::Handle;
 
 use super::{
-    Agent, Error, FileFailure, agent::or_replaced, commit::CommitHandle, hooks::HeardOfPath,
+    Agent, Error, FileFailure, agent::or_replaced, commit_handle::CommitHandle, hooks::HeardOfPath,
     resolve_action::using_right,
 };
 use crate::{

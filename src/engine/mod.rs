@@ -9,6 +9,8 @@ mod approver;
 mod authorize;
 mod below;
 mod commit;
+mod commit_handle;
+mod commit_queue;
 mod declarations;
 mod dry_run;
 mod error;
@@ -37,6 +39,7 @@ mod runs;
 mod serve;
 mod shared;
 mod subscription;
+mod surface;
 mod ticket;
 mod timer;
 mod tool_call;
@@ -60,7 +63,6 @@ use crate::{
     ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
 
-use self::shared::Shared;
 pub use self::{
     agent::Agent,
     approver::Approver,
@@ -72,9 +74,11 @@ pub use self::{
     initial_grants::InitialGrants,
     resolved_path::Resolved,
     subscription::{NoEvent, Subscription},
+    surface::{Delivery, Prompt},
     ticket::Ticket,
-    user_channel::{ApproverSession, Connection, Delivery, Prompt},
+    user_channel::{ApproverSession, Connection},
 };
+use self::{commit_queue::CommitQueue, shared::Shared};
 #[cfg(feature = "config")]
 pub(crate) use dry_run::Examples;
 #[cfg(feature = "sandbox")]
@@ -131,7 +135,8 @@ impl Engine {
     pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
         let classifier = Classifier::for_settings(&settings)?;
-        let shared = Arc::new(Shared::new(State::new(settings).on(paths.floor()), classifier, clock, paths, seed()));
+        let queue = CommitQueue::in_memory(State::new(settings).on(paths.floor()));
+        let shared = Arc::new(Shared::new(queue, classifier, clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         Ok(Engine { shared })
     }
@@ -290,7 +295,7 @@ impl Engine {
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
         Classifier::for_settings(&policy.settings)?;
         let run = fresh_run();
-        self.shared.change(Command::Configure { policy: Arc::new(policy), run }).await.map(drop)
+        self.shared.execute(Command::Configure { policy: Arc::new(policy), run }).acknowledged().await.map(drop)
     }
 
     /// Records that a policy file was rejected, and that the last valid one stays in force.

@@ -98,7 +98,7 @@ impl Shared {
     }
 
     fn publish_agent(&self, writer: &Writer, agent: &AgentId) {
-        if writer.keeping.as_ref().is_some_and(|keeping| keeping.is_leaving(agent)) {
+        if writer.queue.is_leaving(agent) {
             return;
         }
         let Some(held) = writer.state.agents.get(agent).map(|agent| compile(&agent.held, &writer.ground)) else {

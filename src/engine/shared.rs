@@ -15,21 +15,14 @@ use tokio::sync::{Notify, broadcast, watch};
 
 use crate::{
     command::Classifier,
-    kernel::{Carried, Command, Known, Meter, Refusal, SharedLimits, State},
+    kernel::{Command, Known, Meter, Refusal, SharedLimits, State},
     model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Timestamp, Tools},
     ports::{Clock, Paths},
 };
 
 use super::{
-    Error, Ticket,
-    agent_slot::AgentSlot,
-    commit::{CommitHandle, CommitQueue},
-    hooks::Registered,
-    lines::Reader,
-    outside::Outside,
-    subscription::CAPACITY,
-    ticket::Waiting,
-    user_channel::Open,
+    Error, Ticket, agent_slot::AgentSlot, commit_handle::CommitHandle, commit_queue::CommitQueue, hooks::Registered,
+    lines::Reader, outside::Outside, subscription::CAPACITY, surface::Open, ticket::Waiting,
 };
 
 #[derive(Debug)]
@@ -65,10 +58,11 @@ pub(super) struct Shared {
 
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// The published state. If events are stored, the decided state may be ahead of it.
+    /// The published state. The state on which commands are decided may be ahead of it.
     pub(super) state: State,
-    /// The queue to the store, if events are stored.
-    pub(super) keeping: Option<CommitQueue>,
+    /// The state ahead, and the steps that are not stored yet.
+    pub(super) queue: CommitQueue,
+    /// The number of the last event published.
     pub(super) sequence: u64,
     /// The sender to subscribers; none once the engine ended, so that subscribers learn about that.
     pub(super) events: Option<broadcast::Sender<Recorded>>,
@@ -107,17 +101,18 @@ impl Drop for Locked<'_> {
 
 impl Shared {
     pub(super) fn new(
-        state: State,
+        queue: CommitQueue,
         classifier: Classifier,
         clock: Arc<dyn Clock>,
         paths: Arc<dyn Paths>,
         seed: u64,
     ) -> Shared {
+        let state = queue.decided().clone();
         let ground = Arc::new(SharedLimits::new(state.settings.reads, &state.protected, seed));
         let writer = Writer {
             state,
-            keeping: None,
-            sequence: 0,
+            sequence: queue.sequence(),
+            queue,
             events: Some(broadcast::Sender::new(CAPACITY)),
             meter: Meter::default(),
             ground,
@@ -155,8 +150,7 @@ impl Shared {
     /// stay open for the next engine.
     pub(super) fn shut_down(&self) {
         let shut_down = |shared: &Shared, writer: &mut Writer, now, stuck: &mut StalledChannels| {
-            let kept = writer.keeping.is_some();
-            let done = if kept {
+            let done = if writer.queue.store().is_some() {
                 Ok(())
             } else {
                 shared.tell_numbers(writer, now, stuck);
@@ -178,7 +172,7 @@ impl Shared {
         self.answers.clear();
         self.cells.iter().for_each(|cell| cell.close_mail());
         writer.events = None;
-        writer.keeping = None;
+        writer.queue.close();
         writer.carriers.clear();
         writer.approvers.clear();
         self.wake.notify_one();
@@ -270,29 +264,6 @@ impl Shared {
         work(self, writer, now, stuck)
     }
 
-    /// Decides, changes the state, publishes and notifies, in this order, so that a recipient finds the change in
-    /// force. If events are stored, storing comes before publishing a change that gives a permission, and before any
-    /// notification.
-    pub(super) fn carry_out(
-        &self,
-        writer: &mut Writer,
-        command: Command,
-        now: Timestamp,
-        stuck: &mut StalledChannels,
-    ) -> CommitHandle {
-        if writer.keeping.is_some() {
-            return self.carry_out_and_keep(writer, command, now, stuck);
-        }
-        let Carried { recorded, answer } = writer.state.carry_out(command, &mut writer.meter, now);
-        self.publish(writer, &recorded);
-        self.tell(writer, &recorded, now, stuck);
-        self.set_alarm(writer);
-        match answer {
-            Ok(events) => CommitHandle::carried_out(events.unwrap_or(recorded)),
-            Err(refusal) => CommitHandle::refused(refusal),
-        }
-    }
-
     /// Reports the events that were only counted until now, since no later event will report them.
     pub(super) fn tell_numbers(
         &self,
@@ -305,7 +276,7 @@ impl Shared {
     }
 
     pub(super) fn set_alarm(&self, writer: &mut Writer) {
-        let due = writer.decided().next_due().into_iter().chain(writer.meter.next_due()).min();
+        let due = writer.queue.decided().next_due().into_iter().chain(writer.meter.next_due()).min();
         if due != writer.due {
             writer.due = due;
             self.wake.notify_one();
@@ -339,7 +310,7 @@ impl Shared {
         let owner = &writer.state.agent(agent)?.profile.owner;
         if let Some(waiting) = writer.state.pending.get(&id) {
             let answer = self.answers.entry(id).or_insert_with(|| watch::Sender::new(None));
-            let (request, is_stored) = (Arc::clone(&waiting.request), writer.keeping.is_some());
+            let (request, is_stored) = (Arc::clone(&waiting.request), writer.queue.store().is_some());
             let state = Waiting::Open { request, resolution: answer.subscribe(), is_stored };
             return Ok(Some(Ticket { id, state }));
         }
