@@ -6,8 +6,6 @@
 //! those that take permissions away. So the engine never publishes, reports or acknowledges a change that a restart
 //! would lose.
 
-use std::sync::Arc;
-
 use crate::{
     kernel::Command,
     model::{Event, Timestamp},
@@ -62,9 +60,9 @@ impl Shared {
 
     /// Publishes the permissions that the last decided step takes away.
     fn show_losses(&self, writer: &mut Writer) {
-        let Some(batch) = writer.queue.last().map(|step| Arc::clone(&step.batch)) else { return };
-        batch.events.iter().for_each(|event| writer.state.lose(event, writer.queue.decided()));
-        self.publish_losses(writer, &batch.events);
+        if let Some(batch) = writer.queue.lose() {
+            self.publish_losses(writer, &batch.events);
+        }
     }
 
     /// Publishes, reports and acknowledges every step up to event number `sequence`, which the store has stored.
@@ -78,17 +76,10 @@ impl Shared {
 
     /// Publishes a step that is stored, or that takes effect although it is never stored.
     fn see(&self, writer: &mut Writer, batch: &Batch, stuck: &mut StalledChannels) {
-        let Writer { state, queue, .. } = writer;
-        let mut lost_again = false;
-        for event in &batch.events {
-            state.catch_up(event, queue.decided());
-            lost_again |= matches!(event, Event::GrantIssued { grant } if !state.grants.contains_key(&grant.id));
-        }
-        if lost_again {
-            let there = |event: &&Event| {
-                if let Event::GrantIssued { grant } = event { state.grants.contains_key(&grant.id) } else { true }
-            };
-            let rest: Vec<_> = batch.events.iter().filter(there).cloned().collect();
+        let grants = &writer.queue.published().grants;
+        let is_lost = |event: &Event| matches!(event, Event::GrantIssued { grant } if !grants.contains_key(&grant.id));
+        if batch.events.iter().any(is_lost) {
+            let rest: Vec<_> = batch.events.iter().filter(|event| !is_lost(event)).cloned().collect();
             self.publish(writer, &rest);
         } else {
             self.publish(writer, &batch.events);
@@ -100,7 +91,7 @@ impl Shared {
     /// effect without being stored if the store is broken.
     fn forget(&self, writer: &mut Writer, why: &StoreError, stuck: &mut StalledChannels) {
         let RolledBack { at, takes, restrictions, changed_settings, callers, surfaces } =
-            writer.queue.roll_back(&writer.state, writer.sequence, why);
+            writer.queue.roll_back(writer.sequence, why);
         let at = at.or_else(|| self.clock.now().ok()).unwrap_or(Timestamp::from_millis(0));
         if changed_settings {
             self.publish_settings(writer);

@@ -1,4 +1,4 @@
-//! The queue between deciding and publishing: the state ahead, and the steps that are not stored yet.
+//! The queue between deciding and publishing: the two states, and the steps that are decided and not stored yet.
 //!
 //! Every command is decided on the state ahead. Its step stays in the queue until the store confirms it. Without a
 //! store, every step counts as confirmed at once, so no step waits.
@@ -13,15 +13,14 @@ use crate::{
     ports::{Batch, Store, StoreError, StoreFault, Taken},
 };
 
-use super::{Error, surface::Surface};
+use super::{Error, states::States, surface::Surface};
 
-/// The decided state, and the steps that the store has not confirmed.
+/// The published state, the state ahead, and the steps between them, which the store has not confirmed.
 #[derive(Debug)]
 pub(super) struct CommitQueue {
     /// The store. Without one, the events live as long as the engine.
     store: Option<Arc<dyn Store>>,
-    /// The state with every decision.
-    ahead: State,
+    states: States,
     /// The number of the last event decided.
     sequence: u64,
     waiting: VecDeque<Step>,
@@ -101,18 +100,18 @@ pub(super) struct RolledBack {
 
 impl CommitQueue {
     /// Creates the queue of an engine without a store.
-    pub(super) fn in_memory(ahead: State) -> CommitQueue {
-        CommitQueue::new(None, ahead, 0)
+    pub(super) fn in_memory(state: State) -> CommitQueue {
+        CommitQueue::new(None, States::one(state), 0)
     }
 
-    /// Creates the queue of an engine whose store contains the state `ahead`, with `sequence` events.
-    pub(super) fn stored_in(store: Arc<dyn Store>, ahead: State, sequence: u64) -> CommitQueue {
-        CommitQueue::new(Some(store), ahead, sequence)
+    /// Creates the queue of an engine whose store contains `state`, with `sequence` events.
+    pub(super) fn stored_in(store: Arc<dyn Store>, state: State, sequence: u64) -> CommitQueue {
+        CommitQueue::new(Some(store), States::two(state), sequence)
     }
 
-    fn new(store: Option<Arc<dyn Store>>, ahead: State, sequence: u64) -> CommitQueue {
+    fn new(store: Option<Arc<dyn Store>>, states: States, sequence: u64) -> CommitQueue {
         let (waiting, leaving, health) = (VecDeque::new(), Vec::new(), Health::Good);
-        CommitQueue { store, ahead, sequence, waiting, leaving, failures: 0, health }
+        CommitQueue { store, states, sequence, waiting, leaving, failures: 0, health }
     }
 
     pub(super) fn store(&self) -> Option<&Arc<dyn Store>> {
@@ -121,12 +120,17 @@ impl CommitQueue {
 
     /// Returns the state on which commands are decided.
     pub(super) fn decided(&self) -> &State {
-        &self.ahead
+        self.states.ahead()
+    }
+
+    /// Returns the state that readers see.
+    pub(super) fn published(&self) -> &State {
+        self.states.published()
     }
 
     /// Returns the state with the unpublished decisions, if there are any.
     pub(super) fn ahead(&self) -> Option<&State> {
-        (!self.waiting.is_empty()).then_some(&self.ahead)
+        (!self.waiting.is_empty()).then_some(self.decided())
     }
 
     /// Returns the number of the last event decided.
@@ -166,7 +170,7 @@ impl CommitQueue {
         }
         let part = if command.only_narrows() { Part::Restrictive } else { Part::Whole };
         let restriction = command.restriction();
-        let Carried { recorded: events, answer } = self.ahead.carry_out(command, meter, now);
+        let Carried { recorded: events, answer } = self.states.ahead_mut().carry_out(command, meter, now);
         let outcome = answer.map(|answer| answer.unwrap_or_else(|| events.clone())).map_err(Error::Refused);
         // A step that a broken store does not contain takes effect, but is reported as not stored.
         let outcome = match broken.filter(|_| !events.is_empty()) {
@@ -178,7 +182,7 @@ impl CommitQueue {
 
     fn gives(&self, command: &Command, now: Timestamp) -> bool {
         !command.only_narrows()
-            && self.ahead.would(command.clone(), now).is_ok_and(|events| !events.iter().all(only_takes))
+            && self.decided().would(command.clone(), now).is_ok_and(|events| !events.iter().all(only_takes))
     }
 
     /// Decides a command that gives permissions while the store is broken. Only its restrictive part takes effect.
@@ -192,9 +196,9 @@ impl CommitQueue {
         let attempt = command.attempt();
         let (by, attempt) = (attempt.by.clone(), attempt.to_string().into());
         let mut events = vec![Event::Refused { by, attempt, why: why.to_string().into() }];
-        events.iter().for_each(|event| self.ahead.apply(event));
+        events.iter().for_each(|event| self.states.ahead_mut().apply(event));
         if let Some(restriction) = command.restriction() {
-            events.extend(self.ahead.carry_out(restriction, meter, now).recorded);
+            events.extend(self.states.ahead_mut().carry_out(restriction, meter, now).recorded);
         }
         Decided { outcome: Err(Error::Store(why.clone())), events, part: Part::Restrictive, restriction: None }
     }
@@ -220,10 +224,18 @@ impl CommitQueue {
         self.last().into_iter().for_each(|step| step.restrictions.extend(restriction.clone()));
     }
 
-    /// Takes the oldest waiting step from the queue, if it is stored by now.
+    /// Takes out of the published state the permissions that the last decided step takes away. Returns the step.
+    pub(super) fn lose(&mut self) -> Option<Arc<Batch>> {
+        let batch = Arc::clone(&self.waiting.back()?.batch);
+        self.states.lose(&batch.events);
+        Some(batch)
+    }
+
+    /// Takes the oldest waiting step from the queue, and applies it to the published state, if it is stored by now.
     pub(super) fn stored(&mut self, sequence: u64) -> Option<Step> {
         self.waiting.front().filter(|step| step.batch.last() <= sequence)?;
         let step = self.waiting.pop_front()?;
+        self.states.catch_up(&step.batch.events);
         if self.health == Health::Failing && !step.batch.only_takes {
             self.health = Health::Good;
         }
@@ -235,9 +247,9 @@ impl CommitQueue {
         Some(step)
     }
 
-    /// Forgets the steps that are not stored: the state ahead becomes the published state again, which has `sequence`
-    /// events. Callers whose step is lost as a whole get the error at once.
-    pub(super) fn roll_back(&mut self, published: &State, sequence: u64, why: &StoreError) -> RolledBack {
+    /// Forgets the steps that are not stored: the state ahead becomes the published state again, whose last
+    /// event has the number `published`. Callers whose step is lost as a whole get the error at once.
+    pub(super) fn roll_back(&mut self, published: u64, why: &StoreError) -> RolledBack {
         let failed = mem::take(&mut self.waiting);
         self.failures += 1;
         self.leaving.clear();
@@ -249,8 +261,8 @@ impl CommitQueue {
         let failed_twice = failed.iter().any(|step| step.part == Part::Restrictive);
         let is_broken = failed_twice || why.fault() == StoreFault::Broken;
         self.health = if is_broken { Health::Broken(why.clone()) } else { Health::Failing };
-        (self.ahead, self.sequence) = (published.clone(), sequence);
-        takes.iter().for_each(|event| self.ahead.apply(event));
+        self.sequence = published;
+        self.states.roll_back(&takes);
         let (restrictions, callers, surfaces) = (Vec::new(), Vec::new(), Vec::new());
         let at = failed.back().map(|step| step.batch.at);
         let mut back = RolledBack { at, takes, restrictions, changed_settings, callers, surfaces };

@@ -6,7 +6,7 @@ use tokio::runtime::Handle;
 
 use super::{
     Agent, Error, FileFailure, agent::or_replaced, commit_handle::CommitHandle, hooks::HeardOfPath,
-    resolve_action::using_right,
+    plain_action::using_right,
 };
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},

@@ -13,9 +13,11 @@ mod commit_handle;
 mod commit_queue;
 mod declarations;
 mod dry_run;
+mod end_outside;
 mod error;
 mod fanout;
 mod files;
+mod fresh;
 mod hooks;
 mod inbox;
 mod initial_grants;
@@ -25,6 +27,7 @@ mod modes;
 mod obeyed;
 mod outside;
 mod pin;
+mod plain_action;
 mod presence;
 #[cfg(feature = "stdio")]
 pub(crate) mod process_order;
@@ -32,12 +35,14 @@ mod processes;
 mod program;
 mod publish;
 mod queries;
+mod registered_hook;
 mod resolve_action;
 mod resolved_path;
 mod restore;
 mod runs;
 mod serve;
 mod shared;
+mod states;
 mod subscription;
 mod surface;
 mod ticket;
@@ -46,19 +51,14 @@ mod tool_call;
 mod tool_policy;
 mod user_channel;
 
-use std::{
-    fmt,
-    hash::{BuildHasher, RandomState},
-    sync::Arc,
-};
+use std::{fmt, sync::Arc};
 
 use crate::{
     command::Classifier,
     kernel::{Check, Command, Person, Refusal, Start, State},
     model::{
         Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId, Permission,
-        PermissionRef, Policy, Profile, Reason, Recorded, RequestId, Right, RunId, RuntimeId, SanitizedPath,
-        SavedDecisionId, Settings, Tools,
+        PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId, Settings, Tools,
     },
     ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -78,7 +78,11 @@ pub use self::{
     ticket::Ticket,
     user_channel::{ApproverSession, Connection},
 };
-use self::{commit_queue::CommitQueue, shared::Shared};
+use self::{
+    commit_queue::CommitQueue,
+    fresh::{fresh_run, seed},
+    shared::Shared,
+};
 #[cfg(feature = "config")]
 pub(crate) use dry_run::Examples;
 #[cfg(feature = "sandbox")]
@@ -479,6 +483,14 @@ impl Engine {
     }
 }
 
+#[cfg(feature = "stdio")]
+impl Agent {
+    /// Returns the engine of this agent, for an adapter that acts as this agent.
+    pub(crate) fn engine(&self) -> Engine {
+        Engine { shared: Arc::clone(&self.shared) }
+    }
+}
+
 /// A handle for tasks that serve an engine and must not keep it alive.
 #[cfg(any(feature = "config", feature = "journal"))]
 #[derive(Debug)]
@@ -492,31 +504,4 @@ impl WeakEngine {
     pub(crate) fn upgrade(&self) -> Option<Engine> {
         self.shared.upgrade().map(|shared| Engine { shared })
     }
-}
-
-/// Creates a random seed, so that fingerprints differ between engines.
-fn seed() -> u64 {
-    RandomState::new().hash_one("fingerprints")
-}
-
-/// Creates a run id that was never used before.
-fn fresh_run() -> RunId {
-    let text = format!("run-{}", uuid::Uuid::now_v7().simple());
-    // Letters, digits and a dash: always an id.
-    text.parse().unwrap_or_else(|_| fresh_run())
-}
-
-/// Creates an engine id that was never used before.
-fn fresh_runtime() -> RuntimeId {
-    let text = format!("engine-{}", uuid::Uuid::now_v7().simple());
-    text.parse().unwrap_or_else(|_| fresh_runtime())
-}
-
-fn fresh_request() -> RequestId {
-    RequestId::new(uuid::Uuid::now_v7())
-}
-
-/// Returns the permissions of these rights.
-fn permissions_of(rights: &[Right]) -> impl Iterator<Item = &Permission> + Clone {
-    rights.iter().map(|right| &right.permission)
 }

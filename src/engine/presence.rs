@@ -92,7 +92,7 @@ impl Writer {
 
     /// Shows the waiting requests on a surface that was just opened.
     pub(super) fn fill(&mut self, surface: &Surface) {
-        let waiting = self.state.pending.values();
+        let waiting = self.queue.published().pending.values();
         let (open, belongs): (_, Vec<_>) = match surface {
             Surface::Carrier(agent, generation) => {
                 let open = self.carriers.get_mut(agent).filter(|open| open.generation == *generation);

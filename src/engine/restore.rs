@@ -14,7 +14,13 @@ use crate::{
     ports::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
 
-use super::{Engine, Error, commit_queue::CommitQueue, fresh_run, seed, shared::Shared, timer};
+use super::{
+    Engine, Error,
+    commit_queue::CommitQueue,
+    fresh::{fresh_run, seed},
+    shared::Shared,
+    timer,
+};
 
 impl Engine {
     /// Creates an engine from the content of `store`, and stores everything from then on. Agents, grants, recent

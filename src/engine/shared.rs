@@ -21,8 +21,9 @@ use crate::{
 };
 
 use super::{
-    Error, Ticket, agent_slot::AgentSlot, commit_handle::CommitHandle, commit_queue::CommitQueue, hooks::Registered,
-    lines::Reader, outside::Outside, subscription::CAPACITY, surface::Open, ticket::Waiting,
+    Error, Ticket, agent_slot::AgentSlot, commit_handle::CommitHandle, commit_queue::CommitQueue, fresh::fresh_runtime,
+    lines::Reader, outside::Outside, registered_hook::RegisteredHook, subscription::CAPACITY, surface::Open,
+    ticket::Waiting,
 };
 
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) paths: Arc<dyn Paths>,
     /// The hooks of the host program. The list is replaced as a whole.
-    pub(super) hooks: ArcSwap<Vec<Registered>>,
+    pub(super) hooks: ArcSwap<Vec<RegisteredHook>>,
     /// The id of this engine, for subscribers of several engines.
     pub(super) runtime: RuntimeId,
     /// Classifies commands into tiers, by the settings in force.
@@ -58,9 +59,7 @@ pub(super) struct Shared {
 
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// The published state. The state on which commands are decided may be ahead of it.
-    pub(super) state: State,
-    /// The state ahead, and the steps that are not stored yet.
+    /// The published state, the state ahead of it, and the steps between them.
     pub(super) queue: CommitQueue,
     /// The number of the last event published.
     pub(super) sequence: u64,
@@ -107,10 +106,9 @@ impl Shared {
         paths: Arc<dyn Paths>,
         seed: u64,
     ) -> Shared {
-        let state = queue.decided().clone();
+        let state = queue.published();
         let ground = Arc::new(SharedLimits::new(state.settings.reads, &state.protected, seed));
         let writer = Writer {
-            state,
             sequence: queue.sequence(),
             queue,
             events: Some(broadcast::Sender::new(CAPACITY)),
@@ -126,7 +124,7 @@ impl Shared {
             clock,
             paths,
             hooks: ArcSwap::default(),
-            runtime: super::fresh_runtime(),
+            runtime: fresh_runtime(),
             classifier: ArcSwap::from_pointee(Reader::new(classifier)),
             host_tools: ArcSwap::default(),
             writer: Mutex::new(writer),
@@ -196,7 +194,7 @@ impl Shared {
     /// Reads the published state, for facts that a snapshot does not contain.
     pub(super) fn look<T>(&self, look: impl FnOnce(&State, Timestamp) -> T) -> Result<T, Error> {
         let now = self.clock.now()?;
-        Ok(look(&self.lock()?.state, now))
+        Ok(look(self.lock()?.queue.published(), now))
     }
 
     /// Reads the state on behalf of an agent, if `cell` still belongs to that agent.
@@ -209,7 +207,8 @@ impl Shared {
         let now = self.clock.now()?;
         let writer = self.lock()?;
         self.refuse_stranger(agent, cell)?;
-        Ok(look(&writer.state, writer.state.agent(agent)?, now))
+        let state = writer.queue.published();
+        Ok(look(state, state.agent(agent)?, now))
     }
 
     pub(super) fn refuse_stranger(&self, agent: &AgentId, cell: &Arc<AgentSlot>) -> Result<(), Refusal> {
@@ -307,15 +306,16 @@ impl Shared {
     ) -> Result<Option<Ticket>, Error> {
         let writer = self.lock()?;
         self.refuse_stranger(agent, cell)?;
-        let owner = &writer.state.agent(agent)?.profile.owner;
-        if let Some(waiting) = writer.state.pending.get(&id) {
+        let state = writer.queue.published();
+        let owner = &state.agent(agent)?.profile.owner;
+        if let Some(waiting) = state.pending.get(&id) {
             let answer = self.answers.entry(id).or_insert_with(|| watch::Sender::new(None));
             let (request, is_stored) = (Arc::clone(&waiting.request), writer.queue.store().is_some());
-            let state = Waiting::Open { request, resolution: answer.subscribe(), is_stored };
-            return Ok(Some(Ticket { id, state }));
+            let waiting = Waiting::Open { request, resolution: answer.subscribe(), is_stored };
+            return Ok(Some(Ticket { id, state: waiting }));
         }
         // An earlier agent with this name may have belonged to another owner.
-        let over = writer.state.resolved.get(&id).filter(|resolution| resolution.owner == *owner);
+        let over = state.resolved.get(&id).filter(|resolution| resolution.owner == *owner);
         Ok(over.map(|resolution| Ticket { id, state: Waiting::Over(Arc::clone(resolution)) }))
     }
 }

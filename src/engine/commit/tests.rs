@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, Weak},
+    sync::{Arc, Mutex, Weak},
 };
 
 use proptest::prelude::*;
@@ -16,8 +16,8 @@ use crate::{
         Check, State,
         tests::scenario::{Scenario, Step, TAGS},
     },
-    model::{AgentId, Permission, PermissionRef, Reads, Recorded},
-    ports::{AsWritten, ManualClock, MemoryStore, Store, Stored},
+    model::{Actor, AgentId, GrantId, Permission, PermissionRef, Reads, Recorded, Settings},
+    ports::{AsWritten, ManualClock, MemoryStore, Store, StoreFault, Stored},
 };
 
 /// A store that stores only on demand.
@@ -133,4 +133,26 @@ proptest! {
         prop_assert_eq!(memory.hear(), behind.hear());
         prop_assert_eq!(&at_once.events(), &memory.heard);
     }
+}
+
+/// Without this, the timer would find the same number due again and again.
+#[test]
+fn facts_that_were_only_counted_are_told_although_the_store_is_broken() {
+    let mut tale = Scenario::new(Reads::Granted);
+    let settings = Settings { max_facts_per_minute: 1, ..tale.first.clone() };
+    tale.state.apply(&Event::SettingsChanged { settings: Arc::new(settings) });
+    let clock = Arc::new(ManualClock::at(tale.now));
+    let mut engine = Observed::new(CommitQueue::stored_in(Arc::new(MemoryStore::new()), tale.state.clone(), 0), &clock);
+    let refused = || {
+        let (from, grant) = ("b".parse().unwrap(), GrantId::new(u64::MAX));
+        let command = Command::Revoke { grant, by: Actor::Agent(from), owner: None, reason: None };
+        assert!(engine.shared.execute(command).at_once().is_err());
+    };
+    (0..4).for_each(|_| refused());
+    engine.shared.failed(StoreError::new(StoreFault::Broken, "gone"));
+    let due = engine.shared.due().expect("a number that is not told yet");
+    clock.advance(tale.now.until(due));
+    engine.shared.execute(Command::Tick).at_once().unwrap_err();
+    assert_eq!(engine.hear().last().map(|recorded| recorded.event.kind()), Some("facts.merged"));
+    assert_ne!(engine.shared.due(), Some(due));
 }

@@ -41,7 +41,7 @@ pub(crate) type Step = (u8, u8, u8, u8);
 
 #[derive(Debug)]
 pub(crate) struct Scenario {
-    pub(super) first: Settings,
+    pub(crate) first: Settings,
     pub(crate) state: State,
     pub(crate) now: Timestamp,
     pub(super) events: Vec<Event>,
