@@ -6,15 +6,15 @@ use crate::{
     kernel::{Check, Command, ExecScope, Known, ProvenanceStep, Refusal, State, lasting},
     model::{
         Access, Actor, AgentId, Grant, GrantId, OrText, Permission, PermissionRef, PermissionRequest, PermissionSet,
-        Permissions, Profile, Reason, RequestId, Scope, Timestamp,
+        Permissions, Profile, Reason, RequestId, Right, Scope, Timestamp,
     },
 };
 
 use super::{
     Delivery, Error, Inbox, Resolved, Ticket,
     agent_slot::AgentSlot,
-    commit::CommitHandle,
-    fresh_request, fresh_run, permissions_of,
+    commit_handle::CommitHandle,
+    fresh::{fresh_request, fresh_run},
     shared::{Shared, granted},
 };
 
@@ -314,12 +314,6 @@ impl Agent {
         Ok(scope?)
     }
 
-    /// Returns the engine of this agent, for an adapter that acts as this agent.
-    #[cfg(feature = "stdio")]
-    pub(crate) fn engine(&self) -> super::Engine {
-        super::Engine { shared: Arc::clone(&self.shared) }
-    }
-
     /// Returns the paths that the commands of this agent must not use, for the sandbox.
     #[cfg(feature = "sandbox")]
     pub(crate) fn kept_from_commands(&self) -> Result<crate::kernel::SandboxDenials, Error> {
@@ -409,4 +403,9 @@ pub(super) fn or_replaced(why: Error) -> Error {
         Some((permission, path)) => Error::Replaced { permission: permission.clone(), path: path.clone() },
         None => why,
     }
+}
+
+/// Returns the permissions of these rights.
+fn permissions_of(rights: &[Right]) -> impl Iterator<Item = &Permission> + Clone {
+    rights.iter().map(|right| &right.permission)
 }

@@ -11,7 +11,8 @@ use crate::{
 };
 
 use super::{
-    ApproverSession, Error, fresh_run,
+    ApproverSession, Error,
+    fresh::fresh_run,
     shared::{Shared, granted},
 };
 

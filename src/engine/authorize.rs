@@ -12,7 +12,7 @@ use crate::{
 #[cfg(feature = "sandbox")]
 use crate::model::{Cause, Verdict};
 
-use super::{Agent, Engine, Error, Ticket, fresh_request};
+use super::{Agent, Engine, Error, Ticket, fresh::fresh_request};
 
 /// The result of [`Agent::authorize`].
 ///

@@ -7,7 +7,7 @@ use crate::{
     model::{Access, AgentId, PathGlob, Permission, SanitizedPath, Tier, UseOrigin},
 };
 
-use super::{Error, resolve_action::invalid, shared::Shared};
+use super::{Error, plain_action::invalid, shared::Shared};
 
 /// Paths that an action uses besides those that it names.
 #[derive(Debug, Default)]

@@ -1,10 +1,6 @@
 //! A dry run: evaluates actions as if a policy were in force, in an engine of its own.
 
-use std::{
-    fmt,
-    hash::{BuildHasher, RandomState},
-    sync::Arc,
-};
+use std::{fmt, sync::Arc};
 
 use crate::{
     command::Classifier,
@@ -13,7 +9,13 @@ use crate::{
     ports::{DiskPaths, Paths, SystemClock},
 };
 
-use super::{Agent, Error, classifier::classifier_for, fresh_run, shared::Shared};
+use super::{
+    Agent, Error,
+    classifier::classifier_for,
+    commit_queue::CommitQueue,
+    fresh::{fresh_run, seed},
+    shared::Shared,
+};
 
 /// A dry run of a policy. No other policy is in force, no other engine is affected, and a person counts as present.
 ///
@@ -49,13 +51,12 @@ impl DryRun {
     /// Applies `policy` with the given path resolver.
     pub(crate) fn on(policy: Policy, paths: Arc<dyn Paths>) -> Result<DryRun, Error> {
         classifier_for(&policy.settings)?;
-        let seed = RandomState::new().hash_one("fingerprints");
         let shared = Shared::new(
-            State::new(Settings::default()).on(paths.floor()),
+            CommitQueue::in_memory(State::new(Settings::default()).on(paths.floor())),
             Classifier::default(),
             Arc::new(SystemClock::new()),
             paths,
-            seed,
+            seed(),
         );
         // A queued request is treated like one that a person sees.
         let settings = Settings { on_no_user: OnNoUser::Queue, ..policy.settings };

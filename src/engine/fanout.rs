@@ -9,7 +9,7 @@ use crate::model::{AgentId, Event, OwnerId, Recorded, RequestId, Route, Timestam
 use super::{
     inbox,
     shared::{Shared, StalledChannels, Writer},
-    user_channel::{Prompt, show},
+    surface::{Prompt, show},
 };
 
 impl Shared {

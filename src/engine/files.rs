@@ -5,8 +5,8 @@ use std::{fs::File, io::ErrorKind, sync::Arc};
 use tokio::runtime::Handle;
 
 use super::{
-    Agent, Error, FileFailure, agent::or_replaced, commit::CommitHandle, hooks::HeardOfPath,
-    resolve_action::using_right,
+    Agent, Error, FileFailure, agent::or_replaced, commit_handle::CommitHandle, hooks::HeardOfPath,
+    plain_action::using_right,
 };
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},

@@ -14,17 +14,10 @@ use crate::{
     ports::{Hook, HookAnswer, HookFailure, Proposal},
 };
 
-use super::{Agent, Error, shared::Shared};
+use super::{Agent, Error, registered_hook::RegisteredHook, shared::Shared};
 
 /// The maximum number of characters of a hook's text that are kept.
 const MOST_CHARS: usize = 1000;
-
-/// A hook and its name.
-#[derive(Clone, Debug)]
-pub(super) struct Registered {
-    name: HookName,
-    hook: Arc<dyn Hook>,
-}
 
 /// An action with the results of its hooks.
 #[derive(Debug)]
@@ -44,7 +37,7 @@ pub(super) struct HeardOfPath {
 
 impl Shared {
     pub(super) fn add_hook(&self, name: HookName, hook: Arc<dyn Hook>) -> Result<(), Error> {
-        let new = Registered { name, hook };
+        let new = RegisteredHook { name, hook };
         let before = self.hooks.rcu(|hooks| {
             let is_there = hooks.iter().any(|hook| hook.name == new.name);
             let new = (!is_there).then(|| new.clone());
@@ -85,7 +78,7 @@ impl Agent {
     /// counts. An approval counts only for the input it was given for.
     async fn heard_again(
         &self,
-        hooks: &[Registered],
+        hooks: &[RegisteredHook],
         updated: &Action,
         considered: &ResolvedAction,
         before: Vec<HookVerdict>,
@@ -123,7 +116,7 @@ impl Agent {
     /// Asks the hooks about an action that no hook can change.
     async fn heard_unchanged(
         &self,
-        hooks: &[Registered],
+        hooks: &[RegisteredHook],
         action: &ResolvedAction,
         why: &str,
     ) -> Result<Vec<HookVerdict>, Error> {
@@ -136,7 +129,7 @@ impl Agent {
     /// of the settings.
     async fn ask_hooks(
         &self,
-        hooks: &[Registered],
+        hooks: &[RegisteredHook],
         action: &ResolvedAction,
         said: Option<&Action>,
     ) -> Result<Asked, Error> {
@@ -145,7 +138,7 @@ impl Agent {
         let mut asked = Asked { agent: self.clone(), said: Vec::new() };
         let proposals = self.proposals(action, &run, said);
         let (mut tasks, mut places) = (JoinSet::new(), HashMap::new());
-        for Registered { name, hook } in hooks {
+        for RegisteredHook { name, hook } in hooks {
             let call = Arc::new(HookCall {
                 hook: name.clone(),
                 agent: self.id.clone(),
@@ -422,7 +415,7 @@ impl Drop for Asked {
     }
 }
 
-fn failed(hook: &Registered) -> HookVerdict {
+fn failed(hook: &RegisteredHook) -> HookVerdict {
     let why = Some("the object of the action has moved in the meantime".into());
     HookVerdict { hook: hook.name.as_str().into(), verdict: Verdict::Ask, failed: true, about: 0, why }
 }

@@ -10,11 +10,15 @@ mod authorize;
 mod below;
 mod classifier;
 mod commit;
+mod commit_handle;
+mod commit_queue;
 mod declarations;
 mod dry_run;
+mod end_outside;
 mod error;
 mod fanout;
 mod files;
+mod fresh;
 mod hooks;
 mod inbox;
 mod initial_grants;
@@ -24,6 +28,7 @@ mod modes;
 mod obeyed;
 mod outside;
 mod pin;
+mod plain_action;
 mod presence;
 #[cfg(feature = "stdio")]
 pub(crate) mod process_order;
@@ -31,31 +36,29 @@ mod processes;
 mod program;
 mod publish;
 mod queries;
+mod registered_hook;
 mod resolve_action;
 mod resolved_path;
 mod restore;
 mod runs;
 mod serve;
 mod shared;
+mod states;
 mod subscription;
+mod surface;
 mod ticket;
 mod timer;
 mod tool_call;
 mod tool_policy;
 mod user_channel;
 
-use std::{
-    fmt,
-    hash::{BuildHasher, RandomState},
-    sync::Arc,
-};
+use std::{fmt, sync::Arc};
 
 use crate::{
     kernel::{Check, Command, Person, Refusal, Start, State},
     model::{
         Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId, Permission,
-        PermissionRef, Policy, Profile, Reason, Recorded, RequestId, Right, RunId, RuntimeId, SanitizedPath,
-        SavedDecisionId, Settings, Tools,
+        PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId, Settings, Tools,
     },
     ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -71,10 +74,16 @@ pub use self::{
     initial_grants::InitialGrants,
     resolved_path::Resolved,
     subscription::{NoEvent, Subscription},
+    surface::{Delivery, Prompt},
     ticket::Ticket,
-    user_channel::{ApproverSession, Connection, Delivery, Prompt},
+    user_channel::{ApproverSession, Connection},
 };
-use self::{classifier::classifier_for, shared::Shared};
+use self::{
+    classifier::classifier_for,
+    commit_queue::CommitQueue,
+    fresh::{fresh_run, seed},
+    shared::Shared,
+};
 #[cfg(feature = "config")]
 pub(crate) use dry_run::Examples;
 #[cfg(feature = "sandbox")]
@@ -131,7 +140,8 @@ impl Engine {
     pub fn on(settings: Settings, clock: Arc<dyn Clock>, paths: Arc<dyn Paths>) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
         let classifier = classifier_for(&settings)?;
-        let shared = Arc::new(Shared::new(State::new(settings).on(paths.floor()), classifier, clock, paths, seed()));
+        let queue = CommitQueue::in_memory(State::new(settings).on(paths.floor()));
+        let shared = Arc::new(Shared::new(queue, classifier, clock, paths, seed()));
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         Ok(Engine { shared })
     }
@@ -290,7 +300,7 @@ impl Engine {
     pub async fn configure(&self, policy: Policy) -> Result<(), Error> {
         classifier_for(&policy.settings)?;
         let run = fresh_run();
-        self.shared.change(Command::Configure { policy: Arc::new(policy), run }).await.map(drop)
+        self.shared.execute(Command::Configure { policy: Arc::new(policy), run }).acknowledged().await.map(drop)
     }
 
     /// Records that a policy file was rejected, and that the last valid one stays in force.
@@ -474,6 +484,14 @@ impl Engine {
     }
 }
 
+#[cfg(feature = "stdio")]
+impl Agent {
+    /// Returns the engine of this agent, for an adapter that acts as this agent.
+    pub(crate) fn engine(&self) -> Engine {
+        Engine { shared: Arc::clone(&self.shared) }
+    }
+}
+
 /// A handle for tasks that serve an engine and must not keep it alive.
 #[cfg(any(feature = "config", feature = "journal"))]
 #[derive(Debug)]
@@ -487,31 +505,4 @@ impl WeakEngine {
     pub(crate) fn upgrade(&self) -> Option<Engine> {
         self.shared.upgrade().map(|shared| Engine { shared })
     }
-}
-
-/// Creates a random seed, so that fingerprints differ between engines.
-fn seed() -> u64 {
-    RandomState::new().hash_one("fingerprints")
-}
-
-/// Creates a run id that was never used before.
-fn fresh_run() -> RunId {
-    let text = format!("run-{}", uuid::Uuid::now_v7().simple());
-    // Letters, digits and a dash: always an id.
-    text.parse().unwrap_or_else(|_| fresh_run())
-}
-
-/// Creates an engine id that was never used before.
-fn fresh_runtime() -> RuntimeId {
-    let text = format!("engine-{}", uuid::Uuid::now_v7().simple());
-    text.parse().unwrap_or_else(|_| fresh_runtime())
-}
-
-fn fresh_request() -> RequestId {
-    RequestId::new(uuid::Uuid::now_v7())
-}
-
-/// Returns the permissions of these rights.
-fn permissions_of(rights: &[Right]) -> impl Iterator<Item = &Permission> + Clone {
-    rights.iter().map(|right| &right.permission)
 }

@@ -71,7 +71,7 @@ impl Approver {
 
 impl Shared {
     async fn set_mode(&self, agent: &AgentId, mode: Mode, by: Actor, owner: Option<OwnerId>) -> Result<(), Error> {
-        let changed = self.change(Command::SetMode { agent: agent.clone(), mode, by, owner }).await?;
+        let changed = self.execute(Command::SetMode { agent: agent.clone(), mode, by, owner }).acknowledged().await?;
         if !changed.iter().any(|event| matches!(event, Event::ModeChanged { .. })) {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use crate::{
     ports::{PathFailure, Real},
 };
 
-use super::{Error, resolve_action::invalid, shared::Shared};
+use super::{Error, plain_action::invalid, shared::Shared};
 
 /// Creates a right to the real path, bound to the object there. If the path does not exist, [`Shared::placed`] binds
 /// the right.

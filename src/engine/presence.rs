@@ -13,7 +13,7 @@ use super::{
     Error,
     agent_slot::AgentSlot,
     shared::{Shared, Writer},
-    user_channel::{self, Delivery, Open, Prompt, Surface, show},
+    surface::{self, Delivery, Open, Prompt, Surface, show},
 };
 
 impl Shared {
@@ -39,7 +39,7 @@ impl Shared {
     /// because messages must not crowd out waiting requests.
     pub(super) fn say(&self, agent: &AgentId, cell: &Arc<AgentSlot>, text: &str) -> Result<Delivery, Error> {
         self.under_lock(Some((agent, cell)), |_, writer, _, _| {
-            let open = writer.carriers.get(agent).filter(|open| open.sender.capacity() > user_channel::CAPACITY / 2);
+            let open = writer.carriers.get(agent).filter(|open| open.sender.capacity() > surface::CAPACITY / 2);
             let said = || Prompt::Said { from: agent.clone(), text: text.into() };
             Ok(if open.is_some_and(|open| show(open, said()).is_ok()) { Delivery::Shown } else { Delivery::ByNobody })
         })
@@ -85,14 +85,14 @@ impl Writer {
     /// Creates a surface, with capacity for all requests that it must show at first.
     fn open_surface(&mut self, belongs: impl Fn(&Waiting) -> bool) -> (Open, mpsc::Receiver<Prompt>) {
         self.generation += 1;
-        let waiting = self.decided().pending.values().filter(|waiting| belongs(waiting)).count();
-        let (sender, receiver) = mpsc::channel(waiting + user_channel::CAPACITY);
+        let waiting = self.queue.decided().pending.values().filter(|waiting| belongs(waiting)).count();
+        let (sender, receiver) = mpsc::channel(waiting + surface::CAPACITY);
         (Open { generation: self.generation, sender, filled: false }, receiver)
     }
 
     /// Shows the waiting requests on a surface that was just opened.
     pub(super) fn fill(&mut self, surface: &Surface) {
-        let waiting = self.state.pending.values();
+        let waiting = self.queue.published().pending.values();
         let (open, belongs): (_, Vec<_>) = match surface {
             Surface::Carrier(agent, generation) => {
                 let open = self.carriers.get_mut(agent).filter(|open| open.generation == *generation);

@@ -20,7 +20,7 @@ use crate::{
 };
 
 #[cfg(feature = "sandbox")]
-use super::{agent_slot::AgentSlot, commit::CommitHandle, outside::Outside, shared::Shared};
+use super::{agent_slot::AgentSlot, commit_handle::CommitHandle, outside::Outside, shared::Shared};
 
 /// Converts a grace period to the milliseconds that are recorded.
 fn millis(grace: Duration) -> u64 {

@@ -6,7 +6,7 @@ use crate::{
     model::{Action, Named, Operation, Profile, UseOrigin, What},
 };
 
-use super::{Error, resolve_action::reaching, shared::Shared};
+use super::{Error, plain_action::reaching, shared::Shared};
 
 impl Shared {
     /// Resolves `action` as the agent of `profile` means it, with all its uses.

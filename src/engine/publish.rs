@@ -35,7 +35,7 @@ impl Shared {
 
     /// Publishes the settings that all agents share, and a new snapshot of each agent.
     pub(super) fn publish_settings(&self, writer: &mut Writer) {
-        let settings = Arc::clone(&writer.state.settings);
+        let settings = Arc::clone(&writer.queue.published().settings);
         // The settings were checked when they came in. If they do not build now, the strict profile applies.
         let strict = || {
             let strict = Classifier::new(Profile::Strict).with_tools(settings.tools.clone());
@@ -43,7 +43,7 @@ impl Shared {
         };
         let classifier = classifier_for(&settings).unwrap_or_else(|_| strict());
         self.publish_classifier(classifier);
-        let ground = SharedLimits::new(settings.reads, &writer.state.protected, self.seed);
+        let ground = SharedLimits::new(settings.reads, &writer.queue.published().protected, self.seed);
         self.publish_ground(writer, ground);
     }
 
@@ -73,14 +73,15 @@ impl Shared {
         }
     }
 
-    /// Publishes the permissions that `events` take away before they are stored. `writer.state` has lost them already.
+    /// Publishes the permissions that `events` take away before they are stored. The published state has lost them
+    /// already.
     pub(super) fn publish_losses(&self, writer: &mut Writer, events: &[Event]) {
         self.tell_outside_losses(events);
         for event in events {
             if let Event::SettingsChanged { settings } = event {
-                let now = Arc::clone(&writer.state.settings);
+                let now = Arc::clone(&writer.queue.published().settings);
                 let reads = if now.reads == Reads::Granted { Reads::Granted } else { settings.reads };
-                let ground = SharedLimits::new(reads, &writer.state.protected_besides(settings), self.seed);
+                let ground = SharedLimits::new(reads, &writer.queue.published().protected_besides(settings), self.seed);
                 self.publish_ground(writer, ground);
             }
         }
@@ -95,14 +96,15 @@ impl Shared {
 
     /// Publishes the permissions of every agent when an engine is restored.
     pub(super) fn publish_all(&self, writer: &Writer) {
-        writer.state.agents.keys().for_each(|agent| self.publish_agent(writer, agent));
+        writer.queue.published().agents.keys().for_each(|agent| self.publish_agent(writer, agent));
     }
 
     fn publish_agent(&self, writer: &Writer, agent: &AgentId) {
-        if writer.keeping.as_ref().is_some_and(|keeping| keeping.is_leaving(agent)) {
+        if writer.queue.is_leaving(agent) {
             return;
         }
-        let Some(held) = writer.state.agents.get(agent).map(|agent| compile(&agent.held, &writer.ground)) else {
+        let Some(held) = writer.queue.published().agents.get(agent).map(|agent| compile(&agent.held, &writer.ground))
+        else {
             return;
         };
         match self.cell(agent) {

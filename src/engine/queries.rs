@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Engine, Error, fresh_run};
+use super::{Engine, Error, fresh::fresh_run};
 use crate::{
     kernel::ProvenanceStep,
     model::{

@@ -11,15 +11,23 @@ use serde_json::{Map, Value};
 use smol_str::SmolStr;
 
 use crate::{
-    kernel::{InputText, ResolvedAction, Target, Use, operation_for, operation_of},
+    kernel::{InputText, ResolvedAction, Target, Use, operation_of},
     model::{
-        Access, Action, AgentId, Below, ByName, Details, Escaped, Named, Operation, Permission, Profile, Reason, Right,
-        SanitizedPath, StartDir, Tier, ToolName, UseOrigin, What, by_name, canonical_host, redacted, redacted_with,
+        Access, Action, AgentId, Below, ByName, Named, Operation, Permission, Profile, SanitizedPath, StartDir, Tier,
+        UseOrigin, What, by_name,
     },
     ports::{PathFailure, Paths, Real},
 };
 
-use super::{Error, below::Reached, input, lines::Line, pin::right_to, shared::Shared};
+use super::{
+    Error,
+    below::Reached,
+    input,
+    lines::Line,
+    pin::right_to,
+    plain_action::{about, blank, by_itself, events, host, invalid, reaching, runs_in, said_content},
+    shared::Shared,
+};
 
 impl Shared {
     /// Resolves `action` as the agent of `profile` means it.
@@ -372,45 +380,6 @@ impl Looked<'_> {
     }
 }
 
-/// Creates the use of the network that a command line names. A line that only may reach it needs no permission.
-pub(super) fn reaching(host: Option<&str>, certain: bool) -> Use {
-    let target = host.map_or(Target::Network, |host| Target::Host(host.into()));
-    let takes = certain.then(|| Right::from(Permission::Network));
-    let origin = if certain { UseOrigin::Needed } else { UseOrigin::Word };
-    Use { operation: Operation::Network, target, takes, origin }
-}
-
-/// Returns the declared content of an action, in canonical form, if there is any.
-pub(super) fn said_content(action: &Action) -> Option<Details> {
-    action.details.as_ref().map(|content| Details::of(&input::canonical(content)))
-}
-
-/// Creates the use of a permission itself; for a path, the use of everything at and below it.
-pub(super) fn using_right(right: Right) -> ResolvedAction {
-    let operation = operation_for(&right.permission);
-    let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
-    let (target, why) = match &right.permission {
-        Permission::Path(_, path) => (Target::Tree(path.clone()), "needs nothing but the permission"),
-        Permission::Network => (Target::Network, "needs nothing but the permission"),
-        Permission::Events => (Target::Events, "uses the engine's own socket"),
-        Permission::Tool(name) => (Target::Capability(name.clone()), "needs nothing but the permission"),
-    };
-    let shown = target.resource().into();
-    ResolvedAction { shown, tier: Some(Tier::Safe), tier_reason: why.into(), ..about(base, target, Some(right)) }
-}
-
-/// Turns `base` into the use of this permission.
-pub(super) fn by_itself(base: ResolvedAction, permission: Permission) -> ResolvedAction {
-    let ResolvedAction { uses, shown, tier, tier_reason, .. } = using_right(Right::from(permission));
-    ResolvedAction { uses, shown, tier, tier_reason, ..base }
-}
-
-/// Sets the target and the needed permission of `base`.
-pub(super) fn about(base: ResolvedAction, target: Target, takes: Option<Right>) -> ResolvedAction {
-    let own = Use { target, takes, operation: base.operation(), origin: UseOrigin::Own };
-    ResolvedAction { uses: own.into(), ..base }
-}
-
 /// The reason why a line that seems to only read needs an approval.
 const NOBODY_CAN_TELL: &str = "Dangerous command: it reads an unknown file";
 
@@ -419,34 +388,6 @@ static HOME: LazyLock<Option<String>> = LazyLock::new(|| {
     let home = std::env::home_dir()?.into_os_string().into_string().ok()?;
     Some(home.trim_end_matches('/').to_owned()).filter(|_| home.starts_with('/'))
 });
-
-/// Creates an action of which only the description is known.
-pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input: String) -> ResolvedAction {
-    ResolvedAction {
-        tool,
-        uses: Use::unknown(operation).into(),
-        shown: Arc::default(),
-        cut: false,
-        tier: None,
-        tier_reason: Arc::default(),
-        strictly: true,
-        shape: None,
-        destructive: None,
-        input,
-        reason: action.reason.as_ref().map(Reason::redacted),
-        call: action.call.clone(),
-        besides: None,
-        told: None,
-        updated: false,
-        overrides: action.overrides,
-        cwd: None,
-        circumstances: action.circumstances,
-        details: None,
-        in_sandbox: action.in_sandbox,
-        confined: false,
-        placed: false,
-    }
-}
 
 /// Returns the absolute path of `text` for a command that starts in `start`. Returns none for a relative path if
 /// `start` is unknown.
@@ -470,17 +411,6 @@ fn without_up(path: &str) -> String {
     format!("/{}", names.join("/"))
 }
 
-/// Returns the directory in which a command or program starts. Its effect depends on that directory.
-pub(super) fn runs_in(profile: &Profile, operation: Operation) -> Option<SanitizedPath> {
-    matches!(operation, Operation::Command | Operation::Exec).then(|| profile.working_dir.clone())
-}
-
-pub(super) fn invalid(base: ResolvedAction, text: &str, why: &str) -> ResolvedAction {
-    let why = redacted_with(why, text);
-    let target = Target::Invalid { text: text.into(), why: Arc::clone(&why) };
-    ResolvedAction { shown: redacted(text), tier: Some(Tier::Dangerous), tier_reason: why, ..about(base, target, None) }
-}
-
 /// Resolves a command line with the other input of its tool. That input, `besides`, may change what runs, so it is
 /// shown and bound to the approval.
 fn command(base: ResolvedAction, line: &Line, besides: &Map<String, Value>, classifier: &Classifier) -> ResolvedAction {
@@ -500,54 +430,6 @@ fn command(base: ResolvedAction, line: &Line, besides: &Map<String, Value>, clas
     let shown = format!("{} with {told_besides}", line.shown).into();
     let besides = Some(input::canonical(&besides).to_string());
     ResolvedAction { shown, cut, besides, told, ..base }
-}
-
-/// Resolves a network access. The network permission covers every host; rules decide about single hosts.
-pub(super) fn host(base: ResolvedAction, text: &str) -> ResolvedAction {
-    if text == Target::Network.resource() {
-        return by_itself(base, Permission::Network);
-    }
-    if let Some(host) = host_of_url(text) {
-        return invalid(base, text, &format!("a URL is not a host: name the host `{}`", Escaped(host)));
-    }
-    let is_host = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control());
-    if !is_host {
-        return invalid(base, text, "a host is a name or an address, without spaces");
-    }
-    // Host names are case-insensitive, and a trailing dot only marks them as complete.
-    let host = text.to_ascii_lowercase();
-    // A port does not change the host.
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if !name.contains(':') && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => &host,
-    };
-    let canonical = canonical_host(name);
-    let text = canonical.as_deref().unwrap_or_else(|| name.trim_end_matches('.'));
-    if text.is_empty() {
-        return invalid(base, text, "a host is a name or an address, without spaces");
-    }
-    let (target, takes) = (Target::Host(text.into()), Some(Right::from(Permission::Network)));
-    let tier_reason = "needs nothing but the permission".into();
-    // The text may have a password before the host, as in a URL.
-    let shown = redacted(&format!("//{text}")).trim_start_matches("//").into();
-    ResolvedAction { shown, tier: Some(Tier::Safe), tier_reason, ..about(base, target, takes) }
-}
-
-/// Resolves a use of the engine's own socket, which has one name.
-fn events(base: ResolvedAction, text: &str) -> ResolvedAction {
-    if text.is_empty() || text == Target::Events.resource() {
-        by_itself(base, Permission::Events)
-    } else {
-        invalid(base, text, "the engine's own socket is called `@events`")
-    }
-}
-
-/// Returns the host that a URL, or a text with parts of a URL, names.
-fn host_of_url(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once("//").unwrap_or(("", text));
-    let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    (host != text).then_some(host)
 }
 
 /// The names that tools use for the start directory of a command.

@@ -13,7 +13,14 @@ use crate::{
     ports::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
 
-use super::{Engine, Error, classifier::classifier_for, commit::CommitQueue, fresh_run, seed, shared::Shared, timer};
+use super::{
+    Engine, Error,
+    classifier::classifier_for,
+    commit_queue::CommitQueue,
+    fresh::{fresh_run, seed},
+    shared::Shared,
+    timer,
+};
 
 impl Engine {
     /// Creates an engine from the content of `store`, and stores everything from then on. Agents, grants, recent
@@ -55,10 +62,14 @@ impl Engine {
         let clock = not_before(clock, history.at);
         let classifier = classifier_for(&history.state.settings)?;
         let state = history.state.on(own.into_iter().fold(paths.floor(), |floor, own| floor.with([own])));
-        let shared = Arc::new(Shared::new(state, classifier, clock, paths, seed()));
+        let queue = CommitQueue::stored_in(Arc::clone(&store), state, history.sequence);
+        let shared = Arc::new(Shared::new(queue, classifier, clock, paths, seed()));
         let progress: Weak<Shared> = Arc::downgrade(&shared);
         store.report_to(progress);
-        shared.keep_in(store, history.sequence)?;
+        shared.locked(|shared, writer, _| {
+            shared.publish_all(writer);
+            shared.set_alarm(writer);
+        })?;
         runtime.spawn(timer::run(Arc::downgrade(&shared)));
         let engine = Engine { shared };
         let resume = Command::Resume { settings: settings.map(Arc::new), run: fresh_run(), cut: history.cut };
@@ -107,7 +118,7 @@ impl History {
 impl Shared {
     /// Returns true if events are stored.
     pub(super) fn keeps(&self) -> bool {
-        self.lock().is_ok_and(|writer| writer.keeping.is_some())
+        self.lock().is_ok_and(|writer| writer.queue.store().is_some())
     }
 
     /// Reads the decided state on behalf of an agent, if it is ahead of the published one.
@@ -118,7 +129,7 @@ impl Shared {
     ) -> Result<Option<T>, Error> {
         let now = self.clock.now()?;
         let writer = self.lock()?;
-        let Some(ahead) = writer.keeping.as_ref().and_then(CommitQueue::ahead) else { return Ok(None) };
+        let Some(ahead) = writer.queue.ahead() else { return Ok(None) };
         Ok(Some(look(ahead, ahead.agent(agent)?, now)))
     }
 
@@ -126,16 +137,15 @@ impl Shared {
     pub(super) async fn finish(&self) {
         self.end_outside().await;
         let now = self.clock.now().ok();
-        let keeping = self.locked(|shared, writer, stuck| {
+        let last_step = self.locked(|shared, writer, stuck| {
             if let Some(now) = now {
                 // The last step reports if this is stored.
                 shared.tell_numbers(writer, now, stuck);
             }
-            let keeping = writer.keeping.as_mut()?;
-            Some((Arc::clone(&keeping.store), keeping.after_the_last()))
+            (writer.queue.store().cloned(), writer.queue.after_the_last())
         });
-        let (store, last) = keeping.ok().flatten().unzip();
-        if let Some(last) = last.flatten() {
+        let (store, last) = last_step.unwrap_or_default();
+        if let Some(last) = last {
             // Each waiting caller gets the result itself.
             let _ = last.await;
         }
@@ -144,16 +154,6 @@ impl Shared {
             // This fails only if the runtime ends, and the process with it.
             let _ = tokio::task::spawn_blocking(move || store.close()).await;
         }
-    }
-
-    /// Stores every event from now on.
-    fn keep_in(&self, store: Arc<dyn Store>, sequence: u64) -> Result<(), Error> {
-        self.locked(|shared, writer, _| {
-            writer.sequence = sequence;
-            writer.keeping = Some(CommitQueue::new(store, writer.state.clone(), sequence));
-            shared.publish_all(writer);
-            shared.set_alarm(writer);
-        })
     }
 }
 

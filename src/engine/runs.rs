@@ -5,7 +5,7 @@ use crate::{
     model::{Actor, AgentId, OwnerId, RunId},
 };
 
-use super::{Approver, Engine, Error, fresh_run, shared::Shared};
+use super::{Approver, Engine, Error, fresh::fresh_run, shared::Shared};
 
 /// Runs. Every agent is in a run of its own from its creation on. Saved decisions and policies for a run apply to the
 /// agents in it.

@@ -15,21 +15,15 @@ use tokio::sync::{Notify, broadcast, watch};
 
 use crate::{
     command::Classifier,
-    kernel::{Carried, Command, Known, Meter, Refusal, SharedLimits, State},
+    kernel::{Command, Known, Meter, Refusal, SharedLimits, State},
     model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Timestamp, Tools},
     ports::{Clock, Paths},
 };
 
 use super::{
-    Error, Ticket,
-    agent_slot::AgentSlot,
-    commit::{CommitHandle, CommitQueue},
-    hooks::Registered,
-    lines::Reader,
-    outside::Outside,
-    subscription::CAPACITY,
+    Error, Ticket, agent_slot::AgentSlot, commit_handle::CommitHandle, commit_queue::CommitQueue, fresh::fresh_runtime,
+    lines::Reader, outside::Outside, registered_hook::RegisteredHook, subscription::CAPACITY, surface::Open,
     ticket::Waiting,
-    user_channel::Open,
 };
 
 #[derive(Debug)]
@@ -37,7 +31,7 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) paths: Arc<dyn Paths>,
     /// The hooks of the host program. The list is replaced as a whole.
-    pub(super) hooks: ArcSwap<Vec<Registered>>,
+    pub(super) hooks: ArcSwap<Vec<RegisteredHook>>,
     /// The id of this engine, for subscribers of several engines.
     pub(super) runtime: RuntimeId,
     /// Classifies commands into tiers, by the settings in force.
@@ -65,10 +59,9 @@ pub(super) struct Shared {
 
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// The published state. If events are stored, the decided state may be ahead of it.
-    pub(super) state: State,
-    /// The queue to the store, if events are stored.
-    pub(super) keeping: Option<CommitQueue>,
+    /// The published state, the state ahead of it, and the steps between them.
+    pub(super) queue: CommitQueue,
+    /// The number of the last event published.
     pub(super) sequence: u64,
     /// The sender to subscribers; none once the engine ended, so that subscribers learn about that.
     pub(super) events: Option<broadcast::Sender<Recorded>>,
@@ -107,17 +100,17 @@ impl Drop for Locked<'_> {
 
 impl Shared {
     pub(super) fn new(
-        state: State,
+        queue: CommitQueue,
         classifier: Classifier,
         clock: Arc<dyn Clock>,
         paths: Arc<dyn Paths>,
         seed: u64,
     ) -> Shared {
+        let state = queue.published();
         let ground = Arc::new(SharedLimits::new(state.settings.reads, &state.protected, seed));
         let writer = Writer {
-            state,
-            keeping: None,
-            sequence: 0,
+            sequence: queue.sequence(),
+            queue,
             events: Some(broadcast::Sender::new(CAPACITY)),
             meter: Meter::default(),
             ground,
@@ -131,7 +124,7 @@ impl Shared {
             clock,
             paths,
             hooks: ArcSwap::default(),
-            runtime: super::fresh_runtime(),
+            runtime: fresh_runtime(),
             classifier: ArcSwap::from_pointee(Reader::new(classifier)),
             host_tools: ArcSwap::default(),
             writer: Mutex::new(writer),
@@ -155,8 +148,7 @@ impl Shared {
     /// stay open for the next engine.
     pub(super) fn shut_down(&self) {
         let shut_down = |shared: &Shared, writer: &mut Writer, now, stuck: &mut StalledChannels| {
-            let kept = writer.keeping.is_some();
-            let done = if kept {
+            let done = if writer.queue.store().is_some() {
                 Ok(())
             } else {
                 shared.tell_numbers(writer, now, stuck);
@@ -178,7 +170,7 @@ impl Shared {
         self.answers.clear();
         self.cells.iter().for_each(|cell| cell.close_mail());
         writer.events = None;
-        writer.keeping = None;
+        writer.queue.close();
         writer.carriers.clear();
         writer.approvers.clear();
         self.wake.notify_one();
@@ -202,7 +194,7 @@ impl Shared {
     /// Reads the published state, for facts that a snapshot does not contain.
     pub(super) fn look<T>(&self, look: impl FnOnce(&State, Timestamp) -> T) -> Result<T, Error> {
         let now = self.clock.now()?;
-        Ok(look(&self.lock()?.state, now))
+        Ok(look(self.lock()?.queue.published(), now))
     }
 
     /// Reads the state on behalf of an agent, if `cell` still belongs to that agent.
@@ -215,7 +207,8 @@ impl Shared {
         let now = self.clock.now()?;
         let writer = self.lock()?;
         self.refuse_stranger(agent, cell)?;
-        Ok(look(&writer.state, writer.state.agent(agent)?, now))
+        let state = writer.queue.published();
+        Ok(look(state, state.agent(agent)?, now))
     }
 
     pub(super) fn refuse_stranger(&self, agent: &AgentId, cell: &Arc<AgentSlot>) -> Result<(), Refusal> {
@@ -270,29 +263,6 @@ impl Shared {
         work(self, writer, now, stuck)
     }
 
-    /// Decides, changes the state, publishes and notifies, in this order, so that a recipient finds the change in
-    /// force. If events are stored, storing comes before publishing a change that gives a permission, and before any
-    /// notification.
-    pub(super) fn carry_out(
-        &self,
-        writer: &mut Writer,
-        command: Command,
-        now: Timestamp,
-        stuck: &mut StalledChannels,
-    ) -> CommitHandle {
-        if writer.keeping.is_some() {
-            return self.carry_out_and_keep(writer, command, now, stuck);
-        }
-        let Carried { recorded, answer } = writer.state.carry_out(command, &mut writer.meter, now);
-        self.publish(writer, &recorded);
-        self.tell(writer, &recorded, now, stuck);
-        self.set_alarm(writer);
-        match answer {
-            Ok(events) => CommitHandle::carried_out(events.unwrap_or(recorded)),
-            Err(refusal) => CommitHandle::refused(refusal),
-        }
-    }
-
     /// Reports the events that were only counted until now, since no later event will report them.
     pub(super) fn tell_numbers(
         &self,
@@ -305,7 +275,7 @@ impl Shared {
     }
 
     pub(super) fn set_alarm(&self, writer: &mut Writer) {
-        let due = writer.decided().next_due().into_iter().chain(writer.meter.next_due()).min();
+        let due = writer.queue.decided().next_due().into_iter().chain(writer.meter.next_due()).min();
         if due != writer.due {
             writer.due = due;
             self.wake.notify_one();
@@ -336,15 +306,16 @@ impl Shared {
     ) -> Result<Option<Ticket>, Error> {
         let writer = self.lock()?;
         self.refuse_stranger(agent, cell)?;
-        let owner = &writer.state.agent(agent)?.profile.owner;
-        if let Some(waiting) = writer.state.pending.get(&id) {
+        let state = writer.queue.published();
+        let owner = &state.agent(agent)?.profile.owner;
+        if let Some(waiting) = state.pending.get(&id) {
             let answer = self.answers.entry(id).or_insert_with(|| watch::Sender::new(None));
-            let (request, is_stored) = (Arc::clone(&waiting.request), writer.keeping.is_some());
-            let state = Waiting::Open { request, resolution: answer.subscribe(), is_stored };
-            return Ok(Some(Ticket { id, state }));
+            let (request, is_stored) = (Arc::clone(&waiting.request), writer.queue.store().is_some());
+            let waiting = Waiting::Open { request, resolution: answer.subscribe(), is_stored };
+            return Ok(Some(Ticket { id, state: waiting }));
         }
         // An earlier agent with this name may have belonged to another owner.
-        let over = writer.state.resolved.get(&id).filter(|resolution| resolution.owner == *owner);
+        let over = state.resolved.get(&id).filter(|resolution| resolution.owner == *owner);
         Ok(over.map(|resolution| Ticket { id, state: Waiting::Over(Arc::clone(resolution)) }))
     }
 }

@@ -25,7 +25,8 @@ use super::{
     below::Reached,
     classifier::classifier_for,
     input,
-    resolve_action::{about, absolute, blank, host, invalid, runs_in, said_content, texts_in},
+    plain_action::{about, blank, host, invalid, runs_in, said_content},
+    resolve_action::{absolute, texts_in},
     shared::Shared,
 };
 

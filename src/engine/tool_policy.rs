@@ -122,7 +122,7 @@ impl Approver {
     }
 
     async fn change(&self, command: Command) -> Result<(), Error> {
-        let changed = self.shared.change(command).await?;
+        let changed = self.shared.execute(command).acknowledged().await?;
         if !changed.iter().any(|event| matches!(event, Event::PolicyForAll { .. } | Event::PolicyUpdated { .. })) {
             return Ok(());
         }

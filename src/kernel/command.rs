@@ -253,11 +253,7 @@ pub(crate) enum Command {
         run: RunId,
     },
     /// A change of a policy file or of tool policies could not be stored. Its restrictive part takes effect anyway.
-    Narrowly {
-        change: Box<Command>,
-        /// True for the last attempt to store the restriction. If storing fails again, the engine stops storing.
-        last: bool,
-    },
+    Narrowly(Box<Command>),
     /// A person approves a policy change that was held back.
     AgreeToWidening {
         by: Actor,
@@ -344,7 +340,24 @@ pub(crate) enum Command {
 impl Command {
     /// Returns true if the command only restricts, whatever events it produces.
     pub(crate) fn only_narrows(&self) -> bool {
-        matches!(self, Command::Narrowly { .. })
+        matches!(self, Command::Narrowly(_))
+    }
+
+    /// Returns the command that takes effect if this one cannot be stored. A change of a policy file, of tool policies
+    /// or of a mode has one.
+    pub(crate) fn restriction(&self) -> Option<Command> {
+        let has_a_restrictive_part = matches!(
+            self,
+            Command::Configure { .. }
+                | Command::SetPolicies { .. }
+                | Command::UpdatePolicy { .. }
+                | Command::SetMode { .. }
+        );
+        if self.only_narrows() {
+            Some(self.clone())
+        } else {
+            has_a_restrictive_part.then(|| Command::Narrowly(Box::new(self.clone())))
+        }
     }
 
     /// Returns the caller, if it can produce facts in a loop. `by` is the actor of the attempt.
@@ -403,7 +416,7 @@ impl Command {
             Command::Configure { .. } | Command::RejectConfig { .. } | Command::PollConfig { .. } => {
                 operator("load the policy file", About::Nothing)
             }
-            Command::Narrowly { change, .. } => change.attempt(),
+            Command::Narrowly(change) => change.attempt(),
             #[cfg(feature = "journal")]
             Command::RefusePeer { .. } => operator("refuse a process", About::Nothing),
             Command::AgreeToWidening { by: actor, .. } => {

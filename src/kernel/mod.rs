@@ -48,7 +48,7 @@ pub(crate) use meter::{Carried, Meter};
 pub use permission_state::{ModeAbove, PermissionState, StatedPolicies, StatedRight, StatedRule, StatedViolation};
 pub(crate) use protected::{Protected, Standing};
 pub use provenance::ProvenanceStep;
-pub(crate) use published_state::only_takes;
+pub(crate) use published_state::{only_takes, what_takes};
 #[cfg(feature = "journal")]
 pub(crate) use recovery::LostRevocations;
 pub use refusal::Refusal;
@@ -72,12 +72,6 @@ impl State {
     /// Returns the events that `command` causes directly, without their consequences.
     pub(crate) fn would(&self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         self.decide(command, now)
-    }
-
-    /// Carries out `command`. A refused command changes nothing.
-    pub(crate) fn execute(&mut self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
-        let events = self.decide(command, now)?;
-        Ok(self.carry_on(events, now))
     }
 
     /// Applies decided events and then their consequences.
@@ -104,4 +98,4 @@ impl State {
 
 #[cfg(test)]
 #[cfg(feature = "property-tests")]
-mod tests;
+pub(crate) mod tests;

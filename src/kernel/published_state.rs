@@ -3,7 +3,7 @@
 //! A loss of rights is published at once. A gain is published only after it is stored. The published state therefore
 //! never holds a right that the decided state has lost. When no batch is waiting, the two states are equal.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::model::{Event, Grant, Outcome, ProcessEvent, Verdict};
 
@@ -81,4 +81,44 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::StoreFailed { .. }
             | Event::UserActive { .. }
     )
+}
+
+/// Returns the `events` that take stored permissions away. Objects that the same events first created are left out.
+pub(crate) fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
+    let (mut grants, mut requests, mut agents) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut processes = BTreeSet::new();
+    let mut takes = Vec::new();
+    for event in events {
+        let never_was = if let Event::GrantIssued { grant } = event {
+            !grants.insert(grant.id)
+        } else if let Event::Requested { request } = event {
+            !requests.insert(request.id)
+        } else if let Event::AgentRegistered { profile, .. } = event {
+            !agents.insert(&profile.id)
+        } else if let Event::AgentRetired { agent } = event {
+            agents.remove(agent)
+        } else if let Event::Process(event) = event {
+            if only_starts(event) {
+                !processes.insert(event.process().id)
+            } else {
+                processes.contains(&event.process().id)
+            }
+        } else if let Event::RunBegan { agent, .. } | Event::RunEnded { agent, .. } = event {
+            agents.contains(agent)
+        } else if let Event::Routed { request, .. } = event {
+            requests.contains(&request.id)
+        } else if let Event::Resolved { resolution, .. } = event {
+            requests.contains(&resolution.request)
+        } else {
+            event.grant().is_some_and(|grant| grants.contains(&grant.id))
+        };
+        if only_takes(event) && !never_was {
+            takes.push(event.clone());
+        }
+    }
+    takes
+}
+
+fn only_starts(event: &ProcessEvent) -> bool {
+    matches!(event, ProcessEvent::Started { .. })
 }

@@ -6,7 +6,7 @@ mod published_state;
 mod reference_evaluator;
 mod refusals;
 mod runs;
-mod scenario;
+pub(crate) mod scenario;
 mod stateful_properties;
 mod supports;
 
@@ -140,6 +140,14 @@ fn using(tag: &str) -> std::sync::Arc<super::ResolvedAction> {
 fn authorize(number: u128, agent: &str, action: &std::sync::Arc<super::ResolvedAction>) -> Command {
     let (agent, action, request) = (id(agent), std::sync::Arc::clone(action), request_id(number));
     Command::Authorize { agent, action, opinions: Vec::new(), request, broken: StaleGrants::new() }
+}
+
+impl State {
+    /// Carries out `command`, without limits on the number of facts. A refused command changes nothing.
+    fn execute(&mut self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        let events = self.decide(command, now)?;
+        Ok(self.carry_on(events, now))
+    }
 }
 
 /// Carries out a command that must succeed.

@@ -74,7 +74,7 @@ impl State {
             Command::ApproverArrived { owner } => Ok(vec![Event::ApproverArrived { owner }]),
             Command::ApproverLeft { owner } => Ok(vec![Event::ApproverLeft { owner }]),
             Command::Configure { policy, run } => self.configure(policy, &run, now),
-            Command::Narrowly { change, .. } => self.narrowly(*change, now),
+            Command::Narrowly(change) => self.narrowly(*change, now),
             Command::AgreeToWidening { by, owner, change, run } => {
                 self.agree_to_widening(by, owner.as_ref(), change, &run, now)
             }

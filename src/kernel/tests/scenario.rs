@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-pub(super) const TAGS: [&str; 12] = [
+pub(crate) const TAGS: [&str; 12] = [
     "@network",
     "@events",
     "@write:/w",
@@ -37,13 +37,13 @@ const AGENTS: [&str; 6] = ["a", "b", "c", "lead", "spy", "kid"];
 const FILE_AGENTS: [&str; 3] = ["f", "g", "kid"];
 
 /// Four small numbers that select a command for the current state.
-pub(super) type Step = (u8, u8, u8, u8);
+pub(crate) type Step = (u8, u8, u8, u8);
 
 #[derive(Debug)]
-pub(super) struct Scenario {
-    pub(super) first: Settings,
-    pub(super) state: State,
-    pub(super) now: Timestamp,
+pub(crate) struct Scenario {
+    pub(crate) first: Settings,
+    pub(crate) state: State,
+    pub(crate) now: Timestamp,
     pub(super) events: Vec<Event>,
     count: u128,
 }
@@ -101,7 +101,7 @@ fn some_policies(number: u8) -> ToolPolicies {
 }
 
 impl Scenario {
-    pub(super) fn new(reads: Reads) -> Scenario {
+    pub(crate) fn new(reads: Reads) -> Scenario {
         let first = settings(|settings| {
             settings.reads = reads;
             settings.max_depth = 4;
@@ -130,7 +130,7 @@ impl Scenario {
     }
 
     /// Returns the command that a step selects now.
-    pub(super) fn command(&mut self, (kind, one, other, third): Step) -> Command {
+    pub(crate) fn command(&mut self, (kind, one, other, third): Step) -> Command {
         self.count += 1;
         self.now = self.now.after(Duration::from_millis(u64::from(third % 4)));
         let agent = |number: u8| id(AGENTS[usize::from(number) % AGENTS.len()]);
@@ -398,7 +398,7 @@ impl Scenario {
             && nobody_else
     }
 
-    pub(super) fn agents(&self) -> impl Iterator<Item = AgentId> {
+    pub(crate) fn agents(&self) -> impl Iterator<Item = AgentId> {
         AGENTS.into_iter().chain(FILE_AGENTS).map(id)
     }
 }

@@ -281,6 +281,25 @@ async fn settings_that_narrow_are_in_force_at_once_and_what_widens_is_not() {
 }
 
 #[tokio::test]
+async fn a_change_that_cannot_be_stored_restricts_at_once_even_if_its_caller_stopped_waiting() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let ann = world.agent("ann", "you", Kind::Cron, &["@write:/a", "@write:/b"]).await;
+    let protecting = crate::support::settings(|settings| settings.protected = ["/a".parse().unwrap()].into());
+    store.hold();
+    {
+        let _dropped = begun(world.engine.configure(crate::support::policy(protecting, &[]))).await;
+    }
+    store.fail(StoreFault::Refused);
+    let checks = || (ann.check(PermissionRef::write("/a/x")), ann.check(PermissionRef::write("/b/x")));
+    assert_eq!(checks(), (Check::NotHeld, Check::Held));
+    assert!(store.waiting().iter().all(|batch| batch.only_takes));
+    store.store_all();
+    assert_eq!(checks(), (Check::NotHeld, Check::Held));
+    assert!(world.engine.protected().unwrap().contains(&"/a".parse().unwrap()), "the restriction is stored");
+}
+
+#[tokio::test]
 async fn whoever_stops_waiting_changes_nothing() {
     let store = HeldStore::new(Vec::new());
     let world = world(store.clone()).await;

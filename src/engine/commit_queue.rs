@@ -1,0 +1,313 @@
+//! The queue between deciding and publishing: the two states, and the steps that are decided and not stored yet.
+//!
+//! Every command is decided on the state ahead. Its step stays in the queue until the store confirms it. Without a
+//! store, every step counts as confirmed at once, so no step waits.
+
+use std::{collections::VecDeque, mem, sync::Arc};
+
+use tokio::sync::oneshot;
+
+use crate::{
+    kernel::{Carried, Command, Meter, State, only_takes, what_takes},
+    model::{AgentId, Event, Timestamp},
+    ports::{Batch, Store, StoreError, StoreFault, Taken},
+};
+
+use super::{Error, states::States, surface::Surface};
+
+/// The published state, the state ahead, and the steps between them, which the store has not confirmed.
+#[derive(Debug)]
+pub(super) struct CommitQueue {
+    /// The store. Without one, the events live as long as the engine.
+    store: Option<Arc<dyn Store>>,
+    states: States,
+    /// The number of the last event decided.
+    sequence: u64,
+    waiting: VecDeque<Step>,
+    /// Agents that are retired in the decided state, but not stored as retired yet.
+    leaving: Vec<AgentId>,
+    failures: u64,
+    health: Health,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Health {
+    Good,
+    /// A step that gives permissions was not stored, and none was stored since.
+    Failing,
+    /// The store accepts no more steps. Steps that take permissions away take effect without being stored.
+    Broken(StoreError),
+}
+
+/// A command that is decided and applied to the state ahead.
+#[derive(Debug)]
+pub(super) struct Decided {
+    pub(super) outcome: Result<Vec<Event>, Error>,
+    pub(super) events: Vec<Event>,
+    pub(super) part: Part,
+    /// The command that takes the place of this one, if its step cannot be stored.
+    pub(super) restriction: Option<Command>,
+}
+
+/// The part of a decision that a step contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Whole,
+    /// Only the part that takes permissions away, because the whole could not be stored. If this part cannot be stored
+    /// either, the store is broken.
+    Restrictive,
+}
+
+/// One step that is not stored yet.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) batch: Arc<Batch>,
+    part: Part,
+    /// The commands to decide if the step cannot be stored.
+    restrictions: Vec<Command>,
+    pub(super) callers: Vec<Caller>,
+    /// Surfaces that were opened by this step.
+    pub(super) surfaces: Vec<Surface>,
+}
+
+/// A caller that waits until a step is stored.
+#[derive(Debug)]
+pub(super) struct Caller {
+    tell: oneshot::Sender<Result<(), StoreError>>,
+    /// The failure of the caller's own step, if the caller now waits for the part of it that takes permissions away.
+    failed: Option<StoreError>,
+}
+
+impl Caller {
+    /// Reports the end of the step. A caller that stopped waiting needs no result.
+    pub(super) fn told(self, stored: Result<(), StoreError>) {
+        drop(self.tell.send(self.failed.map_or(stored, Err)));
+    }
+}
+
+/// The contents of steps that could not be stored, as far as they still matter.
+#[derive(Debug)]
+pub(super) struct RolledBack {
+    /// The time of the last of these steps.
+    pub(super) at: Option<Timestamp>,
+    /// The events that take stored permissions away. They are applied to the state ahead.
+    pub(super) takes: Vec<Event>,
+    pub(super) restrictions: Vec<Command>,
+    pub(super) changed_settings: bool,
+    pub(super) callers: Vec<Caller>,
+    pub(super) surfaces: Vec<Surface>,
+}
+
+impl CommitQueue {
+    /// Creates the queue of an engine without a store.
+    pub(super) fn in_memory(state: State) -> CommitQueue {
+        CommitQueue::new(None, States::one(state), 0)
+    }
+
+    /// Creates the queue of an engine whose store contains `state`, with `sequence` events.
+    pub(super) fn stored_in(store: Arc<dyn Store>, state: State, sequence: u64) -> CommitQueue {
+        CommitQueue::new(Some(store), States::two(state), sequence)
+    }
+
+    fn new(store: Option<Arc<dyn Store>>, states: States, sequence: u64) -> CommitQueue {
+        let (waiting, leaving, health) = (VecDeque::new(), Vec::new(), Health::Good);
+        CommitQueue { store, states, sequence, waiting, leaving, failures: 0, health }
+    }
+
+    pub(super) fn store(&self) -> Option<&Arc<dyn Store>> {
+        self.store.as_ref()
+    }
+
+    /// Returns the state on which commands are decided.
+    pub(super) fn decided(&self) -> &State {
+        self.states.ahead()
+    }
+
+    /// Returns the state that readers see.
+    pub(super) fn published(&self) -> &State {
+        self.states.published()
+    }
+
+    /// Returns the state with the unpublished decisions, if there are any.
+    pub(super) fn ahead(&self) -> Option<&State> {
+        (!self.waiting.is_empty()).then_some(self.decided())
+    }
+
+    /// Returns the number of the last event decided.
+    pub(super) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// Returns true if `agent` is retired in the decided state, but not stored as retired yet.
+    pub(super) fn is_leaving(&self, agent: &AgentId) -> bool {
+        self.leaving.contains(agent)
+    }
+
+    /// Returns true if earlier steps could not be stored.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.health != Health::Good
+    }
+
+    /// Returns the newest step that is not stored.
+    pub(super) fn last(&mut self) -> Option<&mut Step> {
+        self.waiting.back_mut()
+    }
+
+    /// Returns a receiver that resolves when the last decided step is stored. Returns none if every step is stored.
+    pub(super) fn after_the_last(&mut self) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
+        self.last().map(|step| {
+            let (tell, stored) = oneshot::channel();
+            step.callers.push(Caller { tell, failed: None });
+            stored
+        })
+    }
+
+    /// Decides a command on the state ahead, and applies it there.
+    pub(super) fn decide(&mut self, command: Command, meter: &mut Meter, now: Timestamp) -> Decided {
+        let broken = if let Health::Broken(why) = &self.health { Some(why.clone()) } else { None };
+        if let Some(why) = broken.as_ref().filter(|_| self.gives(&command, now)) {
+            return self.decide_without_store(&command, why, meter, now);
+        }
+        let part = if command.only_narrows() { Part::Restrictive } else { Part::Whole };
+        let restriction = command.restriction();
+        let Carried { recorded: events, answer } = self.states.ahead_mut().carry_out(command, meter, now);
+        let outcome = answer.map(|answer| answer.unwrap_or_else(|| events.clone())).map_err(Error::Refused);
+        // A step that a broken store does not contain takes effect, but is reported as not stored.
+        let outcome = match broken.filter(|_| !events.is_empty()) {
+            Some(why) => outcome.and(Err(Error::Store(why))),
+            None => outcome,
+        };
+        Decided { restriction: restriction.filter(|_| outcome.is_ok()), outcome, events, part }
+    }
+
+    fn gives(&self, command: &Command, now: Timestamp) -> bool {
+        !command.only_narrows()
+            && self.decided().would(command.clone(), now).is_ok_and(|events| !events.iter().all(only_takes))
+    }
+
+    /// Decides a command that gives permissions while the store is broken. Only its restrictive part takes effect.
+    fn decide_without_store(
+        &mut self,
+        command: &Command,
+        why: &StoreError,
+        meter: &mut Meter,
+        now: Timestamp,
+    ) -> Decided {
+        let attempt = command.attempt();
+        let (by, attempt) = (attempt.by.clone(), attempt.to_string().into());
+        let mut events = vec![Event::Refused { by, attempt, why: why.to_string().into() }];
+        events.iter().for_each(|event| self.states.ahead_mut().apply(event));
+        if let Some(restriction) = command.restriction() {
+            events.extend(self.states.ahead_mut().carry_out(restriction, meter, now).recorded);
+        }
+        Decided { outcome: Err(Error::Store(why.clone())), events, part: Part::Restrictive, restriction: None }
+    }
+
+    /// Adds a step to the queue, and passes it to the store. It waits until the store accepts the step. A step that no
+    /// store has to confirm counts as stored.
+    pub(super) fn commit(&mut self, events: Vec<Event>, part: Part, at: Timestamp) -> Taken {
+        let first = self.sequence + 1;
+        let only_takes = part == Part::Restrictive || events.iter().all(only_takes);
+        let batch = Arc::new(Batch { at, first, events, only_takes, failures: self.failures });
+        self.sequence = batch.last();
+        self.leaving.extend(batch.events.iter().filter_map(Event::retired).cloned());
+        let (restrictions, callers, surfaces) = (Vec::new(), Vec::new(), Vec::new());
+        self.waiting.push_back(Step { batch: Arc::clone(&batch), part, restrictions, callers, surfaces });
+        match &self.store {
+            Some(store) if !matches!(self.health, Health::Broken(_)) => store.commit(batch),
+            Some(_) | None => Taken::Stored,
+        }
+    }
+
+    /// Adds the command that takes the place of the last step's decision, if that step cannot be stored.
+    pub(super) fn restrict_on_failure(&mut self, restriction: Option<Command>) {
+        self.last().into_iter().for_each(|step| step.restrictions.extend(restriction.clone()));
+    }
+
+    /// Takes out of the published state the permissions that the last decided step takes away. Returns the step.
+    pub(super) fn lose(&mut self) -> Option<Arc<Batch>> {
+        let batch = Arc::clone(&self.waiting.back()?.batch);
+        self.states.lose(&batch.events);
+        Some(batch)
+    }
+
+    /// Takes the oldest waiting step from the queue, and applies it to the published state, if it is stored by now.
+    pub(super) fn stored(&mut self, sequence: u64) -> Option<Step> {
+        self.waiting.front().filter(|step| step.batch.last() <= sequence)?;
+        let step = self.waiting.pop_front()?;
+        self.states.catch_up(&step.batch.events);
+        if self.health == Health::Failing && !step.batch.only_takes {
+            self.health = Health::Good;
+        }
+        for gone in step.batch.events.iter().filter_map(Event::retired) {
+            if let Some(place) = self.leaving.iter().position(|leaving| leaving == gone) {
+                self.leaving.swap_remove(place);
+            }
+        }
+        Some(step)
+    }
+
+    /// Forgets the steps that are not stored: the state ahead becomes the published state again, whose last
+    /// event has the number `published`. Callers whose step is lost as a whole get the error at once.
+    pub(super) fn roll_back(&mut self, published: u64, why: &StoreError) -> RolledBack {
+        let failed = mem::take(&mut self.waiting);
+        self.failures += 1;
+        self.leaving.clear();
+        let events = failed.iter().flat_map(|step| &step.batch.events);
+        let (mut takes, changed_settings) = (what_takes(events.clone()), events.into_iter().any(is_settings));
+        if self.health == Health::Good {
+            takes.push(Event::StoreFailed { why: why.to_string().into() });
+        }
+        let failed_twice = failed.iter().any(|step| step.part == Part::Restrictive);
+        let is_broken = failed_twice || why.fault() == StoreFault::Broken;
+        self.health = if is_broken { Health::Broken(why.clone()) } else { Health::Failing };
+        self.sequence = published;
+        self.states.roll_back(&takes);
+        let (restrictions, callers, surfaces) = (Vec::new(), Vec::new(), Vec::new());
+        let at = failed.back().map(|step| step.batch.at);
+        let mut back = RolledBack { at, takes, restrictions, changed_settings, callers, surfaces };
+        failed.into_iter().for_each(|step| back.add(step, why));
+        back
+    }
+
+    /// Passes callers and surfaces of rolled back steps to the last step. Returns them if no step waits.
+    pub(super) fn hand_over(&mut self, callers: Vec<Caller>, surfaces: Vec<Surface>) -> (Vec<Caller>, Vec<Surface>) {
+        let Some(last) = self.last() else { return (callers, surfaces) };
+        last.callers.extend(callers);
+        last.surfaces.extend(surfaces);
+        (Vec::new(), Vec::new())
+    }
+
+    /// Returns the error of a broken store.
+    pub(super) fn result_of_unstored(&self) -> Result<(), StoreError> {
+        if let Health::Broken(why) = &self.health { Err(why.clone()) } else { Ok(()) }
+    }
+
+    /// Drops the waiting steps and the store, because the engine ends. The callers learn about that.
+    pub(super) fn close(&mut self) {
+        self.waiting.clear();
+        self.store = None;
+    }
+}
+
+impl RolledBack {
+    fn add(&mut self, step: Step, why: &StoreError) {
+        let only_takes = step.batch.events.iter().all(only_takes);
+        for mut caller in step.callers {
+            if only_takes {
+                self.callers.push(caller);
+            } else if step.restrictions.is_empty() {
+                caller.told(Err(why.clone()));
+            } else {
+                caller.failed.get_or_insert_with(|| why.clone());
+                self.callers.push(caller);
+            }
+        }
+        self.restrictions.extend(step.restrictions);
+        self.surfaces.extend(step.surfaces);
+    }
+}
+
+fn is_settings(event: &Event) -> bool {
+    matches!(event, Event::SettingsChanged { .. })
+}
