@@ -23,6 +23,8 @@ pub mod sandbox;
 pub mod schedule;
 #[cfg(feature = "stdio")]
 pub mod stdio;
+#[cfg(any(feature = "config", feature = "stdio"))]
+mod suggest;
 #[cfg(feature = "config")]
 mod watch;
 
@@ -132,6 +134,9 @@ pub mod request {
 /// Text from outside: names, reasons, and values that a caller may give as text.
 pub mod text {
     pub use crate::model::{Escaped, InvalidName, InvalidReason, InvalidText, Name, OrText, Reason};
+    #[doc(hidden)]
+    #[cfg(any(feature = "config", feature = "stdio"))]
+    pub use crate::suggest::closest as closest_word;
 }
 
 /// Declarations of tools, and the policies for the tools of a run.

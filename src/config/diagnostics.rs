@@ -3,7 +3,10 @@
 use std::io;
 
 use super::{ConfigError, PolicyText, Problem, position::Lines};
-use crate::model::{Escaped, Place};
+use crate::{
+    model::{Escaped, Place},
+    suggest::closest,
+};
 
 /// The maximum number of collected problems. A person does not correct more of them one by one.
 const MAX_PROBLEMS: usize = 100;
@@ -83,13 +86,7 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Returns the help for a text that is close to one of `known`.
 pub(super) fn did_you_mean<'k>(text: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
-    if text.len() > MAX_QUOTED_CHARS {
-        return None;
-    }
-    let near = known.into_iter().map(|word| (strsim::damerau_levenshtein(&text.to_lowercase(), word), word));
-    let (distance, word) = near.min()?;
-    // A text that equals a known word is invalid for another reason.
-    (word != text && distance <= word.len().div_ceil(3)).then(|| format!("did you mean `{word}`?"))
+    closest(text, known).map(|word| format!("did you mean `{word}`?"))
 }
 
 /// Returns the operating system's description of an error, without its number.

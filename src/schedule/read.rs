@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use chrono_tz::Tz;
-use strsim::jaro_winkler;
 
 use super::{
     Problem, Task, When,
     table::Table,
     yaml::{self, Node, Value},
 };
-use crate::model::{AgentId, TaskId, TaskKind};
+use crate::{
+    model::{AgentId, TaskId, TaskKind},
+    suggest::closest,
+};
 
 /// A parsed task, with the permissions that its file lists in vain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,11 +129,8 @@ impl Table {
 
 fn no_zone(text: &str) -> String {
     let text: String = text.chars().take(80).collect();
-    let like = |zone: &Tz| jaro_winkler(&zone.name().to_lowercase(), &text.to_lowercase());
-    let near = chrono_tz::TZ_VARIANTS.iter().map(|zone| (like(zone), zone));
-    let near = near.filter(|(near, _)| *near > 0.9).max_by(|(one, _), (other, _)| one.total_cmp(other));
-    let help = match near {
-        Some((_, zone)) => format!("did you mean `{}`?", zone.name()),
+    let help = match closest(&text, chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name())) {
+        Some(zone) => format!("did you mean `{zone}`?"),
         None => "its name is like `Europe/Berlin` or `UTC`".to_owned(),
     };
     format!("`time_zone`: there is no `{}`: {help}", text.escape_debug())

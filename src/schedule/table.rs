@@ -2,12 +2,11 @@
 
 use std::{str::FromStr, time::Duration};
 
-use strsim::jaro_winkler;
-
 use super::{
     Problem,
     yaml::{Node, Value},
 };
+use crate::suggest::closest;
 
 /// A map that is being read.
 pub(super) struct Table {
@@ -127,10 +126,8 @@ impl Table {
     pub(super) fn finish(&mut self) {
         let unknown = self.entries.iter().filter(|(key, _)| !self.known.contains(&key.as_str()));
         for (key, node) in unknown {
-            let near = self.known.iter().map(|known| (jaro_winkler(key, known), known));
-            let near = near.filter(|(near, _)| *near > 0.8).max_by(|(one, _), (other, _)| one.total_cmp(other));
-            let help = match near {
-                Some((_, known)) => format!("did you mean `{known}`?"),
+            let help = match closest(key, self.known.iter().copied()) {
+                Some(known) => format!("did you mean `{known}`?"),
                 None => format!("its keys are {}", self.keys.join(", ")),
             };
             let shown: String = key.chars().take(80).collect();

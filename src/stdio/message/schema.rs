@@ -5,9 +5,12 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
-use crate::model::{
-    AgentId, CallId, GrantId, InvalidPermissions, Operation, OutputStream, Permission, Permissions, ProcessId, Reason,
-    RunId, SanitizedPath, Scope, Tool, ToolName, Tools, Verdict,
+use crate::{
+    model::{
+        AgentId, CallId, GrantId, InvalidPermissions, Operation, OutputStream, Permission, Permissions, ProcessId,
+        Reason, RunId, SanitizedPath, Scope, Tool, ToolName, Tools, Verdict,
+    },
+    suggest::closest,
 };
 
 use super::{super::quote::quoted, Decision, MAX_TEXT, PolicyMode};
@@ -140,15 +143,10 @@ impl Shape {
         self.fields.iter().map(|field| field.name).chain(["type", "requestId"])
     }
 
-    fn nearest(&self, name: &str) -> Option<&'static str> {
-        let near = self.names().filter_map(|known| Some((near(name, known)?, known)));
-        near.min_by_key(|(slips, _)| *slips).map(|(_, known)| known)
-    }
-
     /// Returns the mistake in the field names of an object.
     pub(super) fn foreign(&self, given: &BTreeMap<String, IgnoredAny>) -> Wrong {
         let unknown = given.keys().filter(|name| !self.names().any(|known| known == *name));
-        unknown.into_iter().find_map(|name| match self.nearest(name) {
+        unknown.into_iter().find_map(|name| match closest(name, self.names()) {
             Some(known) => Some(format!("there is no field {}; did you mean `{known}`?", quoted(name))),
             None if self.strict => {
                 let known: Vec<_> = self.names().collect();
@@ -167,17 +165,6 @@ impl Shape {
             Some(value) => wrong(value).map(|why| format!("`{name}` is {}: {why}", shown(value))),
         })
     }
-}
-
-/// Returns the edit distance from `name` to `known` if `name` is likely a misspelling of it; otherwise `None`.
-fn near(name: &str, known: &str) -> Option<usize> {
-    // A much longer name is not compared letter by letter.
-    if name.len() > 2 * known.len() {
-        return None;
-    }
-    let plain = |text: &str| text.replace(['_', '-', ' '], "").to_lowercase();
-    let slips = strsim::osa_distance(&plain(name), &plain(known));
-    (slips <= (known.len() / 4).max(1)).then_some(slips)
 }
 
 fn shown(value: &Value) -> String {

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use bestow::{Permission, grant::InvalidPermission, text::Escaped};
+use bestow::{Permission, grant::InvalidPermission, text::{Escaped, closest_word}};
 use serde_json::Value;
-
-use crate::suggest;
 
 /// The beginnings of a permission.
 const FORMS: [&str; 5] = ["@events", "@network", "@read", "@tool", "@write"];
@@ -14,7 +12,7 @@ const FORMS: [&str; 5] = ["@events", "@network", "@read", "@tool", "@write"];
 pub(super) fn permission(text: &str) -> Result<Permission, String> {
     text.parse().map_err(|why| {
         let form = text.split(':').next().filter(|_| why == InvalidPermission::UnknownForm);
-        let closest = form.and_then(|form| suggest::closest(form.trim_start(), &FORMS));
+        let closest = form.and_then(|form| closest_word(form.trim_start(), FORMS));
         let suggestion = closest.map_or_else(String::new, |form| format!("; did you mean `{form}`?"));
         format!("`{}` is not a permission: {why}{suggestion}", Escaped(text))
     })
