@@ -178,15 +178,10 @@ impl<'t> Table<'t> {
         let value = self.take(key)?;
         let duration = match value.get_ref().as_str() {
             Some(text) => match parse_duration(text) {
-                Some(duration) if duration >= shortest => Ok(duration),
-                Some(_) if shortest <= Duration::from_millis(1) => {
-                    Err(Problem::new(format!("`{key}` must not be zero")))
-                }
-                Some(_) => Err(Problem::new(format!("`{key}` must be at least {shortest:?}"))),
-                None => Err(Problem::new(format!(
-                    "`{key}` must be a number and a unit (ms, s, m, h, d), as in `5m`, and at most `365d`, not {}",
-                    quoted(text)
-                ))),
+                Ok(duration) if duration >= shortest => Ok(duration),
+                Ok(_) if shortest <= Duration::from_millis(1) => Err(Problem::new(format!("`{key}` must not be zero"))),
+                Ok(_) => Err(Problem::new(format!("`{key}` must be at least {shortest:?}"))),
+                Err(why) => Err(Problem::new(format!("`{key}` must be {why}, not {}", quoted(text)))),
             },
             None => Err(unlike(key, "a duration in quotes, as in `\"5m\"`", value.get_ref())),
         };

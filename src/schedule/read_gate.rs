@@ -6,12 +6,8 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    Gate, Problem, package_registries,
-    table::{Table, duration},
-    yaml::Value,
-};
-use crate::model::{Domain, InvalidPermission, Permission};
+use super::{Gate, Problem, package_registries, table::Table, yaml::Value};
+use crate::model::{Domain, InvalidPermission, Permission, parse_duration_or_bare};
 
 /// The help text for the permissions of a gate.
 const FORMS: &str = "a permission is `@network`, `@read:<path>` or `@write:<path>`, and a relative path is below the \
@@ -115,8 +111,7 @@ impl Table {
     /// Reads the time limit, from 100 milliseconds to 5 minutes.
     fn gate_time(&mut self) -> Option<Duration> {
         let (text, line) = self.text_at(&["timeout", "timeoutMs"])?;
-        let millis = text.parse::<u64>().ok().map(Duration::from_millis);
-        let found = millis.or_else(|| duration(&text));
+        let found = parse_duration_or_bare(&text, Duration::from_millis).ok();
         let range = Duration::from_millis(100)..=Duration::from_secs(300);
         let found = found.filter(|time| range.contains(time));
         if found.is_none() {

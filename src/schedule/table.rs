@@ -6,7 +6,7 @@ use super::{
     Problem,
     yaml::{Node, Value},
 };
-use crate::suggest::closest;
+use crate::{model::parse_duration, suggest::closest};
 
 /// A map that is being read.
 pub(super) struct Table {
@@ -90,15 +90,12 @@ impl Table {
 
     pub(super) fn duration(&mut self, names: &[&'static str]) -> Option<Duration> {
         let (text, line) = self.text_at(names)?;
-        let found = duration(&text).filter(|duration| !duration.is_zero());
-        if found.is_none() {
-            self.wrong(
-                line,
-                names,
-                "is a number and a unit (ms, s, m, h, d), as in `5m`, above zero and at most a year",
-            );
+        match parse_duration(&text) {
+            Ok(duration) if !duration.is_zero() => return Some(duration),
+            Ok(_) => self.wrong(line, names, "must not be zero"),
+            Err(why) => self.wrong(line, names, &format!("must be {why}, not `{}`", text.escape_debug())),
         }
-        found
+        None
     }
 
     /// Reads a text, or a list of texts. Other values and blank texts are reported.
@@ -135,15 +132,4 @@ impl Table {
             self.problems.push(Problem::at(node.line, why));
         }
     }
-}
-
-const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-
-/// Parses a duration such as `5m`. The result is `None` if the text is not a whole number with a unit, or if it is
-/// longer than a year.
-pub(super) fn duration(text: &str) -> Option<Duration> {
-    let (digits, millis) = UNITS.iter().find_map(|(unit, millis)| Some((text.strip_suffix(unit)?, millis)))?;
-    let number = Some(digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse::<u64>().ok()?;
-    let duration = Duration::from_millis(number.checked_mul(*millis)?);
-    (duration <= Duration::from_secs(365 * 86_400)).then_some(duration)
 }
