@@ -13,10 +13,14 @@ pub mod fs;
 pub mod journal;
 mod kernel;
 mod model;
+#[cfg(feature = "config")]
+mod node;
 mod ports;
 #[cfg(feature = "sandbox")]
 pub mod process;
 pub mod prompt;
+#[cfg(any(feature = "config", feature = "stdio"))]
+mod quote;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 #[cfg(feature = "schedule")]
@@ -25,6 +29,8 @@ pub mod schedule;
 pub mod stdio;
 #[cfg(any(feature = "config", feature = "stdio"))]
 mod suggest;
+#[cfg(feature = "config")]
+mod table;
 #[cfg(feature = "config")]
 mod watch;
 

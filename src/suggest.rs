@@ -17,6 +17,12 @@ pub fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     near.min().map(|(_, known)| known).filter(|known| *known != word)
 }
 
+/// Returns the help for a text that is close to one of `known`.
+#[cfg(feature = "config")]
+pub(crate) fn did_you_mean<'k>(text: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
+    closest(text, known).map(|word| format!("did you mean `{word}`?"))
+}
+
 fn is_near(slips: usize, known: &str) -> bool {
     slips <= (known.len() / 4).max(1) && slips < known.len()
 }

@@ -5,7 +5,8 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, error::Category};
 
-use super::{super::quote::quoted, ErrorCode, FromAgent, FromConnector, schema};
+use super::{ErrorCode, FromAgent, FromConnector, schema};
+use crate::quote::quoted;
 
 /// The maximum number of characters in a `requestId`.
 const MAX_CORRELATION: usize = 256;

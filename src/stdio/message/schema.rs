@@ -10,10 +10,11 @@ use crate::{
         AgentId, CallId, GrantId, InvalidPermissions, Operation, OutputStream, Permission, Permissions, ProcessId,
         Reason, RunId, SanitizedPath, Scope, Tool, ToolName, Tools, Verdict,
     },
+    quote::quoted,
     suggest::closest,
 };
 
-use super::{super::quote::quoted, Decision, MAX_TEXT, PolicyMode};
+use super::{Decision, MAX_TEXT, PolicyMode};
 
 /// The mistake in a value; `None` if the value fits.
 type Wrong = Option<String>;

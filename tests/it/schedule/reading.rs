@@ -29,9 +29,12 @@ async fn every_mistake_is_told_with_its_line() {
         ("---\nschedule: \"@daily\"\n---\n  \n", "no prompt"),
         ("---\nschedule: \"@daily\"\nschedule: \"@hourly\"\n---\nx", "line 3: `schedule` is written twice"),
         ("---\nschedule: \"@daily\"\nname: a\ntitle: b\n---\nx", "mean the same"),
-        ("---\nschedule: [a]\n---\nx", "line 2: `schedule` is a text"),
-        ("---\nschedule: \"@daily\"\nenabled: yes\n---\nx", "line 3: `enabled` is `true` or `false`"),
-        ("---\nschedule: \"@daily\"\nenabled: \"true\"\n---\nx", "line 3: `enabled` is `true` or `false`"),
+        ("---\nschedule: [a]\n---\nx", "line 2: `schedule` must be a text, not a list"),
+        ("---\nschedule: \"@daily\"\nenabled: yes\n---\nx", "line 3: `enabled` must be `true` or `false`, not a text"),
+        (
+            "---\nschedule: \"@daily\"\nenabled: \"true\"\n---\nx",
+            "line 3: `enabled` must be `true` or `false`, not a text",
+        ),
         ("---\nschedule: \"@daily\"\nagent: ../x\n---\nx", "line 3: `agent` cannot be taken"),
         (
             "---\nschedule: \"@daily\"\ntime_zone: Mars/Base\n---\nx",
@@ -39,7 +42,10 @@ async fn every_mistake_is_told_with_its_line() {
         ),
         ("---\nschedule: \"@daily\"\ntime_zone: europe/berlin\n---\nx", "did you mean `Europe/Berlin`?"),
         ("---\nschedule: \"@daily\"\ntime_limit: 5\n---\nx", "line 3: `time_limit` must be a number and a unit"),
-        ("---\nschedule: \"@daily\"\nunknown: 1\n---\nx", "line 3: a task has no `unknown`"),
+        (
+            "---\nschedule: \"@daily\"\nunknown: 1\n---\nx",
+            "line 3: unknown key `unknown` in a task; its keys are permissions, title, time_zone",
+        ),
         ("---\nschedule: * * * * *\n---\nx", "line 2: this is not YAML"),
         ("---\nschedule: * * * * *\n---\nx", "put the text between quotation marks"),
         ("---\nname: a\nschedule: @daily\n---\nx", "put the text between quotation marks"),
@@ -66,10 +72,12 @@ async fn every_mistake_of_a_gate_is_told() {
         ("permissions: [\"@banana\"]", "line 5: `@banana`: a permission is `@network`"),
         ("permissions: [\"@write:\"]", "a relative path is below the task's own directory, as in `@write:files`"),
         ("permissions: [\"@write:../x\"]", "`@write:../x`"),
-        ("permissions: [[a]]", "is a list of texts"),
-        ("timeout: 50ms", "line 5: `timeout` is `50ms`, and a gate may take from `100ms` to `5m`"),
-        ("timeout: 6m", "`timeout` is `6m`, and a gate may take from `100ms` to `5m`"),
+        ("permissions: [[a]]", "line 5: `permissions` must be a text or a list of texts, not a list"),
+        ("permissions: [\"\"]", "line 5: `permissions` must not be blank"),
+        ("timeout: 50ms", "line 5: `timeout` must be from `100ms` to `5m`"),
+        ("timeout: 6m", "`timeout` must be from `100ms` to `5m`"),
         ("timeout: 300001", "from `100ms` to `5m`"),
+        ("timeout: soon", "line 5: `timeout` must be a number and a unit"),
         ("home: /tmp", "below something that the gate declares to write"),
         ("env: [a]", "is a map of names and texts"),
         ("env: { \"A B\": x }", "is no variable"),
@@ -80,7 +88,7 @@ async fn every_mistake_of_a_gate_is_told() {
         ("allowed_domains: [example.com]", "with `@network` only"),
         ("package_managers: [rust]", "with `@network` only"),
         ("package_managers: [cobol]", "none of the package managers: dart, dotnet, go"),
-        ("commnad: y", "`gate` has no `commnad`: did you mean `command`?"),
+        ("commnad: y", "unknown key `commnad` in `gate`; did you mean `command`?"),
     ] {
         let told = wrong(&with_gate(gate)).await;
         assert!(told.contains(expected), "{gate}: {told}");
