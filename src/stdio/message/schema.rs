@@ -14,7 +14,7 @@ use crate::{
     suggest::closest,
 };
 
-use super::{Decision, MAX_TEXT, PolicyMode};
+use super::{Decision, MAX_TEXT, PolicyMode, Role};
 
 /// The mistake in a value; `None` if the value fits.
 type Wrong = Option<String>;
@@ -74,9 +74,9 @@ fn content(value: &Value) -> Wrong {
     (!value.is_object() && !value.is_string()).then(|| "it must be an object or a text".to_owned())
 }
 
-/// Returns the shape of the messages of a type.
-pub(super) fn of(kind: &str) -> Shape {
-    match kind {
+/// Returns the shape of the messages of a type from bots of a role, or none for an unknown type.
+pub(super) fn of(role: Role, kind: &str) -> Option<Shape> {
+    Some(match kind {
         "hello" => lenient([needed("protocol", number)]),
         "request_permission" => lenient([TAG, TAGS, REASON, SCOPE]),
         "cancel_request" => lenient([needed("permissionRequestId", text)]),
@@ -97,7 +97,10 @@ pub(super) fn of(kind: &str) -> Shape {
         "process_write" => lenient([PROCESS, may("text", words), may("base64", text), may("close", flag)]),
         "process_stop" => lenient([PROCESS, may("graceMs", number)]),
         "process_restart" => lenient([PROCESS]),
-        "message" => lenient([may("agentId", parsed::<AgentId>), needed("text", words)]),
+        "message" => match role {
+            Role::Agent => lenient([may("agentId", parsed::<AgentId>), needed("text", words)]),
+            Role::Connector => lenient([needed("text", words)]),
+        },
         "bye" => lenient([may("reason", text)]),
         // A field that narrows an answer must not get lost: without it, the answer would allow more than intended.
         "permission_decision" => Shape {
@@ -135,12 +138,14 @@ pub(super) fn of(kind: &str) -> Shape {
         "declare_tools" => Shape { fields: vec![needed("tools", tools)], strict: true },
         "begin_run" | "join_run" => lenient([needed("agentId", parsed::<AgentId>), needed("runId", parsed::<RunId>)]),
         "end_run" => lenient([needed("agentId", parsed::<AgentId>)]),
-        _ => lenient([]),
-    }
+        "agree_to_widening" => lenient([needed("change", count)]),
+        "permission_state" | "process_list" => lenient([]),
+        _ => return None,
+    })
 }
 
 impl Shape {
-    fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.fields.iter().map(|field| field.name).chain(["type", "requestId"])
     }
 
