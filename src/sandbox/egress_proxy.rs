@@ -43,7 +43,8 @@ const MOST: usize = 64;
 /// The longest request line with its headers, in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
 
-/// The time limit for the request line with its headers. Each attempt to connect to an address of the host has a third of it.
+/// The time limit for the request line with its headers. Each attempt to connect to an address of the host has a third
+/// of it.
 const TO_OPEN: Duration = Duration::from_secs(15);
 
 /// The interval at which a waiting thread checks if the command is over.
@@ -182,8 +183,8 @@ impl Shared {
         }
     }
 
-    /// Forwards the body of one request, and copies the response. Bytes behind the body are read and dropped: as another
-    /// request, they could name another host.
+    /// Forwards the body of one request, and copies the response. Bytes behind the body are read and dropped: as
+    /// another request, they could name another host.
     fn one_request(&self, client: TcpStream, rest: Vec<u8>, there: TcpStream, body: Body) -> io::Result<()> {
         let (from_client, to_client) = (client.try_clone()?, client);
         let (from_there, mut to_there) = (there.try_clone()?, there);

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use bestow::{AgentId, Policy, text::{Escaped, closest_word}};
+use bestow::{
+    AgentId, Policy,
+    text::{Escaped, closest_word},
+};
 
 use crate::exit::Exit;
 

@@ -48,7 +48,7 @@ pub(crate) struct RequestArgs {
     /// The reason that the person reads
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) reason: String,
-    /// The longest time to wait before the exit code is 2, as in 90s or 5m; a number alone is in seconds [default: no limit]
+    /// The longest time before exit code 2, as in 90s or 5m; a number alone is in seconds [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = values::duration, allow_hyphen_values = true)]
     pub(crate) wait: Option<Duration>,
 }

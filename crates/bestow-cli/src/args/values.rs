@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use bestow::{Permission, grant::InvalidPermission, text::{Escaped, closest_word, parse_duration_or_bare}};
+use bestow::{
+    Permission,
+    grant::InvalidPermission,
+    text::{Escaped, closest_word, parse_duration_or_bare},
+};
 use serde_json::Value;
 
 /// The beginnings of a permission.
