@@ -13,16 +13,24 @@ pub mod fs;
 pub mod journal;
 mod kernel;
 mod model;
+#[cfg(feature = "config")]
+mod node;
 mod ports;
 #[cfg(feature = "sandbox")]
 pub mod process;
 pub mod prompt;
+#[cfg(any(feature = "config", feature = "stdio"))]
+mod quote;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 #[cfg(feature = "schedule")]
 pub mod schedule;
 #[cfg(feature = "stdio")]
 pub mod stdio;
+#[cfg(any(feature = "config", feature = "stdio"))]
+mod suggest;
+#[cfg(feature = "config")]
+mod table;
 #[cfg(feature = "config")]
 mod watch;
 
@@ -132,6 +140,11 @@ pub mod request {
 /// Text from outside: names, reasons, and values that a caller may give as text.
 pub mod text {
     pub use crate::model::{Escaped, InvalidName, InvalidReason, InvalidText, Name, OrText, Reason};
+    #[doc(hidden)]
+    pub use crate::model::{InvalidDuration, parse_duration_or_bare};
+    #[doc(hidden)]
+    #[cfg(any(feature = "config", feature = "stdio"))]
+    pub use crate::suggest::closest as closest_word;
 }
 
 /// Declarations of tools, and the policies for the tools of a run.

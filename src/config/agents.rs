@@ -14,9 +14,12 @@ use super::{
     limits::Limits,
     rights::{self, Written},
     rules,
-    table::{At, Table, as_table},
+    table::{At, Table},
 };
-use crate::model::{AgentId, Kind, Mode, Name, OwnerId, Profile, Rule, SanitizedPath};
+use crate::{
+    model::{AgentId, Kind, Mode, Name, OwnerId, Profile, Rule, SanitizedPath},
+    table::as_table,
+};
 
 const KINDS: [(&str, Kind); 6] = [
     ("foreground", Kind::Foreground),
@@ -111,8 +114,8 @@ impl Common {
         let owner = parsed(table, "owner", found);
         let stand = table.text("working_dir", found);
         let stand = stand.and_then(|text| {
-            let path = found.ok(text.offset, base.path(text.value))?;
-            Some(At { offset: text.offset, value: path })
+            let path = found.ok(text.place, base.path(text.value))?;
+            Some(At { place: text.place, value: path })
         });
         Common {
             owner: Field::read(table.has("owner"), owner),
@@ -190,7 +193,7 @@ pub(super) fn read<'t>(
 ) -> Option<Draft> {
     let id = key.get_ref().as_ref();
     let header = Header { id, name: quoted(&format!("[agents.{id}]")), offset: key.span().start };
-    let entries = found.ok(value.span().start, as_table(&format!("agents.{id}"), value.get_ref()))?;
+    let entries = found.ok(value.span().start, as_table(&format!("agents.{id}"), value).map_err(Problem::from))?;
     let mut table = Table::new(header.name.clone(), entries);
     let draft = draft(&header, &mut table, defaults, base, limits, found);
     table.finish(found);
@@ -241,5 +244,5 @@ where
     T: std::str::FromStr<Err: std::fmt::Display>,
 {
     let text = table.text(key, found)?;
-    found.ok(text.offset, text.value.parse().map_err(|why| Problem::new(format!("`{key}`: {why}"))))
+    found.ok(text.place, text.value.parse().map_err(|why| Problem::new(format!("`{key}`: {why}"))))
 }

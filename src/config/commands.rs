@@ -107,7 +107,7 @@ fn program(
     if !table.has("program") {
         found.add(offset, Problem::new("`program` is missing: name the program of the rule"));
     }
-    let At { offset, value } = table.text("program", found)?;
+    let At { place: offset, value } = table.text("program", found)?;
     texts.push((value.to_owned(), offset));
     Some(value.to_owned())
 }
@@ -119,7 +119,7 @@ fn list(
     found: &mut Diagnostics<'_>,
 ) -> Vec<String> {
     let list = table.texts(key, found);
-    texts.extend(list.iter().map(|at| (at.value.to_owned(), at.offset)));
+    texts.extend(list.iter().map(|at| (at.value.to_owned(), at.place)));
     list.into_iter().map(|at| at.value.to_owned()).collect()
 }
 

@@ -12,6 +12,7 @@ use crate::{
     model::{
         Action, CommandPattern, CommandShape, Operation, PathGlob, Rule, RuleCwd, SanitizedPath, ToolName, Verdict,
     },
+    node::Node,
 };
 
 /// The allowed values of one condition. A single `None` means no condition.
@@ -46,7 +47,7 @@ impl Conditions {
         let tools = one_of(table, "tool", found, tool);
         let operations = one_of(table, "operation", found, operation);
         let patterns = one_of(table, "path", found, |text| {
-            Ok(At { offset: text.offset, value: pattern::parse(text.value, base, verdict)? })
+            Ok(At { place: text.place, value: pattern::parse(text.value, base, verdict)? })
         });
         let commands = one_of(table, "command", found, command);
         let shapes = one_of(table, "shape", found, shape);
@@ -57,7 +58,10 @@ impl Conditions {
                 "`cwd` is only for `allow`: a rule with the verdict `{verdict}` applies to a command in every \
                  directory"
             );
-            found.add(table.offset_of("cwd"), Problem::new(why).help("remove `cwd`"));
+            found.add(
+                table.peek("cwd").map(|node| node.place()).unwrap_or_default(),
+                Problem::new(why).help("remove `cwd`"),
+            );
         }
         Some(Conditions {
             tools: tools?,
@@ -169,9 +173,9 @@ impl Conditions {
 
     /// Returns the fixed directories at the start of the patterns.
     pub(super) fn starts(self) -> impl Iterator<Item = At<SanitizedPath>> {
-        let paths = self.patterns.into_iter().flatten().map(|At { offset, value }| (offset, value.start));
-        let cwds = self.cwds.into_iter().flatten().map(|At { offset, value }| (offset, value.start));
-        paths.chain(cwds).filter_map(|(offset, start)| Some(At { offset, value: start? }))
+        let paths = self.patterns.into_iter().flatten().map(|At { place: offset, value }| (offset, value.start));
+        let cwds = self.cwds.into_iter().flatten().map(|At { place: offset, value }| (offset, value.start));
+        paths.chain(cwds).filter_map(|(offset, start)| Some(At { place: offset, value: start? }))
     }
 
     /// Converts an example to an action of the first tool and operation. The action is about a path or a command line.
@@ -201,20 +205,20 @@ fn one_of<'t, T>(
     parse: impl Fn(At<&'t str>) -> Result<T, Problem>,
 ) -> Option<OneOf<T>> {
     if !table.has(key) {
-        let _known = table.value(key);
+        table.know(key);
         return Some(vec![None]);
     }
     let texts = table.one_or_more(key, found)?;
     let length = texts.len();
-    let values: Vec<_> = texts.into_iter().filter_map(|text| found.ok(text.offset, parse(text)).map(Some)).collect();
+    let values: Vec<_> = texts.into_iter().filter_map(|text| found.ok(text.place, parse(text)).map(Some)).collect();
     (values.len() == length).then_some(values)
 }
 
 /// Reads `anywhere`, or a pattern of directories.
 fn cwd(text: At<&str>, base: Base<'_>) -> Result<At<Cwd>, Problem> {
-    let At { offset, value } = text;
+    let At { place: offset, value } = text;
     if value == "anywhere" {
-        return Ok(At { offset, value: Cwd { named: RuleCwd::Anywhere, start: None } });
+        return Ok(At { place: offset, value: Cwd { named: RuleCwd::Anywhere, start: None } });
     }
     // The directory itself is written without a trailing slash, like working directories.
     let directory = if value == "." { None } else { Some(value.strip_suffix('/').unwrap_or(value)) };
@@ -223,12 +227,12 @@ fn cwd(text: At<&str>, base: Base<'_>) -> Result<At<Cwd>, Problem> {
             problem.help = problem.help.or_else(|| did_you_mean(value, ["anywhere"]));
             problem
         })?;
-        return Ok(At { offset, value: Cwd { named: RuleCwd::In(glob), start } });
+        return Ok(At { place: offset, value: Cwd { named: RuleCwd::In(glob), start } });
     }
     let own = base.path(".")?;
     let wrong = || Problem::new(format!("{} is too long for a pattern", quoted(value)));
     let glob = PathGlob::literal(&own).ok_or_else(wrong)?;
-    Ok(At { offset, value: Cwd { named: RuleCwd::In(glob), start: Some(own) } })
+    Ok(At { place: offset, value: Cwd { named: RuleCwd::In(glob), start: Some(own) } })
 }
 
 fn tool(text: At<&str>) -> Result<ToolName, Problem> {

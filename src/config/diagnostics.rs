@@ -3,13 +3,11 @@
 use std::io;
 
 use super::{ConfigError, PolicyText, Problem, position::Lines};
-use crate::model::{Escaped, Place};
+use crate::model::Place;
+pub(super) use crate::{quote::quoted, suggest::did_you_mean};
 
 /// The maximum number of collected problems. A person does not correct more of them one by one.
 const MAX_PROBLEMS: usize = 100;
-
-/// The maximum number of characters of a quoted text in a message.
-const MAX_QUOTED_CHARS: usize = 80;
 
 /// The problems of one text so far.
 #[derive(Debug)]
@@ -69,27 +67,6 @@ impl<'t> Diagnostics<'t> {
     pub(super) fn place(&self, offset: usize) -> Place {
         Place { file: self.text.file.clone(), line: self.lines.line(offset) }
     }
-}
-
-/// Quotes a text of the file for a message: marked, escaped, and cut to a maximum length.
-pub(super) fn quoted(text: &str) -> String {
-    let mut shown = Escaped(text).to_string();
-    if let Some((end, _)) = shown.char_indices().nth(MAX_QUOTED_CHARS) {
-        shown.truncate(end);
-        shown.push('…');
-    }
-    format!("`{shown}`")
-}
-
-/// Returns the help for a text that is close to one of `known`.
-pub(super) fn did_you_mean<'k>(text: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
-    if text.len() > MAX_QUOTED_CHARS {
-        return None;
-    }
-    let near = known.into_iter().map(|word| (strsim::damerau_levenshtein(&text.to_lowercase(), word), word));
-    let (distance, word) = near.min()?;
-    // A text that equals a known word is invalid for another reason.
-    (word != text && distance <= word.len().div_ceil(3)).then(|| format!("did you mean `{word}`?"))
 }
 
 /// Returns the operating system's description of an error, without its number.

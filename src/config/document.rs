@@ -65,7 +65,7 @@ pub(super) fn policy(
     let tools = tools::read(&mut root, base, &mut found);
     let settings = Settings { commands, tools, ..settings };
     let (of_defaults, drafts) = drafts(&mut root, base, settings.max_grants, &mut found);
-    for At { offset, value: id } in named {
+    for At { place: offset, value: id } in named {
         found.ok(offset, policy_tests::known(id.as_str(), &drafts));
     }
     let trials = policy_tests::read(&mut root, base, &drafts, &mut found);

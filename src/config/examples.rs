@@ -50,9 +50,9 @@ pub(super) fn understood(
     found: &mut Diagnostics<'_>,
 ) -> Vec<Example> {
     let mut examples = Vec::new();
-    for Text { key, meant, at: At { offset, value } } in texts {
+    for Text { key, meant, at: At { place: offset, value } } in texts {
         let action = found.ok(offset, conditions.example(value, base));
-        let text = Text { key, meant, at: At { offset, value: value.to_owned() } };
+        let text = Text { key, meant, at: At { place: offset, value: value.to_owned() } };
         examples.extend(action.map(|action| Example { text, action }));
     }
     examples
@@ -81,7 +81,7 @@ pub(super) fn try_out<'w>(
             let met = examples.spoken_of_by(&rules, action).map_err(|why| Problem::new(why.to_string()));
             let met =
                 met.and_then(|by| if by.is_some() == text.meant { Ok(()) } else { Err(failed(text, written, by)) });
-            found.ok(text.at.offset, met);
+            found.ok(text.at.place, met);
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::{
     engine::{DryRun, Error},
     kernel::Explanation,
     model::{Action, AgentId, Effect, Escaped, Operation, Permissions, Policy},
+    node::Node,
     ports::AsWritten,
 };
 
@@ -78,7 +79,7 @@ fn one(
         }
     }
     let agent = table.text("agent", found);
-    let agent = agent.and_then(|text| found.ok(text.offset, known(text.value, drafts)));
+    let agent = agent.and_then(|text| found.ok(text.place, known(text.value, drafts)));
     let expect = table.word("expect", &EFFECTS, found);
     let because = because(&mut table, found);
     let action = action(&mut table, offset, base, found);
@@ -96,10 +97,10 @@ fn one(
 /// value was reported.
 fn because(table: &mut Table<'_>, found: &mut Diagnostics<'_>) -> Option<Option<String>> {
     if !table.has("because") {
-        let _known = table.value("because");
+        table.know("because");
         return Some(None);
     }
-    let At { offset, value } = table.text("because", found)?;
+    let At { place: offset, value } = table.text("because", found)?;
     if value.trim().is_empty() {
         found.add(offset, Problem::new("`because` must not be blank: every reason holds that"));
         return None;
@@ -111,13 +112,13 @@ fn because(table: &mut Table<'_>, found: &mut Diagnostics<'_>) -> Option<Option<
 /// value was reported.
 fn needs(table: &mut Table<'_>, base: Base<'_>, found: &mut Diagnostics<'_>) -> Option<Option<Permissions>> {
     if !table.has("needs") {
-        let _known = table.value("needs");
+        table.know("needs");
         return Some(None);
     }
     let tags = table.one_or_more("needs", found)?;
-    let (first, length) = (tags.first()?.offset, tags.len());
+    let (first, length) = (tags.first()?.place, tags.len());
     let needs: Vec<_> =
-        tags.into_iter().filter_map(|tag| found.ok(tag.offset, rights::parse(tag.value, base))).collect();
+        tags.into_iter().filter_map(|tag| found.ok(tag.place, rights::parse(tag.value, base))).collect();
     let needs = Some(needs).filter(|needs| needs.len() == length)?;
     let needs = Permissions::try_from(needs).map_err(|why| Problem::new(format!("`needs`: {why}")));
     found.ok(first, needs).map(Some)
@@ -144,7 +145,7 @@ fn action(
     let mut written = 0;
     for (key, operation) in OPERATIONS {
         written += usize::from(table.has(key));
-        let Some(At { offset, value }) = table.text(key, found) else { continue };
+        let Some(At { place: offset, value }) = table.text(key, found) else { continue };
         let resource = match operation {
             Operation::Read | Operation::Write | Operation::Exec => base.path(value).map(|path| path.to_string()),
             Operation::Command | Operation::Network | Operation::Events | Operation::Tool => Ok(value.to_owned()),
@@ -165,19 +166,18 @@ fn action(
 /// Reads a call of a tool.
 fn call(table: &mut Table<'_>, found: &mut Diagnostics<'_>) -> Option<(String, Action)> {
     let name = table.text("tool", found);
-    let input = table.value("input");
-    let Some(At { offset, value }) = name else {
+    let input = table.value("input", found);
+    let Some(At { place: offset, value }) = name else {
         let without = input.filter(|_| !table.has("tool"));
-        without.into_iter().for_each(|input| found.add(input.offset, Problem::new("`input` belongs to a `tool`")));
+        without.into_iter().for_each(|input| found.add(input.place(), Problem::new("`input` belongs to a `tool`")));
         return None;
     };
     let tool = value.parse().map_err(|why| Problem::new(format!("{} is not the name of a tool: {why}", quoted(value))));
     let tool = found.ok(offset, tool)?;
     let input = match input {
         None => Some(Value::Object(serde_json::Map::new())),
-        Some(input) => {
-            found.ok(input.offset, json(input.value).ok_or_else(|| Problem::new("`input` holds no number of JSON")))
-        }
+        Some(input) => found
+            .ok(input.place(), json(input.get_ref()).ok_or_else(|| Problem::new("`input` holds no number of JSON"))),
     };
     Some((format!("{} {}", quoted(value), input.as_ref()?), Action::tool(tool, input?)))
 }

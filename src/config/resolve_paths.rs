@@ -135,7 +135,7 @@ impl<'d> Lines<'d> {
                 }
             }
             if let Some(stand) = &draft.stand {
-                at.entry(stand.offset).or_insert(Line { agent: &draft.id, access: None, path: &stand.value });
+                at.entry(stand.place).or_insert(Line { agent: &draft.id, access: None, path: &stand.value });
             }
         }
         let paths: BTreeSet<_> = at.values().map(|line| line.path).collect();
@@ -201,7 +201,7 @@ impl<'d> Lines<'d> {
     ) -> Option<(AgentId, AgentPolicy)> {
         // If the text has no working directory, the text is invalid, and that is reported already.
         let written = draft.stand.as_ref()?;
-        let stand = Some(written).filter(|written| !self.left_out.contains_key(&written.offset));
+        let stand = Some(written).filter(|written| !self.left_out.contains_key(&written.place));
         let stand = stand.and_then(|stand| self.leads.get(&stand.value)).map(|lead| lead.real.path.clone());
         let Some(stand) = stand.or_else(|| before.stands.get(&draft.id).cloned()) else {
             let message = format!("agent `{}` is left out, because it has no `working_dir`", draft.id);

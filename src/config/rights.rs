@@ -32,7 +32,7 @@ impl Written {
 pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Diagnostics<'_>) -> Vec<Written> {
     let mut rights = Vec::new();
     for (key, hold) in [("permissions", Hold::Use), ("grant_only", Hold::PassOn)] {
-        for At { offset, value } in table.texts(key, found) {
+        for At { place: offset, value } in table.texts(key, found) {
             let written = parse(value, base).map(|permission| Written { permission, hold, offset });
             rights.extend(found.ok(offset, written));
         }

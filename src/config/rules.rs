@@ -76,10 +76,10 @@ fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Diagnost
 /// Reads the reason, if there is one. Returns the outer none if an invalid reason was reported.
 fn why(table: &mut Table<'_>, found: &mut Diagnostics<'_>) -> Option<Option<Reason>> {
     if !table.has("why") {
-        let _known = table.value("why");
+        table.know("why");
         return Some(None);
     }
-    let At { offset, value } = table.text("why", found)?;
+    let At { place: offset, value } = table.text("why", found)?;
     found.ok(offset, value.parse().map_err(|why| Problem::new(format!("`why`: {why}")))).map(Some)
 }
 
@@ -135,7 +135,7 @@ pub(super) fn unreachable_rule<'w>(
 ) -> Vec<(usize, Problem)> {
     let mut starts: BTreeMap<&SanitizedPath, Vec<usize>> = BTreeMap::new();
     for start in written.flat_map(|written| &written.starts) {
-        starts.entry(&start.value).or_default().push(start.offset);
+        starts.entry(&start.value).or_default().push(start.place);
     }
     let unreachable_rule =
         starts.into_iter().filter_map(|(start, at)| Some((resolve_paths::unreachable_rule(start, look(start))?, at)));

@@ -8,9 +8,12 @@ use super::{
     diagnostics::{Diagnostics, quoted},
     table::{At, Table},
 };
-use crate::model::{
-    AgentId, CatchUp, Interaction, Limits, OnMissing, OnNoUser, Reads, SanitizedPath, SensitiveName, Settings,
-    TaskSettings, Verdict, Widening,
+use crate::{
+    model::{
+        AgentId, CatchUp, Interaction, Limits, OnMissing, OnNoUser, Reads, SanitizedPath, SensitiveName, Settings,
+        TaskSettings, Verdict, Widening, parse_duration,
+    },
+    node::Node,
 };
 
 const READS: [(&str, Reads); 2] = [("anywhere", Reads::Anywhere), ("granted", Reads::Granted)];
@@ -61,7 +64,7 @@ pub(super) fn read(
         sensitive: names(&mut table, found),
     };
     let written = table.texts("protected", found);
-    let protected = written.into_iter().filter_map(|text| found.ok(text.offset, base.path(text.value))).collect();
+    let protected = written.into_iter().filter_map(|text| found.ok(text.place, base.path(text.value))).collect();
     table.finish(found);
     (settings, protected)
 }
@@ -71,17 +74,14 @@ pub(super) fn limits(table: Option<Table<'_>>, found: &mut Diagnostics<'_>) -> L
     let mut limits = Limits::default();
     let Some(mut table) = table else { return limits };
     for name in Limits::names() {
-        let Some(At { offset, value }) = table.value(name) else { continue };
-        let text = match (value.as_str(), value.as_integer()) {
-            (Some(text), _) => Some(text),
-            (None, Some(number)) => Some(number.as_str()).filter(|_| number.radix() == 10),
-            (None, None) => None,
-        };
+        let Some(node) = table.value(name, found) else { continue };
+        let decimal = || node.as_integer().filter(|(_, radix)| *radix == 10).map(|(digits, _)| digits);
+        let text = node.as_text().or_else(decimal);
         let set = match text {
             Some(text) => limits.set(name, text).map_err(|why| Problem::new(why.to_string())),
             None => Err(Problem::new(format!("`{name}` must be a text or a number, as in `{name} = \"unlimited\"`"))),
         };
-        found.ok(offset, set);
+        found.ok(node.place(), set);
     }
     table.finish(found);
     limits
@@ -101,10 +101,10 @@ pub(super) fn tasks(
     let (mut settings, mut named) = (TaskSettings::default(), Vec::new());
     if let Some(mut table) = tasks {
         let dir = table.text("dir", found);
-        settings.dir = dir.and_then(|text| found.ok(text.offset, base.path(text.value)));
+        settings.dir = dir.and_then(|text| found.ok(text.place, base.path(text.value)));
         let mut agent = |text: At<&str>, found: &mut Diagnostics<'_>| {
-            let id = parsed::<AgentId>(At { offset: text.offset, value: text.value }, found)?;
-            named.push(At { offset: text.offset, value: id.clone() });
+            let id = parsed::<AgentId>(At { place: text.place, value: text.value }, found)?;
+            named.push(At { place: text.place, value: id.clone() });
             Some(id)
         };
         settings.cron_agent = table.text("cron_agent", found).and_then(|text| agent(text, found));
@@ -112,7 +112,7 @@ pub(super) fn tasks(
         let agents = table.texts("agents", found);
         settings.agents = agents.into_iter().filter_map(|text| agent(text, found)).collect();
         if let Some(zone) = table.text("time_zone", found) {
-            settings.time_zone = found.ok(zone.offset, time_zone(zone.value)).unwrap_or("UTC").into();
+            settings.time_zone = found.ok(zone.place, time_zone(zone.value)).unwrap_or("UTC").into();
         }
         let some = Duration::from_millis(1);
         let set = |value: Option<Duration>, at: &mut Duration| *at = value.unwrap_or(*at);
@@ -126,7 +126,7 @@ pub(super) fn tasks(
     if let Some(mut table) = gates {
         settings.on_missing = table.word("on_missing", &ON_MISSING, found).unwrap_or(settings.on_missing);
         let range = Duration::from_millis(100)..=Duration::from_secs(300);
-        let time = table.duration_within("timeout", range, "`100ms` to `5m`", found);
+        let time = table.duration_within("timeout", range, "`100ms` to `5m`", parse_duration, found);
         settings.gate_time_limit = time.unwrap_or(settings.gate_time_limit);
         table.finish(found);
     }
@@ -134,7 +134,7 @@ pub(super) fn tasks(
 }
 
 fn parsed<T: FromStr<Err: std::fmt::Display>>(text: At<&str>, found: &mut Diagnostics<'_>) -> Option<T> {
-    found.ok(text.offset, text.value.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text.value)))))
+    found.ok(text.place, text.value.parse().map_err(|why| Problem::new(format!("{}: {why}", quoted(text.value)))))
 }
 
 /// Checks the name of a time zone. Only the feature `schedule` knows the zones; without it every name is accepted.
@@ -154,7 +154,7 @@ fn names(table: &mut Table<'_>, found: &mut Diagnostics<'_>) -> Arc<[SensitiveNa
     let parsed = table.texts("sensitive", found).into_iter().filter_map(|text| {
         let name = text.value.parse::<SensitiveName>();
         let problem = |why| Problem::new(format!("`sensitive` is a list of names: {}: {why}", quoted(text.value)));
-        found.ok(text.offset, name.map_err(problem))
+        found.ok(text.place, name.map_err(problem))
     });
     parsed.collect::<BTreeSet<_>>().into_iter().collect()
 }

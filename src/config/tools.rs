@@ -58,7 +58,7 @@ fn tool(offset: usize, entries: &DeTable<'_>, base: Base<'_>, found: &mut Diagno
     }
     let mut fields: Vec<(Add, Field)> = Vec::new();
     for (key, add) in FIELDS {
-        for At { offset, value } in table.one_or_more(key, found).unwrap_or_default() {
+        for At { place: offset, value } in table.one_or_more(key, found).unwrap_or_default() {
             let field =
                 value.parse::<Field>().map_err(|why| Problem::new(format!("{} is not a field: {why}", quoted(value))));
             fields.extend(found.ok(offset, field).map(|field| (add, field)));
@@ -67,7 +67,7 @@ fn tool(offset: usize, entries: &DeTable<'_>, base: Base<'_>, found: &mut Diagno
     let ignored = table.texts("ignored", found);
     let tree = table.flag("tree", found).unwrap_or_default();
     let needs: Vec<_> =
-        table.texts("needs", found).into_iter().map(|tag| (tag.offset, rights::parse(tag.value, base))).collect();
+        table.texts("needs", found).into_iter().map(|tag| (tag.place, rights::parse(tag.value, base))).collect();
     let needs: Vec<_> = needs.into_iter().filter_map(|(offset, need)| found.ok(offset, need)).collect();
     table.finish(found);
     let tool = Tool::new(name?, operation?);
@@ -84,7 +84,7 @@ fn name(table: &mut Table<'_>, offset: usize, found: &mut Diagnostics<'_>) -> Op
             Problem::new("`name` is missing in `[[tools]]`: write the name that the host program uses for the tool"),
         );
     }
-    let At { offset, value } = table.text("name", found)?;
+    let At { place: offset, value } = table.text("name", found)?;
     found.ok(
         offset,
         value.parse().map_err(|why| Problem::new(format!("{} is not the name of a tool: {why}", quoted(value)))),

@@ -61,7 +61,8 @@ impl Limits {
     /// [`InvalidLimit`] if no limit has this name, or the value is not valid for it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), InvalidLimit> {
         let wrong = |expected| InvalidLimit::Value { name: name.into(), value: value.into(), expected };
-        let time = || duration::parse(value).filter(|time| !time.is_zero()).ok_or_else(|| wrong("a time, as in `2m`"));
+        let time =
+            || duration::parse(value).ok().filter(|time| !time.is_zero()).ok_or_else(|| wrong("a time, as in `2m`"));
         let size = || size(value).ok_or_else(|| wrong("a size, as in `512MiB`, or `unlimited`"));
         let number = || {
             let number = value.parse().ok().filter(|number| *number != 0);

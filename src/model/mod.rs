@@ -61,7 +61,9 @@ pub use digest::{Digest, InvalidDigest};
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};
 #[cfg(feature = "config")]
+#[cfg(feature = "config")]
 pub(crate) use duration::parse as parse_duration;
+pub use duration::{InvalidDuration, parse_or_bare as parse_duration_or_bare};
 #[cfg(feature = "stdio")]
 pub(crate) use envelope::camel_case;
 pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};

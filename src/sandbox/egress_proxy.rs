@@ -3,13 +3,17 @@
 //! Such a command runs in its own network namespace. That namespace contains only one port of its loopback device, at
 //! which this process listens from outside. The listener leads to a proxy of the kind that programs find through
 //! `https_proxy`. The proxy connects to the hosts in the list, by name, and to no others. It does not examine the
-//! traffic.
+//! traffic of a tunnel. Of a connection without a tunnel, it forwards one request, written anew, and its body; then the
+//! connection ends with the response.
 //!
 //! Patterns, addresses, other connections in or out, and the decryption of traffic are absent on purpose.
 
+mod asked;
+mod body;
+
 use std::{
     collections::BTreeSet,
-    io::{self, Read, Write},
+    io::{self, BufReader, Cursor, Read, Write},
     net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
     os::fd::{AsFd, OwnedFd},
     sync::{
@@ -17,9 +21,10 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use self::{asked::Asked, body::Body};
 use crate::model::Domain;
 
 /// The address of the listener in the command's own network namespace, where every other port is free.
@@ -38,7 +43,8 @@ const MOST: usize = 64;
 /// The longest request line with its headers, in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
 
-/// The time limit for the request line. Each attempt to connect to an address of the host has a third of it.
+/// The time limit for the request line with its headers. Each attempt to connect to an address of the host has a third
+/// of it.
 const TO_OPEN: Duration = Duration::from_secs(15);
 
 /// The interval at which a waiting thread checks if the command is over.
@@ -126,7 +132,8 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 impl Shared {
     fn serve(&self, mut client: TcpStream) -> io::Result<()> {
         client.set_write_timeout(Some(LOOKS))?;
-        let (head, rest) = self.head(&mut client)?;
+        client.set_read_timeout(Some(LOOKS))?;
+        let (head, rest) = self.head(&mut client, now() + TO_OPEN)?;
         let asked = match Asked::read(&head) {
             Ok(asked) => asked,
             Err(why) => return no(&mut client, "400 Bad Request", &why),
@@ -140,27 +147,31 @@ impl Shared {
             Err(why) => return no(&mut client, "502 Bad Gateway", &format!("`{}`: {why}", asked.host)),
         };
         there.set_write_timeout(Some(LOOKS))?;
-        match &asked.forward {
-            Some(head) => self.put(&mut there, head.as_bytes())?,
-            None => self.put(&mut client, b"HTTP/1.1 200 Connection established\r\n\r\n")?,
+        match asked.forward {
+            Some(forward) => {
+                self.put(&mut there, &forward.head)?;
+                self.one_request(client, rest, there, forward.body)
+            }
+            None => {
+                self.put(&mut client, b"HTTP/1.1 200 Connection established\r\n\r\n")?;
+                self.put(&mut there, &rest)?;
+                self.both_ways(client, there)
+            }
         }
-        self.put(&mut there, &rest)?;
-        self.both_ways(client, there)
     }
 
-    /// Reads the request up to the empty line. Returns it with the bytes after that line.
-    fn head(&self, client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
-        client.set_read_timeout(Some(LOOKS))?;
-        let (mut all, mut part, mut looks) = (Vec::new(), [0; 4096], 0);
+    /// Reads the request up to the empty line. Returns it with the bytes after that line. `deadline` and the number of
+    /// bytes limit it.
+    fn head(&self, client: &mut impl Read, deadline: Instant) -> io::Result<(Vec<u8>, Vec<u8>)> {
+        let (mut all, mut part, mut searched) = (Vec::new(), [0; 4096], 0);
         loop {
-            if let Some(end) = all.windows(4).position(|four| four == b"\r\n\r\n") {
-                let rest = all.split_off(end + 4);
-                let head = String::from_utf8(all).map_err(|_| io::ErrorKind::InvalidData)?;
-                return Ok((head, rest));
+            let unseen = all.get(searched..).unwrap_or_default();
+            if let Some(end) = unseen.windows(4).position(|four| four == b"\r\n\r\n") {
+                let rest = all.split_off(searched + end + 4);
+                return Ok((all, rest));
             }
-            looks += 1;
-            let is_late = LOOKS.saturating_mul(looks) > TO_OPEN;
-            if all.len() > LONGEST_HEAD || is_late || self.is_over.load(Ordering::Acquire) {
+            searched = all.len().saturating_sub(3);
+            if all.len() > LONGEST_HEAD || now() > deadline || self.is_over.load(Ordering::Acquire) {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             match client.read(&mut part) {
@@ -170,6 +181,27 @@ impl Shared {
                 Err(why) => return Err(why),
             }
         }
+    }
+
+    /// Forwards the body of one request, and copies the response. Bytes behind the body are read and dropped: as
+    /// another request, they could name another host.
+    fn one_request(&self, client: TcpStream, rest: Vec<u8>, there: TcpStream, body: Body) -> io::Result<()> {
+        let (from_client, to_client) = (client.try_clone()?, client);
+        let (from_there, mut to_there) = (there.try_clone()?, there);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let patient = Patient { stream: &from_client, is_over: &self.is_over };
+                let mut from = BufReader::new(Cursor::new(rest).chain(patient));
+                let sent = body.pass_on(&mut from, |bytes| self.put(&mut to_there, bytes));
+                let ended = sent.and_then(|()| io::copy(&mut from, &mut io::sink()));
+                if ended.and_then(|_| to_there.shutdown(Shutdown::Write)).is_err() {
+                    // The response is useless now. The sockets may already be closed.
+                    let _ = (from_client.shutdown(Shutdown::Both), to_there.shutdown(Shutdown::Both));
+                }
+            });
+            self.one_way(from_there, to_client);
+        });
+        Ok(())
     }
 
     /// Copies both directions until both are done, one of them fails, or the command is over.
@@ -217,6 +249,34 @@ impl Shared {
             let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
         }
     }
+}
+
+/// A stream with a read timeout that waits for bytes until the command is over.
+struct Patient<'s> {
+    stream: &'s TcpStream,
+    is_over: &'s AtomicBool,
+}
+
+impl Read for Patient<'_> {
+    fn read(&mut self, part: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.is_over.load(Ordering::Acquire) {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            match self.stream.read(part) {
+                Err(why) if is_a_pause(&why) => {}
+                read => return read,
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the deadline of a socket of this machine, which no engine's clock moves"
+)]
+fn now() -> Instant {
+    Instant::now()
 }
 
 fn is_a_pause(why: &io::Error) -> bool {
@@ -269,63 +329,6 @@ fn reach(all: &[SocketAddr]) -> io::Result<TcpStream> {
         }
     }
     Err(last)
-}
-
-/// The request of a program to its proxy.
-#[derive(Debug)]
-struct Asked {
-    host: Domain,
-    port: u16,
-    /// The request that the proxy sends to the host, or `None` for a tunnel.
-    forward: Option<String>,
-}
-
-impl Asked {
-    fn read(head: &str) -> Result<Asked, String> {
-        let (line, headers) = head.split_once("\r\n").ok_or("there is no line that says where to")?;
-        let words: Vec<_> = line.split(' ').collect();
-        let &[method, target, version] = words.as_slice() else {
-            return Err("a line has a method, a target and a version".into());
-        };
-        if !version.starts_with("HTTP/1.") {
-            return Err("only HTTP/1 is spoken here".into());
-        }
-        if method == "CONNECT" {
-            let (host, port) = place(target, None)?;
-            return Ok(Asked { host, port, forward: None });
-        }
-        let rest = target.strip_prefix("http://").ok_or("a target begins with `http://`, or the method is CONNECT")?;
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        let (host, port) = place(authority, Some(80))?;
-        let slash = if path.starts_with('/') { "" } else { "/" };
-        // The proxy forwards one request, to the requested host and under its name. The connection closes after it, so
-        // the program must send the next request to the proxy again.
-        let kept = headers.split("\r\n").filter(|header| is_passed_on(header));
-        let kept: String = kept.map(|header| format!("{header}\r\n")).collect();
-        let forward =
-            format!("{method} {slash}{path} {version}\r\nHost: {authority}\r\nConnection: close\r\n{kept}\r\n");
-        Ok(Asked { host, port, forward: Some(forward) })
-    }
-}
-
-/// Returns true for headers that the proxy forwards. Headers between the program and the proxy, and those that the
-/// proxy writes itself, are left out.
-fn is_passed_on(header: &str) -> bool {
-    let name = header.split_once(':').map(|(name, _)| name.trim().to_ascii_lowercase());
-    name.is_some_and(|name| {
-        !name.starts_with("proxy-") && !["host", "connection", "keep-alive", "upgrade"].contains(&name.as_str())
-    })
-}
-
-fn place(authority: &str, usual: Option<u16>) -> Result<(Domain, u16), String> {
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, port.parse().ok()),
-        Some(_) => (authority, None),
-        None => (authority, usual),
-    };
-    let port = port.filter(|port| *port > 0).ok_or("a port is missing, or is none")?;
-    Ok((host.parse::<Domain>().map_err(|why| format!("`{}`: {why}", host.escape_debug()))?, port))
 }
 
 #[cfg(test)]

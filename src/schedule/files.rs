@@ -13,12 +13,12 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use strsim::damerau_levenshtein;
 
 use super::{Task, When};
 use crate::{
     fs::{Base, EntryKind, FileError, ResolveError, for_shell},
     model::{Escaped, FileVersion, SanitizedPath, Skip, TaskEnd, TaskId, TaskKind, Timestamp},
+    suggest::closest,
 };
 
 /// The longest task file, in bytes.
@@ -209,13 +209,8 @@ fn misspelt(base: &Base) -> Result<Vec<Found>, Arc<str>> {
     let mut all = Vec::new();
     for name in entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| &entry.name) {
         let name = name.to_string_lossy();
-        let near = |kind: &TaskKind| damerau_levenshtein(&name.to_lowercase(), kind.as_str()) <= 2;
-        let kinds = [TaskKind::Cron, TaskKind::Heartbeat];
-        if kinds.iter().any(|kind| name == kind.as_str()) {
-            continue;
-        }
-        if let Some(kind) = kinds.iter().find(|kind| near(kind)) {
-            let why = format!("nobody looks for tasks below this: did you mean `{}`?", kind.as_str());
+        if let Some(kind) = closest(&name, [TaskKind::Cron, TaskKind::Heartbeat].map(TaskKind::as_str)) {
+            let why = format!("nobody looks for tasks below this: did you mean `{kind}`?");
             all.push(Found { file: name.into(), what: Err(why.into()) });
         }
     }

@@ -3,14 +3,17 @@
 use std::path::Path;
 
 use chrono_tz::Tz;
-use strsim::jaro_winkler;
 
 use super::{
     Problem, Task, When,
     table::Table,
     yaml::{self, Node, Value},
 };
-use crate::model::{AgentId, TaskId, TaskKind};
+use crate::{
+    model::{AgentId, TaskId, TaskKind},
+    quote::quoted,
+    suggest::did_you_mean,
+};
 
 /// A parsed task, with the permissions that its file lists in vain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +39,9 @@ const CRON_ONLY: [&str; 10] = [
     "time_limit",
 ];
 
+const AGENT: [&str; 2] = ["agent", "agentId"];
+const SCHEDULE: [&str; 2] = ["schedule", "cron"];
+
 /// Parses `text`, the file of `id`. `dir` is the task's own directory, if it has one. `zone` is the time zone for
 /// schedules that name none.
 pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Result<Read, Vec<Problem>> {
@@ -44,38 +50,39 @@ pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Res
         Some(front) => yaml::map(front, 2).map_err(|why| vec![why])?,
         None => Vec::new(),
     };
-    let mut table = Table::new("a task", entries);
+    let mut table = Table::new("a task", &entries);
     if id.kind() == TaskKind::Heartbeat {
         table.refuse(&CRON_ONLY, "is for tasks below `cron/`: those of the heartbeat run together, as its agent");
     }
-    let (agent_line, gate_line) = (table.line(&["agent", "agentId"]), table.line(&["gate"]));
-    let ignored = table.take(&["permissions"]).map(|node| shown(&node));
-    let title = table.text(&["title", "name"]).filter(|title| !title.trim().is_empty());
+    let (agent_line, gate_line) = (table.line(AGENT), table.line("gate"));
+    let ignored = table.value("permissions").map(shown);
+    let title = table.text(["title", "name"]).map(|title| title.value).filter(|title| !title.is_empty());
     let when = match id.kind() {
         TaskKind::Cron => table.schedule(zone),
         TaskKind::Heartbeat => Some(When::WithTheHeartbeat),
     };
     let is_cron = id.kind() == TaskKind::Cron;
-    let agent = if is_cron { table.parsed::<AgentId>(&["agent", "agentId"]) } else { None };
-    let once = is_cron && table.flag(&["once", "deleteAfterRun"]).unwrap_or(false);
-    let enabled = table.flag(&["enabled"]).unwrap_or(true);
-    let time_limit = if is_cron { table.duration(&["time_limit"]) } else { None };
+    let agent = if is_cron { table.parsed::<AgentId>(AGENT) } else { None };
+    let once = is_cron && table.flag(["once", "deleteAfterRun"]).unwrap_or(false);
+    let enabled = table.flag("enabled").unwrap_or(true);
+    let time_limit = if is_cron { table.duration("time_limit") } else { None };
     let gate = table.gate(dir);
     // `description` is for people. `taskId` is a key in files of the first engine.
-    let _about = (table.take(&["description"]), table.take(&["taskId"]));
+    table.table.know("description");
+    table.table.know("taskId");
     let prompt = body.trim();
     if prompt.is_empty() {
         table.problems.push(Problem::of_file("there is no prompt below the front matter: nothing is to be done"));
     }
-    table.finish();
-    let title = title.or_else(|| heading(prompt)).unwrap_or_else(|| id.name().to_owned());
+    let problems = table.finish();
+    let title = title.map(str::to_owned).or_else(|| heading(prompt)).unwrap_or_else(|| id.name().to_owned());
     match when {
-        Some(when) if table.problems.is_empty() => {
+        Some(when) if problems.is_empty() => {
             let (title, prompt) = (title.trim().into(), prompt.into());
             let task = Task { id: id.clone(), title, when, agent, enabled, once, time_limit, gate, prompt };
             Ok(Read { task, ignored, agent_line, gate_line })
         }
-        _ => Err(Problem::sorted(table.problems)),
+        _ => Err(Problem::sorted(problems)),
     }
 }
 
@@ -104,20 +111,20 @@ fn heading(prompt: &str) -> Option<String> {
     (!title.is_empty()).then(|| title.to_owned())
 }
 
-impl Table {
+impl Table<'_> {
     fn schedule(&mut self, zone: Tz) -> Option<When> {
-        let zone = match self.text_at(&["time_zone", "timezone", "timeZone"]) {
+        let zone = match self.text(["time_zone", "timezone", "timeZone"]) {
             None => Some(zone),
-            Some((text, line)) => {
-                let found = text.parse::<Tz>().ok();
+            Some(text) => {
+                let found = text.value.parse::<Tz>().ok();
                 if found.is_none() {
-                    self.problems.push(Problem::at(line, no_zone(&text)));
+                    self.problems.push(Problem::at(text.place, no_zone(text.value)));
                 }
                 found
             }
         };
-        let expression = self.parsed(&["schedule", "cron"]);
-        if expression.is_none() && !self.has(&["schedule", "cron"]) {
+        let expression = self.parsed(SCHEDULE);
+        if expression.is_none() && !self.table.has(SCHEDULE) {
             self.problems
                 .push(Problem::of_file("`schedule` is missing: five fields, as in `schedule: \"0 9 * * 1-5\"`"));
         }
@@ -126,15 +133,9 @@ impl Table {
 }
 
 fn no_zone(text: &str) -> String {
-    let text: String = text.chars().take(80).collect();
-    let like = |zone: &Tz| jaro_winkler(&zone.name().to_lowercase(), &text.to_lowercase());
-    let near = chrono_tz::TZ_VARIANTS.iter().map(|zone| (like(zone), zone));
-    let near = near.filter(|(near, _)| *near > 0.9).max_by(|(one, _), (other, _)| one.total_cmp(other));
-    let help = match near {
-        Some((_, zone)) => format!("did you mean `{}`?", zone.name()),
-        None => "its name is like `Europe/Berlin` or `UTC`".to_owned(),
-    };
-    format!("`time_zone`: there is no `{}`: {help}", text.escape_debug())
+    let near = did_you_mean(text, chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()));
+    let help = near.unwrap_or_else(|| "its name is like `Europe/Berlin` or `UTC`".to_owned());
+    format!("`time_zone`: there is no {}: {help}", quoted(text))
 }
 
 /// Formats the listed permissions, which give nothing, in one line.

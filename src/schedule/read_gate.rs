@@ -8,39 +8,39 @@ use std::{
 
 use super::{
     Gate, Problem, package_registries,
-    table::{Table, duration},
+    table::{Table, TextAt},
     yaml::Value,
 };
-use crate::model::{Domain, InvalidPermission, Permission};
+use crate::model::{Domain, InvalidPermission, Permission, parse_duration_or_bare};
 
 /// The help text for the permissions of a gate.
 const FORMS: &str = "a permission is `@network`, `@read:<path>` or `@write:<path>`, and a relative path is below the \
     task's own directory, as in `@write:files`";
 
-impl Table {
+impl Table<'_> {
     /// Reads the gate, if there is one. `dir` is the base of relative paths.
     pub(super) fn gate(&mut self, dir: Option<&Path>) -> Option<Gate> {
-        let node = self.take(&["gate"])?;
-        let Value::Map(entries) = node.value else {
-            self.wrong(node.line, &["gate"], "is a map: below it, further in, stands at least `command: ...`");
+        let node = self.value("gate")?;
+        let Value::Map(entries) = &node.value else {
+            self.wrong(node.line, "gate", "is a map: below it, further in, stands at least `command: ...`");
             return None;
         };
         let mut table = Table::new("`gate`", entries);
         let gate = table.gate_itself(node.line, dir);
-        table.finish();
-        self.problems.append(&mut table.problems);
+        self.problems.append(&mut table.finish());
         gate
     }
 
     fn gate_itself(&mut self, line: u32, dir: Option<&Path>) -> Option<Gate> {
-        let command = self.text(&["command"]).filter(|command| !command.is_empty());
+        let command = self.text("command").map(|command| command.value.to_owned()).filter(|line| !line.is_empty());
         if command.is_none() && self.problems.is_empty() {
             let why = "`command` is missing from `gate`: a line for the shell, as in `command: test -s /srv/inbox`";
             self.problems.push(Problem::at(line, why));
         }
         let permissions = self.permissions(dir);
         let has_network = permissions.contains(&Permission::Network);
-        let (cwd, home) = (self.text(&["cwd"]), self.home(&permissions, dir));
+        let cwd = self.text("cwd").map(|cwd| cwd.value.to_owned());
+        let home = self.home(&permissions, dir);
         let (env, time_limit, domains) = (self.env(), self.gate_time(), self.domains(has_network));
         // This check comes last. A missing command then does not make the other keys unknown.
         Some(Gate { command: command?, cwd, home, env, time_limit, permissions, domains })
@@ -48,8 +48,8 @@ impl Table {
 
     fn permissions(&mut self, dir: Option<&Path>) -> Vec<Permission> {
         let mut all = Vec::new();
-        for (tag, line) in self.texts(&["permissions"]) {
-            match below(&tag, dir).parse::<Permission>() {
+        for TextAt { place: line, value: tag } in self.texts("permissions") {
+            match below(tag, dir).parse::<Permission>() {
                 Ok(permission) if all.contains(&permission) => {}
                 Ok(permission) => all.push(permission),
                 Err(why) => {
@@ -69,7 +69,7 @@ impl Table {
     }
 
     fn home(&mut self, permissions: &[Permission], dir: Option<&Path>) -> Option<String> {
-        let (home, line) = self.text_at(&["home"])?;
+        let TextAt { place: line, value: home } = self.text("home")?;
         let wanted = below(&format!("@write:{home}"), dir).parse::<Permission>();
         match wanted {
             Ok(wanted) if permissions.iter().any(|held| held.covers(&wanted)) => {
@@ -78,7 +78,7 @@ impl Table {
             _ => {
                 self.wrong(
                     line,
-                    &["home"],
+                    "home",
                     "is a path below something that the gate declares to write (`@write:...` among its `permissions`)",
                 );
                 None
@@ -87,21 +87,21 @@ impl Table {
     }
 
     fn env(&mut self) -> BTreeMap<String, String> {
-        let Some(node) = self.take(&["env"]) else { return BTreeMap::new() };
-        let Value::Map(entries) = node.value else {
-            self.wrong(node.line, &["env"], "is a map of names and texts");
+        let Some(node) = self.value("env") else { return BTreeMap::new() };
+        let Value::Map(entries) = &node.value else {
+            self.wrong(node.line, "env", "is a map of names and texts");
             return BTreeMap::new();
         };
         let mut all = BTreeMap::new();
         for (name, node) in entries {
             let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             let is_name = is_name && name.chars().next().is_some_and(|c| !c.is_ascii_digit());
-            match node.value {
+            match &node.value {
                 Value::Text { text, .. } if is_name && !text.contains('\0') => {
-                    all.insert(name, text);
+                    all.insert(name.clone(), text.clone());
                 }
                 Value::Nothing if is_name => {
-                    all.insert(name, String::new());
+                    all.insert(name.clone(), String::new());
                 }
                 Value::Nothing | Value::Text { .. } | Value::List(_) | Value::Map(_) => {
                     let why = format!("`{}` is no variable with a text", name.escape_debug());
@@ -114,31 +114,25 @@ impl Table {
 
     /// Reads the time limit, from 100 milliseconds to 5 minutes.
     fn gate_time(&mut self) -> Option<Duration> {
-        let (text, line) = self.text_at(&["timeout", "timeoutMs"])?;
-        let millis = text.parse::<u64>().ok().map(Duration::from_millis);
-        let found = millis.or_else(|| duration(&text));
         let range = Duration::from_millis(100)..=Duration::from_secs(300);
-        let found = found.filter(|time| range.contains(time));
-        if found.is_none() {
-            let why = format!("is `{}`, and a gate may take from `100ms` to `5m`", text.escape_debug());
-            self.wrong(line, &["timeout"], &why);
-        }
-        found
+        let parse = |text: &str| parse_duration_or_bare(text, Duration::from_millis);
+        let shown = "`100ms` to `5m`";
+        self.table.duration_within(["timeout", "timeoutMs"], range, shown, parse, &mut self.problems)
     }
 
     fn domains(&mut self, has_network: bool) -> Vec<Domain> {
         let mut all = Vec::new();
         let mut first = None;
-        for (name, line) in self.texts(&["allowed_domains", "allowedDomains"]) {
+        for TextAt { place: line, value: name } in self.texts(["allowed_domains", "allowedDomains"]) {
             first = first.or(Some(line));
             match name.parse() {
                 Ok(host) => all.push(host),
                 Err(why) => self.problems.push(Problem::at(line, format!("`{}`: {why}", name.escape_debug()))),
             }
         }
-        for (name, line) in self.texts(&["package_managers", "packageManagers"]) {
+        for TextAt { place: line, value: name } in self.texts(["package_managers", "packageManagers"]) {
             first = first.or(Some(line));
-            match package_registries::of_packages(&name) {
+            match package_registries::of_packages(name) {
                 Some(hosts) => all.extend(hosts),
                 None => {
                     let known = package_registries::PACKAGES.map(|(name, _)| name).join(", ");

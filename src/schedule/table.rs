@@ -1,152 +1,156 @@
-//! A reader for one map of front matter. It remembers the keys that were asked for, and reports the others as unknown.
+//! The values of front matter, for the reader of tables.
 
-use std::{str::FromStr, time::Duration};
-
-use strsim::jaro_winkler;
+use std::{fmt::Display, str::FromStr, time::Duration};
 
 use super::{
     Problem,
     yaml::{Node, Value},
 };
+use crate::{
+    node::{self, Key},
+    table::{self, Mistake, Report},
+};
 
-/// A map that is being read.
-pub(super) struct Table {
-    entries: Vec<(String, Node)>,
-    known: Vec<&'static str>,
-    /// The documented names of the keys, which are the first ones among equivalent names.
-    keys: Vec<&'static str>,
+/// A text and its line.
+pub(super) type TextAt<'n> = table::At<&'n str, u32>;
+
+/// A map that is being read, with its problems so far.
+pub(super) struct Table<'n> {
+    pub(super) table: table::Table<'n, Node>,
     pub(super) problems: Vec<Problem>,
-    name: &'static str,
 }
 
-impl Table {
-    pub(super) fn new(name: &'static str, entries: Vec<(String, Node)>) -> Table {
-        Table { entries, known: Vec::new(), keys: Vec::new(), problems: Vec::new(), name }
+impl node::Node for Node {
+    type Place = u32;
+    type Entries = Vec<(String, Node)>;
+
+    const TABLE: &'static str = "map";
+    const A_TABLE: &'static str = "a map";
+    const A_TEXT: &'static str = "a text";
+    const A_DURATION: &'static str = "a duration, as in `5m`";
+
+    fn place(&self) -> u32 {
+        self.line
     }
 
-    pub(super) fn has(&self, names: &[&str]) -> bool {
-        self.line(names).is_some()
+    fn is_empty(&self) -> bool {
+        self.value == Value::Nothing
     }
 
-    /// Returns the line of the first entry under one of `names`.
-    pub(super) fn line(&self, names: &[&str]) -> Option<u32> {
-        self.entries.iter().find(|(key, _)| names.contains(&key.as_str())).map(|(_, node)| node.line)
+    fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Nothing => "empty",
+            Value::Text { .. } => "a text",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a map",
+        }
+    }
+
+    fn as_text(&self) -> Option<&str> {
+        if let Value::Text { text, .. } = &self.value { Some(text.trim()) } else { None }
+    }
+
+    fn as_flag(&self) -> Option<bool> {
+        match &self.value {
+            Value::Text { text, plain: true } => text.parse().ok(),
+            Value::Nothing | Value::Text { .. } | Value::List(_) | Value::Map(_) => None,
+        }
+    }
+
+    /// Returns none: a number without quotation marks is a text here.
+    fn as_integer(&self) -> Option<(&str, u32)> {
+        None
+    }
+
+    fn as_list(&self) -> Option<&[Node]> {
+        if let Value::List(nodes) = &self.value { Some(nodes) } else { None }
+    }
+
+    fn as_entries(&self) -> Option<&Vec<(String, Node)>> {
+        if let Value::Map(entries) = &self.value { Some(entries) } else { None }
+    }
+
+    fn get<'n>(entries: &'n Vec<(String, Node)>, name: &str) -> Option<&'n Node> {
+        entries.iter().find(|(key, _)| key == name).map(|(_, node)| node)
+    }
+
+    fn entries<'n>(entries: &'n Vec<(String, Node)>) -> impl Iterator<Item = (&'n str, u32, &'n Node)>
+    where
+        Self: 'n,
+    {
+        entries.iter().map(|(key, node)| (key.as_str(), node.line, node))
+    }
+}
+
+impl Report<u32> for Vec<Problem> {
+    fn mistake(&mut self, line: u32, Mistake { message, help }: Mistake) {
+        self.push(Problem::at(line, help.iter().fold(message, |message, help| format!("{message}; {help}"))));
+    }
+}
+
+impl<'n> Table<'n> {
+    pub(super) fn new(name: &str, entries: &'n Vec<(String, Node)>) -> Table<'n> {
+        Table { table: table::Table::new(name, entries), problems: Vec::new() }
+    }
+
+    /// Returns the line of the first entry under `key`.
+    pub(super) fn line(&self, key: impl Key) -> Option<u32> {
+        self.table.peek(key).map(|node| node.line)
     }
 
     /// Reports keys that have no meaning here, with the reason `why`.
     pub(super) fn refuse(&mut self, names: &[&'static str], why: &str) {
         for name in names {
-            if let Some(line) = self.line(&[name]) {
+            if let Some(line) = self.line(*name) {
                 self.problems.push(Problem::at(line, format!("`{name}` {why}")));
-                self.known.push(name);
+                self.table.tolerate(name);
             }
         }
     }
 
-    /// Takes the value under one of `names`, which are equivalent.
-    pub(super) fn take(&mut self, names: &[&'static str]) -> Option<Node> {
-        self.known.extend(names);
-        self.keys.extend(names.first());
-        let found: Vec<_> = self.entries.iter().filter(|(key, _)| names.contains(&key.as_str())).cloned().collect();
-        if let [(one, _), (other, node), ..] = found.as_slice() {
-            self.problems.push(Problem::at(node.line, format!("`{one}` and `{other}` mean the same: keep one")));
-        }
-        found.into_iter().next().map(|(_, node)| node).filter(|node| node.value != Value::Nothing)
+    pub(super) fn value(&mut self, key: impl Key) -> Option<&'n Node> {
+        self.table.value(key, &mut self.problems)
     }
 
-    pub(super) fn text(&mut self, names: &[&'static str]) -> Option<String> {
-        self.text_at(names).map(|(text, _)| text)
+    pub(super) fn text(&mut self, key: impl Key) -> Option<TextAt<'n>> {
+        self.table.text(key, &mut self.problems)
     }
 
-    pub(super) fn text_at(&mut self, names: &[&'static str]) -> Option<(String, u32)> {
-        let node = self.take(names)?;
-        if let Value::Text { text, .. } = node.value {
-            return Some((text.trim().to_owned(), node.line));
-        }
-        self.wrong(node.line, names, "is a text");
-        None
+    pub(super) fn parsed<T: FromStr<Err: Display>>(&mut self, key: impl Key) -> Option<T> {
+        let text = self.text(key)?;
+        text.value.parse().map_err(|why| self.wrong(text.place, key, &format!("cannot be taken: {why}"))).ok()
     }
 
-    pub(super) fn wrong(&mut self, line: u32, names: &[&'static str], what: &str) {
-        let name = names.first().copied().unwrap_or_default();
-        self.problems.push(Problem::at(line, format!("`{name}` {what}")));
+    pub(super) fn flag(&mut self, key: impl Key) -> Option<bool> {
+        self.table.flag(key, &mut self.problems)
     }
 
-    pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(&mut self, names: &[&'static str]) -> Option<T> {
-        let (text, line) = self.text_at(names)?;
-        text.parse().map_err(|why| self.wrong(line, names, &format!("cannot be taken: {why}"))).ok()
+    /// Reads a duration that is not zero.
+    pub(super) fn duration(&mut self, key: impl Key) -> Option<Duration> {
+        self.table.duration(key, Duration::from_millis(1), &mut self.problems)
     }
 
-    pub(super) fn flag(&mut self, names: &[&'static str]) -> Option<bool> {
-        let node = self.take(names)?;
-        match node.value {
-            Value::Text { ref text, plain: true } if text == "true" => Some(true),
-            Value::Text { ref text, plain: true } if text == "false" => Some(false),
-            Value::Nothing | Value::Text { .. } | Value::List(_) | Value::Map(_) => {
-                self.wrong(node.line, names, "is `true` or `false`");
-                None
-            }
-        }
-    }
-
-    pub(super) fn duration(&mut self, names: &[&'static str]) -> Option<Duration> {
-        let (text, line) = self.text_at(names)?;
-        let found = duration(&text).filter(|duration| !duration.is_zero());
-        if found.is_none() {
-            self.wrong(
-                line,
-                names,
-                "is a number and a unit (ms, s, m, h, d), as in `5m`, above zero and at most a year",
-            );
-        }
-        found
-    }
-
-    /// Reads a text, or a list of texts. Other values and blank texts are reported.
-    pub(super) fn texts(&mut self, names: &[&'static str]) -> Vec<(String, u32)> {
-        let Some(node) = self.take(names) else { return Vec::new() };
-        let line = node.line;
-        let nodes = if let Value::List(nodes) = node.value { nodes } else { vec![node] };
-        let mut all: Vec<(String, u32)> = Vec::new();
-        for node in nodes {
-            match node.value {
-                Value::Text { text, .. } if !text.trim().is_empty() => {
-                    let text = text.trim().to_owned();
-                    if !all.iter().any(|(known, _)| *known == text) {
-                        all.push((text, node.line));
-                    }
-                }
-                Value::Nothing | Value::Text { .. } | Value::List(_) | Value::Map(_) => {
-                    self.wrong(line, names, "is a list of texts, none of them blank");
-                }
+    /// Reads a text, or a list of texts, each once. Blank texts are reported.
+    pub(super) fn texts(&mut self, key: impl Key) -> Vec<TextAt<'n>> {
+        let mut all: Vec<TextAt<'n>> = Vec::new();
+        for text in self.table.one_or_many(key, &mut self.problems).unwrap_or_default() {
+            if text.value.is_empty() {
+                self.wrong(text.place, key, "must not be blank");
+            } else if !all.iter().any(|known| known.value == text.value) {
+                all.push(text);
             }
         }
         all
     }
 
-    pub(super) fn finish(&mut self) {
-        let unknown = self.entries.iter().filter(|(key, _)| !self.known.contains(&key.as_str()));
-        for (key, node) in unknown {
-            let near = self.known.iter().map(|known| (jaro_winkler(key, known), known));
-            let near = near.filter(|(near, _)| *near > 0.8).max_by(|(one, _), (other, _)| one.total_cmp(other));
-            let help = match near {
-                Some((_, known)) => format!("did you mean `{known}`?"),
-                None => format!("its keys are {}", self.keys.join(", ")),
-            };
-            let shown: String = key.chars().take(80).collect();
-            let why = format!("{} has no `{}`: {help}", self.name, shown.escape_debug());
-            self.problems.push(Problem::at(node.line, why));
-        }
+    pub(super) fn wrong(&mut self, line: u32, key: impl Key, what: &str) {
+        let name = key.names().first().copied().unwrap_or_default();
+        self.problems.push(Problem::at(line, format!("`{name}` {what}")));
     }
-}
 
-const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-
-/// Parses a duration such as `5m`. The result is `None` if the text is not a whole number with a unit, or if it is
-/// longer than a year.
-pub(super) fn duration(text: &str) -> Option<Duration> {
-    let (digits, millis) = UNITS.iter().find_map(|(unit, millis)| Some((text.strip_suffix(unit)?, millis)))?;
-    let number = Some(digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse::<u64>().ok()?;
-    let duration = Duration::from_millis(number.checked_mul(*millis)?);
-    (duration <= Duration::from_secs(365 * 86_400)).then_some(duration)
+    /// Returns the problems, with every key that was not read among them.
+    pub(super) fn finish(mut self) -> Vec<Problem> {
+        self.table.finish(&mut self.problems);
+        self.problems
+    }
 }

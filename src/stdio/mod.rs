@@ -33,7 +33,6 @@ mod line_codec;
 mod message;
 mod process;
 mod processes;
-mod quote;
 mod session;
 mod writer;
 

@@ -17,9 +17,9 @@ use tokio::{
 use super::{
     Bot,
     line_codec::{Line, Lines},
-    quote::quoted,
     session::Ended,
 };
+use crate::quote::quoted;
 
 /// The receiver of the lines of a bot's standard error.
 pub(super) type Sink = Box<dyn FnMut(&str) + Send>;

@@ -2,28 +2,19 @@
 
 use std::fmt;
 
-use bestow::{AgentId, Policy, text::Escaped};
+use bestow::{
+    AgentId, Policy,
+    text::{Escaped, closest_word},
+};
 
 use crate::exit::Exit;
 
 /// The number of names that a message lists.
 const MOST_LISTED: usize = 8;
 
-/// The longest name for which a suggestion is made, in bytes.
-const LONGEST: usize = 64;
-
-/// Returns the name that `word` is probably a slip of.
-pub(crate) fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
-    if word.len() > LONGEST {
-        return None;
-    }
-    let distances = known.iter().map(|known| (strsim::damerau_levenshtein(&word.to_lowercase(), known), *known));
-    distances.min().filter(|(distance, known)| *distance <= known.len().div_ceil(3)).map(|(_, known)| known)
-}
-
 /// Returns the way out for a word that is none of `known`: the closest name, or a list of them.
 pub(crate) fn suggest(word: &str, known: &[&str]) -> String {
-    closest(word, known).map_or_else(|| listed(known), |known| format!("did you mean `{known}`?"))
+    closest_word(word, known.iter().copied()).map_or_else(|| listed(known), |known| format!("did you mean `{known}`?"))
 }
 
 /// Lists names, but not all of very many.

@@ -1,24 +1,24 @@
 //! The destinations that the proxy opens and refuses. `tests/it/sandbox` shows from inside the sandbox that no other
 //! one is open.
 
+use std::{collections::BTreeMap, sync::Mutex};
+
 use super::*;
 
-/// Starts a proxy for `docs.example.com`. Every name resolves to `there`.
-fn proxy(there: Option<SocketAddr>) -> (EgressProxy, SocketAddr) {
+/// Starts a proxy for `host`, whose name resolves to `there`.
+fn proxy(host: &str, there: Option<SocketAddr>) -> (EgressProxy, SocketAddr) {
     let door = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let at = door.local_addr().unwrap();
-    if let Some(there) = there {
-        THERE.set(there).unwrap();
-    }
-    let hosts = BTreeSet::from(["docs.example.com".parse().unwrap()]);
-    (EgressProxy::leading(door.into(), hosts, lead).unwrap(), at)
+    let host: Domain = host.parse().unwrap();
+    THERE.lock().unwrap().extend(there.map(|there| (host.clone(), there)));
+    (EgressProxy::leading(door.into(), BTreeSet::from([host]), lead).unwrap(), at)
 }
 
-/// The destination, set by the one test that connects somewhere.
-static THERE: std::sync::OnceLock<SocketAddr> = std::sync::OnceLock::new();
+/// The destinations. Each test that connects somewhere has a host name of its own.
+static THERE: Mutex<BTreeMap<Domain, SocketAddr>> = Mutex::new(BTreeMap::new());
 
-fn lead(_: &Domain, _: u16) -> io::Result<Vec<SocketAddr>> {
-    Ok(THERE.get().copied().into_iter().collect())
+fn lead(host: &Domain, _: u16) -> io::Result<Vec<SocketAddr>> {
+    Ok(THERE.lock().unwrap().get(host).copied().into_iter().collect())
 }
 
 /// Sends a request and returns the whole response.
@@ -51,7 +51,7 @@ fn no_address_of_this_machine_is_outside_whatever_name_leads_there() {
 #[test]
 fn a_host_of_the_list_is_reached_through_a_tunnel_and_plainly_and_a_tunnel_ends_with_the_command() {
     let host = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let (way_out, at) = proxy(Some(host.local_addr().unwrap()));
+    let (way_out, at) = proxy("docs.example.com", Some(host.local_addr().unwrap()));
     let mut client = TcpStream::connect(at).unwrap();
     client.write_all(b"CONNECT Docs.Example.com:443 HTTP/1.1\r\nHost: x\r\n\r\nhello").unwrap();
     let (mut there, _) = host.accept().unwrap();
@@ -82,7 +82,7 @@ fn a_host_of_the_list_is_reached_through_a_tunnel_and_plainly_and_a_tunnel_ends_
 
 #[test]
 fn what_is_not_on_the_list_and_what_only_looks_like_it_is_refused() {
-    let (_way_out, at) = proxy(None);
+    let (_way_out, at) = proxy("docs.example.com", None);
     for target in [
         "evil.com:443",
         "x.docs.example.com:443",
@@ -137,10 +137,121 @@ fn a_name_that_leads_to_this_machine_or_to_its_cloud_leads_nowhere() {
 
 #[test]
 fn a_head_that_does_not_end_is_not_waited_for_for_ever() {
-    let (_way_out, at) = proxy(None);
+    let (_way_out, at) = proxy("nowhere.example.com", None);
     let long = "x".repeat(LONGEST_HEAD + 8192);
     let mut client = TcpStream::connect(at).unwrap();
     // The proxy may close the connection before everything is sent.
     let _ = client.write_all(format!("GET http://a.b/ HTTP/1.1\r\nX: {long}").as_bytes());
     assert_eq!(client.read(&mut [0]).unwrap_or(0), 0);
+}
+
+/// A stream that yields one byte at a time.
+struct Dripping<'b>(&'b [u8]);
+
+impl Read for Dripping<'_> {
+    fn read(&mut self, part: &mut [u8]) -> io::Result<usize> {
+        let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+        part[0] = *first;
+        self.0 = rest;
+        Ok(1)
+    }
+}
+
+#[test]
+fn a_head_in_many_small_segments_is_read_and_one_that_is_late_or_too_long_is_not() {
+    let hosts = BTreeSet::new();
+    let shared = Shared { hosts, is_over: AtomicBool::new(false), open: AtomicUsize::new(0), lead };
+    let head = format!("GET http://a.b/{} HTTP/1.1\r\n\r\n", "x".repeat(400));
+    let sent = format!("{head}body");
+    let read = shared.head(&mut Dripping(sent.as_bytes()), now() + Duration::from_secs(3600)).unwrap();
+    assert_eq!(read, (head.clone().into_bytes(), Vec::new()));
+    // The deadline is over although each read yields something.
+    let late = shared.head(&mut Dripping(sent.as_bytes()), now() - Duration::from_millis(1)).unwrap_err();
+    assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+    let long = "x".repeat(LONGEST_HEAD + 8);
+    let long = shared.head(&mut Dripping(long.as_bytes()), now() + Duration::from_secs(3600)).unwrap_err();
+    assert_eq!(long.kind(), io::ErrorKind::TimedOut);
+}
+
+/// The attack: a second request on the same connection names another host, which the first host also serves.
+#[test]
+fn nothing_behind_the_first_request_of_a_connection_reaches_the_host() {
+    let host = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let (_way_out, at) = proxy("one.example.com", Some(host.local_addr().unwrap()));
+    let second = "GET http://evil.com/ HTTP/1.1\r\nHost: evil.com\r\n\r\n";
+    for (headers, body, expected) in [
+        ("", "", ""),
+        ("Content-Length: 3\r\n", "abc", "Content-Length: 3\r\n\r\nabc"),
+        ("content-length: 0\r\n", "", "Content-Length: 0\r\n\r\n"),
+        (
+            "Transfer-Encoding: Chunked\r\nTE: trailers\r\n",
+            "3;name=value\r\nabc\r\n0A\r\n0123456789\r\n0\r\nHost: evil.com\r\n\r\n",
+            "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\na\r\n0123456789\r\n0\r\n\r\n",
+        ),
+        // The host of the request is the one of its target.
+        ("Host: evil.com\r\nHost: evil.org\r\nConnection: keep-alive, Host\r\n", "", ""),
+    ] {
+        let mut client = TcpStream::connect(at).unwrap();
+        let first = format!("POST http://one.example.com/a HTTP/1.1\r\n{headers}\r\n{body}");
+        client.write_all(format!("{first}{second}{second}").as_bytes()).unwrap();
+        client.shutdown(Shutdown::Write).unwrap();
+        let (mut there, _) = host.accept().unwrap();
+        let mut got = String::new();
+        there.read_to_string(&mut got).unwrap();
+        let expected = if expected.is_empty() { "\r\n" } else { expected };
+        let head = "POST /a HTTP/1.1\r\nHost: one.example.com\r\nConnection: close\r\n";
+        assert_eq!(got, format!("{head}{expected}"));
+        there.write_all(b"HTTP/1.1 200 OK\r\n\r\npage").unwrap();
+        drop(there);
+        let mut told = String::new();
+        client.read_to_string(&mut told).unwrap();
+        assert!(told.ends_with("page"), "{told}");
+    }
+}
+
+/// The attack: the proxy and the host disagree about the end of the body.
+#[test]
+fn a_body_of_ambiguous_length_is_refused() {
+    let (_way_out, at) = proxy("two.example.com", None);
+    for headers in [
+        "Content-Length: 3\r\nTransfer-Encoding: chunked",
+        "Content-Length: 3\r\nContent-Length: 3",
+        "Content-Length: 3, 3",
+        "Content-Length: +3",
+        "Content-Length: 0x3",
+        "Content-Length:",
+        "Content-Length: 99999999999999999999",
+        "Content_Length: 3",
+        "Transfer_Encoding: chunked",
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: identity",
+        "Transfer-Encoding : chunked",
+        "Transfer-Encoding:\r\n chunked",
+        "X: a\r\n\tTransfer-Encoding: chunked",
+        "X: a\0b",
+        "X: a\n\nGET http://evil.com/ HTTP/1.1",
+    ] {
+        let told = answered(at, &format!("POST http://two.example.com/ HTTP/1.1\r\n{headers}\r\n\r\n"));
+        assert!(told.starts_with("HTTP/1.1 400"), "{headers}: {told}");
+    }
+    let old = "POST http://two.example.com/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n";
+    assert!(answered(at, old).starts_with("HTTP/1.1 400"));
+    let clear = "POST http://two.example.com/ HTTP/1.1\r\nContent-Length: 0\r\n\r\n";
+    assert!(answered(at, clear).starts_with("HTTP/1.1 502"), "it leads nowhere, and is no mistake");
+}
+
+#[test]
+fn a_chunk_that_is_none_ends_the_connection() {
+    for body in
+        ["x\r\n", "3\r\nabcd\r\n", "3\nabc\n0\n\n", "3\r\nab", "-1\r\n", "10000000000000000\r\n", "0\r\nX: y\r\n"]
+    {
+        let mut sent = Vec::new();
+        let passed = Body::Chunked.pass_on(&mut body.as_bytes(), |bytes| {
+            sent.extend_from_slice(bytes);
+            Ok(())
+        });
+        assert!(passed.is_err(), "{body}: {}", String::from_utf8_lossy(&sent));
+        assert!(!sent.ends_with(b"0\r\n\r\n"));
+    }
 }

@@ -9,6 +9,8 @@ mod parse;
 mod permission_field;
 mod process;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod to_agent;
 mod to_connector;
 

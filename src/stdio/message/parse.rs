@@ -5,7 +5,11 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, error::Category};
 
-use super::{super::quote::quoted, ErrorCode, FromAgent, FromConnector, schema};
+use super::{
+    ErrorCode, FromAgent, FromConnector, Role,
+    schema::{self, Shape},
+};
+use crate::quote::quoted;
 
 /// The maximum number of characters in a `requestId`.
 const MAX_CORRELATION: usize = 256;
@@ -34,6 +38,7 @@ impl std::error::Error for InvalidMessage {}
 
 /// The messages from bots of one role.
 pub(in super::super) trait Incoming: DeserializeOwned {
+    const ROLE: Role;
     /// The message types of this role.
     const TYPES: &'static [&'static str];
     /// The message types of the other role, and the name of this role.
@@ -41,6 +46,7 @@ pub(in super::super) trait Incoming: DeserializeOwned {
 }
 
 impl Incoming for FromAgent {
+    const ROLE: Role = Role::Agent;
     const TYPES: &'static [&'static str] = &[
         "hello",
         "request_permission",
@@ -64,6 +70,7 @@ impl Incoming for FromAgent {
 }
 
 impl Incoming for FromConnector {
+    const ROLE: Role = Role::Connector;
     const TYPES: &'static [&'static str] = &[
         "hello",
         "permission_decision",
@@ -128,8 +135,8 @@ pub(in super::super) fn parse<T: Incoming>(line: &str) -> Result<T, InvalidMessa
         _ => return Err(invalid(ErrorCode::ValidationError, "`type` must be a text: it names the message".to_owned())),
     };
     let (forbidden, role) = T::FORBIDDEN;
-    if T::TYPES.contains(&kind.as_str()) {
-        return fields(&kind, line).map_err(|why| invalid(ErrorCode::ValidationError, format!("{kind}: {why}")));
+    if let Some(shape) = schema::of(T::ROLE, &kind).filter(|_| T::TYPES.contains(&kind.as_str())) {
+        return fields(&shape, line).map_err(|why| invalid(ErrorCode::ValidationError, format!("{kind}: {why}")));
     }
     Err(if forbidden.contains(&kind.as_str()) {
         invalid(ErrorCode::Forbidden, format!("this bot is {role}, which cannot say `{kind}`"))
@@ -139,9 +146,8 @@ pub(in super::super) fn parse<T: Incoming>(line: &str) -> Result<T, InvalidMessa
     })
 }
 
-/// Parses a message of a known type. An error names the field and its mistake.
-fn fields<T: Incoming>(kind: &str, line: &str) -> Result<T, String> {
-    let shape = schema::of(kind);
+/// Parses a message of the type with this shape. An error names the field and its mistake.
+fn fields<T: Incoming>(shape: &Shape, line: &str) -> Result<T, String> {
     if let Some(why) = serde_json::from_str(line).ok().and_then(|given| shape.foreign(&given)) {
         return Err(why);
     }

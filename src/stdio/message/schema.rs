@@ -5,12 +5,16 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
-use crate::model::{
-    AgentId, CallId, GrantId, InvalidPermissions, Operation, OutputStream, Permission, Permissions, ProcessId, Reason,
-    RunId, SanitizedPath, Scope, Tool, ToolName, Tools, Verdict,
+use crate::{
+    model::{
+        AgentId, CallId, GrantId, InvalidPermissions, Operation, OutputStream, Permission, Permissions, ProcessId,
+        Reason, RunId, SanitizedPath, Scope, Tool, ToolName, Tools, Verdict,
+    },
+    quote::quoted,
+    suggest::closest,
 };
 
-use super::{super::quote::quoted, Decision, MAX_TEXT, PolicyMode};
+use super::{Decision, MAX_TEXT, PolicyMode, Role};
 
 /// The mistake in a value; `None` if the value fits.
 type Wrong = Option<String>;
@@ -70,9 +74,9 @@ fn content(value: &Value) -> Wrong {
     (!value.is_object() && !value.is_string()).then(|| "it must be an object or a text".to_owned())
 }
 
-/// Returns the shape of the messages of a type.
-pub(super) fn of(kind: &str) -> Shape {
-    match kind {
+/// Returns the shape of the messages of a type from bots of a role, or none for an unknown type.
+pub(super) fn of(role: Role, kind: &str) -> Option<Shape> {
+    Some(match kind {
         "hello" => lenient([needed("protocol", number)]),
         "request_permission" => lenient([TAG, TAGS, REASON, SCOPE]),
         "cancel_request" => lenient([needed("permissionRequestId", text)]),
@@ -93,7 +97,10 @@ pub(super) fn of(kind: &str) -> Shape {
         "process_write" => lenient([PROCESS, may("text", words), may("base64", text), may("close", flag)]),
         "process_stop" => lenient([PROCESS, may("graceMs", number)]),
         "process_restart" => lenient([PROCESS]),
-        "message" => lenient([may("agentId", parsed::<AgentId>), needed("text", words)]),
+        "message" => match role {
+            Role::Agent => lenient([may("agentId", parsed::<AgentId>), needed("text", words)]),
+            Role::Connector => lenient([needed("text", words)]),
+        },
         "bye" => lenient([may("reason", text)]),
         // A field that narrows an answer must not get lost: without it, the answer would allow more than intended.
         "permission_decision" => Shape {
@@ -131,24 +138,21 @@ pub(super) fn of(kind: &str) -> Shape {
         "declare_tools" => Shape { fields: vec![needed("tools", tools)], strict: true },
         "begin_run" | "join_run" => lenient([needed("agentId", parsed::<AgentId>), needed("runId", parsed::<RunId>)]),
         "end_run" => lenient([needed("agentId", parsed::<AgentId>)]),
-        _ => lenient([]),
-    }
+        "agree_to_widening" => lenient([needed("change", count)]),
+        "permission_state" | "process_list" => lenient([]),
+        _ => return None,
+    })
 }
 
 impl Shape {
-    fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.fields.iter().map(|field| field.name).chain(["type", "requestId"])
-    }
-
-    fn nearest(&self, name: &str) -> Option<&'static str> {
-        let near = self.names().filter_map(|known| Some((near(name, known)?, known)));
-        near.min_by_key(|(slips, _)| *slips).map(|(_, known)| known)
     }
 
     /// Returns the mistake in the field names of an object.
     pub(super) fn foreign(&self, given: &BTreeMap<String, IgnoredAny>) -> Wrong {
         let unknown = given.keys().filter(|name| !self.names().any(|known| known == *name));
-        unknown.into_iter().find_map(|name| match self.nearest(name) {
+        unknown.into_iter().find_map(|name| match closest(name, self.names()) {
             Some(known) => Some(format!("there is no field {}; did you mean `{known}`?", quoted(name))),
             None if self.strict => {
                 let known: Vec<_> = self.names().collect();
@@ -167,17 +171,6 @@ impl Shape {
             Some(value) => wrong(value).map(|why| format!("`{name}` is {}: {why}", shown(value))),
         })
     }
-}
-
-/// Returns the edit distance from `name` to `known` if `name` is likely a misspelling of it; otherwise `None`.
-fn near(name: &str, known: &str) -> Option<usize> {
-    // A much longer name is not compared letter by letter.
-    if name.len() > 2 * known.len() {
-        return None;
-    }
-    let plain = |text: &str| text.replace(['_', '-', ' '], "").to_lowercase();
-    let slips = strsim::osa_distance(&plain(name), &plain(known));
-    (slips <= (known.len() / 4).max(1)).then_some(slips)
 }
 
 fn shown(value: &Value) -> String {

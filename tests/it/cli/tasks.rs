@@ -120,7 +120,7 @@ fn check_tells_everything_that_is_wrong_with_every_file() {
     for expected in [
         "heartbeat/c.md: it lists permissions, which have no effect: @network",
         "cron/b/TASK.md:2: `schedule`",
-        "cron/b/TASK.md:3: a task has no `agnet`: did you mean `agent`?",
+        "cron/b/TASK.md:3: unknown key `agnet` in a task; did you mean `agent`?",
     ] {
         assert!(err.contains(expected), "{err}");
     }

@@ -92,7 +92,8 @@ async fn a_wrong_file_is_told_once_with_lines_and_the_others_go_on() {
     };
     assert_eq!((&**odd, &**file), ("cron/-odd/TASK.md", "cron/wrong/TASK.md"));
     assert!(
-        why.contains("line 2: `schedule`") && why.contains("line 3: a task has no `agnet`: did you mean `agent`?"),
+        why.contains("line 2: `schedule`")
+            && why.contains("line 3: unknown key `agnet` in a task; did you mean `agent`?"),
         "{why}"
     );
     assert_eq!(tasks.run(&task("cron/wrong")).await, Err(NotStarted::Unknown));

@@ -48,8 +48,8 @@ pub(crate) struct RequestArgs {
     /// The reason that the person reads
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) reason: String,
-    /// The longest time to wait, in whole seconds; then the exit code is 2 [default: no limit]
-    #[arg(long, value_name = "SECONDS", value_parser = values::seconds_from_zero, allow_hyphen_values = true)]
+    /// The longest time before exit code 2, as in 90s or 5m; a number alone is in seconds [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = values::duration, allow_hyphen_values = true)]
     pub(crate) wait: Option<Duration>,
 }
 

@@ -106,8 +106,8 @@ Examples:
     Stop {
         #[command(flatten)]
         process: ProcessArgs,
-        /// The time that the process has to end by itself, in whole seconds
-        #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = values::seconds_from_zero)]
+        /// The time that the process has to end by itself, as in 30s or 2m; a number alone is in seconds
+        #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::duration)]
         #[arg(allow_hyphen_values = true)]
         grace: Duration,
         /// The reason that the trail keeps

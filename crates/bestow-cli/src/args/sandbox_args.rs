@@ -90,8 +90,8 @@ impl ScopeArgs {
 pub(crate) struct ExecArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// The longest time that the command may run, in whole seconds [default: no limit]
-    #[arg(long, value_name = "SECONDS", value_parser = values::seconds_from_one, allow_hyphen_values = true)]
+    /// The longest time that the command may run, as in 90s or 5m; a number alone is in seconds [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = values::time_limit, allow_hyphen_values = true)]
     pub(crate) timeout: Option<Duration>,
     /// A limit in place of the one in [limits] of the file; repeatable
     ///

@@ -29,11 +29,11 @@ pub(super) fn sentence(error: &Error, command: &Command) -> String {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let typed = first(error, ContextKind::InvalidSubcommand).unwrap_or_default();
-            let way_out = suggested(error, ContextKind::SuggestedSubcommand).unwrap_or_else(|| choices(command));
+            let way_out = suggest::suggest(&typed, &choices(command));
             format!("`{name}` has no command `{}`: {way_out}", Escaped(&typed))
         }
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            format!("`{name}` needs a command: {}", choices(command))
+            format!("`{name}` needs a command: {}", suggest::listed(&choices(command)))
         }
         ErrorKind::UnknownArgument => unknown(error, command, name),
         ErrorKind::MissingRequiredArgument => {
@@ -56,8 +56,7 @@ pub(super) fn sentence(error: &Error, command: &Command) -> String {
         ErrorKind::InvalidValue => {
             let valid = all(error, ContextKind::ValidValue);
             let valid: Vec<_> = valid.iter().map(String::as_str).collect();
-            let way_out =
-                suggested(error, ContextKind::SuggestedValue).unwrap_or_else(|| suggest::suggest(&value(), &valid));
+            let way_out = suggest::suggest(&value(), &valid);
             format!("{}: `{}` does not exist: {way_out}", argument(), Escaped(&value()))
         }
         ErrorKind::InvalidUtf8 => "a word of the command line is not UTF-8".to_owned(),
@@ -84,12 +83,9 @@ fn unknown(error: &Error, command: &Command, name: &str) -> String {
         return format!("`{name}` does not take the word `{}`", Escaped(&typed));
     }
     let option = typed.split('=').next().unwrap_or(&typed);
-    let way_out = suggested(error, ContextKind::SuggestedArg).unwrap_or_else(|| {
-        let options =
-            command.get_arguments().filter_map(|argument| argument.get_long().map(|long| format!("--{long}")));
-        let options: Vec<_> = options.collect();
-        suggest::suggest(option, &options.iter().map(String::as_str).collect::<Vec<_>>())
-    });
+    let long = |argument: &clap::Arg| argument.get_long().map(|long| format!("--{long}"));
+    let options: Vec<_> = command.get_arguments().filter_map(long).collect();
+    let way_out = suggest::suggest(option, &options.iter().map(String::as_str).collect::<Vec<_>>());
     format!("`{name}` has no option `{}`: {way_out}", Escaped(option))
 }
 
@@ -114,16 +110,9 @@ fn quoted(argument: &str) -> String {
     format!("`{}`", Escaped(short.unwrap_or(argument)))
 }
 
-/// Lists the commands below `command`.
-fn choices(command: &Command) -> String {
-    let names: Vec<_> = command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect();
-    suggest::listed(&names)
-}
-
-/// Returns the suggestions of the parser, the best one first.
-fn suggested(error: &Error, kind: ContextKind) -> Option<String> {
-    let names: Vec<_> = all(error, kind).iter().rev().map(|name| quoted(name)).collect();
-    (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
+/// Returns the names of the commands below `command`.
+fn choices(command: &Command) -> Vec<&str> {
+    command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect()
 }
 
 fn first(error: &Error, kind: ContextKind) -> Option<String> {

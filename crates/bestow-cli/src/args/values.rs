@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use bestow::{Permission, grant::InvalidPermission, text::Escaped};
+use bestow::{
+    Permission,
+    grant::InvalidPermission,
+    text::{Escaped, closest_word, parse_duration_or_bare},
+};
 use serde_json::Value;
-
-use crate::suggest;
 
 /// The beginnings of a permission.
 const FORMS: [&str; 5] = ["@events", "@network", "@read", "@tool", "@write"];
@@ -14,26 +16,22 @@ const FORMS: [&str; 5] = ["@events", "@network", "@read", "@tool", "@write"];
 pub(super) fn permission(text: &str) -> Result<Permission, String> {
     text.parse().map_err(|why| {
         let form = text.split(':').next().filter(|_| why == InvalidPermission::UnknownForm);
-        let closest = form.and_then(|form| suggest::closest(form.trim_start(), &FORMS));
+        let closest = form.and_then(|form| closest_word(form.trim_start(), FORMS));
         let suggestion = closest.map_or_else(String::new, |form| format!("; did you mean `{form}`?"));
         format!("`{}` is not a permission: {why}{suggestion}", Escaped(text))
     })
 }
 
-/// Reads a number of whole seconds from 1.
-pub(super) fn seconds_from_one(text: &str) -> Result<Duration, String> {
-    seconds(text, 1)
+/// Reads a duration that is not zero. A number alone is in seconds.
+pub(super) fn time_limit(text: &str) -> Result<Duration, String> {
+    let duration = duration(text)?;
+    if duration.is_zero() { Err("it must not be zero".to_owned()) } else { Ok(duration) }
 }
 
-/// Reads a number of whole seconds from 0.
-pub(super) fn seconds_from_zero(text: &str) -> Result<Duration, String> {
-    seconds(text, 0)
-}
-
-fn seconds(text: &str, least: u64) -> Result<Duration, String> {
-    let number = text.parse().ok().filter(|number| *number >= least);
-    let wrong = || format!("`{}` is not a number of whole seconds from {least}, such as 90", Escaped(text));
-    number.map(Duration::from_secs).ok_or_else(wrong)
+/// Reads a duration. A number alone is in seconds.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = |why| format!("`{}` is not {why}; a number alone is in seconds", Escaped(text));
+    parse_duration_or_bare(text, Duration::from_secs).map_err(wrong)
 }
 
 /// Reads a JSON value. The type has a conversion from any text, which the parser of the command line would prefer.
