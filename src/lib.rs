@@ -80,7 +80,7 @@ pub mod event {
         CatchUp, Cause, Envelope, Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids, InvalidEnvelope,
         InvalidProcessId, InvalidTaskId, InvalidTimestamp, InvalidViolationId, OnMissing, OutputStream, Process,
         ProcessEvent, ProcessExit, ProcessId, Recorded, Reference, RuntimeId, SandboxFacts, SandboxViolation, Skip,
-        StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp, ViolationId,
+        StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp, ViolationId, camel_case,
     };
 }
 

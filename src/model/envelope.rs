@@ -357,9 +357,17 @@ fn to_camel(name: &str) -> String {
     camel
 }
 
-/// Converts the names of all fields of a value to camelCase.
-#[cfg(feature = "stdio")]
-pub(crate) fn camel_case(value: Value) -> Value {
+/// Converts the names of all fields of a value to camelCase, the case of all JSON that bestow writes for other programs.
+/// Names that are data, such as the ids of agents, stay as they are.
+///
+/// The values of this library serialize in snake_case, as journals hold them. The command line and the protocol convert
+/// them with this function.
+///
+/// ```
+/// let line = bestow::event::camel_case(serde_json::json!({ "expires_at": 5, "agents": { "my_agent": {} } }));
+/// assert_eq!(line.to_string(), r#"{"agents":{"my_agent":{}},"expiresAt":5}"#);
+/// ```
+pub fn camel_case(value: Value) -> Value {
     renamed(value, to_camel)
 }
 

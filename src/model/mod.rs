@@ -64,9 +64,7 @@ pub use domain::{Domain, InvalidDomain};
 #[cfg(feature = "config")]
 pub(crate) use duration::parse as parse_duration;
 pub use duration::{InvalidDuration, parse_or_bare as parse_duration_or_bare};
-#[cfg(feature = "stdio")]
-pub(crate) use envelope::camel_case;
-pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference};
+pub use envelope::{Envelope, Ids, InvalidEnvelope, Reference, camel_case};
 pub use event::{Cause, Event, HeldChange, HookCall, Recorded};
 pub use file_identity::{Anchor, FileIdentity};
 pub use floor::Floor;

@@ -8,6 +8,7 @@ use std::{
 use bestow::{
     Policy, PolicyFile, Settings,
     decision::Explanation,
+    event::camel_case,
     grant::Place,
     policy::{DryRun, Rule},
     text::Escaped,
@@ -48,7 +49,7 @@ fn explanation(args: &CheckArgs) -> Result<Explanation, Exit> {
 }
 
 fn json(value: &impl Serialize) -> Result<String, Exit> {
-    serde_json::to_string(value).map(|text| text + "\n").map_err(Exit::failed)
+    serde_json::to_value(value).map(|value| format!("{}\n", camel_case(value))).map_err(Exit::failed)
 }
 
 /// Prints every mistake of a policy file, or the number of things in it.

@@ -5,6 +5,7 @@ use std::{io::ErrorKind, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 use bestow::{
     Engine,
     control::{self, AdminCommand, Line, Reply},
+    event::camel_case,
     host::{DiskPaths, Store, SystemClock},
     journal::{Journal, JournalError, ReadOnlyJournal, refuse_others},
 };
@@ -139,7 +140,7 @@ fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, Exit> {
 pub(crate) fn printed(lines: &[Line], form: Form) -> Exit {
     let text = |line: &Line| match form {
         Form::Text => format!("{}\n", line.text),
-        Form::Json => format!("{}\n", line.json),
+        Form::Json => format!("{}\n", camel_case(line.json.clone())),
     };
     Exit::print(&lines.iter().map(text).collect::<String>())
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::super::{Hash, line::Line};
-use crate::model::{Actor, Decider, Ended, Escaped, Event, Grant, Origin, Recorded, Timestamp};
+use crate::model::{Actor, Decider, Ended, Escaped, Event, Grant, Origin, Recorded, Timestamp, camel_case};
 
 /// One event, with its decider and the means of the decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Record {
 
 /// A record as JSON.
 #[derive(Serialize)]
-struct Written<'a> {
+struct Written {
     sequence: u64,
     at: Timestamp,
     r#type: &'static str,
@@ -32,7 +32,7 @@ struct Written<'a> {
     means: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<u64>,
-    event: &'a Event,
+    event: serde_json::Value,
     h: String,
 }
 
@@ -69,7 +69,7 @@ impl Record {
             decider: self.decider(),
             means: self.means(),
             policy: self.policy,
-            event,
+            event: camel_case(serde_json::to_value(event)?),
             h: self.hash.to_string(),
         })
     }

@@ -87,3 +87,17 @@ fn ended(mut child: Child, input: &[u8]) -> Output {
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
+
+/// Fails if a key of `value` is not in camelCase.
+fn assert_in_camel_case(value: &serde_json::Value) {
+    match value {
+        serde_json::Value::Array(list) => list.iter().for_each(assert_in_camel_case),
+        serde_json::Value::Object(object) => {
+            for (name, inner) in object {
+                assert!(!name.contains('_'), "{name} in {value}");
+                assert_in_camel_case(inner);
+            }
+        }
+        _ => {}
+    }
+}

@@ -12,7 +12,7 @@ use bestow::{
     grant::{PermissionRef, Scope},
 };
 
-use super::{ended, started_for};
+use super::{assert_in_camel_case, ended, started_for};
 use crate::support::{id, profile, tag, why};
 
 struct Place {
@@ -113,7 +113,11 @@ async fn a_directory_without_an_engine_is_read_and_changed_by_itself() {
     let before = std::fs::read(&journal).unwrap();
     let (out, _, code) = place.run(&["grants", "--json"]);
     assert_eq!((out.lines().count(), code), (2, 0), "{out}");
-    assert!(out.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].is_string()));
+    for line in out.lines() {
+        let grant: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(grant["id"].is_string());
+        assert_in_camel_case(&grant);
+    }
     let (out, _, _) = place.run(&["requests"]);
     assert!(out.contains(&ticket.code().to_string()), "{out}");
     let (_, complaint, code) = place.run(&["why", "bob", "@events"]);
@@ -141,6 +145,7 @@ async fn the_trail_is_shown_verified_and_its_head_noted_down() {
     let (out, _, _) = place.run(&["audit", "show", "--grant", "g1", "--json"]);
     let record: serde_json::Value = serde_json::from_str(out.trim_end()).unwrap();
     assert_eq!((&record["type"], &record["means"]), (&"grant.issued".into(), &"program".into()));
+    assert_in_camel_case(&record);
     let (head, _, _) = place.run(&["audit", "head"]);
     let (out, _, code) = place.run(&["audit", "verify", "--expect", head.trim()]);
     assert_eq!((out.contains("follow from one another"), code), (true, 0), "{out}");
