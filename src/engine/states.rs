@@ -6,7 +6,7 @@ use crate::{kernel::State, model::Event};
 #[derive(Debug)]
 pub(super) struct States {
     published: State,
-    /// The state with every decision. It is none without a store: then every step is confirmed at once, so the published
+    /// The state with every decision. Without a store it is none: every step is confirmed at once, so the published
     /// state has every decision. A second state would double the memory and the time of each change.
     ahead: Option<State>,
 }
