@@ -1,4 +1,4 @@
-//! The orders of a person, and the replies.
+//! The orders of a person.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -15,7 +15,10 @@ use crate::{
     },
 };
 
-use super::peer::own_means;
+use super::{
+    peer::own_means,
+    reply::{Line, NotDone, Reply},
+};
 
 /// An order of a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,35 +178,6 @@ pub enum Approval {
     Deny,
 }
 
-/// One line of a reply, for people and for programs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Line {
-    /// The text for people, with all untrusted text escaped.
-    pub text: String,
-    /// The data for programs.
-    pub json: Value,
-}
-
-impl Line {
-    pub(super) fn new(text: impl ToString, json: Value) -> Line {
-        Line { text: text.to_string(), json }
-    }
-}
-
-/// The reply to an order.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Reply {
-    /// The order was carried out.
-    Done(Vec<Line>),
-    /// The engine refuses the order.
-    Refused(String),
-    /// The order could not be carried out.
-    Failed(String),
-}
-
 /// Carries out an order of this process itself.
 pub async fn carry_out(engine: &Engine, order: AdminCommand) -> Reply {
     carry_out_through(engine, order, own_means()).await
@@ -220,31 +194,6 @@ pub async fn carry_out_and_end(engine: &Engine, order: AdminCommand) -> Reply {
     match would_last(engine, &order) {
         Ok(()) => carry_out(engine, order).await,
         Err(why) => why.into_reply(),
-    }
-}
-
-/// The reason why an order was not carried out.
-pub(super) enum NotDone {
-    Engine(Error),
-    /// The order is understood, but makes no sense for its target.
-    Refused(String),
-}
-
-impl NotDone {
-    fn into_reply(self) -> Reply {
-        match self {
-            // An unknown agent is a failure, as for every other command: it is not a refusal.
-            NotDone::Engine(why @ Error::Refused(Refusal::UnknownAgent(_))) => Reply::Failed(why.to_string()),
-            NotDone::Engine(why @ Error::Refused(_)) => Reply::Refused(why.to_string()),
-            NotDone::Engine(why) => Reply::Failed(why.to_string()),
-            NotDone::Refused(why) => Reply::Refused(why),
-        }
-    }
-}
-
-impl<E: Into<Error>> From<E> for NotDone {
-    fn from(why: E) -> NotDone {
-        NotDone::Engine(why.into())
     }
 }
 

@@ -10,6 +10,7 @@ mod admin;
 mod ancestry;
 mod peer;
 mod process;
+mod reply;
 mod surfaces;
 mod token;
 mod wire;
@@ -38,8 +39,9 @@ use crate::{
 };
 
 pub use self::{
-    admin::{AdminCommand, Approval, GrantOrDecisionId, InvalidHeld, Line, Reply, carry_out, carry_out_and_end},
+    admin::{AdminCommand, Approval, GrantOrDecisionId, InvalidHeld, carry_out, carry_out_and_end},
     process::ProcessCall,
+    reply::{Line, Reply},
     surfaces::Surfaces,
 };
 use self::{peer::Admitted, token::Digest};

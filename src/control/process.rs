@@ -81,8 +81,8 @@ pub(super) async fn carry_out(
     _call: ProcessCall,
     _by: crate::model::ApproverId,
     _means: crate::model::Means,
-) -> Result<Vec<super::Line>, super::admin::NotDone> {
-    Err(super::admin::NotDone::Refused(
+) -> Result<Vec<super::Line>, super::reply::NotDone> {
+    Err(super::reply::NotDone::Refused(
         "this engine was built without the feature `sandbox`, so it runs no processes".to_owned(),
     ))
 }
@@ -97,7 +97,7 @@ mod ordered {
     use serde_json::json;
 
     use super::{
-        super::admin::{Line, NotDone},
+        super::reply::{Line, NotDone},
         ProcessCall,
     };
     use crate::{

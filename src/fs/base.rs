@@ -1,9 +1,7 @@
 //! An allowed directory. It is held open, so it stays the same object as long as it is held.
 
-use std::{os::unix::ffi::OsStrExt, path::Path};
-
 use super::{
-    FileError, Place, ResolveError,
+    FileError, ResolveError,
     backend::Backend,
     real::{Found, Held},
 };
@@ -12,8 +10,8 @@ use crate::model::{FileIdentity, SanitizedPath};
 /// A directory below which entries may be opened, or a single file that may be opened.
 ///
 /// A base holds one descriptor. Entries that are opened through it lie below *this object*, even if its name now
-/// belongs to another one. The holder of a `Base` may do below it everything that the process may: hand out [`Place`]s
-/// instead.
+/// belongs to another one. The holder of a `Base` may do below it everything that the process may: hand out
+/// [`Place`](super::Place)s instead.
 #[derive(Debug)]
 pub struct Base {
     path: SanitizedPath,
@@ -56,25 +54,6 @@ impl Base {
     /// Returns the identity of the held object.
     pub fn identity(&self) -> FileIdentity {
         self.held.identity
-    }
-
-    /// Returns the place with this path below the base. The empty path is the base itself.
-    ///
-    /// Names are bytes, as in the file system: a name need not be UTF-8. This call does not read the disk, and later
-    /// operations follow no link: the path must be free of links.
-    ///
-    /// # Errors
-    ///
-    /// [`FileError::NotCanonical`] for an absolute path, and for a path with an empty component, `.`, `..` or a null
-    /// byte.
-    pub fn below<'a>(&'a self, rest: &'a (impl AsRef<Path> + ?Sized)) -> Result<Place<'a>, FileError> {
-        let rest = rest.as_ref();
-        let is_plain = |name: &[u8]| !matches!(name, b"" | b"." | b"..") && !name.contains(&0);
-        let bytes = rest.as_os_str().as_bytes();
-        if !bytes.is_empty() && !bytes.split(|byte| *byte == b'/').all(is_plain) {
-            return Err(FileError::NotCanonical(rest.into()));
-        }
-        Ok(Place::new(self, rest, false))
     }
 }
 

@@ -28,6 +28,27 @@ pub struct Place<'a> {
     is_off_proc: bool,
 }
 
+impl Base {
+    /// Returns the place with this path below the base. The empty path is the base itself.
+    ///
+    /// Names are bytes, as in the file system: a name need not be UTF-8. This call does not read the disk, and later
+    /// operations follow no link: the path must be free of links.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::NotCanonical`] for an absolute path, and for a path with an empty component, `.`, `..` or a null
+    /// byte.
+    pub fn below<'a>(&'a self, rest: &'a (impl AsRef<Path> + ?Sized)) -> Result<Place<'a>, FileError> {
+        let rest = rest.as_ref();
+        let is_plain = |name: &[u8]| !matches!(name, b"" | b"." | b"..") && !name.contains(&0);
+        let bytes = rest.as_os_str().as_bytes();
+        if !bytes.is_empty() && !bytes.split(|byte| *byte == b'/').all(is_plain) {
+            return Err(FileError::NotCanonical(rest.into()));
+        }
+        Ok(Place::new(self, rest, false))
+    }
+}
+
 impl<'a> Place<'a> {
     /// Creates a place. INVARIANT: `rest` is relative and each of its components is a plain name.
     pub(super) fn new(base: &'a Base, rest: &'a Path, names_a_directory: bool) -> Place<'a> {

@@ -12,21 +12,22 @@ mod hash_chain;
 mod line;
 mod open;
 mod policy_pointer;
+mod queue;
 mod read;
 mod read_only;
 mod snapshot;
 mod write;
 
 use std::{
-    collections::VecDeque,
     path::Path,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, PoisonError, Weak},
     thread::{self, JoinHandle},
 };
 
-use crate::ports::{Batch, Progress, Store, StoreError, StoreFault, Stored, Taken};
+use crate::ports::{Batch, Progress, Store, StoreError, Stored, Taken};
 
 pub(super) use self::policy_pointer::follows;
+use self::queue::Queue;
 pub use self::{
     error::JournalError,
     hash_chain::{Hash, Head, InvalidHead},
@@ -120,61 +121,5 @@ impl Store for Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-/// The batches that wait to be written.
-#[derive(Debug, Default)]
-struct Queue {
-    waiting: Mutex<Waiting>,
-    bell: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Waiting {
-    batches: VecDeque<Arc<Batch>>,
-    progress: Option<Weak<dyn Progress>>,
-    closing: bool,
-}
-
-impl std::fmt::Debug for dyn Progress {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Progress")
-    }
-}
-
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns all waiting batches, as soon as there is one; `None` once the journal closes and the queue is empty.
-    fn next(&self) -> Option<VecDeque<Arc<Batch>>> {
-        let mut waiting = self.lock();
-        loop {
-            if !waiting.batches.is_empty() {
-                return Some(std::mem::take(&mut waiting.batches));
-            }
-            if waiting.closing {
-                return None;
-            }
-            waiting = self.bell.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn progress(&self) -> Option<Arc<dyn Progress>> {
-        self.lock().progress.as_ref().and_then(Weak::upgrade)
-    }
-
-    fn stored(&self, sequence: u64) {
-        if let Some(progress) = self.progress() {
-            progress.stored(sequence);
-        }
-    }
-
-    fn failed(&self, why: &str, fault: StoreFault) {
-        if let Some(progress) = self.progress() {
-            progress.failed(StoreError::new(fault, why));
-        }
     }
 }

@@ -11,10 +11,12 @@ use std::{
 };
 
 use super::{
-    JournalError, Queue,
+    JournalError,
     files::{Files, let_go, segment, write_all},
     hash_chain::Head,
-    line, snapshot,
+    line,
+    queue::Queue,
+    snapshot,
 };
 use crate::{
     model::Escaped,

@@ -1,45 +1,11 @@
 //! The ancestors of an agent: its creator, the creator's creator, and so on. A denial for an ancestor also binds its
 //! descendants, even after the ancestor is retired.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    iter, ptr,
-    sync::Arc,
-};
-
-use serde::{Deserialize, Serialize};
+use std::{collections::BTreeSet, iter, ptr, sync::Arc};
 
 use crate::model::{AgentId, Ended, Event, Mode, OwnerId, RunId, SavedDecision, Timestamp, Verdict};
 
-use super::{State, state::Agent};
-
-/// The retired agents that still bind their descendants. Each has a number, because a new agent may have its id by now.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct RetiredAncestors {
-    next: u64,
-    agents: BTreeMap<u64, Agent>,
-}
-
-impl RetiredAncestors {
-    pub(super) fn agents(&self) -> impl Iterator<Item = &Agent> {
-        self.agents.values()
-    }
-
-    pub(super) fn agents_mut(&mut self) -> impl Iterator<Item = &mut Agent> {
-        self.agents.values_mut()
-    }
-
-    /// Stores `agent` and returns its number. An equal stored agent is reused.
-    fn keep(&mut self, agent: Agent) -> u64 {
-        if let Some((number, _)) = self.agents.iter().find(|(_, other)| **other == agent) {
-            return *number;
-        }
-        let number = self.next;
-        self.next += 1;
-        self.agents.insert(number, agent);
-        number
-    }
-}
+use super::{State, agent::Agent};
 
 impl State {
     /// Returns all ancestors of `agent`, registered or retired, the nearest first.

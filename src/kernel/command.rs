@@ -10,7 +10,7 @@ use crate::model::{
     SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools, Verdict,
 };
 
-use super::{Refusal, authorization::HookVerdict, decide::StopOrder, resolved_action::ResolvedAction};
+use super::{Refusal, authorization::HookVerdict, resolved_action::ResolvedAction};
 #[cfg(feature = "sandbox")]
 use crate::model::{ProcessExit, SandboxViolation};
 
@@ -51,6 +51,15 @@ pub(crate) struct Starting {
     pub(crate) again: Option<Arc<Process>>,
     /// The actor who requested the restart.
     pub(crate) by: Actor,
+}
+
+/// An order to stop a process.
+#[derive(Clone, Debug)]
+pub(crate) struct StopOrder {
+    pub(crate) by: Actor,
+    pub(crate) owner: Option<OwnerId>,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) grace_ms: u64,
 }
 
 /// The kind of run that an agent enters.

@@ -14,9 +14,6 @@ pub(super) const MAX_DECLARED: usize = 256;
 /// The maximum total size of these declarations in bytes, written as JSON.
 pub(super) const MAX_BYTES: usize = 64 * 1024;
 
-/// The declarations for each owner, by the person who declared them.
-pub(super) type Declared = BTreeMap<OwnerId, BTreeMap<ApproverId, Arc<Tools>>>;
-
 impl State {
     /// Returns the declarations of the tool `name` for agents of `owner`, at most one per person.
     pub(crate) fn declared_by_people(&self, owner: &OwnerId, name: &str) -> Vec<Arc<Tool>> {

@@ -4,15 +4,19 @@
 //! [`State::execute`] is the only entry point. It decides, applies the events and applies their consequences under one
 //! `&mut`, so nothing can change between the check and the action.
 
+mod agent;
 mod ancestry;
 mod authorization;
 mod below;
 mod command;
+mod command_match;
 mod decide;
 mod declared;
 mod exec_scope;
+mod judged;
 mod meter;
 mod obeyed;
+mod pairs;
 mod permission_state;
 mod processes;
 mod protected;
@@ -23,26 +27,30 @@ mod recovery;
 mod refusal;
 mod request_budget;
 mod resolved_action;
+mod retired;
 mod rights;
 mod rules;
+mod run_guards;
 mod sandbox_denials;
 mod snapshot;
 mod state;
 mod support;
+mod target;
 #[cfg_attr(not(feature = "schedule"), allow(dead_code, reason = "only scheduled tasks have files"))]
 mod task_files;
 mod tool_policy;
 mod unknown_tool_input;
 mod uses;
+mod write_roots;
 mod written;
 
+pub(crate) use agent::Agent as Known;
 pub(crate) use authorization::{Evaluation, EvaluationInput, HookVerdict, evaluate, is_no_worse};
 pub use authorization::{Explanation, Stage, Step, UseStep};
 pub(crate) use below::Spoken;
 #[cfg(feature = "sandbox")]
 pub(crate) use command::Starting;
-pub(crate) use command::{Command, Entering, HookNews, Person, StaleGrants, Start};
-pub(crate) use decide::StopOrder;
+pub(crate) use command::{Command, Entering, HookNews, Person, StaleGrants, Start, StopOrder};
 pub use exec_scope::ExecScope;
 pub(crate) use meter::{Carried, Meter};
 pub use permission_state::{ModeAbove, PermissionState, StatedPolicies, StatedRight, StatedRule, StatedViolation};
@@ -52,15 +60,16 @@ pub(crate) use published_state::{only_takes, what_takes};
 #[cfg(feature = "journal")]
 pub(crate) use recovery::LostRevocations;
 pub use refusal::Refusal;
-pub(crate) use resolved_action::{ResolvedAction, Target};
+pub(crate) use resolved_action::ResolvedAction;
 pub use rights::Check;
 pub(crate) use rights::{Rights, SharedLimits, check, compile, extend};
 #[cfg(feature = "config")]
 pub(crate) use rules::Rules;
 #[cfg(feature = "sandbox")]
 pub(crate) use sandbox_denials::SandboxDenials;
-pub(crate) use state::{Agent as Known, State, Waiting};
+pub(crate) use state::{State, Waiting};
 pub(crate) use support::lasting;
+pub(crate) use target::Target;
 #[cfg(feature = "schedule")]
 pub(crate) use task_files::WriteEnds;
 pub(crate) use unknown_tool_input::InputText;

@@ -11,7 +11,7 @@ use crate::model::{
 
 use super::{
     State,
-    state::{Agent, Violated},
+    agent::{Agent, Violated},
 };
 
 /// The mode, rules, policies, interaction setting and rights of one agent at one moment. Reading it needs no file.

@@ -11,8 +11,9 @@ use crate::model::{
 };
 
 use super::{
-    resolved_action::{ResolvedAction, Target},
-    tool_policy::all_inside,
+    command_match::meets,
+    resolved_action::ResolvedAction,
+    target::{Target, all_inside},
     uses::{Use, operation_of},
 };
 
@@ -315,14 +316,6 @@ fn left_over(part: &SpokenPart) -> String {
         }
         None => "; the allow rules cover only a part of it".to_owned(),
     }
-}
-
-/// Returns true if a command may match the pattern of a deny or ask rule. A command that was not parsed may match any
-/// pattern.
-pub(super) fn meets(pattern: &CommandPattern, parts: Option<&[SpokenPart]>) -> bool {
-    let Some(parts) = parts else { return true };
-    let mut commands = parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts));
-    commands.any(|command| pattern.may_cover(command))
 }
 
 /// Returns true if `rules` allow the whole line: every part is safe by itself or is allowed by one of them.

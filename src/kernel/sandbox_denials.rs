@@ -5,7 +5,7 @@ use std::iter;
 
 use crate::model::{Access, Operation, PathGlob, SandboxFacts, SanitizedPath, SensitiveName, Timestamp};
 
-use super::{State, state::Agent};
+use super::{State, agent::Agent};
 
 /// The restrictions on an agent's commands.
 #[derive(Debug, Default)]

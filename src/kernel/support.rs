@@ -15,11 +15,7 @@ use crate::model::{
     sensitive_part,
 };
 
-use super::{
-    Refusal, Standing, State,
-    command::StaleGrants,
-    state::{Agent, giver},
-};
+use super::{Refusal, Standing, State, agent::Agent, command::StaleGrants, state::giver};
 
 /// Proof that an agent may pass a permission on. It borrows the state that it is valid for.
 ///

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::model::{FileVersion, SanitizedPath, SensitiveName, TaskId};
 
-use super::{State, written::WrittenOnce};
+use super::{State, judged::Judged, written::WrittenOnce};
 
 /// The write rights that had ended at one moment.
 #[derive(Clone, Debug, Default)]
@@ -24,17 +22,6 @@ impl WriteEnds {
 
 fn ends_of(written: &WrittenOnce, sensitive: &[SensitiveName], paths: &[SanitizedPath]) -> u64 {
     paths.iter().map(|path| written.ends(path, sensitive)).fold(0, u64::saturating_add)
-}
-
-/// The last judgement of a task file that an agent could write earlier.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Judged {
-    /// The version of the file at that time.
-    version: FileVersion,
-    /// The number of rights to write the file that had ended before it was read.
-    ends: u64,
-    /// True if the content was attributed to a person.
-    is_trusted: bool,
 }
 
 impl State {

@@ -10,26 +10,19 @@ use globset::{Candidate, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Access, AgentId, CommandPattern, Decision, Digest, Operation, OwnerId, PathGlob, PathPolicy, RunId, SanitizedPath,
-    SavedDecision, Scope, ToolName, ToolPolicies, UseOrigin, Verdict,
+    Access, CommandPattern, Operation, OwnerId, PathGlob, PathPolicy, RunId, SanitizedPath, ToolName, ToolPolicies,
+    UseOrigin, Verdict,
 };
 
 use super::{
-    State,
-    resolved_action::{ResolvedAction, Target},
-    rules::meets,
-    state::Agent,
+    command_match::meets,
+    resolved_action::ResolvedAction,
+    target::{Target, all_inside},
     uses::Use,
 };
 
 /// The maximum number of tools per run, and of globs and patterns per tool policy.
 pub(crate) const MAX_POLICIES: u32 = 1024;
-
-/// The maximum number of tools of a run that are known by use alone. Agents choose tool names, so this limit is lower.
-const MAX_USED: usize = 256;
-
-/// A name that no glob can spell, because globs contain no control characters. A glob that matches it matches any name.
-const ANYTHING: &str = "\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}";
 
 /// The tool policies of each run: common policies, and separate ones for some tools.
 pub(super) type CompiledToolPolicies = BTreeMap<OwnerId, BTreeMap<RunId, RunGuards>>;
@@ -39,9 +32,9 @@ pub(super) type CompiledToolPolicies = BTreeMap<OwnerId, BTreeMap<RunId, RunGuar
 #[serde(from = "WrittenGuards", into = "WrittenGuards")]
 pub(crate) struct RunGuards {
     /// The initial policies of every tool.
-    common: Compiled,
+    pub(super) common: Compiled,
     /// The tools that were declared, were used or have their own policies.
-    tools: BTreeMap<ToolName, Compiled>,
+    pub(super) tools: BTreeMap<ToolName, Compiled>,
 }
 
 /// The serialized form of [`RunGuards`]. Equal policies of several tools are written once.
@@ -225,11 +218,6 @@ impl Compiled {
     }
 }
 
-/// Returns a name inside `path`. A glob that covers everything in `path` matches it.
-pub(super) fn all_inside(path: &SanitizedPath) -> String {
-    format!("{}/{ANYTHING}", path.as_str().trim_end_matches('/'))
-}
-
 fn yeses(globs: &[PathGlob]) -> Result<GlobSet, globset::Error> {
     let mut builder = GlobSetBuilder::new();
     for glob in globs {
@@ -262,126 +250,4 @@ impl RunGuards {
     pub(crate) fn of(&self, tool: &ToolName) -> &Compiled {
         self.tools.get(tool).unwrap_or(&self.common)
     }
-}
-
-impl State {
-    pub(crate) fn guards_of(&self, owner: &OwnerId, run: &RunId) -> Option<&RunGuards> {
-        self.guards.get(owner)?.get(run)
-    }
-
-    /// Returns the names of the entries that apply to `tool`: policies first, then saved decisions of this run, oldest
-    /// first. `and` contains further saved decisions that are about to be recorded.
-    ///
-    /// Duplicate names are made distinct: the later entry gets a part of a hash appended.
-    pub(crate) fn names_in_guard(
-        &self,
-        owner: &OwnerId,
-        run: &RunId,
-        tool: &ToolName,
-        and: &[Arc<SavedDecision>],
-    ) -> Vec<Arc<str>> {
-        let own = self.guards_of(owner, run).map(|guards| guards.of(tool).written().names()).unwrap_or_default();
-        own.into_iter().map(Arc::from).chain(self.rulings_in_guard(owner, run, tool, and)).collect()
-    }
-
-    /// Returns the names of the saved decisions about `tool` in this run, and of those in `and`.
-    pub(super) fn rulings_in_guard(
-        &self,
-        owner: &OwnerId,
-        run: &RunId,
-        tool: &ToolName,
-        and: &[Arc<SavedDecision>],
-    ) -> Vec<Arc<str>> {
-        let (mut names, mut taken) = (Vec::new(), BTreeSet::new());
-        let told = self.rulings.values().chain(and).filter(|ruling| is_in_guard(ruling, owner, run, tool));
-        for ruling in told {
-            let name = name_apart(ruling, &taken);
-            taken.insert(Arc::clone(&name));
-            names.push(name);
-        }
-        names
-    }
-
-    pub(super) fn guards_mut(&mut self, owner: &OwnerId, run: &RunId) -> &mut RunGuards {
-        self.guards.entry(owner.clone()).or_default().entry(run.clone()).or_default()
-    }
-
-    pub(super) fn declare(&mut self, owner: &OwnerId, run: &RunId, tools: &BTreeSet<ToolName>) {
-        let guards = self.guards_mut(owner, run);
-        for tool in tools {
-            let common = &guards.common;
-            guards.tools.entry(tool.clone()).or_insert_with(|| common.clone());
-        }
-    }
-
-    pub(super) fn guard(
-        &mut self,
-        owner: &OwnerId,
-        run: &RunId,
-        tool: Option<&ToolName>,
-        policies: &Arc<ToolPolicies>,
-    ) {
-        let guards = self.guards_mut(owner, run);
-        let known = std::iter::once(&guards.common).chain(guards.tools.values());
-        // Most tools share the common policies, so equal policies are stored once.
-        let same = known.into_iter().find(|other| other.written() == policies).cloned();
-        let guard = same.unwrap_or_else(|| Compiled::of(policies));
-        match tool {
-            Some(tool) => {
-                guards.tools.insert(tool.clone(), guard);
-            }
-            None => guards.common = guard,
-        }
-    }
-
-    /// Records a tool at its first use. From then on it has its own entry.
-    pub(super) fn used_tool(&mut self, decision: &Decision) {
-        let Some(agent) = self.agents.get(&decision.agent) else { return };
-        let (owner, tool) = (agent.profile.owner.clone(), &decision.action.tool);
-        if self.guards_of(&owner, &decision.run).is_some_and(|guards| guards.tools.contains_key(tool)) {
-            return;
-        }
-        let guards = self.guards_mut(&owner, &decision.run);
-        if guards.tools.len() < MAX_USED {
-            guards.tools.insert(tool.clone(), guards.common.clone());
-        }
-    }
-
-    /// Returns true if the run is still in use: `owner` has an agent other than `but` in `run`, an agent that was
-    /// created in `run`, or a retired agent that was in `run` or created in it and still binds others.
-    pub(crate) fn goes_on(&self, owner: &OwnerId, run: &RunId, but: Option<&AgentId>) -> bool {
-        let is_in = |agent: &Agent| agent.run == *run && Some(&agent.profile.id) != but;
-        let there = self.agents.values().filter(|agent| is_in(agent) || agent.made_in.as_ref() == Some(run));
-        let gone = self.gone.agents().filter(|agent| agent.run == *run || agent.made_in.as_ref() == Some(run));
-        there.chain(gone).any(|agent| agent.profile.owner == *owner)
-    }
-
-    /// Removes the tool policies of a run that ended after an agent left it.
-    pub(super) fn leave_guards(&mut self, owner: &OwnerId, run: &RunId) {
-        if self.guards_of(owner, run).is_none() || self.goes_on(owner, run, None) {
-            return;
-        }
-        if let Some(runs) = self.guards.get_mut(owner) {
-            runs.remove(run);
-            if runs.is_empty() {
-                self.guards.remove(owner);
-            }
-        }
-    }
-}
-
-/// Returns true if `ruling` is listed with the tool policies. One-time and permanent decisions are not listed.
-fn is_in_guard(ruling: &SavedDecision, owner: &OwnerId, run: &RunId, tool: &ToolName) -> bool {
-    ruling.scope == Scope::Session && ruling.tool == *tool && ruling.run.as_ref() == Some(run) && ruling.owner == *owner
-}
-
-fn name_apart(ruling: &SavedDecision, taken: &BTreeSet<Arc<str>>) -> Arc<str> {
-    let name = ruling.policy_name();
-    let hash = || Digest::of_texts([name.as_str(), ruling.agent.as_str(), &ruling.id.to_string()]).to_string();
-    let candidates = std::iter::once(None).chain([8, 64].map(Some)).map(|digits| match digits {
-        None => name.clone(),
-        Some(digits) => format!("{name}-{}", hash().get(..digits).unwrap_or_default()),
-    });
-    let free = candidates.map(Arc::from).find(|name: &Arc<str>| !taken.contains(name));
-    free.unwrap_or_else(|| name.into())
 }

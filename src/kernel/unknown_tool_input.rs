@@ -2,7 +2,7 @@
 
 use crate::model::{CommandFingerprint, CommandPattern, SpokenPart};
 
-use super::rules::meets;
+use super::command_match::meets;
 
 /// The maximum number of bytes that are read as command lines.
 const MAX_BYTES: usize = 64 * 1024;

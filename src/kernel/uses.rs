@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::model::{Access, Operation, Permission, Right, SanitizedPath, UseFacts, UseOrigin, redacted};
 
-use super::resolved_action::Target;
+use super::target::Target;
 
 /// The maximum number of further uses of one action. An action with more is invalid.
 pub(crate) const MAX_USES: usize = 512;

@@ -6,8 +6,10 @@ use tokio::sync::oneshot;
 
 use super::{
     Due, Happened, Last, NotStarted, Task,
-    event_loop::{Key, RunEnd, Work, key},
+    event_loop::Work,
     files::{self, Once},
+    key::{Key, key},
+    orders::RunEnd,
     run::{self, Over, Place},
     write_access::WriteAccess,
 };

@@ -18,6 +18,8 @@ use super::{
     directory_lock::{DirectoryLock, NotAlone},
     files::{Directory, Memory},
     gate::Questions,
+    key::{Key, key},
+    orders::{Order, RunEnd},
     run::Over,
     scheduler::{directory, zone},
     state_writer::StateWriter,
@@ -25,24 +27,12 @@ use super::{
 use crate::{
     engine::{Engine, NoEvent, Subscription, WeakEngine},
     kernel::WriteEnds,
-    model::{Event, FileVersion, SanitizedPath, Skip, TaskEnd, TaskEvent, TaskId, TaskKind, TaskSettings, Timestamp},
+    model::{Event, FileVersion, SanitizedPath, TaskEvent, TaskId, TaskSettings, Timestamp},
     ports::Clock,
 };
 
 /// The longest time between two checks of the plan, while something is planned.
 const LOOKS: Duration = Duration::from_secs(60);
-
-/// The requests of a host to the loop.
-#[derive(Debug)]
-pub(super) enum Order {
-    List(oneshot::Sender<Vec<TaskStatus>>),
-    Run(TaskId, oneshot::Sender<Result<oneshot::Receiver<RunEnd>, NotStarted>>),
-    Look(oneshot::Sender<()>),
-    Stop(oneshot::Sender<()>),
-}
-
-/// The end of a run, or the reason for which the task did not run.
-pub(super) type RunEnd = Result<TaskEnd, Skip>;
 
 /// The messages of the watcher of the directory.
 #[derive(Debug)]
@@ -55,13 +45,6 @@ pub(crate) enum News {
 
 /// A function that watches a directory of tasks until its receiver is dropped.
 pub(crate) type Watch = Box<dyn Fn(SanitizedPath) -> mpsc::Receiver<News> + Send + Sync>;
-
-/// The keys of the plan: each cron task, and the heartbeat.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Key {
-    Task(TaskId),
-    Heartbeat,
-}
 
 /// A known task file.
 #[derive(Debug)]
@@ -319,13 +302,5 @@ impl Work {
         self.forget_what_was_read();
         self.remember_heartbeat().await;
         self.look(engine).await;
-    }
-}
-
-/// Returns the key of a task in the plan.
-pub(super) fn key(id: &TaskId) -> Key {
-    match id.kind() {
-        TaskKind::Cron => Key::Task(id.clone()),
-        TaskKind::Heartbeat => Key::Heartbeat,
     }
 }

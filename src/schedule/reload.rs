@@ -7,9 +7,10 @@ use std::{
 
 use super::{
     Happened, Problem, Task, Timing, When,
-    event_loop::{Key, Known, Work, key},
+    event_loop::{Known, Work},
     files::{self, Content, Found, Look, Memory, saved_at},
     inspect,
+    key::{Key, key},
     read::{self, Read},
     task_agent,
     write_access::WriteAccess,

@@ -6,8 +6,8 @@ use tokio::{sync::Semaphore, task::JoinSet};
 
 use super::{
     Gatekeeper, Happened, Runner, Task, TaskRun,
-    event_loop::Key,
     gate::{Asked, Gates, Passed, Questions},
+    key::Key,
     prompt,
     task_agent::{self, Actor},
 };

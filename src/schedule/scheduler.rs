@@ -9,13 +9,13 @@ use tokio::{
 };
 
 use super::{
-    Gatekeeper, Last, Runner,
+    Gatekeeper, NotStarted, Runner, TaskStatus,
     directory_lock::DirectoryLock,
-    event_loop::{Order, RunEnd},
+    orders::{Order, RunEnd},
 };
 use crate::{
     engine::Error,
-    model::{Escaped, SanitizedPath, Skip, TaskEnd, TaskId, TaskSettings, Timestamp},
+    model::{Escaped, SanitizedPath, Skip, TaskEnd, TaskId, TaskSettings},
 };
 
 /// Scheduled tasks before they start.
@@ -133,46 +133,6 @@ pub struct Tasks {
     pub(super) work: JoinHandle<()>,
     pub(super) alone: DirectoryLock,
 }
-
-/// The state of one task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TaskStatus {
-    /// The name of the task.
-    pub id: TaskId,
-    /// The title for people.
-    pub title: Arc<str>,
-    /// The next due time, or `None` if the task is disabled or over.
-    pub next: Option<Timestamp>,
-    /// True if the task runs now.
-    pub is_running: bool,
-    /// The last thing that happened.
-    pub last: Option<Last>,
-}
-
-/// The reason for which a task was not started by hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NotStarted {
-    /// The task does not exist, or its file was rejected.
-    Unknown,
-    /// The task already runs.
-    Running,
-    /// The tasks or the engine were stopped.
-    Stopped,
-}
-
-impl fmt::Display for NotStarted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NotStarted::Unknown => "there is no such task, or its file is not taken",
-            NotStarted::Running => "it runs already",
-            NotStarted::Stopped => "tasks do not run any more",
-        })
-    }
-}
-
-impl std::error::Error for NotStarted {}
 
 impl Tasks {
     /// Returns the state of each task, in the order of names. The list is empty after the tasks have stopped.

@@ -1,11 +1,8 @@
 //! The permitted role of a bot, and the conversation with it.
 
-use std::{fmt, future::Future, io, sync::Arc};
+use std::{fmt, future::Future, sync::Arc};
 
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    process::Command,
-};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     engine::process_order::Runner,
@@ -18,18 +15,20 @@ use super::{
     Limits,
     agent::AgentPart,
     connector::ConnectorPart,
-    process::{Running, Sink},
     session::{Ended, converse},
 };
 
 /// The channel through which a connector's user answers. Every decision records it.
 const MEANS: &str = "stdio";
 
+/// The receiver of the lines of a bot's standard error.
+pub(super) type Sink = Box<dyn FnMut(&str) + Send>;
+
 /// A bot before its conversation starts: the role it has, and the limits on its resources.
 pub struct Bot {
     engine: Engine,
     seat: Seat,
-    limits: Limits,
+    pub(super) limits: Limits,
     pub(super) stderr: Option<Sink>,
     runner: Option<Arc<dyn Runner>>,
 }
@@ -163,17 +162,5 @@ impl Bot {
                 converse(&mut part, &engine, &limits, reader, writer, stop).await
             }
         }
-    }
-
-    /// Starts a process and talks to it over its standard input and output. The process is killed if it does not end
-    /// within [`Limits::grace`] after the conversation, or when the [`Running`] is dropped. Call this within a Tokio
-    /// runtime that does I/O.
-    ///
-    /// # Errors
-    ///
-    /// An I/O error if the process cannot be started. The error names the program.
-    pub fn spawn(self, command: Command) -> io::Result<Running> {
-        let grace = self.limits.grace;
-        Running::start(self, command, grace)
     }
 }

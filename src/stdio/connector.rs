@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::{
     engine::{Approver, Connection, Engine, NoEvent, Prompt, Subscription},
     model::{
-        Action, ActionFacts, AgentId, Answer, Event, OwnerId, Permission, Request, RequestId, Resolution, RunId, Scope,
-        ToolName, ToolPolicy,
+        Action, ActionFacts, AgentId, Answer, Escaped, Event, OwnerId, Permission, Request, RequestId, Resolution,
+        RunId, Scope, ToolName, ToolPolicy,
     },
 };
 
@@ -20,7 +20,7 @@ use super::{
         PolicyName, ReasonKind, RevokePermission, RevokeResult, Role, RunChanged, ToConnector, ToolGuard,
         ToolsDeclared, UpdatePolicy,
     },
-    session::{Ended, Peer, Reply, answered, greeted, now, shown},
+    session::{Ended, Peer, Reply, answered, greeted, now},
 };
 
 pub(super) struct ConnectorPart {
@@ -423,4 +423,9 @@ impl Peer for ConnectorPart {
     fn bye(bye: Bye) -> ToConnector {
         ToConnector::Bye(bye)
     }
+}
+
+/// Escapes untrusted text for a sentence for people.
+fn shown(text: &str) -> String {
+    Escaped(text).to_string()
 }

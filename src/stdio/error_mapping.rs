@@ -1,8 +1,12 @@
 //! The mapping from errors of the engine to errors that a bot receives.
 
-use crate::{engine::Error, kernel::Refusal, model::RunId};
+use crate::{
+    engine::Error,
+    kernel::Refusal,
+    model::{Escaped, RunId},
+};
 
-use super::{message::ErrorCode, session::shown};
+use super::message::ErrorCode;
 
 /// An order that was not carried out.
 #[derive(Debug)]
@@ -19,7 +23,7 @@ impl NotDone {
     /// Creates the error for a request that is not pending, or not accessible to this bot. Both give one message, so
     /// that a bot cannot tell them apart.
     pub(super) fn no_request(named: &str, run: Option<&RunId>) -> NotDone {
-        let mut message = format!("No pending permission request {}", shown(named));
+        let mut message = format!("No pending permission request {}", Escaped(named));
         if let Some(run) = run {
             message = format!("{message} for run {run}");
         }

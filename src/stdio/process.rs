@@ -15,14 +15,11 @@ use tokio::{
 };
 
 use super::{
-    Bot,
+    bot::{Bot, Sink},
     line_codec::{Line, Lines},
     session::Ended,
 };
 use crate::quote::quoted;
-
-/// The receiver of the lines of a bot's standard error.
-pub(super) type Sink = Box<dyn FnMut(&str) + Send>;
 
 /// The maximum length of a standard error line that is passed on, in bytes.
 const MAX_LOG_LINE: usize = 64 * 1024;
@@ -115,6 +112,20 @@ impl Drop for Running {
     fn drop(&mut self) {
         // Aborting the task drops the child, and dropping the child kills it.
         self.task.abort();
+    }
+}
+
+impl Bot {
+    /// Starts a process and talks to it over its standard input and output. The process is killed if it does not end
+    /// within [`Limits::grace`](super::Limits::grace) after the conversation, or when the [`Running`] is dropped. Call
+    /// this within a Tokio runtime that does I/O.
+    ///
+    /// # Errors
+    ///
+    /// An I/O error if the process cannot be started. The error names the program.
+    pub fn spawn(self, command: Command) -> io::Result<Running> {
+        let grace = self.limits.grace;
+        Running::start(self, command, grace)
     }
 }
 

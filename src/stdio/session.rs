@@ -12,10 +12,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::{
-    engine::Engine,
-    model::{Escaped, Timestamp},
-};
+use crate::{engine::Engine, model::Timestamp};
 
 use super::{
     Limits,
@@ -237,9 +234,4 @@ pub(super) fn greeted<T>(Hello { protocol, request_id }: Hello) -> Reply<T> {
     let ended = Ended::OtherVersion(protocol);
     let why = NotDone::new(ErrorCode::UnsupportedVersion, ended.to_string());
     Reply::NotDone { why, request_id, then: Some(ended) }
-}
-
-/// Escapes untrusted text for a sentence for people.
-pub(super) fn shown(text: &str) -> String {
-    Escaped(text).to_string()
 }

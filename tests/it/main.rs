@@ -23,6 +23,7 @@ mod engine;
 mod findings;
 mod fs;
 mod guards;
+mod import_circles;
 mod invariants;
 mod matrix;
 mod model;

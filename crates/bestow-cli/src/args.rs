@@ -2,6 +2,7 @@
 //!
 //! Parsing, help pages, completions and manual pages all come from [`definition`].
 
+mod admin_request;
 mod agent_args;
 mod audit_args;
 mod policy_args;
@@ -17,12 +18,13 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, error::ErrorKind};
 
+pub(crate) use admin_request::AdminRequest;
 pub(crate) use agent_args::{AgentCommand, PassOnArgs, RequestArgs};
 pub(crate) use audit_args::{AuditCommand, ShowArgs};
 pub(crate) use policy_args::{CheckArgs, CheckConfigArgs, ClassifyArgs, InitArgs, PolicyCommand, Question};
 pub(crate) use program_args::ProgramCommand;
 pub(crate) use sandbox_args::{ExecArgs, SandboxCommand, SandboxPart, ScopeArgs};
-pub(crate) use state_args::{AdminRequest, KeepArgs, StateCommand};
+pub(crate) use state_args::{KeepArgs, StateCommand};
 pub(crate) use task_args::{TaskCommand, TaskPart, TasksArgs};
 
 use crate::exit::{EXIT_CODES, Exit};

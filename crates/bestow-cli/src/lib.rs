@@ -26,8 +26,8 @@ mod tools;
 use std::process::ExitCode;
 
 use args::{
-    AgentCommand, Arguments, Command, PolicyCommand, ProgramCommand, SandboxCommand, SandboxPart, StateCommand,
-    TaskCommand,
+    AdminRequest, AgentCommand, Arguments, Command, PolicyCommand, ProgramCommand, SandboxCommand, SandboxPart,
+    StateCommand, TaskCommand,
 };
 use exit::Exit;
 
@@ -52,7 +52,7 @@ fn run(command: Command) -> Result<Exit, Exit> {
         }
         Command::State(StateCommand::Keep(args)) => persist::keep(&args)?,
         Command::State(StateCommand::Audit(command)) => audit::audit(&command)?,
-        Command::State(StateCommand::Engine(command)) => state::order(&command.request()?)?,
+        Command::State(StateCommand::Engine(command)) => engine(&command.request()?)?,
         Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,
         Command::Agent(AgentCommand::Request(args)) => events::request(&args),
         Command::Agent(AgentCommand::Grant(args)) => events::grant(&args),
@@ -60,6 +60,13 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::Program(ProgramCommand::Completions { shell }) => generate::completions(shell),
         Command::Program(ProgramCommand::Man { directory }) => generate::manual(&directory),
     })
+}
+
+fn engine(request: &AdminRequest) -> Result<Exit, Exit> {
+    match &request.write {
+        Some(file) => persist::approve(request, file),
+        None => state::order(request),
+    }
 }
 
 fn policy(command: PolicyCommand) -> Result<Exit, Exit> {

@@ -13,14 +13,10 @@ use bestow::{
 use crate::{
     args::{AdminRequest, Form},
     exit::Exit,
-    persist,
 };
 
-/// Carries out a request.
+/// Carries out a request that writes nothing into a policy file.
 pub(crate) fn order(request: &AdminRequest) -> Result<Exit, Exit> {
-    if let Some(file) = &request.write {
-        return persist::approve(request, file);
-    }
     let mut lines = answered(request, &request.order, Lasting::ByItself)?;
     lines.iter_mut().for_each(|line| name_way_out(line, &request.state));
     Ok(printed(&lines, request.form))

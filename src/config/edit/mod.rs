@@ -4,19 +4,19 @@
 //! An agent has no handle to these calls: their caller can write the file anyway. The written lines cover the decision
 //! and no more; a decision that a rule cannot express exactly is not written.
 
+mod error;
 mod insert;
 mod permanent;
 mod replace;
 
-use std::{fmt, sync::Arc};
-
-use super::{ConfigError, PolicyFile, PolicyText};
+use super::{PolicyFile, PolicyText};
 use crate::{
     engine::DryRun,
     kernel::Stage,
     model::{AgentPolicy, Effect, Escaped, Place, Policy, Rule, Widening},
 };
 
+pub use error::PersistError;
 pub use permanent::PermanentDecision;
 use replace::Replaced;
 
@@ -33,51 +33,6 @@ pub struct Written {
     pub was_there: bool,
     /// True if an engine that follows the file applies it only after a person accepts it (`confirm_widening`).
     pub waits: bool,
-}
-
-/// The reason why a decision was not written into a file. The file is unchanged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PersistError {
-    /// The file cannot express exactly this, or it would have no effect there.
-    NotSayable(String),
-    /// The file is invalid, or would be.
-    File(ConfigError),
-    /// A file operation failed.
-    Disk {
-        /// The file.
-        file: Arc<str>,
-        /// The operation, and its error.
-        what: String,
-    },
-}
-
-impl PersistError {
-    fn not_sayable(why: impl fmt::Display) -> PersistError {
-        PersistError::NotSayable(why.to_string())
-    }
-
-    fn disk(text: &PolicyText, what: impl fmt::Display) -> PersistError {
-        PersistError::Disk { file: Arc::clone(&text.file), what: what.to_string() }
-    }
-}
-
-impl fmt::Display for PersistError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PersistError::NotSayable(why) => f.write_str(why),
-            PersistError::File(why) => why.fmt(f),
-            PersistError::Disk { file, what } => write!(f, "`{}` was not changed: {what}", Escaped(file)),
-        }
-    }
-}
-
-impl std::error::Error for PersistError {}
-
-impl From<ConfigError> for PersistError {
-    fn from(why: ConfigError) -> PersistError {
-        PersistError::File(why)
-    }
 }
 
 /// A decision that was written into a file and can still be removed. While this lives, no other caller of this library

@@ -10,8 +10,9 @@ use crate::model::{
 use super::{
     super::{
         State,
-        resolved_action::{ResolvedAction, Target},
-        state::Agent,
+        agent::Agent,
+        resolved_action::ResolvedAction,
+        target::Target,
         uses::{Use, operation_of},
     },
     applicable_rules::is_about,

@@ -3,7 +3,7 @@
 use crate::model::{Decider, DecisionSource as AgentOrigin, Interaction, Mode, OnNoUser, RuleRef, Ruled};
 
 use super::{
-    super::{State, state::Agent},
+    super::{State, agent::Agent},
     EvaluationInput, Stage, StageResult,
 };
 

@@ -9,128 +9,28 @@ mod carried;
 mod denials;
 mod escalation;
 mod explain;
+mod hook_verdict;
+mod input;
 mod modified_input;
+mod stage;
 mod stages;
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use crate::model::{
-    Decision, DecisionSource, Effect, Grant, Mode, Origin, RequestId, Right, RuleRef, Ruled, SavedDecision, Scope,
-    Timestamp,
+    Decision, DecisionSource, Effect, Grant, Mode, Origin, RequestId, Right, Ruled, SavedDecision, Scope,
 };
 
-use super::{State, command::StaleGrants, resolved_action::ResolvedAction, state::Agent};
+use super::agent::Agent;
 
-pub(crate) use applicable_rules::HookVerdict;
-use applicable_rules::{ApplicableRules, Voice};
+use applicable_rules::ApplicableRules;
 pub use explain::{Explanation, Step, UseStep};
+pub(crate) use hook_verdict::HookVerdict;
+pub(crate) use input::EvaluationInput;
 pub(crate) use modified_input::is_no_worse;
+pub use stage::Stage;
+pub(crate) use stage::StageResult;
 use stages::Held;
-
-/// The input of a decision.
-#[derive(Debug)]
-pub(crate) struct EvaluationInput<'s> {
-    pub(crate) state: &'s State,
-    pub(crate) agent: &'s Agent,
-    pub(crate) action: &'s ResolvedAction,
-    pub(crate) broken: &'s StaleGrants,
-    /// The results of the host program's hooks.
-    pub(crate) opinions: &'s [HookVerdict],
-    pub(crate) now: Timestamp,
-}
-
-/// The stages of a decision, strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "the order of strength is what a decision is")]
-pub enum Stage {
-    /// The input is valid, and no protected path is used.
-    Protected,
-    /// A denial by a rule, a policy, a hook or a person, for the agent or for one of its ancestors.
-    Denied,
-    /// The mode of the agent.
-    Mode,
-    /// A destructive action.
-    Destructive,
-    /// The agent holds the permissions that the action uses.
-    Held,
-    /// A rule, a policy or a hook that requires an approval.
-    AskRule,
-    /// An approval, an allow rule or a policy.
-    AllowRule,
-    /// The classification as safe or dangerous.
-    Tier,
-    /// The default setting, if no other stage decided.
-    Default,
-}
-
-impl Stage {
-    /// All stages, strongest first.
-    pub const ALL: [Stage; 9] = [
-        Stage::Protected,
-        Stage::Denied,
-        Stage::Mode,
-        Stage::Destructive,
-        Stage::Held,
-        Stage::AskRule,
-        Stage::AllowRule,
-        Stage::Tier,
-        Stage::Default,
-    ];
-
-    /// Returns the name in explanations.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Stage::Protected => "protected",
-            Stage::Denied => "denied",
-            Stage::Mode => "mode",
-            Stage::Destructive => "destructive",
-            Stage::Held => "held",
-            Stage::AskRule => "ask_rule",
-            Stage::AllowRule => "allow_rule",
-            Stage::Tier => "tier",
-            Stage::Default => "default",
-        }
-    }
-}
-
-/// The result of one stage.
-#[derive(Clone, Debug)]
-pub(crate) struct StageResult {
-    pub(crate) ruled: Ruled,
-    pub(crate) source: DecisionSource,
-    pub(crate) reason: Cow<'static, str>,
-    pub(crate) refs: Vec<RuleRef>,
-    /// The indexes of the uses that the result is about. The list is empty if it is about the whole action.
-    pub(crate) uses: Vec<usize>,
-}
-
-impl StageResult {
-    fn new(ruled: Ruled, source: DecisionSource, reason: impl Into<Cow<'static, str>>) -> StageResult {
-        StageResult { ruled, source, reason: reason.into(), refs: Vec::new(), uses: Vec::new() }
-    }
-
-    fn about(self, uses: Vec<usize>) -> StageResult {
-        StageResult { uses, ..self }
-    }
-
-    /// Adds each rule and each use of `voices` once.
-    fn said_by<'v>(mut self, voices: impl IntoIterator<Item = &'v Voice>) -> StageResult {
-        for Voice { rule, about } in voices {
-            if !self.refs.contains(rule) {
-                self.refs.push(rule.clone());
-            }
-            if !self.uses.contains(about) {
-                self.uses.push(*about);
-            }
-        }
-        self
-    }
-
-    fn because_of(self, refs: Vec<RuleRef>) -> StageResult {
-        StageResult { refs, ..self }
-    }
-}
 
 /// The result of all stages, with the one-time approvals and grants that it consumes.
 #[derive(Debug)]

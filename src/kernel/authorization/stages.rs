@@ -8,9 +8,10 @@ use crate::model::{
 };
 
 use super::{
-    super::{resolved_action::Target, uses::Use},
+    super::{target::Target, uses::Use},
     EvaluationInput, HookVerdict, StageResult,
-    applicable_rules::{ApplicableRules, Voice},
+    applicable_rules::ApplicableRules,
+    stage::Voice,
 };
 
 /// The maximum number of rights in one prompt. It equals the limit of a request.

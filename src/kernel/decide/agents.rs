@@ -10,8 +10,8 @@ use crate::model::{
 use super::{
     super::{
         Refusal, State,
+        agent::Agent,
         command::{StaleGrants, Start},
-        state::Agent,
     },
     grants::Draft,
 };

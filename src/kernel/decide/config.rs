@@ -9,11 +9,7 @@ use crate::model::{
 };
 
 use super::{
-    super::{
-        Refusal, State,
-        command::StaleGrants,
-        state::{Agent, HeldBack},
-    },
+    super::{Refusal, State, agent::Agent, command::StaleGrants, state::HeldBack},
     grants::Draft,
     restriction, runs,
 };

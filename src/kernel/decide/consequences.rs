@@ -4,11 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::model::{AgentId, Event, Grant, Hold, Route, Timestamp};
 
-use super::super::{
-    State,
-    command::StaleGrants,
-    state::{Agent, Waiting},
-};
+use super::super::{State, agent::Agent, command::StaleGrants, state::Waiting};
 
 impl State {
     /// Returns the revocations that cascade from the events.

@@ -9,8 +9,9 @@ use crate::model::{
 
 use super::super::{
     Refusal, State,
+    agent::Agent,
     command::{Person, StaleGrants, Start},
-    state::{Agent, giver},
+    state::giver,
     support::{Held, for_use, hold_of_gift},
 };
 

@@ -19,8 +19,6 @@ mod tool_policy;
 
 use std::sync::Arc;
 
-pub(crate) use processes::StopOrder;
-
 use crate::model::{Event, GrantId, HookCall, Timestamp};
 #[cfg(feature = "sandbox")]
 use crate::model::{SandboxViolation, ViolationId};

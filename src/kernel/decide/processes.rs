@@ -2,25 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::model::{
-    Actor, Event, OwnerId, Process, ProcessEvent, ProcessExit, ProcessId, Reason, StopCause, Timestamp,
-};
+use crate::model::{Actor, Event, Process, ProcessEvent, ProcessExit, ProcessId, StopCause, Timestamp};
 
 use super::super::{
     Refusal, State,
-    command::{StaleGrants, Starting},
+    agent::Agent,
+    command::{StaleGrants, Starting, StopOrder},
     processes::Going,
-    state::Agent,
 };
-
-/// An order to stop a process.
-#[derive(Clone, Debug)]
-pub(crate) struct StopOrder {
-    pub(crate) by: Actor,
-    pub(crate) owner: Option<OwnerId>,
-    pub(crate) reason: Option<Reason>,
-    pub(crate) grace_ms: u64,
-}
 
 impl State {
     /// Starts a process, or restarts an ended one under its id.

@@ -10,10 +10,11 @@ use crate::model::{
 use super::{
     super::{
         Refusal, State,
+        agent::Agent,
         authorization::{EvaluationInput, evaluate, is_no_worse},
         command::{Person, StaleGrants},
         resolved_action::ResolvedAction,
-        state::{Agent, RecentDenial, Waiting},
+        state::{RecentDenial, Waiting},
     },
     grants::{Draft, from_people, refuse_past},
 };

@@ -5,7 +5,7 @@ use std::{iter, sync::Arc};
 use crate::model::{Ended, Event, RunId, Settings};
 
 use super::{
-    super::{State, state::Agent},
+    super::{State, agent::Agent},
     runs,
 };
 

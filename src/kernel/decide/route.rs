@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::model::{AgentId, Event, Request, Route};
 
-use super::super::{Refusal, State, state::Agent};
+use super::super::{Refusal, State, agent::Agent};
 
 impl State {
     /// Returns the route of a request. A foreground agent asks its own user. Otherwise the request goes to the

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::model::{Actor, AgentId, Decider, Ended, Event, Outcome, OwnerId, RunId, Timestamp};
 
 use super::{
-    super::{Refusal, State, command::Entering, state::Agent},
+    super::{Refusal, State, agent::Agent, command::Entering},
     grants::same_owner,
 };
 

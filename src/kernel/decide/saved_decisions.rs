@@ -8,7 +8,7 @@ use crate::model::{
 };
 
 use super::{
-    super::{Refusal, State, command::Person, resolved_action::ResolvedAction, state::Agent},
+    super::{Refusal, State, agent::Agent, command::Person, resolved_action::ResolvedAction},
     grants::{refuse_past, same_owner},
 };
 use crate::model::ActionFacts;

@@ -5,6 +5,7 @@
 //! has the form of a token, or it stands where a known program takes a password. Text that could run is shown, even if
 //! its name suggests a secret. Redaction is a safety net and no guarantee.
 
+mod mark;
 mod names;
 mod scan;
 mod tokens;
@@ -13,11 +14,8 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use serde_json::Value;
 
-/// The beginning of the mark that replaces a secret. The length of the secret in characters follows: `[redacted 17]`.
-const MARK_START: &str = "[redacted";
-
-/// The mark for a text that is hidden completely.
-const MARK: &str = "[redacted]";
+pub(crate) use mark::has_mark;
+use mark::{MARK, mark};
 
 /// The most secrets in one source text. With more of them, a text derived from it is hidden completely.
 const MOST: usize = 64;
@@ -91,23 +89,6 @@ pub(crate) fn redacted_value(value: &Value) -> Value {
         }
         plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain.clone(),
     }
-}
-
-/// Returns true if a text contains a redaction mark. Its author then saw only a redacted text.
-pub(crate) fn has_mark(text: &str) -> bool {
-    text.match_indices(MARK_START).any(|(at, _)| text.get(at..).is_some_and(|rest| mark_at(rest.as_bytes()).is_some()))
-}
-
-/// Returns the mark that replaces `secret`.
-fn mark(secret: &str) -> String {
-    format!("{MARK_START} {}]", secret.chars().count())
-}
-
-/// Returns the length of the mark at the beginning of `text`, if there is one.
-fn mark_at(text: &[u8]) -> Option<usize> {
-    let rest = text.strip_prefix(MARK_START.as_bytes())?;
-    let number = rest.strip_prefix(b" ").map_or(0, |rest| 1 + rest.iter().take_while(|b| b.is_ascii_digit()).count());
-    (rest.get(number) == Some(&b']')).then_some(MARK_START.len() + number + 1)
 }
 
 /// Returns the mark for a value whose name suggests a secret, if the value looks like one.

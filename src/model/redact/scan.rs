@@ -3,6 +3,7 @@
 use std::{cell::Cell, ops::Range};
 
 use super::{
+    mark::{MARK_START, mark_at},
     names::{self, ShortOption, Strength},
     tokens,
 };
@@ -74,7 +75,7 @@ impl Scanner<'_> {
                 self.option = None;
                 self.names_commands = false;
             }
-            if let Some(length) = super::mark_at(self.rest(self.at)) {
+            if let Some(length) = mark_at(self.rest(self.at)) {
                 // The secret that was expected near here is this mark.
                 self.near = 0;
                 self.at += length;
@@ -463,7 +464,7 @@ fn is_unsure(text: &str) -> bool {
         b'<' => bytes.get(at + 1) == Some(&b'<'),
         b'$' => matches!(bytes.get(at + 1), Some(b'(' | b'{' | b'\'')),
         // The mark may replace a text that contained a quotation mark.
-        b'[' => bytes.get(at..).is_some_and(|rest| rest.starts_with(super::MARK_START.as_bytes())),
+        b'[' => bytes.get(at..).is_some_and(|rest| rest.starts_with(MARK_START.as_bytes())),
         _ => false,
     })
 }

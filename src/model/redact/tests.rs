@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{MARK, MARK_START, Secrets, redacted, redacted_with, scan};
+use super::{MARK, Secrets, mark::MARK_START, redacted, redacted_with, scan};
 
 const SECRET: &str = "hunter2aB3x";
 

@@ -11,7 +11,7 @@ use bestow::{
 use clap::{ArgAction, Args, Subcommand};
 
 use super::{
-    state_args::{AdminRequest, PersonArgs, StateArgs},
+    admin_request::{AdminRequest, PersonArgs, StateArgs},
     values,
 };
 use crate::exit::Exit;
