@@ -222,6 +222,10 @@ pub enum Refusal {
     UnknownCode(Arc<str>),
     /// Two pending requests share this short code. The full id is unambiguous.
     AmbiguousCode(Code),
+    /// A process was to start again, and it goes on: somebody else has started it in the meantime.
+    ProcessGoesOn(ProcessId),
+    /// A lasting approval of a destructive action. Each use of it needs an approval of its own.
+    OnlyOnce(Arc<str>),
 }
 
 impl fmt::Display for Refusal {
@@ -413,6 +417,12 @@ impl fmt::Display for Refusal {
             Refusal::UnknownRequest(request) => write!(f, "there is no request {request}"),
             Refusal::UnknownCode(code) => write!(f, "no pending request has the code `{}`", Escaped(code)),
             Refusal::AmbiguousCode(code) => write!(f, "two pending requests share the code {code}: use the full id"),
+            Refusal::ProcessGoesOn(process) => {
+                write!(f, "process {process} goes on already: stop it before it starts again")
+            }
+            Refusal::OnlyOnce(resource) => {
+                write!(f, "`{}` destroys something, so a yes to it is for one use: answer `once`", Escaped(resource))
+            }
         }
     }
 }
