@@ -97,10 +97,8 @@ fn raw(directory: &Path) -> f64 {
     f64::from(count) / started.elapsed().as_secs_f64()
 }
 
-/// Measures the work of one writer of the engine in SQLite: a log record, and a change of the held permissions.
-/// `together` steps share a transaction, as if the caller batched the steps of independent writers.
-fn sqlite(directory: &Path, together: u32) -> f64 {
-    let path = directory.join(format!("{together}.sqlite"));
+/// Opens a new SQLite database that syncs every transaction, with a table for the log and one for the held permissions.
+fn opened_sqlite(path: &Path) -> rusqlite::Connection {
     let connection = rusqlite::Connection::open(path).unwrap();
     connection
         .execute_batch(
@@ -110,6 +108,13 @@ fn sqlite(directory: &Path, together: u32) -> f64 {
              CREATE INDEX by_agent ON held(agent);",
         )
         .unwrap();
+    connection
+}
+
+/// Measures the work of one writer of the engine in SQLite: a log record, and a change of the held permissions.
+/// `together` steps share a transaction, as if the caller batched the steps of independent writers.
+fn sqlite(directory: &Path, together: u32) -> f64 {
+    let connection = opened_sqlite(&directory.join(format!("{together}.sqlite")));
     let record = ".".repeat(420);
     let connection = Mutex::new(connection);
     let (started, mut count) = (Instant::now(), 0_u32);
@@ -141,16 +146,7 @@ fn sqlite(directory: &Path, together: u32) -> f64 {
 /// Measures `sqlite` with one transaction per step, as independent writers have. Each of `count` threads waits for its
 /// own.
 fn sqlite_apart(directory: &Path, count: u32) -> f64 {
-    let path = directory.join(format!("apart-{count}.sqlite"));
-    let connection = rusqlite::Connection::open(path).unwrap();
-    connection
-        .execute_batch(
-            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; \
-             CREATE TABLE log(seq INTEGER PRIMARY KEY, record TEXT); \
-             CREATE TABLE held(grant_id INTEGER PRIMARY KEY, agent TEXT, tag TEXT); \
-             CREATE INDEX by_agent ON held(agent);",
-        )
-        .unwrap();
+    let connection = opened_sqlite(&directory.join(format!("apart-{count}.sqlite")));
     let (connection, record, started) = (Mutex::new(connection), ".".repeat(420), Instant::now());
     let writer = |number: u32| {
         let mut steps = 0_u32;

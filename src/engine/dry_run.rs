@@ -34,7 +34,7 @@ pub struct DryRun {
 
 impl fmt::Debug for DryRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rehearsal").finish_non_exhaustive()
+        f.debug_struct("DryRun").finish_non_exhaustive()
     }
 }
 

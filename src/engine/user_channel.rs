@@ -76,7 +76,7 @@ pub struct ApproverSession {
 
 impl fmt::Debug for ApproverSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Attendance(for {})", self.owner)
+        write!(f, "ApproverSession(for {})", self.owner)
     }
 }
 

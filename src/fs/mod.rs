@@ -53,6 +53,7 @@ pub(crate) use replacing::{Replacer, us};
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
 pub(crate) use replacing::{is_us_or_root, others_write};
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
-pub(crate) use shell_quote::for_shell;
+#[doc(hidden)]
+pub use shell_quote::for_shell;
 
 pub use crate::model::sanitize;

@@ -1,12 +1,10 @@
-//! Paths in commands that a person is asked to type.
+//! Quoting of words in commands that a person is asked to type.
 
-use std::path::Path;
+use std::ffi::OsStr;
 
-/// Quotes a path for a shell.
-pub(crate) fn for_shell(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%,:=".contains(c)) {
-        return text.into_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
+use bestow_command::internal::quoted;
+
+/// Quotes a word so that a shell reads it unchanged.
+pub fn for_shell(word: impl AsRef<OsStr>) -> String {
+    quoted(&word.as_ref().to_string_lossy())
 }

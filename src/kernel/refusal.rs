@@ -346,6 +346,12 @@ pub enum Refusal {
     /// Two pending requests share this short code. The full id is unambiguous.
     #[error("two pending requests have the code {0}: use the full id")]
     AmbiguousCode(Code),
+    /// A process was to start again, and it goes on: somebody else has started it in the meantime.
+    #[error("process {0} is already running: stop it before you start it again")]
+    ProcessGoesOn(ProcessId),
+    /// A lasting approval of a destructive action. Each use of it needs an approval of its own.
+    #[error("the action `{}` is destructive and every use needs its own approval: answer `once`", Escaped(.0))]
+    OnlyOnce(Arc<str>),
 }
 
 /// Returns the text form of a permission, with control characters escaped.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    engine::{Approver, Connection, Engine, NoEvent, Prompt, Subscription},
+    engine::{Approver, Connection, Engine, Error, NoEvent, Prompt, Subscription},
+    kernel::Refusal,
     model::{
         Action, ActionFacts, AgentId, Answer, Escaped, Event, OwnerId, Permission, Request, RequestId, Resolution,
         RunId, Scope, ToolName, ToolPolicy,
@@ -173,8 +174,9 @@ impl ConnectorPart {
     /// Denies the request automatically if the user does not want to be asked again. Returns true if it did.
     async fn denied_before(&self, request: &Request) -> bool {
         let Some(approver) = self.approver.as_ref().filter(|_| self.denials.answer(request)) else { return false };
-        // If another approver answered earlier, the request is resolved as well.
-        approver.answer(request.id, Answer::deny()).await.is_ok()
+        // If another approver answered earlier, there is nothing left to ask.
+        let answered = approver.answer(request.id, Answer::deny()).await;
+        matches!(answered, Ok(()) | Err(Error::Refused(Refusal::AlreadyResolved(_))))
     }
 
     /// Returns the part of a policy file change that concerns this user. Agents of other owners are not named.

@@ -221,3 +221,34 @@ fn a_literal_is_found_in_every_form_of_writing() {
     assert_eq!(found, [(2, "Nobody knows".to_owned()), (3, "any \"right".to_owned())]);
     assert!(has_phrase("nobody knows", "nobody") && !has_phrase("nobodys", "nobody"));
 }
+
+/// Returns the name that a line of an implementation of `Debug` writes for its type.
+fn debug_name(line: &str) -> Option<&str> {
+    let starts = ["debug_struct(\"", "debug_tuple(\"", "write!(f, \"", "write_str(\""];
+    let text = starts.iter().find_map(|start| line.split_once(start)).map(|(_, text)| text)?;
+    let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+    text.get(..end).filter(|name| !name.is_empty())
+}
+
+#[test]
+fn a_debug_text_begins_with_the_name_of_its_type() {
+    let (mut wrong, mut read, mut of) = (Vec::new(), 0, None::<String>);
+    each_line(|place, line, before| {
+        if before.is_none() || line == "}" {
+            of = None;
+        }
+        if let Some((_, name)) = line.split_once("Debug for ").filter(|(start, _)| start.starts_with("impl")) {
+            let name = name.trim_start_matches("dyn ");
+            of = name.split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);
+            return;
+        }
+        let is_builder = line.contains("debug_struct(\"") || line.contains("debug_tuple(\"");
+        let Some(name) = debug_name(line).filter(|_| of.is_some() || is_builder) else { return };
+        read += 1;
+        if of.as_deref() != Some(name) {
+            wrong.push(format!("{place}: {name}"));
+        }
+    });
+    assert!(read > 10, "{read} texts were read");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

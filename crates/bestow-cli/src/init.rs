@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bestow::{PolicyFile, text::Escaped};
+use bestow::{PolicyFile, fs::for_shell, text::Escaped};
 
 use crate::{
     args::{InitArgs, POLICY_FILE},
@@ -42,7 +42,7 @@ fn write(file: &Path, text: &str) -> Result<(), Exit> {
         if why.kind() != ErrorKind::AlreadyExists {
             return Exit::failed(format_args!("{} cannot be written: {why}", Escaped(&name)));
         }
-        let check = format_args!("`bestow check-config {}` checks it", quoted(&name)).to_string();
+        let check = format_args!("`bestow check-config {}` checks it", for_shell(&name)).to_string();
         Exit::failed(format_args!("{} exists already and is not changed: {check}", Escaped(&name)))
     })?;
     let written = made.write_all(text.as_bytes()).and_then(|()| made.sync_all());
@@ -64,7 +64,7 @@ fn taken_back(file: &Path, why: Exit) -> Exit {
 /// Describes the file and the commands to try next.
 fn summary(file: &Path, survey: &survey::Survey, counts: &str) -> String {
     let name = file.display().to_string();
-    let config = if file == Path::new(POLICY_FILE) { String::new() } else { format!(" --config {}", quoted(&name)) };
+    let config = if file == Path::new(POLICY_FILE) { String::new() } else { format!(" --config {}", for_shell(&name)) };
     let found = if survey.found.is_empty() { String::new() } else { format!("found: {}\n", survey.found.join(", ")) };
     let writes = survey.writable.join(", ");
     let more = if survey.left_out == 0 { String::new() } else { format!(", and not {} more", survey.left_out) };
@@ -75,12 +75,6 @@ fn summary(file: &Path, survey: &survey::Survey, counts: &str) -> String {
          bestow explain --agent lead --write .env{config}\n  \
          bestow exec --agent lead{config} -- ls\n",
         Escaped(&name),
-        quoted(command)
+        for_shell(command)
     )
-}
-
-/// Quotes a word for a shell, if it needs quotes.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@".contains(letter);
-    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

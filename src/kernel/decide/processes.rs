@@ -44,7 +44,7 @@ impl State {
             cause,
         };
         if again.is_some() && self.processes.get(process.id).is_some() {
-            return Err(Refusal::UnknownProcess(process.id));
+            return Err(Refusal::ProcessGoesOn(process.id));
         }
         let process = Arc::new(process);
         Ok(vec![Event::Process(match again {

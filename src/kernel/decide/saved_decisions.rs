@@ -34,7 +34,7 @@ impl State {
         }
         refuse_past(scope, now)?;
         let refused = action.doing.clone().filter(|_| verdict == Verdict::Deny);
-        let (about, doing) = match (subject(action, scope)?, refused) {
+        let (about, doing) = match (subject(action, verdict, scope)?, refused) {
             // A program file is also a path, so its denial stays bound to the access.
             (Subject::Access(_), Some(doing)) if action.operation != Operation::Exec => (Subject::Doing(doing), None),
             (about, doing) => (about, doing),
@@ -163,18 +163,19 @@ impl State {
     }
 }
 
-/// Returns the subject that is saved for `scope`.
-fn subject(action: &ActionFacts, scope: Scope) -> Result<Subject, Refusal> {
+/// Returns the subject that is saved for `scope`. Every denial can be saved, because it only takes something away.
+fn subject(action: &ActionFacts, verdict: Verdict, scope: Scope) -> Result<Subject, Refusal> {
     if scope == Scope::Once {
         return Ok(Subject::Input(action.input));
     }
     let runs = matches!(action.operation, Operation::Command | Operation::Exec);
-    if action.tier == Tier::Destructive {
-        return Err(Refusal::NotForGood(action.resource.clone()));
+    let denies = verdict == Verdict::Deny;
+    if action.tier == Tier::Destructive && !denies {
+        return Err(Refusal::OnlyOnce(action.resource.clone()));
     }
     match (scope, &action.shape) {
         (Scope::Always | Scope::Until(_), Some(shape)) if runs => Ok(Subject::Shape(shape.clone())),
-        (Scope::Always | Scope::Until(_), None) if runs => Err(Refusal::NotForGood(action.resource.clone())),
+        (Scope::Always | Scope::Until(_), None) if runs && !denies => Err(Refusal::NotForGood(action.resource.clone())),
         _ => Ok(Subject::Access(action.access)),
     }
 }

@@ -67,6 +67,8 @@ fn name(refusal: &Refusal) -> &'static str {
         Refusal::ProcessEnded(_) => "ProcessEnded",
         Refusal::UnknownCode(_) => "UnknownCode",
         Refusal::AmbiguousCode(_) => "AmbiguousCode",
+        Refusal::ProcessGoesOn(_) => "ProcessGoesOn",
+        Refusal::OnlyOnce(_) => "OnlyOnce",
     }
 }
 
@@ -186,8 +188,46 @@ fn start_process(agent: &str, permissions: &[&str]) -> Command {
     Command::StartProcess(Starting { agent: id(agent), command, permissions, cause: None, again: None, by })
 }
 
+/// Returns a state with a running process, and the command to start it again.
+#[cfg(feature = "sandbox")]
+fn started_again() -> (State, Command) {
+    let mut state = State::new(settings(|_| ()));
+    done(&mut state, register("ann", "you", Kind::Subagent, &[]));
+    done(&mut state, start_process("ann", &[]));
+    let running = state.processes.get(ProcessId::new(0)).map(|going| std::sync::Arc::clone(&going.process));
+    let Command::StartProcess(starting) = start_process("ann", &[]) else { panic!("another command") };
+    (state, Command::StartProcess(Starting { again: running, ..starting }))
+}
+
+/// Returns a state in which request 2 is about a destructive action. A person denied it for the session and then
+/// enabled it, and the agent asks to override the denial.
+fn destroys() -> State {
+    let mut state = State::new(settings(|_| ()));
+    done(&mut state, register("bob", "you", Kind::Subagent, &[]));
+    let action = std::sync::Arc::into_inner(command("rm -rf x", Tier::Destructive)).unwrap();
+    let right = Right::from(tag("@events"));
+    let target = crate::kernel::Target::Command { text: "rm -rf x".into(), parts: None };
+    let action = std::sync::Arc::new(crate::kernel::ResolvedAction {
+        uses: own(Operation::Command, target, Some(right)),
+        ..action
+    });
+    done(&mut state, enable("bob", &action));
+    done(&mut state, authorize(1, "bob", &action));
+    done(&mut state, answer(1, "you", Answer::deny().scope(Scope::Session)));
+    done(&mut state, enable("bob", &command("rm -rf x", Tier::Destructive)));
+    let action = std::sync::Arc::into_inner(command("rm -rf x", Tier::Destructive)).unwrap();
+    let overriding = crate::kernel::ResolvedAction { overrides: true, ..action };
+    done(&mut state, authorize(2, "bob", &std::sync::Arc::new(overriding)));
+    state
+}
+
+fn enable(agent: &str, action: &std::sync::Arc<crate::kernel::ResolvedAction>) -> Command {
+    let (by, reason, action) = (person("you"), "why".parse().unwrap(), std::sync::Arc::clone(action));
+    Command::Enable { by, agent: id(agent), action, reason }
+}
+
 /// Returns the refusals that need a different state than `world`.
-fn rows_of_their_own() -> [(&'static str, State, Command); 5] {
+fn rows_of_their_own() -> Vec<(&'static str, State, Command)> {
     let mut with_a_child = State::new(settings(|settings| settings.max_children = 1));
     done(&mut with_a_child, register("lead", "you", Kind::Foreground, &[]));
     done(&mut with_a_child, create("first", "you", Kind::Subagent, &[]));
@@ -202,7 +242,14 @@ fn rows_of_their_own() -> [(&'static str, State, Command); 5] {
     let mut tries_first = State::new(settings(|_| ()));
     let tries = profile("tries", "you", Kind::Subagent).in_mode(crate::model::Mode::OnFailure);
     done(&mut tries_first, Command::Register { profile: tries, run: "r0".parse().unwrap(), rights: Vec::new() });
-    [
+    let lasting = |scope| answer(2, "you", Answer::allow().scope(scope));
+    #[cfg(feature = "sandbox")]
+    let (running, again) = started_again();
+    vec![
+        #[cfg(feature = "sandbox")]
+        ("ProcessGoesOn", running, again),
+        ("OnlyOnce", destroys(), lasting(Scope::Session)),
+        ("OnlyOnce", destroys(), lasting(Scope::Always)),
         ("WiderThanDecided", tries_first, confined("tries", true)),
         ("TooManyChildren", with_a_child, create("second", "you", Kind::Subagent, &[])),
         ("TooManyAsked", asked_once, request(2, "bob", &["@events"])),
@@ -334,7 +381,9 @@ fn a_refused_command_leaves_the_state_equal() {
     ];
     let mut met = BTreeSet::from(["UnknownCode", "AmbiguousCode", "Gone", "SeveralBases", "ProcessEnded"]);
     // Without the sandbox feature, no process is started.
-    met.extend((!cfg!(feature = "sandbox")).then_some("TooManyProcesses"));
+    if !cfg!(feature = "sandbox") {
+        met.extend(["TooManyProcesses", "ProcessGoesOn"]);
+    }
     let rows = rows.into_iter().map(|(expected, command)| (expected, state.clone(), command));
     for (expected, state, command) in rows.chain(rows_of_their_own()) {
         let mut after = state.clone();
@@ -346,5 +395,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 48, "each reason has a row");
+    assert_eq!(met.len(), 50, "each reason has a row");
 }

@@ -97,6 +97,52 @@ async fn an_input_that_a_person_changed_may_not_climb() {
     assert_eq!(ruled(&ann, Action::command("rm -rf /")).await, Ruled::Deny);
 }
 
+/// A denial only takes something away. So it lasts as long as the person says, also for a line without a shape.
+#[tokio::test]
+async fn a_lasting_no_to_a_line_without_a_shape_is_saved_for_that_line() {
+    let line = || Action::command("node a.js && node $(cat b)");
+    for lasting in [Scope::Always, Scope::Until(START.after(std::time::Duration::from_secs(3600)))] {
+        let world = World::new();
+        let ann = world.worker("ann", &[]).await;
+        let (first, ticket) = asked(&ann, line()).await;
+        assert_eq!(first.action.shape, None);
+        let refused = refusal(world.you().answer(ticket.id(), Answer::allow().scope(lasting)).await);
+        assert!(matches!(refused, Refusal::NotForGood(_)), "{refused}");
+        world.you().answer(ticket.id(), Answer::deny().scope(lasting)).await.unwrap();
+        let other_spelling = || Action::command("node  a.js && node \"$(cat b)\"");
+        let bash = || line().by_tool("other_shell".parse().unwrap());
+        for action in [line(), other_spelling(), bash()] {
+            assert_eq!(ruled(&ann, action).await, Ruled::Deny);
+        }
+        assert_eq!(ruled(&ann, Action::command("node b.js && node $(cat b)")).await, Ruled::Ask, "another line");
+        world.engine.begin_run(ann.id(), "next".parse().unwrap()).await.unwrap();
+        assert_eq!(ruled(&ann, line()).await, Ruled::Deny, "in another run");
+        let saved = ann.rulings().unwrap();
+        assert_eq!((saved.len(), saved[0].scope), (1, lasting));
+        world.you().revoke_ruling(saved[0].id, None).await.unwrap();
+        assert_eq!(ruled(&ann, line()).await, Ruled::Ask);
+    }
+}
+
+/// A destructive action that a person enabled still asks for a permission that it lacks.
+#[tokio::test]
+async fn a_lasting_no_to_a_destructive_action_is_saved() {
+    for lasting in [Scope::Session, Scope::Always] {
+        let world = World::new();
+        let ann = world.worker("ann", &[]).await;
+        let destroys = || Action::command("rm -rf /").needing(tag("@events"));
+        world.you().enable(ann.id(), &destroys(), why()).await.unwrap();
+        let (_, ticket) = asked(&ann, destroys()).await;
+        world.you().answer(ticket.id(), Answer::deny().scope(lasting)).await.unwrap();
+        let saved = ann.rulings().unwrap();
+        let no = saved.iter().find(|saved| saved.verdict == bestow::decision::Verdict::Deny).unwrap();
+        assert_eq!(no.scope, lasting);
+        let again = decided(&ann, destroys()).await;
+        assert_eq!(again.decision, Ruled::Deny);
+        assert!(again.decision_reason.contains("a person said no"), "{}", again.decision_reason);
+    }
+}
+
 /// The scopes: one use; this exact action for the run; every action of its shape permanently.
 #[tokio::test]
 async fn a_yes_counts_as_far_as_it_was_said() {

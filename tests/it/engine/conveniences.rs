@@ -164,7 +164,7 @@ async fn handles_are_shown_in_one_short_line() {
     assert_eq!(format!("{:?}", world.you()), "Approver(ann for you, terminal)");
     assert_eq!(format!("{ticket:?}"), format!("Ticket({code} of lead: open)"));
     assert_eq!(format!("{:?}", world.engine.connect("lead").unwrap()), "Connection(user of lead)");
-    assert_eq!(format!("{:?}", world.you().attend().unwrap()), "Attendance(for you)");
+    assert_eq!(format!("{:?}", world.you().attend().unwrap()), "ApproverSession(for you)");
     world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
     let ended = ticket.resolution().await;
     assert_eq!(format!("{ticket:?}"), format!("Ticket({code} of lead: {ended})"));

@@ -1,5 +1,7 @@
 //! Tests of bots that write nonsense, never read, or die.
 
+use std::sync::Arc;
+
 use bestow::{
     Error, Event, PermissionRequest,
     decision::{Check, Refusal},
@@ -11,6 +13,7 @@ use bestow::{
 use tokio::io::AsyncWriteExt;
 
 use super::{Wire, engine, id, soon, write};
+use crate::support::futures_now;
 
 fn ask() -> PermissionRequest {
     PermissionRequest::new(write("/ws/site"), "to build")
@@ -182,4 +185,31 @@ async fn a_bot_that_says_goodbye_and_is_gone_has_said_goodbye() {
         let bot = Bot::agent(&engine, &id("worker")).unwrap();
         assert_eq!(super::soon("the end", bot.serve(said.as_bytes(), input)).await, Ended::Bye);
     }
+}
+
+/// The user does not want to be asked again, and another approver answers before the connector does.
+#[tokio::test]
+async fn a_question_that_is_denied_before_and_answered_elsewhere_is_not_shown() {
+    let clock = super::clock();
+    let engine =
+        bestow::Engine::on(bestow::Settings::default(), clock.clone(), Arc::new(bestow::host::AsWritten)).unwrap();
+    for (name, kind) in [("lead", bestow::Kind::Foreground), ("worker", bestow::Kind::Subagent)] {
+        engine.register(super::profile(name, kind), bestow::InitialGrants::nothing()).await.unwrap();
+    }
+    let worker = engine.agent("worker").unwrap();
+    let mut user = Wire::open(Bot::connector(&engine, &id("lead")).unwrap().answering_as("ann".parse().unwrap()));
+    user.read_type("hello").await;
+    let ticket = worker.request(ask()).await.unwrap();
+    let code = user.read_type("request_permission").await["code"].as_str().unwrap().to_owned();
+    let no = format!(r#"{{"type":"permission_decision","permissionRequestId":"{code}","decision":"deny-session"}}"#);
+    user.write(&no).await;
+    soon("the denial", ticket.resolution()).await;
+    user.read_type("permission_resolved").await;
+    clock.advance(std::time::Duration::from_secs(61));
+    // The connector does not run between these two calls.
+    let ticket = futures_now(worker.request(ask())).unwrap();
+    let bob = engine.approver("you", "bob", "dashboard");
+    futures_now(bob.answer(ticket.id(), bestow::Answer::allow())).unwrap();
+    let told = user.read().await;
+    assert_eq!((&told["type"], &told["outcome"]), (&"permission_resolved".into(), &"granted".into()), "{told}");
 }

@@ -2,7 +2,10 @@
 
 use std::{
     fs,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::{
+        fs::{PermissionsExt, symlink},
+        net::UnixListener,
+    },
     path::Path,
 };
 
@@ -16,7 +19,7 @@ use bestow::{
 
 use crate::{
     fs::process::as_ordinary_user,
-    support::{id, profile},
+    support::{id, profile, settle},
 };
 
 fn mode(path: &Path) -> u32 {
@@ -40,26 +43,17 @@ async fn an_engine_goes_on_where_the_one_before_ended() {
 #[tokio::test]
 async fn a_later_engine_keeps_its_socket_when_an_earlier_one_ends() {
     let directory = tempfile::tempdir().unwrap();
-    let state = directory.path().join("state");
-    for _ in 0..20 {
+    let (state, socket) = (directory.path().join("state"), directory.path().join("state/control"));
+    for is_replaced in [false, true] {
         let engine = Engine::durable(Settings::default(), &state).await.unwrap();
-        // The lock is free as soon as the engine has ended. Its other tasks may end later.
-        let (_, later) = tokio::join!(engine.shutdown(), opened(&state));
-        for _ in 0..100 {
-            tokio::task::yield_now().await;
-        }
-        assert!(fs::symlink_metadata(state.join("control")).is_ok());
-        later.shutdown().await;
-    }
-}
-
-/// Opens an engine as soon as no other one holds the directory.
-async fn opened(state: &Path) -> Engine {
-    loop {
-        match Engine::durable(Settings::default(), state).await {
-            Ok(engine) => return engine,
-            Err(_) => tokio::task::yield_now().await,
-        }
+        // The earlier engine still holds its socket, as a later one finds it if the tasks of the earlier one end late.
+        let later = is_replaced.then(|| {
+            fs::remove_file(&socket).unwrap();
+            UnixListener::bind(&socket).unwrap()
+        });
+        engine.shutdown().await;
+        settle().await;
+        assert_eq!(fs::symlink_metadata(&socket).is_ok(), later.is_some(), "an engine removes its own socket only");
     }
 }
 

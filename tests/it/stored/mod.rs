@@ -13,6 +13,8 @@ mod directory;
 #[cfg(feature = "journal")]
 mod disk;
 #[cfg(feature = "journal")]
+mod earlier;
+#[cfg(feature = "journal")]
 mod faults;
 #[cfg(all(feature = "config", feature = "journal", target_os = "linux"))]
 mod full;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bestow::{control::AdminCommand, user::ApproverId};
+use bestow::{control::AdminCommand, text::Reason, user::ApproverId};
 use clap::Args;
 
 use super::{Form, FormArgs};
@@ -46,6 +46,33 @@ impl PersonArgs {
     }
 }
 
+/// The person who decides, and the state directory.
+#[derive(Debug, Args)]
+pub(crate) struct ChangeArgs {
+    #[command(flatten)]
+    person: PersonArgs,
+    #[command(flatten)]
+    state: StateArgs,
+}
+
+impl ChangeArgs {
+    /// Returns the request of the person who decides.
+    pub(super) fn request(&self, order: impl FnOnce(ApproverId) -> AdminCommand) -> Result<AdminRequest, Exit> {
+        let (order, token) = (order(self.person.by()?), self.person.token_file.clone());
+        Ok(AdminRequest { token, ..AdminRequest::of(order, &self.state) })
+    }
+}
+
+/// The end of something, with its reason.
+#[derive(Debug, Args)]
+pub(crate) struct EndArgs {
+    /// The reason that the trail keeps
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) reason: Option<Reason>,
+    #[command(flatten)]
+    pub(super) change: ChangeArgs,
+}
+
 /// A request to the engine that has a state directory.
 #[derive(Debug)]
 pub(crate) struct AdminRequest {
@@ -65,9 +92,5 @@ impl AdminRequest {
     pub(super) fn of(order: AdminCommand, state: &StateArgs) -> AdminRequest {
         let form = state.form.form();
         AdminRequest { state: state.directory.clone(), order, write: None, token: None, form }
-    }
-
-    pub(super) fn with_token(self, person: &PersonArgs) -> AdminRequest {
-        AdminRequest { token: person.token_file.clone(), ..self }
     }
 }

@@ -6,12 +6,11 @@ use bestow::{
     AgentId, Permission,
     control::{AdminCommand, ProcessCall},
     event::{OutputStream, ProcessId},
-    text::Reason,
 };
 use clap::{ArgAction, Args, Subcommand};
 
 use super::{
-    admin_request::{AdminRequest, PersonArgs, StateArgs},
+    admin_request::{AdminRequest, ChangeArgs, EndArgs, StateArgs},
     values,
 };
 use crate::exit::Exit;
@@ -36,9 +35,7 @@ Examples:
         #[arg(long = "grant", value_name = "PERMISSION", value_parser = values::permission)]
         permissions: Vec<Permission>,
         #[command(flatten)]
-        person: PersonArgs,
-        #[command(flatten)]
-        state: StateArgs,
+        change: ChangeArgs,
         /// The command and its words, after `--`
         #[arg(value_name = "COMMAND", action = ArgAction::Append, required = true)]
         words: Vec<String>,
@@ -91,9 +88,7 @@ Examples:
         #[arg(long)]
         close: bool,
         #[command(flatten)]
-        person: PersonArgs,
-        #[command(flatten)]
-        state: StateArgs,
+        change: ChangeArgs,
     },
 
     /// Stops a process
@@ -110,13 +105,8 @@ Examples:
         #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::duration)]
         #[arg(allow_hyphen_values = true)]
         grace: Duration,
-        /// The reason that the trail keeps
-        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-        reason: Option<Reason>,
         #[command(flatten)]
-        person: PersonArgs,
-        #[command(flatten)]
-        state: StateArgs,
+        end: EndArgs,
     },
 
     /// Stops a process and starts it again
@@ -127,9 +117,7 @@ Examples:
         #[command(flatten)]
         process: ProcessArgs,
         #[command(flatten)]
-        person: PersonArgs,
-        #[command(flatten)]
-        state: StateArgs,
+        change: ChangeArgs,
     },
 }
 
@@ -144,30 +132,33 @@ pub(crate) struct ProcessArgs {
 impl ProcessCommand {
     /// Returns the request to the engine.
     pub(super) fn request(&self) -> Result<AdminRequest, Exit> {
-        let nobody = PersonArgs::default();
-        let (call, person, state) = match self {
-            ProcessCommand::Start { agent, permissions, person, state, words } => {
+        let change = |call, args: &ChangeArgs| args.request(|by| AdminCommand::Process { call, by });
+        let read = |call, state: &StateArgs| {
+            let by = PersonArgs::default().by()?;
+            Ok(AdminRequest::of(AdminCommand::Process { call, by }, state))
+        };
+        match self {
+            ProcessCommand::Start { agent, permissions, change: args, words } => {
                 let (agent, command, named) = (agent.clone(), words.clone(), permissions.clone());
-                (ProcessCall::Start { agent, command, named }, person, state)
+                change(ProcessCall::Start { agent, command, named }, args)
             }
-            ProcessCommand::List { agent, state } => (ProcessCall::List { agent: agent.clone() }, &nobody, state),
+            ProcessCommand::List { agent, state } => read(ProcessCall::List { agent: agent.clone() }, state),
             ProcessCommand::Read { process, stderr, from, state } => {
                 let stream = if *stderr { OutputStream::Stderr } else { OutputStream::Stdout };
-                (ProcessCall::Read { process: process.process, stream, from: *from }, &nobody, state)
+                read(ProcessCall::Read { process: process.process, stream, from: *from }, state)
             }
-            ProcessCommand::Write { process, words, close, person, state } => {
+            ProcessCommand::Write { process, words, close, change: args } => {
                 let line = words.join(" ");
                 let text = if line.is_empty() { line } else { format!("{line}\n") };
-                (ProcessCall::Write { process: process.process, text, close: *close }, person, state)
+                change(ProcessCall::Write { process: process.process, text, close: *close }, args)
             }
-            ProcessCommand::Stop { process, grace, reason, person, state } => {
+            ProcessCommand::Stop { process, grace, end: EndArgs { reason, change: args } } => {
                 let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-                (ProcessCall::Stop { process: process.process, grace_ms, reason: reason.clone() }, person, state)
+                change(ProcessCall::Stop { process: process.process, grace_ms, reason: reason.clone() }, args)
             }
-            ProcessCommand::Restart { process, person, state } => {
-                (ProcessCall::Restart { process: process.process }, person, state)
+            ProcessCommand::Restart { process, change: args } => {
+                change(ProcessCall::Restart { process: process.process }, args)
             }
-        };
-        Ok(AdminRequest::of(AdminCommand::Process { call, by: person.by()? }, state).with_token(person))
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use bestow::{
     AgentId, Permission,
-    sandbox::{Domain, Format, Limit},
+    sandbox::{Domain, Format, Limit, Limits},
 };
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
@@ -85,6 +85,14 @@ impl ScopeArgs {
     }
 }
 
+/// Returns the long help of `--limit`, with the names of all limits.
+fn limit_help() -> String {
+    let names: Vec<_> = Limits::names().collect();
+    let (last, names) = names.split_last().unwrap_or((&"", &[]));
+    let names = names.join(", ");
+    format!("A limit in place of the one in [limits] of the file; repeatable\n\nThe names are {names} and {last}.")
+}
+
 /// The arguments of `exec`.
 #[derive(Debug, Args)]
 pub(crate) struct ExecArgs {
@@ -94,9 +102,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "TIME", value_parser = values::time_limit, allow_hyphen_values = true)]
     pub(crate) timeout: Option<Duration>,
     /// A limit in place of the one in [limits] of the file; repeatable
-    ///
-    /// The names are time, output, file_size, open_files, processes, cpu_time and memory.
-    #[arg(long = "limit", value_name = "NAME=VALUE")]
+    #[arg(long = "limit", value_name = "NAME=VALUE", long_help = limit_help())]
     pub(crate) limits: Vec<Limit>,
     /// The command and its words, after `--`
     #[arg(value_name = "COMMAND", action = ArgAction::Append, required = true, trailing_var_arg = true)]

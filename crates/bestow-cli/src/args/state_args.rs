@@ -16,7 +16,7 @@ use clap::{
 
 use super::{
     PolicyFileArgs,
-    admin_request::{AdminRequest, PersonArgs, StateArgs},
+    admin_request::{AdminRequest, ChangeArgs, EndArgs, StateArgs},
     audit_args::AuditCommand,
     process_args::ProcessCommand,
     values,
@@ -103,11 +103,9 @@ Examples:
     Agree {
         /// The number of the change
         #[arg(value_name = "CHANGE", value_parser = values::whole_number)]
-        change: u64,
+        number: u64,
         #[command(flatten)]
-        person: PersonArgs,
-        #[command(flatten)]
-        state: StateArgs,
+        change: ChangeArgs,
     },
 
     /// Lists the grants and the saved decisions
@@ -171,9 +169,7 @@ Examples:
         #[arg(value_name = "MODE", value_parser = modes())]
         mode: Option<Mode>,
         #[command(flatten)]
-        person: PersonArgs,
-        #[command(flatten)]
-        state: StateArgs,
+        change: ChangeArgs,
     },
 
     /// Revokes a grant or removes a saved decision
@@ -186,13 +182,8 @@ Examples:
         /// The grant (g4) or the saved decision (r2)
         #[arg(value_name = "NAME")]
         held: GrantOrDecisionId,
-        /// The reason that the trail keeps
-        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-        reason: Option<Reason>,
         #[command(flatten)]
-        person: PersonArgs,
-        #[command(flatten)]
-        state: StateArgs,
+        end: EndArgs,
     },
 
     /// Starts, reads and stops long-running processes of agents
@@ -220,9 +211,7 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     feedback: Option<Reason>,
     #[command(flatten)]
-    person: PersonArgs,
-    #[command(flatten)]
-    state: StateArgs,
+    change: ChangeArgs,
 }
 
 /// The arguments of `keep`.
@@ -240,9 +229,8 @@ pub(crate) struct KeepArgs {
 
 impl AnswerArgs {
     fn request(&self, verdict: Approval) -> Result<AdminRequest, Exit> {
-        let (request, feedback, by) = (self.request.clone(), self.feedback.clone(), self.person.by()?);
-        let order = AdminCommand::Answer { request, verdict, scope: self.scope, feedback, by };
-        Ok(AdminRequest::of(order, &self.state).with_token(&self.person))
+        let (request, scope, feedback) = (self.request.clone(), self.scope, self.feedback.clone());
+        self.change.request(|by| AdminCommand::Answer { request, verdict, scope, feedback, by })
     }
 }
 
@@ -258,8 +246,8 @@ impl EngineCommand {
                 AdminRequest { write: write.then(|| config.clone()), ..answer.request(Approval::Approve)? }
             }
             EngineCommand::Deny { answer } => answer.request(Approval::Deny)?,
-            EngineCommand::Agree { change, person, state } => {
-                AdminRequest::of(AdminCommand::Agree { change: *change, by: person.by()? }, state).with_token(person)
+            EngineCommand::Agree { number, change } => {
+                change.request(|by| AdminCommand::Agree { change: *number, by })?
             }
             EngineCommand::Grants { agent, state } => {
                 AdminRequest::of(AdminCommand::Grants { agent: agent.clone() }, state)
@@ -270,13 +258,11 @@ impl EngineCommand {
             EngineCommand::State { agent, state } => {
                 AdminRequest::of(AdminCommand::State { agent: agent.clone() }, state)
             }
-            EngineCommand::Mode { agent, mode, person, state } => {
-                let order = AdminCommand::Mode { agent: agent.clone(), mode: *mode, by: person.by()? };
-                AdminRequest::of(order, state).with_token(person)
+            EngineCommand::Mode { agent, mode, change } => {
+                change.request(|by| AdminCommand::Mode { agent: agent.clone(), mode: *mode, by })?
             }
-            EngineCommand::Revoke { held, reason, person, state } => {
-                let order = AdminCommand::Revoke { held: *held, reason: reason.clone(), by: person.by()? };
-                AdminRequest::of(order, state).with_token(person)
+            EngineCommand::Revoke { held, end: EndArgs { reason, change } } => {
+                change.request(|by| AdminCommand::Revoke { held: *held, reason: reason.clone(), by })?
             }
             EngineCommand::Process(command) => command.request()?,
         })

@@ -24,7 +24,8 @@ pub(super) fn named(root: &Command, words: impl Iterator<Item = OsString>) -> (&
 /// Returns a sentence that names the word that is wrong, and the way out.
 pub(super) fn sentence(error: &Error, command: &Command) -> String {
     let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
-    let argument = || first(error, ContextKind::InvalidArg).map_or_else(|| "a word".to_owned(), |text| quoted(&text));
+    let argument =
+        || first(error, ContextKind::InvalidArg).map_or_else(|| "a word".to_owned(), |text| in_backticks(&text));
     let value = || first(error, ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
@@ -42,7 +43,7 @@ pub(super) fn sentence(error: &Error, command: &Command) -> String {
         }
         ErrorKind::ArgumentConflict => {
             let (one, others) = (argument(), all(error, ContextKind::PriorArg));
-            let others: Vec<_> = others.iter().map(|other| quoted(other)).filter(|other| *other != one).collect();
+            let others: Vec<_> = others.iter().map(|other| in_backticks(other)).filter(|other| *other != one).collect();
             match others.is_empty() {
                 true => format!("{one} is given twice"),
                 false => format!("{one} and {} exclude each other", others.join(", ")),
@@ -92,17 +93,17 @@ fn unknown(error: &Error, command: &Command, name: &str) -> String {
 /// Describes an argument that is missing, with the help text of its definition.
 fn missing_sentence(argument: &str, command: &Command) -> String {
     if argument.contains('|') {
-        let choices = argument.trim_matches(['<', '>']).split('|').map(quoted);
+        let choices = argument.trim_matches(['<', '>']).split('|').map(in_backticks);
         return format!("one of {} is missing", choices.collect::<Vec<_>>().join(", "));
     }
     let is_meant = |known: &&clap::Arg| known.to_string() == argument;
     let help = command.get_arguments().find(is_meant).and_then(clap::Arg::get_help).map(ToString::to_string);
     let help = help.map_or_else(String::new, |help| format!(": {help}"));
-    format!("{} is missing{help}", quoted(argument))
+    format!("{} is missing{help}", in_backticks(argument))
 }
 
 /// Quotes an argument: an option without the name of its value, and a word as it is written where it is required.
-fn quoted(argument: &str) -> String {
+fn in_backticks(argument: &str) -> String {
     if let Some(word) = argument.strip_prefix('[').and_then(|word| word.strip_suffix(']')) {
         return format!("`<{}>`", Escaped(word));
     }
