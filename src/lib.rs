@@ -55,7 +55,7 @@ pub mod action {
     };
 }
 
-/// What belongs to an agent: its handle, its mode, its run, its inbox and its files.
+/// Agents: their handles, modes, runs, inboxes and files.
 pub mod agent {
     pub use crate::engine::{Agent, FileFailure, Files, Inbox, InitialGrants, Notification};
     pub use crate::model::{AgentId, AgentOrigin, InvalidId, InvalidMode, Kind, Mode, Profile, RunId};

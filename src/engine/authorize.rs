@@ -94,7 +94,8 @@ impl Engine {
     /// The engine believes these facts. An agent cannot report them about itself.
     ///
     /// ```compile_fail,E0599
-    /// async fn confine_oneself(agent: bestow::Agent, what: bestow::action::Confinement, facts: bestow::event::SandboxFacts) {
+    /// use bestow::{Agent, action::Confinement, event::SandboxFacts};
+    /// async fn confine_oneself(agent: Agent, what: Confinement, facts: SandboxFacts) {
     ///     agent.confine(what, facts).await;
     /// }
     /// ```

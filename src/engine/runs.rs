@@ -25,8 +25,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::decision::Refusal::RunGoesOn) if other agents are in that run; or there
-    /// is no such agent.
+    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::decision::Refusal::RunGoesOn)
+    /// if other agents are in that run; or there is no such agent.
     pub async fn begin_run(&self, agent: &AgentId, run: RunId) -> Result<(), Error> {
         self.shared.begin_run(agent, run, Entering::Own, Actor::Operator, None).await
     }
@@ -40,8 +40,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::decision::Refusal::UnknownRun) if no agent of its owner is in that run;
-    /// or there is no such agent.
+    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::decision::Refusal::UnknownRun)
+    /// if no agent of its owner is in that run; or there is no such agent.
     pub async fn join_run(&self, agent: &AgentId, run: &RunId) -> Result<(), Error> {
         self.shared.begin_run(agent, run.clone(), Entering::Shared, Actor::Operator, None).await
     }
@@ -80,8 +80,8 @@ impl Approver {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::decision::Refusal::RunGoesOn) if other agents are in that run; the agent
-    /// belongs to another owner; or there is no such agent.
+    /// [`Error::Refused`]: [`Refusal::RunGoesOn`](crate::decision::Refusal::RunGoesOn)
+    /// if other agents are in that run; the agent belongs to another owner; or there is no such agent.
     pub async fn begin_run(&self, agent: &AgentId, run: RunId) -> Result<(), Error> {
         let person = self.person()?;
         let (by, owner) = (person.actor(), Some(person.owner));
@@ -96,8 +96,8 @@ impl Approver {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::decision::Refusal::UnknownRun) if no agent of this owner is in that
-    /// run; the agent belongs to another owner; or there is no such agent.
+    /// [`Error::Refused`]: [`Refusal::UnknownRun`](crate::decision::Refusal::UnknownRun)
+    /// if no agent of this owner is in that run; the agent belongs to another owner; or there is no such agent.
     pub async fn join_run(&self, agent: &AgentId, run: &RunId) -> Result<(), Error> {
         let person = self.person()?;
         let (by, owner) = (person.actor(), Some(person.owner));

@@ -490,7 +490,8 @@ proptest! {
         block_on(async {
             let world = World::new();
             let ann = world.worker("ann", &["@network"]).await;
-            let bestow::action::Authorization::Asked(approved, ticket) = ann.authorize(asked.clone()).await.unwrap() else {
+            use bestow::action::Authorization::Asked;
+            let Asked(approved, ticket) = ann.authorize(asked.clone()).await.unwrap() else {
                 return Err(TestCaseError::fail("it needs no approval"));
             };
             world.you().answer(ticket.id(), Answer::allow()).await.unwrap();

@@ -129,7 +129,8 @@ proptest! {
         if let Ok(part) = Place::with(&text[..end]).load() {
             for (id, agent) in &part.agents {
                 for base in &agent.rights {
-                    let same = |other: &bestow::policy::BaseRight| (&other.right, other.hold) == (&base.right, base.hold);
+                    let same =
+                        |other: &bestow::policy::BaseRight| (&other.right, other.hold) == (&base.right, base.hold);
                     prop_assert!(whole.agents[id].rights.iter().any(same));
                 }
             }

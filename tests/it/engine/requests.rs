@@ -162,9 +162,8 @@ async fn dropping_the_ticket_leaves_the_question_standing_and_the_mailbox_hears(
     let ann = world.worker("ann", &[]).await;
     let id = ann.request(ask("@network")).await.unwrap().id();
     world.you().answer(id, Answer::allow()).await.unwrap();
-    assert!(
-        matches!(&mail(&ann.mailbox())[..], [bestow::agent::Notification::Resolved(resolution)] if resolution.request == id)
-    );
+    let mail = mail(&ann.mailbox());
+    assert!(matches!(&mail[..], [bestow::agent::Notification::Resolved(resolution)] if resolution.request == id));
     assert_eq!(check(&ann, "@network"), Check::Held);
 }
 
