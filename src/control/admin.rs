@@ -16,7 +16,7 @@ use crate::{
 };
 
 use super::{
-    peer::own_means,
+    admission::own_means,
     reply::{Line, NotDone, Reply},
 };
 

@@ -7,8 +7,8 @@
 //! surface. This module decides nothing about the content of an order: each order is one call of the library.
 
 mod admin;
+mod admission;
 mod ancestry;
-mod peer;
 mod process;
 mod reply;
 mod surfaces;
@@ -44,7 +44,7 @@ pub use self::{
     reply::{Line, Reply},
     surfaces::Surfaces,
 };
-use self::{peer::Admitted, token::Digest};
+use self::{admission::Admitted, token::Digest};
 
 /// The name of the socket in the state directory.
 const SOCKET: &str = "control";
@@ -138,7 +138,7 @@ impl Served {
             Err(why) => {
                 let (called, claims) = order.told();
                 // If the engine has ended, or nothing can be stored, the reply is a refusal all the same.
-                drop(engine.peer_refused(peer::named(stream), called, claims.cloned(), why.as_str().into()));
+                drop(engine.peer_refused(admission::named(stream), called, claims.cloned(), why.as_str().into()));
                 Reply::Refused(why)
             }
         }
@@ -146,7 +146,7 @@ impl Served {
 
     /// Returns the means by which the sender speaks, or the reason for the refusal.
     fn admitted(&self, stream: &UnixStream, order: &AdminCommand, token: Option<&str>) -> Result<Means, String> {
-        let by = peer::admit(stream, &self.surfaces).map_err(|why| why.to_string())?;
+        let by = admission::admit(stream, &self.surfaces).map_err(|why| why.to_string())?;
         if order.changes() && !self.is_attended(&by, token) {
             return Err(NO_TERMINAL.to_owned());
         }

@@ -15,6 +15,7 @@ mod base;
 mod below;
 mod contained;
 mod error;
+mod expand_links;
 mod file_ops;
 mod jsonl;
 mod open;
@@ -27,7 +28,6 @@ mod real;
 mod replacing;
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
 mod shell_quote;
-mod walk;
 
 #[doc(hidden)]
 pub use backend::Backend;

@@ -13,7 +13,7 @@ use rustix::{
 use super::{
     ResolveError,
     backend::{Backend, Start},
-    walk::walk,
+    expand_links::walk,
 };
 use crate::model::{FileIdentity, InvalidPath, SanitizedPath, sanitize};
 

@@ -5,7 +5,7 @@ use std::iter;
 
 use crate::model::{Access, PathGlob, SanitizedPath, ToolName, Verdict};
 
-use super::{State, agent::Agent, uses::operation_of};
+use super::{State, action_uses::operation_of, agent::Agent};
 
 /// The restricted paths below some directories.
 #[derive(Debug, Default)]

@@ -4,12 +4,14 @@
 //! [`State::execute`] is the only entry point. It decides, applies the events and applies their consequences under one
 //! `&mut`, so nothing can change between the check and the action.
 
+mod action_uses;
 mod agent;
 mod ancestry;
 mod authorization;
 mod below;
 mod command;
 mod command_match;
+mod compiled_permissions;
 mod decide;
 mod declared;
 mod exec_scope;
@@ -28,7 +30,6 @@ mod refusal;
 mod request_budget;
 mod resolved_action;
 mod retired;
-mod rights;
 mod rules;
 mod run_guards;
 mod sandbox_denials;
@@ -40,10 +41,10 @@ mod target;
 mod task_files;
 mod tool_policy;
 mod unknown_tool_input;
-mod uses;
 mod write_roots;
 mod written;
 
+pub(crate) use action_uses::{Use, operation_for, operation_of};
 pub(crate) use agent::Agent as Known;
 pub(crate) use authorization::{Evaluation, EvaluationInput, HookVerdict, evaluate, is_no_worse};
 pub use authorization::{Explanation, Stage, Step, UseStep};
@@ -51,6 +52,8 @@ pub(crate) use below::Spoken;
 #[cfg(feature = "sandbox")]
 pub(crate) use command::Starting;
 pub(crate) use command::{Command, Entering, HookNews, Person, StaleGrants, Start, StopOrder};
+pub use compiled_permissions::Check;
+pub(crate) use compiled_permissions::{Rights, SharedLimits, check, compile, extend};
 pub use exec_scope::ExecScope;
 pub(crate) use meter::{Carried, Meter};
 pub use permission_state::{ModeAbove, PermissionState, StatedPolicies, StatedRight, StatedRule, StatedViolation};
@@ -61,8 +64,6 @@ pub(crate) use published_state::{only_takes, what_takes};
 pub(crate) use recovery::LostRevocations;
 pub use refusal::Refusal;
 pub(crate) use resolved_action::ResolvedAction;
-pub use rights::Check;
-pub(crate) use rights::{Rights, SharedLimits, check, compile, extend};
 #[cfg(feature = "config")]
 pub(crate) use rules::Rules;
 #[cfg(feature = "sandbox")]
@@ -73,7 +74,6 @@ pub(crate) use target::Target;
 #[cfg(feature = "schedule")]
 pub(crate) use task_files::WriteEnds;
 pub(crate) use unknown_tool_input::InputText;
-pub(crate) use uses::{Use, operation_for, operation_of};
 
 use crate::model::{Event, Timestamp};
 

@@ -11,10 +11,10 @@ use crate::model::{
 };
 
 use super::{
+    action_uses::{Use, operation_of},
     command_match::meets,
     resolved_action::ResolvedAction,
     target::{Target, all_inside},
-    uses::{Use, operation_of},
 };
 
 /// The rules that bind an agent. Two values are equal if their rules and the places of these rules are equal.

@@ -113,8 +113,8 @@ fn own(
     operation: crate::model::Operation,
     target: super::Target,
     takes: Option<crate::model::Right>,
-) -> super::uses::Uses {
-    super::uses::Use { operation, target, takes, origin: crate::model::UseOrigin::Own }.into()
+) -> super::action_uses::Uses {
+    super::action_uses::Use { operation, target, takes, origin: crate::model::UseOrigin::Own }.into()
 }
 
 /// Returns an action that uses one permission.

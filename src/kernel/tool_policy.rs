@@ -15,10 +15,10 @@ use crate::model::{
 };
 
 use super::{
+    action_uses::Use,
     command_match::meets,
     resolved_action::ResolvedAction,
     target::{Target, all_inside},
-    uses::Use,
 };
 
 /// The maximum number of tools per run, and of globs and patterns per tool policy.

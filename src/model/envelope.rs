@@ -357,8 +357,8 @@ fn to_camel(name: &str) -> String {
     camel
 }
 
-/// Converts the names of all fields of a value to camelCase, the case of all JSON that bestow writes for programs. Names
-/// that are data, such as the ids of agents, stay as they are.
+/// Converts the names of all fields of a value to camelCase, the case of all JSON that bestow writes. Names that are
+/// data, such as the ids of agents, stay as they are.
 ///
 /// The values of this library serialize in snake_case, as journals hold them. The command line and the protocol convert
 /// them with this function.

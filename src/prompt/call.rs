@@ -10,7 +10,7 @@ use crate::{
     model::{AgentId, Escaped, Hold, PermissionRequest, Permissions, Reason, RequestId, Resolution, Scope},
 };
 
-use super::tool::{Field, FieldKind, MAX_SECONDS, TOOLS, Tool};
+use super::tools::{Field, FieldKind, MAX_SECONDS, TOOLS, Tool};
 
 /// Carries out one tool call of a model that acts as `agent`, and returns the result for the model to read.
 ///

@@ -16,9 +16,9 @@
 //! ```
 
 mod call;
-mod stance;
-mod tool;
+mod instructions;
+mod tools;
 
 pub use call::{call, news};
-pub use stance::instructions;
-pub use tool::{functions, is_tool, tools};
+pub use instructions::instructions;
+pub use tools::{functions, is_tool, tools};

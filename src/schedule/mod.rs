@@ -13,6 +13,7 @@ mod files;
 mod gate;
 mod inspect;
 mod key;
+mod next_time;
 mod orders;
 mod package_registries;
 mod plan;
@@ -28,7 +29,6 @@ mod state_writer;
 mod table;
 mod task;
 mod task_agent;
-mod time_zone;
 mod write_access;
 mod yaml;
 

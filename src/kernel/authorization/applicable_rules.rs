@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::model::{AgentId, Rule, RuleRef, RunId, SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict};
 
 use super::{
-    super::{State, agent::Agent, resolved_action::ResolvedAction, uses::Use},
+    super::{State, action_uses::Use, agent::Agent, resolved_action::ResolvedAction},
     EvaluationInput, HookVerdict,
     stage::Voice,
 };

@@ -10,10 +10,10 @@ use crate::model::{
 use super::{
     super::{
         State,
+        action_uses::{Use, operation_of},
         agent::Agent,
         resolved_action::ResolvedAction,
         target::Target,
-        uses::{Use, operation_of},
     },
     applicable_rules::is_about,
 };

@@ -10,7 +10,7 @@ use crate::model::{
 };
 
 use super::{
-    super::{provenance::ProvenanceStep, uses::Use},
+    super::{action_uses::Use, provenance::ProvenanceStep},
     EffectiveMode, Evaluation, EvaluationInput, Stage, StageResult,
 };
 

@@ -8,7 +8,7 @@ use crate::model::{
 };
 
 use super::{
-    super::{target::Target, uses::Use},
+    super::{action_uses::Use, target::Target},
     EvaluationInput, HookVerdict, StageResult,
     applicable_rules::ApplicableRules,
     stage::Voice,

@@ -117,11 +117,11 @@ impl Further {
         Further { operation, path, tree: numbers.below(3) == 0 }
     }
 
-    fn used(&self) -> crate::kernel::uses::Use {
+    fn used(&self) -> crate::kernel::action_uses::Use {
         let path = || self.path.parse().unwrap();
         let is_write = self.operation == Operation::Write;
         let right = if is_write { Permission::write(path()) } else { Permission::read(path()) };
-        crate::kernel::uses::Use {
+        crate::kernel::action_uses::Use {
             operation: self.operation,
             target: if self.tree { Target::Tree(path()) } else { Target::Path(path()) },
             takes: Some(Right::from(right)),

@@ -10,7 +10,7 @@ use bestow::{
 use clap::{ArgAction, Args, Subcommand};
 
 use super::{
-    admin_request::{AdminRequest, ChangeArgs, EndArgs, StateArgs},
+    admin_request::{AdminRequest, ChangeArgs, EndArgs, PersonArgs, StateArgs},
     values,
 };
 use crate::exit::Exit;
