@@ -13,14 +13,13 @@ use super::{
     agents::{self, Common, Draft},
     commands,
     diagnostics::Diagnostics,
-    examples,
     limits::Limits,
     policy_tests::{self, Failure},
     protected,
     resolve_paths::{self, ResolvedPath},
     rules, settings, syntax,
     table::{At, Table},
-    tools,
+    tools, tried_examples,
 };
 use crate::model::{AgentId, LeftOut, Policy, SanitizedPath, Settings};
 
@@ -71,10 +70,10 @@ pub(super) fn policy(
     let trials = policy_tests::read(&mut root, base, &drafts, &mut found);
     root.finish(&mut found);
     let written = of_defaults.iter().chain(drafts.iter().flat_map(|draft| &draft.rules));
-    examples::try_out(written.clone(), &settings, &mut found);
+    tried_examples::try_out(written.clone(), &settings, &mut found);
     let agreed = resolve_paths::agree(&drafts, &text.ground, &mut known, &found, &mut look);
     let mut of_the_disk = agreed.left_out;
-    of_the_disk.extend(rules::unreachable_rule(written, &mut look));
+    of_the_disk.extend(resolve_paths::unreachable_rules(written, &mut look));
     if before.is_none() {
         std::mem::take(&mut of_the_disk).into_iter().for_each(|(offset, problem)| found.add(offset, problem));
     }

@@ -21,6 +21,7 @@ mod limits;
 mod owner;
 mod pattern;
 mod policy_tests;
+mod policy_text;
 mod position;
 mod protected;
 mod resolve_paths;
@@ -32,20 +33,20 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod tried_examples;
 
 use std::{
-    fmt,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
 
 use crate::model::Policy;
-use file_location::PolicyLocation;
 
 pub(super) use baseline::Baseline;
 #[cfg(feature = "edit")]
 pub use edit::{PermanentDecision, PersistError, Written, WrittenAtStart};
 pub use error::{ConfigError, Problem};
+pub use policy_text::PolicyText;
 pub use position::Position;
 
 /// A policy file, with the home directory that `~` names in it.
@@ -116,20 +117,6 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| home.is_absolute())
 }
 
-/// The content of a policy file when it was read, not parsed yet.
-///
-/// Two texts are equal if they hold the same bytes and were found at the same real location through the same links:
-/// when a link is changed to another directory, the same relative paths name other files.
-#[derive(Clone)]
-pub struct PolicyText {
-    file: Arc<str>,
-    home: Option<PathBuf>,
-    bytes: Vec<u8>,
-    ground: PolicyLocation,
-    /// The baseline of the first parse.
-    meant: OnceLock<Baseline>,
-}
-
 impl PolicyText {
     /// Parses the text, and pins every path in it to the object it leads to now.
     ///
@@ -166,20 +153,5 @@ impl PolicyText {
     /// Returns the baseline of the first parse, if the text was parsed.
     pub(super) fn meant(self) -> Option<Baseline> {
         self.meant.into_inner()
-    }
-}
-
-impl PartialEq for PolicyText {
-    fn eq(&self, other: &PolicyText) -> bool {
-        let (one, two) = (&self.ground.trail, &other.ground.trail);
-        self.bytes == other.bytes && one.real == two.real && one.links == two.links
-    }
-}
-
-impl Eq for PolicyText {}
-
-impl fmt::Debug for PolicyText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PolicyText({}, {} bytes)", self.file, self.bytes.len())
     }
 }

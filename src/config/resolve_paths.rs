@@ -17,6 +17,7 @@ use super::{
     diagnostics::{Diagnostics, quoted, system},
     file_location::PolicyLocation,
     rights::Written,
+    rules,
 };
 use crate::{
     fs::{self, Trail},
@@ -39,7 +40,7 @@ pub(super) fn as_written(path: &SanitizedPath) -> Result<ResolvedPath, Problem> 
 }
 
 /// Returns the reason why a rule whose pattern starts with `start` can never match: rules are compared with real paths.
-pub(super) fn unreachable_rule(start: &SanitizedPath, lead: Result<ResolvedPath, Problem>) -> Option<Problem> {
+fn unreachable_rule(start: &SanitizedPath, lead: Result<ResolvedPath, Problem>) -> Option<Problem> {
     let real = match lead {
         Ok(lead) => lead.real.path,
         Err(problem) => return Some(problem),
@@ -50,6 +51,19 @@ pub(super) fn unreachable_rule(start: &SanitizedPath, lead: Result<ResolvedPath,
             matches"
     );
     (real != *start).then(|| Problem::new(message).help(format!("write {leads}")))
+}
+
+/// Returns every pattern that starts with a link, by its offset. Each start is looked up once.
+pub(super) fn unreachable_rules<'w>(
+    written: impl Iterator<Item = &'w rules::Written>,
+    mut look: impl FnMut(&SanitizedPath) -> Result<ResolvedPath, Problem>,
+) -> Vec<(usize, Problem)> {
+    let mut starts: BTreeMap<&SanitizedPath, Vec<usize>> = BTreeMap::new();
+    for start in written.flat_map(|written| &written.starts) {
+        starts.entry(&start.value).or_default().push(start.place);
+    }
+    let unreachable = starts.into_iter().filter_map(|(start, at)| Some((unreachable_rule(start, look(start))?, at)));
+    unreachable.flat_map(|(problem, at)| at.into_iter().map(move |at| (at, problem.clone()))).collect()
 }
 
 /// Resolves `path` on the disk.

@@ -8,7 +8,6 @@ use super::{
     conditions::Conditions,
     diagnostics::{Diagnostics, quoted},
     examples::{self, Example},
-    resolve_paths::{self, ResolvedPath},
     table::{At, Table},
 };
 use crate::model::{CommandPattern, Operation, PathGlob, Reason, Rule, SanitizedPath, ToolName, Verdict};
@@ -30,7 +29,7 @@ pub(super) struct Written {
     /// The rules for the second form of each path, if the rule denies or asks.
     below: Vec<Rule>,
     /// The fixed start of each pattern, up to the first wildcard.
-    starts: Vec<At<SanitizedPath>>,
+    pub(super) starts: Vec<At<SanitizedPath>>,
     pub(super) examples: Vec<Example>,
 }
 
@@ -126,18 +125,4 @@ fn contradiction(rule: &Rule, other: &Rule) -> Problem {
     let message = format!("{} contradicts the rule at {}, {}", said(rule), other.place, said(other));
     let help = format!("the stricter rule wins, so `{loose}` has no effect: remove or narrow one of them");
     Problem::new(message).help(help)
-}
-
-/// Returns every pattern that starts with a link, by its offset. Each start is looked up once.
-pub(super) fn unreachable_rule<'w>(
-    written: impl Iterator<Item = &'w Written>,
-    mut look: impl FnMut(&SanitizedPath) -> Result<ResolvedPath, Problem>,
-) -> Vec<(usize, Problem)> {
-    let mut starts: BTreeMap<&SanitizedPath, Vec<usize>> = BTreeMap::new();
-    for start in written.flat_map(|written| &written.starts) {
-        starts.entry(&start.value).or_default().push(start.place);
-    }
-    let unreachable_rule =
-        starts.into_iter().filter_map(|(start, at)| Some((resolve_paths::unreachable_rule(start, look(start))?, at)));
-    unreachable_rule.flat_map(|(problem, at)| at.into_iter().map(move |at| (at, problem.clone()))).collect()
 }

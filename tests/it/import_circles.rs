@@ -102,22 +102,22 @@ impl Package {
     }
 
     /// Returns the groups of modules that import each other in a circle.
-    fn circles(&self) -> BTreeSet<Vec<&Module>> {
-        let direct = self.files.iter().map(|(module, code)| (module, self.imports(module, code)));
+    fn circles(&self) -> BTreeSet<Vec<Module>> {
+        let direct = self.files.iter().map(|(module, code)| (module.clone(), self.imports(module, code)));
         let direct: BTreeMap<_, _> = direct.collect();
-        let reached: BTreeMap<_, _> = direct.keys().map(|module| (*module, reach(&direct, module))).collect();
-        let circle = |module: &&Module| -> Vec<&Module> {
-            reached[*module].iter().filter(|other| reached[*other].contains(*module)).copied().collect()
+        let reached: BTreeMap<_, _> = direct.keys().map(|module| (module, reach(&direct, module))).collect();
+        let circle = |module: &Module| -> Vec<Module> {
+            reached[module].iter().filter(|other| reached[*other].contains(module)).cloned().collect()
         };
-        reached.keys().map(circle).filter(|circle| !circle.is_empty()).collect()
+        direct.keys().map(circle).filter(|circle| !circle.is_empty()).collect()
     }
 }
 
 /// Returns the modules that `start` imports, directly or through others.
-fn reach<'m>(direct: &'m BTreeMap<&Module, BTreeSet<Module>>, start: &Module) -> BTreeSet<&'m Module> {
+fn reach(direct: &BTreeMap<Module, BTreeSet<Module>>, start: &Module) -> BTreeSet<Module> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![start]);
     while let Some(module) = open.pop() {
-        open.extend(direct[module].iter().filter(|next| seen.insert(*next)));
+        open.extend(direct[module].iter().filter(|next| seen.insert((*next).clone())));
     }
     seen
 }
@@ -214,7 +214,7 @@ fn no_files_import_each_other_in_a_circle() {
         let mut texts = BTreeMap::new();
         read_files(&Path::new(ROOT).join(source), &Module::new(), &mut texts);
         let package = Package::new(texts);
-        let names = |circle: Vec<&Module>| circle.iter().map(|file| file.join("::")).collect::<Vec<_>>().join(", ");
+        let names = |circle: Vec<Module>| circle.iter().map(|file| file.join("::")).collect::<Vec<_>>().join(", ");
         let circles: Vec<_> = package.circles().into_iter().map(names).collect();
         assert!(circles.is_empty(), "files of {source} import each other in a circle:\n{}", circles.join("\n"));
     }
@@ -234,7 +234,6 @@ fn the_reader_of_imports_finds_circles_and_follows_names_that_are_passed_on() {
     ];
     let module = |name: &str| name.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect::<Module>();
     let package = Package::new(files.iter().map(|(name, text)| (module(name), (*text).to_owned())).collect());
-    let circles = [["a", "b"], ["d", "x::y"]].map(|circle| circle.map(module));
-    let expected: BTreeSet<Vec<&Module>> = circles.iter().map(|circle| circle.iter().collect()).collect();
-    assert_eq!(package.circles(), expected);
+    let expected = [["a", "b"], ["d", "x::y"]].map(|circle| circle.map(module).to_vec());
+    assert_eq!(package.circles(), BTreeSet::from(expected));
 }
