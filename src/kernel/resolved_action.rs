@@ -8,9 +8,9 @@ use crate::model::{
 };
 
 use super::{
+    action_uses::{Use, Uses},
     target::Target,
     unknown_tool_input::InputText,
-    uses::{Use, Uses},
 };
 
 /// The maximum number of uses in a record. The digest that binds an approval covers all uses.

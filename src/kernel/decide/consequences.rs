@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::model::{AgentId, Event, Grant, Hold, Route, Timestamp};
+use crate::model::{AgentId, Event, Grant, Hold, Timestamp};
 
 use super::super::{State, agent::Agent, command::StaleGrants, state::Waiting};
 
@@ -49,23 +49,6 @@ impl State {
             waiting.request.permissions().all(|permission| self.usable(agent, permission, now).any(later))
         };
         pending.filter(held).map(move |waiting| waiting.resolved_as_held(now))
-    }
-
-    /// Returns the event that moves or ends a request that cannot stay on its route.
-    fn moved(&self, waiting: &Waiting, now: Timestamp) -> Option<Event> {
-        let owner = &waiting.request.owner;
-        let stays = match &waiting.route {
-            Route::Carrier(agent) => self.connected.get(owner).is_some_and(|there| there.contains(agent)),
-            Route::Approvers => self.approvers.contains_key(owner),
-            Route::Queue => false,
-        };
-        let interactive = self.settings.interaction == crate::model::Interaction::Interactive;
-        if stays && interactive {
-            return None;
-        }
-        let next = self.route_or_resolve(&waiting.request, waiting.carrier().as_ref(), now);
-        let same_place = matches!(&next, Event::Routed { route, .. } if *route == waiting.route);
-        (!same_place).then_some(next)
     }
 
     /// Adds the lost permissions to a reload event, after all revocations have cascaded.

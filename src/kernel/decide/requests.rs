@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ActionFacts, AgentId, Allowed, Answer, Decider, Event, OnNoUser, Origin, Outcome, Permission, Reason, Reply,
-    Request, RequestId, Resolution, Right, Route, SavedDecision, SavedDecisionId, Scope, Timestamp, Verdict,
+    ActionFacts, AgentId, Allowed, Answer, Decider, Event, Origin, Outcome, Permission, Reason, Reply, Request,
+    RequestId, Resolution, Right, Route, SavedDecision, SavedDecisionId, Scope, Timestamp, Verdict,
 };
 
 use super::{
@@ -121,24 +121,6 @@ impl State {
         }
         let next = self.route_or_resolve(request, None, now);
         Ok(vec![requested, next])
-    }
-
-    /// Returns the route of `request`, or its end if nobody is reachable and it may not wait.
-    pub(super) fn route_or_resolve(&self, request: &Arc<Request>, carrier: Option<&AgentId>, now: Timestamp) -> Event {
-        let route = self.route(request);
-        if self.may_wait(&route) {
-            return Event::Routed { request: Arc::clone(request), route };
-        }
-        let resolution = resolution(request, Outcome::Unavailable, &[], None, Decider::NobodyThere, None, now);
-        Event::Resolved { resolution, carrier: carrier.cloned() }
-    }
-
-    fn may_wait(&self, route: &Route) -> bool {
-        use crate::model::Interaction;
-        match self.settings.interaction {
-            Interaction::NonInteractive => false,
-            Interaction::Interactive => *route != Route::Queue || self.settings.on_no_user == OnNoUser::Queue,
-        }
     }
 
     /// Returns a recent denial for the family of `agent` that concerns `permission`, a broader permission or a narrower
@@ -395,7 +377,7 @@ fn named(rights: &[Right], allowed: &[Right]) -> Vec<Right> {
     named
 }
 
-fn resolution(
+pub(super) fn resolution(
     request: &Request,
     outcome: Outcome,
     allowed: &[Right],
