@@ -1,5 +1,6 @@
 //! Notification of the work outside the engine.
 
+#[cfg(feature = "sandbox")]
 use std::sync::Arc;
 
 use crate::{
