@@ -14,7 +14,7 @@ mod body;
 use std::{
     collections::BTreeSet,
     io::{self, BufReader, Cursor, Read, Write},
-    net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
     os::fd::{AsFd, OwnedFd},
     sync::{
         Arc,
@@ -23,6 +23,8 @@ use std::{
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
+
+use rustix::io::Errno;
 
 use self::{asked::Asked, body::Body};
 use crate::model::Domain;
@@ -117,15 +119,21 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             shared.open.fetch_sub(1, Ordering::AcqRel);
             continue;
         }
-        let own = Arc::clone(shared);
-        let begun = thread::Builder::new().name("sandbox-way-out".into()).spawn(move || {
+        let connection = OpenConnection(Arc::clone(shared));
+        // Without a thread, the closure is dropped, and the connection with it.
+        let _ = thread::Builder::new().name("sandbox-way-out".into()).spawn(move || {
             // The client already has the error response.
-            let _ = own.serve(client);
-            own.open.fetch_sub(1, Ordering::AcqRel);
+            let _ = connection.0.serve(client);
         });
-        if begun.is_err() {
-            shared.open.fetch_sub(1, Ordering::AcqRel);
-        }
+    }
+}
+
+/// A connection that counts as open until it is dropped, also when its thread panics or cannot start.
+struct OpenConnection(Arc<Shared>);
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -188,8 +196,9 @@ impl Shared {
     fn one_request(&self, client: TcpStream, rest: Vec<u8>, there: TcpStream, body: Body) -> io::Result<()> {
         let (from_client, to_client) = (client.try_clone()?, client);
         let (from_there, mut to_there) = (there.try_clone()?, there);
+        // `scope.spawn` would panic if the system has no thread left, and the command can use up the threads.
         thread::scope(|scope| {
-            scope.spawn(move || {
+            thread::Builder::new().spawn_scoped(scope, move || {
                 let patient = Patient { stream: &from_client, is_over: &self.is_over };
                 let mut from = BufReader::new(Cursor::new(rest).chain(patient));
                 let sent = body.pass_on(&mut from, |bytes| self.put(&mut to_there, bytes));
@@ -198,10 +207,10 @@ impl Shared {
                     // The response is useless now. The sockets may already be closed.
                     let _ = (from_client.shutdown(Shutdown::Both), to_there.shutdown(Shutdown::Both));
                 }
-            });
+            })?;
             self.one_way(from_there, to_client);
-        });
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Copies both directions until both are done, one of them fails, or the command is over.
@@ -209,10 +218,10 @@ impl Shared {
         let (from_client, to_client) = (client.try_clone()?, client);
         let (from_there, to_there) = (there.try_clone()?, there);
         thread::scope(|scope| {
-            scope.spawn(|| self.one_way(from_client, to_there));
+            thread::Builder::new().spawn_scoped(scope, || self.one_way(from_client, to_there))?;
             self.one_way(from_there, to_client);
-        });
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Writes all bytes, even if the reader is slow, until the command is over.
@@ -302,21 +311,49 @@ fn outside(host: &Domain, port: u16) -> io::Result<Vec<SocketAddr>> {
     if all.is_empty() { Err(io::Error::other("it leads to this machine")) } else { Ok(all) }
 }
 
-/// Returns true for an address of this machine, because only such an address can be bound.
+/// Returns true for an address of this machine. Only such an address can be bound. Any other failure than "no such
+/// address" or "no such family of addresses", such as a full table of descriptors, counts as an address of this machine.
 fn is_own(there: IpAddr) -> bool {
-    std::net::UdpSocket::bind((there.to_canonical(), 0)).is_ok()
+    let bound = std::net::UdpSocket::bind((there.to_canonical(), 0));
+    let foreign = |why: &io::Error| matches!(Errno::from_io_error(why), Some(Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT));
+    !bound.as_ref().is_err_and(foreign)
 }
 
+/// The addresses of metadata services of clouds that are not link-local. They give credentials to whoever asks.
+const METADATA: [IpAddr; 5] = [
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
+];
+
 fn is_outside(there: IpAddr) -> bool {
-    match there.to_canonical() {
+    let there = there.to_canonical();
+    if METADATA.contains(&there) {
+        return false;
+    }
+    match there {
         IpAddr::V4(ip) => {
             let is_here = ip.is_loopback() || ip.is_link_local() || ip.octets().starts_with(&[0]);
             !is_here && !ip.is_multicast() && !ip.is_broadcast()
         }
         IpAddr::V6(ip) => {
             let is_here = ip.is_loopback() || ip.is_unspecified() || ip.is_unicast_link_local();
-            !is_here && !ip.is_multicast()
+            !is_here && !ip.is_multicast() && embedded(ip).is_none_or(|ip| is_outside(ip.into()))
         }
+    }
+}
+
+/// Returns the IPv4 address to which a gateway translates an IPv6 address: NAT64 (`64:ff9b::/96`, `64:ff9b:1::/48`) and
+/// 6to4 (`2002::/16`).
+fn embedded(ip: Ipv6Addr) -> Option<Ipv4Addr> {
+    let [a, b, c, d, e, f, g, h] = ip.segments();
+    let of = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+    match [a, b, c, d, e, f] {
+        [0x64, 0xff9b, 0, 0, 0, 0] | [0x64, 0xff9b, 1, ..] => Some(of(g, h)),
+        [0x2002, high, low, ..] => Some(of(high, low)),
+        _ => None,
     }
 }
 

@@ -129,10 +129,20 @@ fn a_name_that_leads_to_this_machine_or_to_its_cloud_leads_nowhere() {
         let mapped = format!("::ffff:{here}");
         assert!(!is_outside(mapped.parse().unwrap()), "{mapped}");
     }
+    for metadata in ["100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"] {
+        assert!(!is_outside(metadata.parse().unwrap()), "{metadata}");
+    }
+    for translated in ["64:ff9b::169.254.169.254", "64:ff9b:1::127.0.0.1", "2002:7f00:1::", "2002:a9fe:a9fe::1"] {
+        assert!(!is_outside(translated.parse().unwrap()), "{translated}");
+    }
     for here in ["::1", "::", "fe80::1", "ff02::1"] {
         assert!(!is_outside(here.parse().unwrap()), "{here}");
     }
-    assert!(["192.0.2.1", "10.0.0.1", "2001:db8::1"].iter().all(|there| is_outside(there.parse().unwrap())));
+    assert!(
+        ["192.0.2.1", "10.0.0.1", "2001:db8::1", "64:ff9b::192.0.2.1"]
+            .iter()
+            .all(|there| is_outside(there.parse().unwrap()))
+    );
 }
 
 #[test]

@@ -139,7 +139,7 @@ async fn a_lasting_no_to_a_destructive_action_is_saved() {
         assert_eq!(no.scope, lasting);
         let again = decided(&ann, destroys()).await;
         assert_eq!(again.decision, Ruled::Deny);
-        assert!(again.decision_reason.contains("a person said no"), "{}", again.decision_reason);
+        assert!(again.decision_reason.contains("a person denied it"), "{}", again.decision_reason);
     }
 }
 
