@@ -9,10 +9,10 @@ use bestow::{
     Action, Agent, AgentId, Answer, Effect, Engine, Kind, Permission, Policy, Profile, Settings,
     action::{Authorization, CommandPattern},
     decision::Verdict,
-    grant::{Hold, Place, Right, Scope},
+    grant::{Hold, PinnedPermission, Place, Scope},
     host::{AsWritten, DiskPaths, Paths, SystemClock},
     path::{PathGlob, SanitizedPath},
-    policy::{AgentPolicy, BaseRight, Rule},
+    policy::{AgentPolicy, PolicyPermission, Rule},
     user::OwnerId,
 };
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -98,8 +98,8 @@ impl World<'_> {
         let profile = Profile::new(id.clone(), "you".parse().unwrap(), Kind::Permanent, directory.parse().unwrap());
         let roots =
             [directory, format!("/data/{number}/a"), format!("/data/{number}/b"), format!("/data/{number}/c/d")];
-        let right = |root: &String| BaseRight {
-            right: Right::from(format!("@write:{root}").parse::<Permission>().unwrap()),
+        let right = |root: &String| PolicyPermission {
+            right: PinnedPermission::from(format!("@write:{root}").parse::<Permission>().unwrap()),
             hold: Hold::Use,
             place: place(1),
         };

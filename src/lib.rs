@@ -64,8 +64,8 @@ pub mod agent {
 /// Decisions, explanations, and decisions that people have saved.
 pub mod decision {
     pub use crate::kernel::{
-        Check, Explanation, ModeAbove, PermissionState, ProvenanceStep, Refusal, Stage, StatedPolicies, StatedRight,
-        StatedRule, StatedViolation, Step, UseStep,
+        Check, Explanation, ModeAbove, PermissionState, ProvenanceStep, Refusal, Stage, StatedPermission,
+        StatedPolicies, StatedRule, StatedViolation, Step, UseStep,
     };
     pub use crate::model::{
         Decider, Decision, DecisionId, DecisionSource, Effect, InvalidDecisionId, InvalidSavedDecisionId,
@@ -88,7 +88,8 @@ pub mod event {
 pub mod grant {
     pub use crate::model::{
         Access, Actor, Ended, Grant, GrantId, Hold, InvalidGrantId, InvalidPermission, InvalidPermissions,
-        InvalidScope, Means, Origin, Permission, PermissionRef, PermissionSet, Permissions, Place, Reads, Right, Scope,
+        InvalidScope, Means, Origin, Permission, PermissionRef, PermissionSet, Permissions, PinnedPermission, Place,
+        Reads, Scope,
     };
 }
 
@@ -121,8 +122,8 @@ pub mod policy {
     pub use crate::config::{PermanentDecision, PersistError, Written, WrittenAtStart};
     pub use crate::engine::DryRun;
     pub use crate::model::{
-        AgentPolicy, BaseRight, Floor, Interaction, InvalidLimit, InvalidSensitiveName, LeftOut, Limit, Limits,
-        OnNoUser, Policy, Rule, RuleCwd, RuleRef, SensitiveName, Settings, TaskSettings, Widening,
+        AgentPolicy, Floor, Interaction, InvalidLimit, InvalidSensitiveName, LeftOut, Limit, Limits, OnNoUser, Policy,
+        PolicyPermission, Rule, RuleCwd, RuleRef, SensitiveName, Settings, TaskSettings, Widening,
     };
     #[cfg(feature = "config")]
     pub use crate::watch::Change;

@@ -21,7 +21,9 @@ use super::{
 };
 use crate::{
     fs::{self, Trail},
-    model::{Access, AgentId, AgentPolicy, Anchor, BaseRight, Hold, Permission, Right, SanitizedPath},
+    model::{
+        Access, AgentId, AgentPolicy, Anchor, Hold, Permission, PinnedPermission, PolicyPermission, SanitizedPath,
+    },
     ports::{DiskPaths, Paths, Real},
 };
 
@@ -228,14 +230,14 @@ impl<'d> Lines<'d> {
         for written in &draft.rights {
             let Some(right) = self.right(written) else { continue };
             if known.insert((right.permission.clone(), written.hold == Hold::Use)) {
-                rights.push(BaseRight { right, hold: written.hold, place: found.place(written.offset) });
+                rights.push(PolicyPermission { right, hold: written.hold, place: found.place(written.offset) });
             }
         }
         let rules = std::sync::Arc::clone(&draft.binding);
         Some((draft.id.clone(), AgentPolicy { profile: draft.profile(stand)?, rights, rules }))
     }
 
-    fn right(&self, written: &Written) -> Option<Right> {
+    fn right(&self, written: &Written) -> Option<PinnedPermission> {
         let Permission::Path(access, path) = &written.permission else {
             return Some(written.permission.clone().into());
         };
@@ -244,7 +246,7 @@ impl<'d> Lines<'d> {
         }
         let lead = self.leads.get(path)?;
         let permission = Permission::Path(*access, lead.real.path.clone());
-        Some(Right::to(permission, lead.real.identity).anchored(lead.anchor.clone()))
+        Some(PinnedPermission::to(permission, lead.real.identity).anchored(lead.anchor.clone()))
     }
 }
 

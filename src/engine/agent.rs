@@ -6,7 +6,7 @@ use crate::{
     kernel::{Check, Command, ExecScope, Known, ProvenanceStep, Refusal, State, lasting},
     model::{
         Access, Actor, AgentId, Grant, GrantId, OrText, Permission, PermissionRef, PermissionRequest, PermissionSet,
-        Permissions, Profile, Reason, RequestId, Right, Scope, Timestamp,
+        Permissions, PinnedPermission, Profile, Reason, RequestId, Scope, Timestamp,
     },
 };
 
@@ -406,6 +406,6 @@ pub(super) fn or_replaced(why: Error) -> Error {
 }
 
 /// Returns the permissions of these rights.
-fn permissions_of(rights: &[Right]) -> impl Iterator<Item = &Permission> + Clone {
+fn permissions_of(rights: &[PinnedPermission]) -> impl Iterator<Item = &Permission> + Clone {
     rights.iter().map(|right| &right.permission)
 }

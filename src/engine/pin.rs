@@ -3,7 +3,7 @@
 
 use crate::{
     kernel::{ResolvedAction, StaleGrants},
-    model::{Access, AgentId, FileIdentity, Permission, Right, SanitizedPath},
+    model::{Access, AgentId, FileIdentity, Permission, PinnedPermission, SanitizedPath},
     ports::{PathFailure, Real},
 };
 
@@ -11,21 +11,23 @@ use super::{Error, plain_action::invalid, shared::Shared};
 
 /// Creates a right to the real path, bound to the object there. If the path does not exist, [`Shared::placed`] binds
 /// the right.
-pub(super) fn right_to(access: Access, real: &Real) -> Right {
-    Right::to(Permission::Path(access, real.path.clone()), real.identity)
+pub(super) fn right_to(access: Access, real: &Real) -> PinnedPermission {
+    PinnedPermission::to(Permission::Path(access, real.path.clone()), real.identity)
 }
 
 impl Shared {
     /// Binds a permission to the real path and its object.
-    pub(super) fn pin(&self, permission: &Permission) -> Result<Right, Error> {
+    pub(super) fn pin(&self, permission: &Permission) -> Result<PinnedPermission, Error> {
         match permission {
-            Permission::Events | Permission::Network | Permission::Tool(_) => Ok(Right::from(permission.clone())),
+            Permission::Events | Permission::Network | Permission::Tool(_) => {
+                Ok(PinnedPermission::from(permission.clone()))
+            }
             Permission::Path(access, path) => Ok(self.right_in_place(right_to(*access, &self.paths.real_of(path)?))?),
         }
     }
 
     /// Binds a right whose path does not exist to the deepest existing directory above it.
-    fn right_in_place(&self, right: Right) -> Result<Right, PathFailure> {
+    fn right_in_place(&self, right: PinnedPermission) -> Result<PinnedPermission, PathFailure> {
         let Some(path) = right.permission.path().filter(|_| right.is_unplaced()) else { return Ok(right) };
         let anchor = self.paths.anchor(path)?;
         Ok(right.anchored(anchor))
@@ -51,7 +53,7 @@ impl Shared {
     pub(super) fn pin_all<'p>(
         &self,
         permissions: impl IntoIterator<Item = &'p Permission>,
-    ) -> Result<Vec<Right>, Error> {
+    ) -> Result<Vec<PinnedPermission>, Error> {
         let mut rights = Vec::new();
         for permission in permissions {
             let right = self.pin(permission)?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::{
     kernel::{ResolvedAction, Target, Use, operation_for},
     model::{
-        Action, Details, Escaped, Operation, Permission, Profile, Reason, Right, SanitizedPath, Tier, ToolName,
-        UseOrigin, canonical_host, redacted, redacted_with,
+        Action, Details, Escaped, Operation, Permission, PinnedPermission, Profile, Reason, SanitizedPath, Tier,
+        ToolName, UseOrigin, canonical_host, redacted, redacted_with,
     },
 };
 
@@ -15,7 +15,7 @@ use super::input;
 /// Creates the use of the network that a command line names. A line that only may reach it needs no permission.
 pub(super) fn reaching(host: Option<&str>, certain: bool) -> Use {
     let target = host.map_or(Target::Network, |host| Target::Host(host.into()));
-    let takes = certain.then(|| Right::from(Permission::Network));
+    let takes = certain.then(|| PinnedPermission::from(Permission::Network));
     let origin = if certain { UseOrigin::Needed } else { UseOrigin::Word };
     Use { operation: Operation::Network, target, takes, origin }
 }
@@ -26,7 +26,7 @@ pub(super) fn said_content(action: &Action) -> Option<Details> {
 }
 
 /// Creates the use of a permission itself; for a path, the use of everything at and below it.
-pub(super) fn using_right(right: Right) -> ResolvedAction {
+pub(super) fn using_right(right: PinnedPermission) -> ResolvedAction {
     let operation = operation_for(&right.permission);
     let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
     let (target, why) = match &right.permission {
@@ -41,12 +41,12 @@ pub(super) fn using_right(right: Right) -> ResolvedAction {
 
 /// Turns `base` into the use of this permission.
 pub(super) fn by_itself(base: ResolvedAction, permission: Permission) -> ResolvedAction {
-    let ResolvedAction { uses, shown, tier, tier_reason, .. } = using_right(Right::from(permission));
+    let ResolvedAction { uses, shown, tier, tier_reason, .. } = using_right(PinnedPermission::from(permission));
     ResolvedAction { uses, shown, tier, tier_reason, ..base }
 }
 
 /// Sets the target and the needed permission of `base`.
-pub(super) fn about(base: ResolvedAction, target: Target, takes: Option<Right>) -> ResolvedAction {
+pub(super) fn about(base: ResolvedAction, target: Target, takes: Option<PinnedPermission>) -> ResolvedAction {
     let own = Use { target, takes, operation: base.operation(), origin: UseOrigin::Own };
     ResolvedAction { uses: own.into(), ..base }
 }
@@ -114,7 +114,7 @@ pub(super) fn host(base: ResolvedAction, text: &str) -> ResolvedAction {
     if text.is_empty() {
         return invalid(base, text, "a host is a name or an address, without spaces");
     }
-    let (target, takes) = (Target::Host(text.into()), Some(Right::from(Permission::Network)));
+    let (target, takes) = (Target::Host(text.into()), Some(PinnedPermission::from(Permission::Network)));
     let tier_reason = "needs nothing but the permission".into();
     // The text may have a password before the host, as in a URL.
     let shown = redacted(&format!("//{text}")).trim_start_matches("//").into();

@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use crate::{
     kernel::{InputText, ResolvedAction, Target, Use},
     model::{
-        Access, Action, Destructive, Details, Operation, Permission, Profile, Right, Secrets, Tier, Tool, ToolName,
-        Tools, UseOrigin,
+        Access, Action, Destructive, Details, Operation, Permission, PinnedPermission, Profile, Secrets, Tier, Tool,
+        ToolName, Tools, UseOrigin,
     },
 };
 
@@ -384,7 +384,7 @@ impl Shared {
         let Target::Path(path) = read.uses.own.target else { return understood };
         let permission = Permission::Path(Access::Write, path.clone());
         let origin = UseOrigin::Input;
-        let takes = read.uses.own.takes.map(|right| Right { permission, ..right });
+        let takes = read.uses.own.takes.map(|right| PinnedPermission { permission, ..right });
         understood.uses.add(Use { operation: Operation::Write, target: Target::Path(path.clone()), takes, origin });
         understood.uses.add(Use { operation: Operation::Read, target: Target::Path(path), takes: None, origin });
         understood

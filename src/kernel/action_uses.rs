@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Access, Operation, Permission, Right, SanitizedPath, UseFacts, UseOrigin, redacted};
+use crate::model::{Access, Operation, Permission, PinnedPermission, SanitizedPath, UseFacts, UseOrigin, redacted};
 
 use super::target::Target;
 
@@ -15,14 +15,14 @@ pub(crate) struct Use {
     pub(crate) operation: Operation,
     pub(crate) target: Target,
     /// The permission that the agent must hold for this use, pinned to the disk.
-    pub(crate) takes: Option<Right>,
+    pub(crate) takes: Option<PinnedPermission>,
     pub(crate) origin: UseOrigin,
 }
 
 impl Use {
     /// Creates a use of a permission that an action is given: a path with everything below it, any host, or the
     /// engine's socket. A capability is not given but demanded by a tool.
-    pub(crate) fn given(right: Right) -> Use {
+    pub(crate) fn given(right: PinnedPermission) -> Use {
         let (target, origin) = match &right.permission {
             Permission::Path(_, path) => (Target::Tree(path.clone()), UseOrigin::Given),
             Permission::Network => (Target::Network, UseOrigin::Given),
@@ -33,7 +33,7 @@ impl Use {
     }
 
     /// Creates a use of a permission that the declaration of a tool demands.
-    pub(crate) fn demanded(right: Right) -> Use {
+    pub(crate) fn demanded(right: PinnedPermission) -> Use {
         Use { origin: UseOrigin::Declared, ..Use::given(right) }
     }
 
@@ -209,7 +209,7 @@ impl Uses {
     }
 
     /// Returns the permissions that the agent must hold as rights pinned to the disk.
-    pub(crate) fn rights(&self) -> impl Iterator<Item = &Right> + Clone {
+    pub(crate) fn rights(&self) -> impl Iterator<Item = &PinnedPermission> + Clone {
         self.iter().filter_map(|used| used.takes.as_ref())
     }
 }

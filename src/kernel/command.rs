@@ -6,8 +6,8 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use crate::model::TaskEvent;
 use crate::model::{
     Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, Operation, OwnerId,
-    Permission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, Right, RunId, SandboxFacts,
-    SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools, Verdict,
+    Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, RunId,
+    SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools, Verdict,
 };
 
 use super::{Refusal, authorization::HookVerdict, resolved_action::ResolvedAction};
@@ -17,7 +17,7 @@ use crate::model::{ProcessExit, SandboxViolation};
 /// A right that the host program or a creator gives an agent at its start.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
-    pub(crate) right: Right,
+    pub(crate) right: PinnedPermission,
     pub(crate) hold: Hold,
 }
 
@@ -93,7 +93,7 @@ pub(crate) enum Command {
         creator: AgentId,
         profile: Profile,
         run: RunId,
-        rights: Vec<Right>,
+        rights: Vec<PinnedPermission>,
         reason: Reason,
         broken: StaleGrants,
     },
@@ -114,7 +114,7 @@ pub(crate) enum Command {
     Request {
         id: RequestId,
         from: AgentId,
-        rights: Vec<Right>,
+        rights: Vec<PinnedPermission>,
         reason: Reason,
         scope: Option<Scope>,
         broken: StaleGrants,
@@ -218,7 +218,7 @@ pub(crate) enum Command {
     Grant {
         from: AgentId,
         to: AgentId,
-        rights: Vec<Right>,
+        rights: Vec<PinnedPermission>,
         reason: Reason,
         scope: Scope,
         broken: StaleGrants,

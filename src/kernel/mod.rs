@@ -56,7 +56,7 @@ pub use compiled_permissions::Check;
 pub(crate) use compiled_permissions::{Rights, SharedLimits, check, compile, extend};
 pub use exec_scope::ExecScope;
 pub(crate) use meter::{Carried, Meter};
-pub use permission_state::{ModeAbove, PermissionState, StatedPolicies, StatedRight, StatedRule, StatedViolation};
+pub use permission_state::{ModeAbove, PermissionState, StatedPermission, StatedPolicies, StatedRule, StatedViolation};
 pub(crate) use protected::{Protected, Standing};
 pub use provenance::ProvenanceStep;
 pub(crate) use published_state::{only_takes, what_takes};

@@ -49,7 +49,7 @@ pub struct PermissionState {
     /// The protected paths of the settings. Only a line of the policy file that names such a path exactly reaches it.
     pub protected: Vec<SanitizedPath>,
     /// The live rights of the agent, oldest first.
-    pub held: Vec<StatedRight>,
+    pub held: Vec<StatedPermission>,
     /// The paths that the sandbox denied to the agent's commands in this run, with the id of each violation.
     pub violations: Vec<StatedViolation>,
 }
@@ -105,7 +105,7 @@ pub struct StatedViolation {
 /// A summary of a right.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct StatedRight {
+pub struct StatedPermission {
     /// The permission.
     pub permission: Permission,
     /// The allowed use of the right: use and delegation, or delegation only.
@@ -176,8 +176,8 @@ fn stated_violation(violated: &Violated) -> StatedViolation {
     StatedViolation { id: violated.id, path: violated.path.clone() }
 }
 
-fn stated_right(grant: &Grant) -> StatedRight {
-    StatedRight {
+fn stated_right(grant: &Grant) -> StatedPermission {
+    StatedPermission {
         permission: grant.right.permission.clone(),
         hold: grant.hold,
         scope: grant.scope,

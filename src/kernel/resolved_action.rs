@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::{
     ActionFacts, CallId, CommandFingerprint, CommandPattern, CommandShape, Destructive, Details, Digest, Operation,
-    Permission, Reason, Right, SanitizedPath, Tier, ToolName, UseFacts, UseOrigin, cut,
+    Permission, PinnedPermission, Reason, SanitizedPath, Tier, ToolName, UseFacts, UseOrigin, cut,
 };
 
 use super::{
@@ -70,8 +70,8 @@ pub(crate) struct ResolvedAction {
 
 impl ResolvedAction {
     /// Returns true if one of these rights is for a missing path and not bound to a directory yet.
-    pub(crate) fn lacks_place_of<'r>(&self, mut rights: impl Iterator<Item = &'r Right>) -> bool {
-        !self.placed && rights.any(Right::is_unplaced)
+    pub(crate) fn lacks_place_of<'r>(&self, mut rights: impl Iterator<Item = &'r PinnedPermission>) -> bool {
+        !self.placed && rights.any(PinnedPermission::is_unplaced)
     }
 }
 

@@ -11,7 +11,9 @@ mod stateful_properties;
 mod supports;
 
 use super::{Command, Person, Refusal, StaleGrants, Start, State};
-use crate::model::{AgentId, Event, Hold, Kind, Permission, Profile, Reads, RequestId, Right, Settings, Timestamp};
+use crate::model::{
+    AgentId, Event, Hold, Kind, Permission, PinnedPermission, Profile, Reads, RequestId, Settings, Timestamp,
+};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -23,8 +25,8 @@ fn id(text: &str) -> AgentId {
     text.parse().unwrap()
 }
 
-fn rights(tags: &[&str]) -> Vec<Right> {
-    tags.iter().map(|text| Right::from(tag(text))).collect()
+fn rights(tags: &[&str]) -> Vec<PinnedPermission> {
+    tags.iter().map(|text| PinnedPermission::from(tag(text))).collect()
 }
 
 fn starts(tags: &[&str]) -> Vec<Start> {
@@ -112,14 +114,14 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Resolv
 fn own(
     operation: crate::model::Operation,
     target: super::Target,
-    takes: Option<crate::model::Right>,
+    takes: Option<crate::model::PinnedPermission>,
 ) -> super::action_uses::Uses {
     super::action_uses::Use { operation, target, takes, origin: crate::model::UseOrigin::Own }.into()
 }
 
 /// Returns an action that uses one permission.
 fn using(tag: &str) -> std::sync::Arc<super::ResolvedAction> {
-    let right = crate::model::Right::from(self::tag(tag));
+    let right = crate::model::PinnedPermission::from(self::tag(tag));
     let operation = super::operation_for(&right.permission);
     let target = match &right.permission {
         Permission::Path(_, path) => super::Target::Path(path.clone()),

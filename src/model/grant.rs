@@ -15,7 +15,7 @@ use super::{
 /// The code that opens a file compares the identity (`sources/004`, "Threats mitigated"; weakness W-1 of its engine).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Right {
+pub struct PinnedPermission {
     /// The permission.
     pub permission: Permission,
     /// The object at the path, if there was one.
@@ -26,16 +26,16 @@ pub struct Right {
     pub anchor: Option<Anchor>,
 }
 
-impl Right {
+impl PinnedPermission {
     /// Creates a permission to the object at its path.
-    pub fn to(permission: Permission, identity: Option<FileIdentity>) -> Right {
-        Right { permission, identity, anchor: None }
+    pub fn to(permission: Permission, identity: Option<FileIdentity>) -> PinnedPermission {
+        PinnedPermission { permission, identity, anchor: None }
     }
 
     /// Sets the deepest existing directory above a path that has no object.
     #[must_use]
-    pub fn anchored(self, anchor: Option<Anchor>) -> Right {
-        Right { anchor, ..self }
+    pub fn anchored(self, anchor: Option<Anchor>) -> PinnedPermission {
+        PinnedPermission { anchor, ..self }
     }
 
     /// Returns true if the permission has a path, but neither an object nor an existing directory above it was
@@ -51,9 +51,9 @@ impl Right {
     }
 }
 
-impl From<Permission> for Right {
-    fn from(permission: Permission) -> Right {
-        Right::to(permission, None)
+impl From<Permission> for PinnedPermission {
+    fn from(permission: Permission) -> PinnedPermission {
+        PinnedPermission::to(permission, None)
     }
 }
 
@@ -212,7 +212,7 @@ pub struct Grant {
     /// The agent that holds the grant.
     pub to: AgentId,
     /// The permission.
-    pub right: Right,
+    pub right: PinnedPermission,
     /// The allowed use: using and passing on, or only passing on.
     pub hold: Hold,
     /// The origin.

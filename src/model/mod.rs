@@ -70,7 +70,7 @@ pub use file_identity::{Anchor, FileIdentity};
 pub use floor::Floor;
 pub(crate) use floor::{ByName, by_name};
 pub use glob::{InvalidGlob, PathGlob, Reach};
-pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, Place, Right, Scope};
+pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, PinnedPermission, Place, Scope};
 pub use id::{
     AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
     InvalidProcessId, InvalidRequestId, InvalidSavedDecisionId, InvalidViolationId, OwnerId, ProcessId, RequestId,
@@ -79,7 +79,7 @@ pub use id::{
 pub use limits::{InvalidLimit, Limit, Limits};
 pub use or_text::{InvalidText, OrText};
 pub use permission_set::{PermissionSet, Reads};
-pub use policy::{AgentPolicy, BaseRight, Interaction, LeftOut, OnNoUser, Policy, Settings, Widening};
+pub use policy::{AgentPolicy, Interaction, LeftOut, OnNoUser, Policy, PolicyPermission, Settings, Widening};
 pub use process::{OutputStream, Process, ProcessEvent, ProcessExit, StopCause};
 pub(crate) use redact::{Secrets, has_mark, redacted, redacted_value, redacted_with};
 pub(crate) use request::Allowed;

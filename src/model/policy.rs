@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentId, CommandRules, Escaped, Hold, Limits, Place, Profile, Reads, Right, Rule, SanitizedPath, SensitiveName,
-    TaskSettings, Tools, Verdict,
+    AgentId, CommandRules, Escaped, Hold, Limits, PinnedPermission, Place, Profile, Reads, Rule, SanitizedPath,
+    SensitiveName, TaskSettings, Tools, Verdict,
 };
 
 /// The treatment of a request if no approver is connected.
@@ -157,9 +157,9 @@ impl Default for Settings {
 /// A permission that a file gives to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "what, how and where written")]
-pub struct BaseRight {
+pub struct PolicyPermission {
     /// The permission.
-    pub right: Right,
+    pub right: PinnedPermission,
     /// The allowed use: using and passing on, or only passing on.
     pub hold: Hold,
     /// The position in the file.
@@ -173,7 +173,7 @@ pub struct AgentPolicy {
     /// The profile of the agent.
     pub profile: Profile,
     /// The permissions of the agent.
-    pub rights: Vec<BaseRight>,
+    pub rights: Vec<PolicyPermission>,
     /// The rules for the agent.
     #[serde(default, skip_serializing_if = "<[Rule]>::is_empty")]
     pub rules: Arc<[Rule]>,

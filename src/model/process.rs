@@ -89,7 +89,8 @@ pub enum StopCause {
         grace_ms: u64,
     },
     /// A permission with which it was started is gone.
-    RightLost {
+    #[serde(rename = "right_lost")]
+    PermissionLost {
         /// The lost permission.
         permission: Permission,
     },
@@ -120,7 +121,7 @@ impl fmt::Display for StopCause {
                 write!(f, "stopped by {by}")?;
                 reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {}", Escaped(reason.as_str())))
             }
-            StopCause::RightLost { permission } => {
+            StopCause::PermissionLost { permission } => {
                 write!(f, "it was started with the permission `{}`, which ended", Escaped(&permission.to_string()))
             }
             StopCause::RunOver => f.write_str("the run in which it started ended"),

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Action, ActionFacts, AgentId, ApproverId, Code, Details, Escaped, InvalidText, Kind, Means, Mode, Name, OrText,
-    OwnerId, Permission, Permissions, Quoted, Reason, RequestId, Right, RunId, Scope, Timestamp, list_permissions,
+    OwnerId, Permission, Permissions, PinnedPermission, Quoted, Reason, RequestId, RunId, Scope, Timestamp,
+    list_permissions,
 };
 
 /// A request that an agent is about to make: `request_permission {permission(s), reason, scope?}`.
@@ -80,7 +81,7 @@ pub struct Request {
     /// The owner of the agent. Only an approver of this owner can answer.
     pub owner: OwnerId,
     /// The missing permissions, which are requested. Their paths are canonical.
-    pub asked: Vec<Right>,
+    pub asked: Vec<PinnedPermission>,
     /// The other named permissions, which are already held or were recently denied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settled: Vec<(Permission, Reply)>,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ActionFacts, AgentId, ApproverId, CommandFingerprint, CommandShape, Digest, Escaped, Means, Operation, OwnerId,
-    Reason, RequestId, Right, RunId, SanitizedPath, SavedDecisionId, Scope, Timestamp, ToolName, ToolPath, UseFacts,
-    UseOrigin, Verdict, list_permissions,
+    PinnedPermission, Reason, RequestId, RunId, SanitizedPath, SavedDecisionId, Scope, Timestamp, ToolName, ToolPath,
+    UseFacts, UseOrigin, Verdict, list_permissions,
 };
 
 /// A person's approval or denial of an action: for one use, for a run, or permanently (`sources/001`, "Decision
@@ -63,7 +63,7 @@ pub struct SavedDecision {
     pub uses: Vec<UseFacts>,
     /// The permissions that come with a one-time approval. They are valid for exactly this action and nothing else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gives: Vec<Right>,
+    pub gives: Vec<PinnedPermission>,
     /// True if it gives permissions and contains no verdict about the action. The person was asked only for the
     /// permissions. All other rules and decisions about the action stay in force.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

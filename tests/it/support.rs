@@ -8,9 +8,9 @@ use bestow::{
     agent::{Inbox, Notification},
     decision::Refusal,
     event::{NoEvent, Recorded, Subscription, Timestamp},
-    grant::{Grant, Hold, Place, Reads, Right},
+    grant::{Grant, Hold, PinnedPermission, Place, Reads},
     host::{AsWritten, Clock, ClockUnreadable, ManualClock},
-    policy::{AgentPolicy, BaseRight},
+    policy::{AgentPolicy, PolicyPermission},
     request::Pending,
     text::Reason,
     user::OwnerId,
@@ -194,9 +194,13 @@ pub(crate) fn policy(settings: Settings, agents: &[(&str, &str, &[&str])]) -> Po
 }
 
 /// Returns a line of a policy: a tag, or `pass ` and a tag.
-fn base_right(text: &str, line: u32) -> BaseRight {
+fn base_right(text: &str, line: u32) -> PolicyPermission {
     let (hold, text) = text.strip_prefix("pass ").map_or((Hold::Use, text), |text| (Hold::PassOn, text));
-    BaseRight { right: Right::from(tag(text)), hold, place: Place { file: "agents.toml".into(), line } }
+    PolicyPermission {
+        right: PinnedPermission::from(tag(text)),
+        hold,
+        place: Place { file: "agents.toml".into(), line },
+    }
 }
 
 /// A clock that shows each of these moments once, and the last one permanently. `None` cannot be read.

@@ -3,7 +3,7 @@
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::PermanentDecision;
-use crate::model::{Right, Rule};
+use crate::model::{PinnedPermission, Rule};
 
 /// Returns `text` with the approval added to the agent's table.
 ///
@@ -47,7 +47,7 @@ fn is_within(old: &str, new: &str) -> bool {
     old.bytes().all(|byte| new.any(|other| other == byte))
 }
 
-fn add_right(agent: &mut dyn TableLike, right: &Right, comment: &str) -> Option<()> {
+fn add_right(agent: &mut dyn TableLike, right: &PinnedPermission, comment: &str) -> Option<()> {
     let permissions = agent.entry("permissions").or_insert_with(|| Item::Value(Value::Array(Array::new())));
     push(permissions.as_array_mut()?, Value::from(right.permission.to_string()), comment);
     Some(())

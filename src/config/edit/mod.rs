@@ -200,7 +200,7 @@ fn is_besides(before: &Policy, after: &Policy, said: &PermanentDecision) -> bool
         && before.agents.iter().zip(&after.agents).all(|((id, before), (other, after))| {
             let (rules, rights) = if id == said.agent() { (said.rules(), said.rights()) } else { (&[][..], &[][..]) };
             let told_before = |rule: &Rule| before.rules.iter().chain(rules).any(|other| other.says_the_same(rule));
-            let held_before = |right: &crate::model::BaseRight| {
+            let held_before = |right: &crate::model::PolicyPermission| {
                 before.rights.iter().any(|other| other.right == right.right && other.hold == right.hold)
                     || rights.iter().any(|other| *other == right.right && right.hold == crate::model::Hold::Use)
             };

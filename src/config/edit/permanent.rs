@@ -7,8 +7,8 @@ use crate::{
     command::Shape,
     model::{
         Action, ActionFacts, AgentId, AgentPolicy, ApproverId, CommandShape, Digest, Escaped, Grant, Hold, Means,
-        Operation, Origin, OwnerId, PathGlob, Place, Request, RequestId, Right, Rule, SanitizedPath, SavedDecision,
-        Scope, Subject, Tier, Timestamp, ToolName, Verdict,
+        Operation, Origin, OwnerId, PathGlob, PinnedPermission, Place, Request, RequestId, Rule, SanitizedPath,
+        SavedDecision, Scope, Subject, Tier, Timestamp, ToolName, Verdict,
     },
 };
 
@@ -19,7 +19,7 @@ use super::PersistError;
 pub struct PermanentDecision {
     agent: AgentId,
     owner: OwnerId,
-    rights: Vec<Right>,
+    rights: Vec<PinnedPermission>,
     rules: Vec<Rule>,
     by: ApproverId,
     means: Means,
@@ -148,7 +148,7 @@ impl PermanentDecision {
         &self.owner
     }
 
-    pub(super) fn rights(&self) -> &[Right] {
+    pub(super) fn rights(&self) -> &[PinnedPermission] {
         &self.rights
     }
 

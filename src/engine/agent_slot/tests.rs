@@ -5,14 +5,14 @@ use dashmap::DashMap;
 use super::*;
 use crate::{
     kernel::{SharedLimits, compile},
-    model::{AgentId, GrantId, Hold, Origin, Reads, Right, Scope},
+    model::{AgentId, GrantId, Hold, Origin, PinnedPermission, Reads, Scope},
 };
 
 fn held(agent: &AgentId, number: usize) -> Vec<Arc<Grant>> {
     let grant = |root: usize| Grant {
         id: GrantId::new(root as u64),
         to: agent.clone(),
-        right: Right::from(
+        right: PinnedPermission::from(
             format!("@write:/srv/agents/{number:09}/work/part-{root:03}/src")
                 .parse::<crate::model::Permission>()
                 .unwrap(),

@@ -18,7 +18,7 @@ mod stages;
 use std::sync::Arc;
 
 use crate::model::{
-    Decision, DecisionSource, Effect, Grant, Mode, Origin, RequestId, Right, Ruled, SavedDecision, Scope,
+    Decision, DecisionSource, Effect, Grant, Mode, Origin, PinnedPermission, RequestId, Ruled, SavedDecision, Scope,
 };
 
 use super::agent::Agent;
@@ -43,9 +43,9 @@ pub(crate) struct Evaluation<'s> {
     pub(crate) stage: Stage,
     pub(crate) conclusion: StageResult,
     /// The rights that the agent lacks.
-    pub(crate) missing: Vec<Right>,
+    pub(crate) missing: Vec<PinnedPermission>,
     /// The rights that the agent lacks, including those that it does not need because a sandbox denies the use.
-    pub(crate) lacking: Vec<Right>,
+    pub(crate) lacking: Vec<PinnedPermission>,
     /// True if a person has to approve the action itself, in addition to giving the missing rights.
     pub(crate) asks_about_action: bool,
     /// The one-time decisions that are consumed.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ByName, DecisionSource as AgentOrigin, Grant, Mode, Operation, Right, RuleRef, Ruled, SanitizedPath, SavedDecision,
-    Scope, Subject, Tier, UseOrigin, Verdict, by_name,
+    ByName, DecisionSource as AgentOrigin, Grant, Mode, Operation, PinnedPermission, RuleRef, Ruled, SanitizedPath,
+    SavedDecision, Scope, Subject, Tier, UseOrigin, Verdict, by_name,
 };
 
 use super::{
@@ -20,7 +20,7 @@ const MOST_ASKED: usize = 32;
 /// The availability of the rights that an action uses.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    pub(super) missing: Vec<Right>,
+    pub(super) missing: Vec<PinnedPermission>,
     /// The indexes of the uses that lack a right.
     pub(super) lacking: Vec<usize>,
     /// The one-time rights that the action needs.
@@ -74,7 +74,7 @@ fn is_enabling(yes: &SavedDecision) -> bool {
 }
 
 impl Held {
-    fn lack(&mut self, right: &Right, place: usize) {
+    fn lack(&mut self, right: &PinnedPermission, place: usize) {
         self.missing.push(right.clone());
         self.lacking.push(place);
     }

@@ -1,13 +1,13 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{AgentId, GrantId, Hold, Right};
+use crate::model::{AgentId, GrantId, Hold, PinnedPermission};
 
 fn grant(number: u64, permission: &str, scope: Scope, until: Option<u64>) -> Arc<Grant> {
     Arc::new(Grant {
         id: GrantId::new(number),
         to: "a".parse::<AgentId>().unwrap(),
-        right: Right::from(permission.parse::<Permission>().unwrap()),
+        right: PinnedPermission::from(permission.parse::<Permission>().unwrap()),
         hold: Hold::Use,
         origin: Origin::Operator,
         reason: None,

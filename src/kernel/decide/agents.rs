@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, AgentOrigin, Decider, Ended, Event, GrantId, Kind, Origin, Outcome, Permission, Profile, Reason, Right,
-    RunId, Scope, Timestamp,
+    AgentId, AgentOrigin, Decider, Ended, Event, GrantId, Kind, Origin, Outcome, Permission, PinnedPermission, Profile,
+    Reason, RunId, Scope, Timestamp,
 };
 
 use super::{
@@ -48,7 +48,7 @@ impl State {
         creator: &AgentId,
         profile: Profile,
         run: RunId,
-        rights: Vec<Right>,
+        rights: Vec<PinnedPermission>,
         reason: &Reason,
         broken: &StaleGrants,
         now: Timestamp,

@@ -4,8 +4,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::model::{
-    Actor, AgentId, AgentOrigin, AgentPolicy, BaseRight, Ended, Event, Grant, GrantId, HeldChange, Hold, Mode, Origin,
-    OwnerId, Permission, Policy, Profile, RunId, Scope, Timestamp, Widening,
+    Actor, AgentId, AgentOrigin, AgentPolicy, Ended, Event, Grant, GrantId, HeldChange, Hold, Mode, Origin, OwnerId,
+    Permission, Policy, PolicyPermission, Profile, RunId, Scope, Timestamp, Widening,
 };
 
 use super::{
@@ -243,7 +243,7 @@ impl State {
     }
 
     /// Returns true if one line of the previous file already gives the right to `agent`.
-    fn is_within(&self, agent: &Agent, right: &BaseRight) -> bool {
+    fn is_within(&self, agent: &Agent, right: &PolicyPermission) -> bool {
         let path = right.right.permission.path();
         let protected = self.is_protected(&right.right.permission);
         // A line that names a sensitive path gives more than a broad line that covers the path.
@@ -317,8 +317,8 @@ fn as_config_says(event: Event) -> Event {
     event
 }
 
-fn without_repetitions(rights: &[BaseRight]) -> Vec<&BaseRight> {
-    let mut unique: Vec<&BaseRight> = Vec::with_capacity(rights.len());
+fn without_repetitions(rights: &[PolicyPermission]) -> Vec<&PolicyPermission> {
+    let mut unique: Vec<&PolicyPermission> = Vec::with_capacity(rights.len());
     for right in rights {
         if !unique.iter().any(|other| other.right == right.right && other.hold == right.hold) {
             unique.push(right);
@@ -327,6 +327,6 @@ fn without_repetitions(rights: &[BaseRight]) -> Vec<&BaseRight> {
     unique
 }
 
-fn is_written_as(grant: &Grant, right: &BaseRight) -> bool {
+fn is_written_as(grant: &Grant, right: &PolicyPermission) -> bool {
     grant.right == right.right && grant.hold == right.hold
 }

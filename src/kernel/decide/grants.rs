@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    Access, Actor, AgentId, Ended, Event, Grant, GrantId, Hold, Origin, OwnerId, Permission, Reason, Right, RunId,
-    SanitizedPath, Scope, Timestamp,
+    Access, Actor, AgentId, Ended, Event, Grant, GrantId, Hold, Origin, OwnerId, Permission, PinnedPermission, Reason,
+    RunId, SanitizedPath, Scope, Timestamp,
 };
 
 use super::super::{
@@ -52,7 +52,7 @@ impl<'a> Draft<'a> {
         Draft { depth: held.depth_below(), until: held.until_below(self.until), ..self }
     }
 
-    pub(super) fn grant(&self, id: GrantId, right: Right) -> Grant {
+    pub(super) fn grant(&self, id: GrantId, right: PinnedPermission) -> Grant {
         Grant {
             id,
             to: self.to.clone(),
@@ -68,12 +68,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub(super) fn issue(&self, id: GrantId, right: Right) -> Event {
+    pub(super) fn issue(&self, id: GrantId, right: PinnedPermission) -> Event {
         Event::GrantIssued { grant: Arc::new(self.grant(id, right)) }
     }
 
     /// Issues the grant, unless `to` already holds an equal one from this giver.
-    fn issue_or_repeat(&self, to: &Agent, id: GrantId, right: Right) -> Event {
+    fn issue_or_repeat(&self, to: &Agent, id: GrantId, right: PinnedPermission) -> Event {
         let grant = self.grant(id, right);
         match to.held.iter().find(|held| says_the_same(held, &grant)) {
             Some(there) => Event::GrantRepeated { grant: Arc::clone(there) },
@@ -99,7 +99,7 @@ impl State {
         &self,
         from: &AgentId,
         to: &AgentId,
-        rights: Vec<Right>,
+        rights: Vec<PinnedPermission>,
         reason: &Reason,
         scope: Scope,
         broken: &StaleGrants,

@@ -120,7 +120,7 @@ impl State {
             return Some(StopCause::RunOver);
         }
         let lost = process.permissions.iter().find(|held| !self.uses(agent, held, now, &StaleGrants::new()));
-        lost.map(|permission| StopCause::RightLost { permission: permission.clone() })
+        lost.map(|permission| StopCause::PermissionLost { permission: permission.clone() })
     }
 }
 

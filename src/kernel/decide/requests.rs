@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{
-    ActionFacts, AgentId, Allowed, Answer, Decider, Event, Origin, Outcome, Permission, Reason, Reply, Request,
-    RequestId, Resolution, Right, Route, SavedDecision, SavedDecisionId, Scope, Timestamp, Verdict,
+    ActionFacts, AgentId, Allowed, Answer, Decider, Event, Origin, Outcome, Permission, PinnedPermission, Reason,
+    Reply, Request, RequestId, Resolution, Route, SavedDecision, SavedDecisionId, Scope, Timestamp, Verdict,
 };
 
 use super::{
@@ -23,7 +23,7 @@ use super::{
 struct Instead {
     facts: Arc<ActionFacts>,
     /// The rights that the agent lacks for it.
-    lacks: Vec<Right>,
+    lacks: Vec<PinnedPermission>,
 }
 
 /// The parts of an answer about an action.
@@ -33,7 +33,7 @@ struct Said<'a> {
     instead: Option<Arc<ActionFacts>>,
     yes: bool,
     /// The rights that come with a one-time approval.
-    gives: Vec<Right>,
+    gives: Vec<PinnedPermission>,
 }
 
 impl State {
@@ -44,7 +44,7 @@ impl State {
         &self,
         id: RequestId,
         from: &AgentId,
-        rights: Vec<Right>,
+        rights: Vec<PinnedPermission>,
         reason: Reason,
         scope: Option<Scope>,
         broken: &StaleGrants,
@@ -150,7 +150,7 @@ impl State {
     }
 
     /// Returns the pending request of `agent` that asks for all of `asked` with an equal scope, if there is one.
-    fn same_question(&self, agent: &Agent, asked: &[Right], scope: Option<Scope>) -> Option<Arc<Request>> {
+    fn same_question(&self, agent: &Agent, asked: &[PinnedPermission], scope: Option<Scope>) -> Option<Arc<Request>> {
         let mut pending = agent.pending.iter().filter_map(|id| self.pending.get(id)).map(|waiting| &waiting.request);
         let same = |request: &&Arc<Request>| {
             request.scope == scope
@@ -348,7 +348,7 @@ impl Waiting {
 }
 
 /// Returns the requested rights that an answer allows.
-fn allowed_of(request: &Request, allowed: &Allowed) -> Result<Vec<Right>, Refusal> {
+fn allowed_of(request: &Request, allowed: &Allowed) -> Result<Vec<PinnedPermission>, Refusal> {
     match allowed {
         Allowed::All => Ok(request.asked.clone()),
         Allowed::Nothing => Ok(Vec::new()),
@@ -362,13 +362,13 @@ fn allowed_of(request: &Request, allowed: &Allowed) -> Result<Vec<Right>, Refusa
     }
 }
 
-fn names(rights: &[Right], permission: &Permission) -> bool {
+fn names(rights: &[PinnedPermission], permission: &Permission) -> bool {
     rights.iter().any(|right| right.permission == *permission)
 }
 
 /// Returns the rights that are allowed, without duplicates.
-fn named(rights: &[Right], allowed: &[Right]) -> Vec<Right> {
-    let mut named: Vec<Right> = Vec::new();
+fn named(rights: &[PinnedPermission], allowed: &[PinnedPermission]) -> Vec<PinnedPermission> {
+    let mut named: Vec<PinnedPermission> = Vec::new();
     for right in rights.iter().filter(|right| names(allowed, &right.permission)) {
         if !named.contains(right) {
             named.push(right.clone());
@@ -380,7 +380,7 @@ fn named(rights: &[Right], allowed: &[Right]) -> Vec<Right> {
 pub(super) fn resolution(
     request: &Request,
     outcome: Outcome,
-    allowed: &[Right],
+    allowed: &[PinnedPermission],
     scope: Option<Scope>,
     decider: Decider,
     feedback: Option<Reason>,
@@ -392,7 +392,7 @@ pub(super) fn resolution(
     };
     let (given, kept): (Vec<_>, Vec<_>) = request.asked.iter().partition(|right| allowed.contains(right));
     let permissions =
-        |rights: Vec<&Right>| rights.into_iter().map(|right| right.permission.clone()).collect::<Vec<_>>();
+        |rights: Vec<&PinnedPermission>| rights.into_iter().map(|right| right.permission.clone()).collect::<Vec<_>>();
     Arc::new(Resolution {
         request: request.id,
         from: request.from.clone(),

@@ -16,7 +16,8 @@ use super::{
 use crate::{
     kernel::{Check, EvaluationInput, evaluate},
     model::{
-        Actor, AgentOrigin, AgentPolicy, BaseRight, Event, GrantId, Mode, Origin, Policy, Profile, Ruled, Tier, Verdict,
+        Actor, AgentOrigin, AgentPolicy, Event, GrantId, Mode, Origin, Policy, PolicyPermission, Profile, Ruled, Tier,
+        Verdict,
     },
 };
 
@@ -130,7 +131,7 @@ fn shorter_file(state: &State, one: u8, other: u8) -> Policy {
         for grant in &agent.held {
             let Origin::Config(place) = &grant.origin else { continue };
             if stays() {
-                rights.push(BaseRight { right: grant.right.clone(), hold: grant.hold, place: place.clone() });
+                rights.push(PolicyPermission { right: grant.right.clone(), hold: grant.hold, place: place.clone() });
             }
         }
         let rules = agent.rules.written().iter().filter(|rule| rule.verdict > Verdict::Allow || stays());

@@ -124,7 +124,7 @@ impl Further {
         crate::kernel::action_uses::Use {
             operation: self.operation,
             target: if self.tree { Target::Tree(path()) } else { Target::Path(path()) },
-            takes: Some(Right::from(right)),
+            takes: Some(PinnedPermission::from(right)),
             origin: crate::model::UseOrigin::Named,
         }
     }
@@ -158,8 +158,8 @@ impl Plain {
     fn considered(&self) -> Arc<ResolvedAction> {
         let path = || self.resource.parse().unwrap();
         let takes = match self.operation {
-            Operation::Write => Some(Right::from(Permission::write(path()))),
-            Operation::Read | Operation::Exec => Some(Right::from(Permission::read(path()))),
+            Operation::Write => Some(PinnedPermission::from(Permission::write(path()))),
+            Operation::Read | Operation::Exec => Some(PinnedPermission::from(Permission::read(path()))),
             Operation::Command | Operation::Network | Operation::Events | Operation::Tool => None,
         };
         let target = if self.operation == Operation::Command {

@@ -87,7 +87,8 @@ fn world() -> State {
     done(&mut state, register("bob", "you", Kind::Subagent, &["@write:/w/x", "@write:/w/y", "@write:/w/z"]));
     done(&mut state, register("eve", "them", Kind::Subagent, &[]));
     let place = crate::model::Place { file: "agents.toml".into(), line: 1 };
-    let right = crate::model::BaseRight { right: Right::from(tag("@events")), hold: Hold::Use, place };
+    let right =
+        crate::model::PolicyPermission { right: PinnedPermission::from(tag("@events")), hold: Hold::Use, place };
     let spec = AgentPolicy { profile: profile("cfg", "you", Kind::Permanent), rights: vec![right], rules: [].into() };
     let policy =
         Policy { settings: (*state.settings).clone(), agents: [(id("cfg"), spec)].into(), left_out: Vec::new() };
@@ -205,7 +206,7 @@ fn destroys() -> State {
     let mut state = State::new(settings(|_| ()));
     done(&mut state, register("bob", "you", Kind::Subagent, &[]));
     let action = std::sync::Arc::into_inner(command("rm -rf x", Tier::Destructive)).unwrap();
-    let right = Right::from(tag("@events"));
+    let right = PinnedPermission::from(tag("@events"));
     let target = crate::kernel::Target::Command { text: "rm -rf x".into(), parts: None };
     let action = std::sync::Arc::new(crate::kernel::ResolvedAction {
         uses: own(Operation::Command, target, Some(right)),

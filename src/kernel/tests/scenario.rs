@@ -10,9 +10,9 @@ use super::*;
 use crate::{
     kernel::{Check, Entering, ResolvedAction, SharedLimits, check, compile},
     model::{
-        Access, Actor, AgentPolicy, Answer, BaseRight, CommandPattern, Grant, GrantId, Operation, Origin, PathGlob,
-        PathPolicy, PermissionRef, Place, Policy, PolicyPatch, Reach, Rule, SanitizedPath, SavedDecisionId, Scope,
-        Tier, Tool, ToolName, ToolPolicies, Tools, Verdict, Widening,
+        Access, Actor, AgentPolicy, Answer, CommandPattern, Grant, GrantId, Operation, Origin, PathGlob, PathPolicy,
+        PermissionRef, Place, Policy, PolicyPatch, PolicyPermission, Reach, Rule, SanitizedPath, SavedDecisionId,
+        Scope, Tier, Tool, ToolName, ToolPolicies, Tools, Verdict, Widening,
     },
 };
 
@@ -269,11 +269,15 @@ impl Scenario {
         for (place, name) in FILE_AGENTS.into_iter().enumerate() {
             let bits = (usize::from(other) * 31 + usize::from(third) * 7) >> (2 * place);
             if bits & 1 == 1 {
-                let rights = (0..TAGS.len()).filter(|tag| (bits >> (tag % 6)) & 1 == 1).map(|number| BaseRight {
-                    right: Right::from(tag(TAGS[number])),
-                    hold: if (bits + number).is_multiple_of(7) { Hold::PassOn } else { Hold::Use },
-                    place: Place { file: "agents.toml".into(), line: u32::from(one) + u32::try_from(number).unwrap() },
-                });
+                let rights =
+                    (0..TAGS.len()).filter(|tag| (bits >> (tag % 6)) & 1 == 1).map(|number| PolicyPermission {
+                        right: PinnedPermission::from(tag(TAGS[number])),
+                        hold: if (bits + number).is_multiple_of(7) { Hold::PassOn } else { Hold::Use },
+                        place: Place {
+                            file: "agents.toml".into(),
+                            line: u32::from(one) + u32::try_from(number).unwrap(),
+                        },
+                    });
                 let place = Place { file: "agents.toml".into(), line: 1 };
                 let rules: Vec<_> = (0..bits % 3).map(|number| some_rule(number, place.clone())).collect();
                 let owner = if one > 230 { "them" } else { "you" };

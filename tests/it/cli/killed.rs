@@ -24,14 +24,14 @@ use crate::support::{id, tag, why};
 #[derive(Clone, Copy, Debug)]
 enum About {
     Command,
-    Right,
+    PinnedPermission,
 }
 
 impl About {
     async fn asked(self, place: &Place, engine: &Engine) -> Ticket {
         match self {
             About::Command => asks_to(engine, "npm run build").await,
-            About::Right => {
+            About::PinnedPermission => {
                 fs::create_dir_all(place.path("site")).unwrap();
                 let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));
                 engine.agent(id("lead")).unwrap().request(PermissionRequest::new(wanted, why())).await.unwrap()
@@ -118,7 +118,9 @@ fn waits(engine: &Engine, ticket: &Ticket) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_between_any_two_steps_no_yes_for_good_is_answered_and_lost() {
     let points = [Killed::BeforeOrder(1), Killed::AfterOrder(1), Killed::BeforeOrder(2), Killed::AfterOrder(2)];
-    for (about, killed) in [About::Command, About::Right].into_iter().flat_map(|about| points.map(|at| (about, at))) {
+    for (about, killed) in
+        [About::Command, About::PinnedPermission].into_iter().flat_map(|about| points.map(|at| (about, at)))
+    {
         let place = Place::new();
         let engine = place.engine().await;
         let ticket = about.asked(&place, &engine).await;
@@ -146,7 +148,7 @@ async fn killed_while_the_file_is_written_no_yes_for_good_is_answered_and_lost()
 async fn killed_while_no_engine_runs_the_lines_are_there_and_the_question_is_answered_by_saying_it_again() {
     let place = Place::new();
     let engine = place.engine().await;
-    let ticket = About::Right.asked(&place, &engine).await;
+    let ticket = About::PinnedPermission.asked(&place, &engine).await;
     engine.shutdown().await;
     thread::scope(|scope| scope.spawn(|| kill_when_it_writes(&place, &ticket, 1)).join().unwrap());
     let (_, complaint, code) = place.run(&["approve", &ticket.code().to_string(), "--write", "--as", "eve"]);

@@ -2,11 +2,11 @@
 
 use std::{fs, os::unix::fs::MetadataExt};
 
-use bestow::{Permission, Policy, grant::Right};
+use bestow::{Permission, Policy, grant::PinnedPermission};
 
 use super::{Place, one_agent};
 
-fn rights(policy: &Policy) -> Vec<Right> {
+fn rights(policy: &Policy) -> Vec<PinnedPermission> {
     policy.agents["lead"].rights.iter().map(|base| base.right.clone()).collect()
 }
 

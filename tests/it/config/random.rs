@@ -130,7 +130,7 @@ proptest! {
             for (id, agent) in &part.agents {
                 for base in &agent.rights {
                     let same =
-                        |other: &bestow::policy::BaseRight| (&other.right, other.hold) == (&base.right, base.hold);
+                        |other: &bestow::policy::PolicyPermission| (&other.right, other.hold) == (&base.right, base.hold);
                     prop_assert!(whole.agents[id].rights.iter().any(same));
                 }
             }

@@ -250,7 +250,7 @@ async fn a_right_that_is_revoked_takes_the_process_with_it_in_the_same_step() {
     // This is the very next event: no other event came in between.
     let second = events.next().await.unwrap();
     let Event::Process(ProcessEvent::Stopped { process: which, cause }) = second.event else { panic!("{second}") };
-    assert_eq!((which.id, cause), (process, StopCause::RightLost { permission: host.place.write() }));
+    assert_eq!((which.id, cause), (process, StopCause::PermissionLost { permission: host.place.write() }));
     assert_eq!((first.at, first.sequence + 1), (second.at, second.sequence));
     assert_eq!(exited(&mut events).await, ProcessExit::Signalled { signal: 9 });
     line.ends().await;
@@ -285,7 +285,7 @@ async fn a_right_that_expires_takes_the_process_with_it() {
     hears(&host.agent, process, "ready\n").await;
     let mut events = host.engine.subscribe();
     host.clock.advance(Duration::from_secs(61));
-    assert_eq!(stopped(&mut events).await, StopCause::RightLost { permission: wanted });
+    assert_eq!(stopped(&mut events).await, StopCause::PermissionLost { permission: wanted });
     line.ends().await;
 }
 
@@ -303,7 +303,7 @@ async fn a_right_that_falls_with_its_giver_takes_the_process_of_the_receiver_wit
     hears(&child, process, "ready\n").await;
     let mut events = host.engine.subscribe();
     host.engine.revoke(host.agent.grants().unwrap()[0].id, None).await.unwrap();
-    assert_eq!(stopped(&mut events).await, StopCause::RightLost { permission: host.place.write() });
+    assert_eq!(stopped(&mut events).await, StopCause::PermissionLost { permission: host.place.write() });
     line.ends().await;
 }
 

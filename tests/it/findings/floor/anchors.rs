@@ -207,8 +207,8 @@ fn what_was_noted_before_births_were_noted_is_compared_without() -> io::Result<(
     assert!(old.is_met_by(FileIdentity::new(1, 2).born(3, 4)));
     assert!(!FileIdentity::new(1, 2).born(3, 4).is_met_by(old));
     assert!(!old.is_met_by(FileIdentity::new(1, 3)));
-    let right: bestow::grant::Right = serde_json::from_str(r#"{"permission":"@write:/w"}"#)?;
-    assert_eq!(right, bestow::grant::Right::from(tag("@write:/w")));
+    let right: bestow::grant::PinnedPermission = serde_json::from_str(r#"{"permission":"@write:/w"}"#)?;
+    assert_eq!(right, bestow::grant::PinnedPermission::from(tag("@write:/w")));
     Ok(())
 }
 
