@@ -19,7 +19,9 @@ impl Shared {
     /// Publishes the changes of `events`, as a complete snapshot for each affected agent.
     pub(super) fn publish(&self, writer: &mut Writer, events: &[Event]) {
         self.tell_outside(events);
+        // A later step may have narrowed the grant already. Then the agent gets a complete snapshot.
         if let [Event::GrantIssued { grant }] = events
+            && writer.queue.published().grants.get(&grant.id) == Some(grant)
             && self.cell(&grant.to).is_some_and(|cell| cell.publish_more(grant, &mut writer.scratch))
         {
             return;

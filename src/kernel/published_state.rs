@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::model::{Event, Grant, Outcome, ProcessEvent, Verdict};
+use crate::model::{Ended, Event, Grant, Outcome, ProcessEvent, Verdict};
 
 use super::State;
 
@@ -50,7 +50,12 @@ pub(crate) fn only_takes(event: &Event) -> bool {
     if let Event::RulingMade { ruling } = event {
         return ruling.verdict == Verdict::Deny;
     }
-    if let Event::RulingEnded { ruling, .. } | Event::RulingUsed { ruling } = event {
+    if let Event::RulingEnded { ruling, ended } = event {
+        // A denial whose time is over no longer counts, whether its end is recorded or not. A retired agent needs none.
+        let is_over = matches!(ended, Ended::Expired | Ended::HolderRetired);
+        return ruling.verdict == Verdict::Allow || is_over;
+    }
+    if let Event::RulingUsed { ruling } = event {
         return ruling.verdict == Verdict::Allow;
     }
     if let Event::Process(event) = event {

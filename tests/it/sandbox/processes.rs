@@ -170,7 +170,10 @@ fn how_it_ended_is_told_and_a_program_that_is_not_there_did_not_run() {
         assert!(said.contains("`no-such-program`: the program is not on its PATH (/usr/local/bin"), "{said}");
         let none = ground.sandbox.run(&ground.profile(), &Command::new("./no-such-program"));
         let said = none.unwrap_err().to_string();
-        assert!(said.contains("`./no-such-program`: there is no such program"), "{ground}: {said}");
+        assert!(
+            said.contains("`./no-such-program`: the program or its interpreter does not exist in"),
+            "{ground}: {said}"
+        );
         // The input is empty, and reading it does not block.
         assert_eq!(ground.can("cat"), "");
     });

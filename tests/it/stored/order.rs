@@ -3,7 +3,8 @@
 use std::{pin::Pin, task::Poll};
 
 use bestow::{
-    Answer, Error, Event, Kind, PermissionRequest,
+    Action, Answer, Error, Event, Kind, PermissionRequest,
+    action::Authorization,
     decision::Check,
     grant::{PermissionRef, Scope},
     host::{MemoryStore, StoreFault},
@@ -144,6 +145,26 @@ async fn a_store_that_broke_gives_nothing_and_takes_away_what_it_is_told_to_but_
     assert!(matches!(world.engine.revoke(held[1].id, None).await, Err(Error::Store(_))));
     assert_eq!(check(&ann, "@events"), Check::NotHeld);
     assert_eq!(world.engine.grants().unwrap(), []);
+}
+
+#[tokio::test]
+async fn an_agent_with_a_lasting_denial_is_retired_although_the_store_broke() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let ann = world.worker("ann", &["@network"]).await;
+    let Authorization::Asked(_, ticket) = ann.authorize(Action::command("node a.js")).await.unwrap() else {
+        panic!("it is asked");
+    };
+    world.you().answer(ticket.id(), Answer::deny().scope(Scope::Always)).await.unwrap();
+    assert_eq!(ann.rulings().unwrap().len(), 1);
+    store.hold();
+    let you = world.you();
+    let given = begun(you.give(ann.id(), tag("@events"), Scope::Always, why())).await;
+    store.fail(StoreFault::Broken);
+    assert!(matches!(given.await, Err(Error::Store(_))));
+    assert!(matches!(world.engine.retire(ann.id()).await, Err(Error::Store(_))));
+    assert_eq!(check(&ann, "@network"), Check::NotHeld, "the retirement takes effect");
+    assert!(world.engine.agent(ann.id()).is_err());
 }
 
 #[tokio::test]
