@@ -312,7 +312,8 @@ fn outside(host: &Domain, port: u16) -> io::Result<Vec<SocketAddr>> {
 }
 
 /// Returns true for an address of this machine. Only such an address can be bound. Any other failure than "no such
-/// address" or "no such family of addresses", such as a full table of descriptors, counts as an address of this machine.
+/// address" or "no such family of addresses", such as a full table of descriptors, counts as an address of this
+/// machine.
 fn is_own(there: IpAddr) -> bool {
     let bound = std::net::UdpSocket::bind((there.to_canonical(), 0));
     let foreign = |why: &io::Error| matches!(Errno::from_io_error(why), Some(Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT));

@@ -129,9 +129,8 @@ proptest! {
         if let Ok(part) = Place::with(&text[..end]).load() {
             for (id, agent) in &part.agents {
                 for base in &agent.rights {
-                    let same =
-                        |other: &bestow::policy::PolicyPermission| (&other.right, other.hold) == (&base.right, base.hold);
-                    prop_assert!(whole.agents[id].rights.iter().any(same));
+                    let mut rights = whole.agents[id].rights.iter();
+                    prop_assert!(rights.any(|other| (&other.right, other.hold) == (&base.right, base.hold)));
                 }
             }
         }
