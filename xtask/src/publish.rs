@@ -7,8 +7,8 @@ use super::{
     workspace::{cargo, metadata, publishable, run},
 };
 
-/// Packs every publishable member, and publishes all of them in a dry run. With `verify`, compiles what was packed, as a
-/// registry's user would.
+/// Packs every publishable member, and publishes all of them in a dry run. With `verify`, compiles what was packed, as
+/// a registry's user would.
 ///
 /// Members that depend on each other are packed together: cargo then takes the packed library for the packed command
 /// line, so that neither has to be in a registry.
