@@ -35,8 +35,8 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Reads a JSON value. The type has a conversion from any text, which the parser of the command line would prefer.
-pub(super) fn json(text: &str) -> Result<Value, serde_json::Error> {
-    text.parse()
+pub(super) fn json(text: &str) -> Result<Value, String> {
+    text.parse().map_err(|why| format!("it is not JSON, such as {{\"path\": \"notes.md\"}}: {why}"))
 }
 
 /// Reads a whole number.
