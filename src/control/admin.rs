@@ -138,16 +138,9 @@ pub enum GrantOrDecisionId {
 }
 
 /// The error for a text that names neither a grant nor a saved decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("name a grant (`g4`) or a saved decision (`r2`) from the list of `bestow grants`")]
 pub struct InvalidHeld;
-
-impl fmt::Display for InvalidHeld {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("name a grant (`g4`) or a saved decision (`r2`) from the list of `bestow grants`")
-    }
-}
-
-impl std::error::Error for InvalidHeld {}
 
 impl FromStr for GrantOrDecisionId {
     type Err = InvalidHeld;

@@ -1,7 +1,5 @@
 //! Subscriptions to events.
 
-use std::fmt;
-
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::model::Recorded;
@@ -14,25 +12,16 @@ pub(super) const CAPACITY: usize = 4096;
 pub struct Subscription(pub(super) broadcast::Receiver<Recorded>);
 
 /// The reason why there is no next event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(clippy::exhaustive_enums, reason = "a subscriber missed something, or there will be nothing more")]
 pub enum NoEvent {
     /// The engine ended.
+    #[error("the engine ended")]
     Ended,
     /// The number of events that were missed, because the subscriber was too slow. The next call continues after them.
+    #[error("{0} events were missed: read faster, or read the state again")]
     Missed(u64),
 }
-
-impl fmt::Display for NoEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoEvent::Ended => f.write_str("the engine ended"),
-            NoEvent::Missed(count) => write!(f, "{count} events were missed: read faster, or read the state again"),
-        }
-    }
-}
-
-impl std::error::Error for NoEvent {}
 
 impl Subscription {
     /// Waits for the next event.

@@ -91,18 +91,9 @@ impl fmt::Display for Head {
 }
 
 /// The error for a text that is not the head of a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a head is the number of an event, a colon and 64 hexadecimal digits, as `bestow audit head` prints it")]
 pub struct InvalidHead;
-
-impl fmt::Display for InvalidHead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "a head is the number of an event, a colon and 64 hexadecimal digits, as `bestow audit head` prints it",
-        )
-    }
-}
-
-impl std::error::Error for InvalidHead {}
 
 impl FromStr for Head {
     type Err = InvalidHead;

@@ -17,7 +17,8 @@ impl Serialize for Digest {
 }
 
 /// The error for a text that is not a [`Digest`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a digest is 64 hexadecimal digits")]
 pub struct InvalidDigest;
 
 impl Digest {
@@ -53,14 +54,6 @@ impl fmt::Debug for Digest {
         fmt::Display::fmt(self, f)
     }
 }
-
-impl fmt::Display for InvalidDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a digest is 64 hexadecimal digits")
-    }
-}
-
-impl std::error::Error for InvalidDigest {}
 
 impl FromStr for Digest {
     type Err = InvalidDigest;

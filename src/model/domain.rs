@@ -22,39 +22,28 @@ use serde::{Deserialize, Serialize};
 pub struct Domain(String);
 
 /// The reason why a text is not a [`Domain`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidDomain {
     /// The text has a `*`. The owners of all matching hosts are unknown.
+    #[error("name each host: a `*` could match hosts of any person")]
     Pattern,
     /// The text is an address, or has a scheme, a port or a path.
+    #[error("name a host and nothing else: no address, scheme, port or path")]
     NotAName,
     /// The text is not ASCII. Write the form that begins with `xn--`.
+    #[error("write the ASCII form of the name, which begins with `xn--`")]
     NotAscii,
     /// A label is empty or too long, or has other characters than letters, digits and hyphens.
+    #[error("each part of a name has 1 to 63 letters, digits and hyphens, and no dot stands at its end")]
     Label,
     /// The name has one label only.
+    #[error("a name has at least two parts, as in `example.com`")]
     TooShort,
     /// The text is longer than 253 characters.
+    #[error("a name has at most 253 characters")]
     TooLong,
 }
-
-impl fmt::Display for InvalidDomain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            InvalidDomain::Pattern => "name each host: a `*` could match hosts of any person",
-            InvalidDomain::NotAName => "name a host and nothing else: no address, scheme, port or path",
-            InvalidDomain::NotAscii => "write the ASCII form of the name, which begins with `xn--`",
-            InvalidDomain::Label => {
-                "each part of a name has 1 to 63 letters, digits and hyphens, and no dot stands at its end"
-            }
-            InvalidDomain::TooShort => "a name has at least two parts, as in `example.com`",
-            InvalidDomain::TooLong => "a name has at most 253 characters",
-        })
-    }
-}
-
-impl std::error::Error for InvalidDomain {}
 
 impl FromStr for Domain {
     type Err = InvalidDomain;

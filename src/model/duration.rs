@@ -1,6 +1,6 @@
 //! Durations as people write them: a number and a unit.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 /// The units, from the longest name, so that `ms` is not read as `s`.
 const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
@@ -9,17 +9,10 @@ const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 
 /// The error for a text that is not a duration. Its message is the expected form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a number and a unit (ms, s, m, h, d), as in `5m`, and at most `365d`")]
 #[non_exhaustive]
 pub struct InvalidDuration;
-
-impl fmt::Display for InvalidDuration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number and a unit (ms, s, m, h, d), as in `5m`, and at most `365d`")
-    }
-}
-
-impl std::error::Error for InvalidDuration {}
 
 /// Parses a duration such as `5m`.
 pub(crate) fn parse(text: &str) -> Result<Duration, InvalidDuration> {

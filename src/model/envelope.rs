@@ -109,16 +109,9 @@ pub struct Reference {
 }
 
 /// The error for an envelope without a known event.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an envelope holds an event of this version: {0}")]
 pub struct InvalidEnvelope(String);
-
-impl fmt::Display for InvalidEnvelope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an envelope holds an event of this version: {}", self.0)
-    }
-}
-
-impl std::error::Error for InvalidEnvelope {}
 
 impl Envelope {
     /// Creates the envelope of `recorded` for the engine `runtime`.

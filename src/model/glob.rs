@@ -64,37 +64,28 @@ impl Hash for PathGlob {
 }
 
 /// The reason why a text is not a [`PathGlob`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidGlob {
     /// The text is empty.
+    #[error("a glob must not be empty")]
     Empty,
     /// The text has more than 1024 characters.
+    #[error("a glob has at most {MAX_GLOB_CHARS} characters")]
     TooLong,
     /// The text has a control character.
+    #[error("a glob holds no control characters")]
     Control,
     /// The text has a `..`. Canonical paths have none.
+    #[error("a glob holds no `..`: it is compared with real paths, which have none")]
     Up,
     /// The text does not begin at the root, and there is no base.
+    #[error("a glob begins with `/` here")]
     Relative,
     /// The text is no valid pattern.
+    #[error("this is no glob: {0}")]
     Syntax(String),
 }
-
-impl fmt::Display for InvalidGlob {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InvalidGlob::Empty => f.write_str("a glob must not be empty"),
-            InvalidGlob::TooLong => write!(f, "a glob has at most {MAX_GLOB_CHARS} characters"),
-            InvalidGlob::Control => f.write_str("a glob holds no control characters"),
-            InvalidGlob::Up => f.write_str("a glob holds no `..`: it is compared with real paths, which have none"),
-            InvalidGlob::Relative => f.write_str("a glob begins with `/` here"),
-            InvalidGlob::Syntax(why) => write!(f, "this is no glob: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for InvalidGlob {}
 
 /// The set of directories in which a relative glob applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

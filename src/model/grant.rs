@@ -85,16 +85,9 @@ impl Scope {
 }
 
 /// The error for a text that is no scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a scope is `once`, `session`, `always` or `until <moment>`, as in `until 2026-11-22T09:30:00Z`")]
 pub struct InvalidScope;
-
-impl fmt::Display for InvalidScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a scope is `once`, `session`, `always` or `until <moment>`, as in `until 2026-11-22T09:30:00Z`")
-    }
-}
-
-impl std::error::Error for InvalidScope {}
 
 impl FromStr for Scope {
     type Err = InvalidScope;

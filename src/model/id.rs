@@ -9,32 +9,22 @@ use uuid::Uuid;
 const MAX_ID_LEN: usize = 128;
 
 /// The reason why a text is not an id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidId {
     /// The text is empty.
+    #[error("an id must not be empty")]
     Empty,
     /// More than 128 characters.
+    #[error("an id has at most {MAX_ID_LEN} characters")]
     TooLong,
     /// Something other than ASCII letters, digits and `. _ : @ -`, or a first character that is not a letter or digit.
+    #[error(
+        "an id starts with a letter or digit and holds only ASCII letters, digits and `. _ : @ -`, not `{}`",
+        .0.escape_default()
+    )]
     Character(char),
 }
-
-impl fmt::Display for InvalidId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InvalidId::Empty => f.write_str("an id must not be empty"),
-            InvalidId::TooLong => write!(f, "an id has at most {MAX_ID_LEN} characters"),
-            InvalidId::Character(c) => write!(
-                f,
-                "an id starts with a letter or digit and holds only ASCII letters, digits and `. _ : @ -`, not `{}`",
-                c.escape_default()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for InvalidId {}
 
 fn is_of_id(c: char) -> bool {
     c.is_ascii_alphanumeric() || "._:@-".contains(c)
@@ -315,16 +305,9 @@ impl fmt::Debug for RequestId {
 }
 
 /// The error for a text that is not a request id. Request ids are uuids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a request id is a uuid")]
 pub struct InvalidRequestId;
-
-impl fmt::Display for InvalidRequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a request id is a uuid")
-    }
-}
-
-impl std::error::Error for InvalidRequestId {}
 
 /// The short form of a [`RequestId`], for people.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,6 @@
 //! Resource limits for commands of an agent.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -117,12 +117,14 @@ fn size(text: &str) -> Option<u64> {
 }
 
 /// The reason why a text is not a limit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidLimit {
     /// The name is not the name of a limit.
+    #[error("there is no limit {:?}: there are {}", .0, NAMES.join(", "))]
     Name(String),
     /// The limit cannot have this value.
+    #[error("`{name}` must be {expected}, not {value:?}")]
     Value {
         /// The name of the limit.
         name: String,
@@ -132,22 +134,9 @@ pub enum InvalidLimit {
         expected: &'static str,
     },
     /// The text is not a name, `=` and a value.
+    #[error("a limit is a name, `=` and a value, as in `memory=2GiB`, not {0:?}")]
     Form(String),
 }
-
-impl fmt::Display for InvalidLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InvalidLimit::Name(name) => write!(f, "there is no limit {name:?}: there are {}", NAMES.join(", ")),
-            InvalidLimit::Value { name, value, expected } => write!(f, "`{name}` must be {expected}, not {value:?}"),
-            InvalidLimit::Form(text) => {
-                write!(f, "a limit is a name, `=` and a value, as in `memory=2GiB`, not {text:?}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for InvalidLimit {}
 
 /// One limit in command-line notation: `memory=2GiB`.
 #[derive(Clone, Debug, PartialEq, Eq)]

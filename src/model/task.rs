@@ -43,20 +43,12 @@ pub struct TaskId {
 const MAX_NAME: usize = 64;
 
 /// The error for a text that is not a [`TaskId`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidTaskId;
-
-impl fmt::Display for InvalidTaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "a task is `cron/` or `heartbeat/` and a name of letters, digits and `. _ -` that begins with a letter or \
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a task is `cron/` or `heartbeat/` and a name of letters, digits and `. _ -` that begins with a letter or \
              digit and has at most {MAX_NAME} characters"
-        )
-    }
-}
-
-impl std::error::Error for InvalidTaskId {}
+)]
+pub struct InvalidTaskId;
 
 impl TaskId {
     /// Creates the id of the task with this kind and name.

@@ -19,25 +19,16 @@ pub(crate) const MAX_REASON_CHARS: usize = 4096;
 pub struct Reason(Arc<str>);
 
 /// The reason why a text is not a [`Reason`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidReason {
     /// The text has only white space or invisible characters.
+    #[error("a reason must not be blank: state the purpose in one sentence")]
     Blank,
     /// The text has more than 4096 characters.
+    #[error("a reason has at most {MAX_REASON_CHARS} characters")]
     TooLong,
 }
-
-impl fmt::Display for InvalidReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InvalidReason::Blank => f.write_str("a reason must not be blank: state the purpose in one sentence"),
-            InvalidReason::TooLong => write!(f, "a reason has at most {MAX_REASON_CHARS} characters"),
-        }
-    }
-}
-
-impl std::error::Error for InvalidReason {}
 
 impl Reason {
     /// Returns the text that stands for a missing reason.
@@ -104,16 +95,9 @@ const MAX_NAME_CHARS: usize = 200;
 pub struct Name(Arc<str>);
 
 /// The error for a text that is not a [`Name`]: it is blank or longer than 200 characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a name is not blank and has at most {MAX_NAME_CHARS} characters")]
 pub struct InvalidName;
-
-impl fmt::Display for InvalidName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a name is not blank and has at most {MAX_NAME_CHARS} characters")
-    }
-}
-
-impl std::error::Error for InvalidName {}
 
 impl Name {
     /// Returns the given name, trimmed. Show it through [`Escaped`].

@@ -39,16 +39,9 @@ impl Timestamp {
 }
 
 /// The error for a text that is not a time in RFC 3339, as in `2026-11-22T09:30:00Z`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a moment is written as in `2026-11-22T09:30:00Z`")]
 pub struct InvalidTimestamp;
-
-impl fmt::Display for InvalidTimestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a moment is written as in `2026-11-22T09:30:00Z`")
-    }
-}
-
-impl std::error::Error for InvalidTimestamp {}
 
 impl FromStr for Timestamp {
     type Err = InvalidTimestamp;

@@ -36,16 +36,9 @@ impl fmt::Display for Verdict {
 }
 
 /// The error for a text that is not a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a verdict is `allow`, `ask` or `deny`")]
 pub struct InvalidVerdict;
-
-impl fmt::Display for InvalidVerdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a verdict is `allow`, `ask` or `deny`")
-    }
-}
-
-impl std::error::Error for InvalidVerdict {}
 
 impl FromStr for Verdict {
     type Err = InvalidVerdict;

@@ -46,16 +46,9 @@ pub trait Clock: fmt::Debug + Send + Sync {
 }
 
 /// The error for a clock that cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the clock cannot be read: its time is before 1970 or too large")]
 pub struct ClockUnreadable;
-
-impl fmt::Display for ClockUnreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the clock cannot be read: its time is before 1970 or too large")
-    }
-}
-
-impl std::error::Error for ClockUnreadable {}
 
 /// The clock of the machine: the wall time at the start of the engine, plus the elapsed time.
 ///

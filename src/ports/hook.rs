@@ -128,7 +128,8 @@ impl HookAnswer {
 }
 
 /// The error of a hook that cannot answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct HookFailure(pub(crate) String);
 
 impl HookFailure {
@@ -137,11 +138,3 @@ impl HookFailure {
         HookFailure(why.into())
     }
 }
-
-impl fmt::Display for HookFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for HookFailure {}

@@ -128,7 +128,8 @@ pub trait Paths: fmt::Debug + Send + Sync {
 }
 
 /// The error for a path that cannot be resolved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct PathFailure(pub(crate) String);
 
 impl PathFailure {
@@ -137,14 +138,6 @@ impl PathFailure {
         PathFailure(why.into())
     }
 }
-
-impl fmt::Display for PathFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for PathFailure {}
 
 /// The path resolver that reads the disk.
 #[derive(Clone, Copy, Debug, Default)]

@@ -108,7 +108,8 @@ pub enum StoreFault {
 }
 
 /// The error for a batch that is not stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
 pub struct StoreError {
     fault: StoreFault,
     what: Arc<str>,
@@ -125,14 +126,6 @@ impl StoreError {
         self.fault
     }
 }
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-
-impl std::error::Error for StoreError {}
 
 /// A store in memory. Its events outlive an engine, but not the process. It is for tests, and for hosts that store
 /// events elsewhere.

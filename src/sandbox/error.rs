@@ -63,40 +63,21 @@ impl fmt::Display for ProfileError {
 impl std::error::Error for ProfileError {}
 
 /// The reason for which a command was not run in a sandbox. No part of the command has run.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
     /// `sandbox_unavailable`: a list of everything that cannot be enforced here.
+    #[error("sandbox_unavailable: the command was not run: {}", .0.join("; "))]
     Unavailable(Vec<String>),
     /// The profile could not be created.
-    Profile(ProfileError),
+    #[error("{0}")]
+    Profile(#[source] ProfileError),
     /// The sandbox is ready, but the program cannot be started in it.
+    #[error("the command could not be started: {}", Escaped(.0))]
     NotStarted(String),
     /// The operating system reported an error.
-    Io(io::Error),
-}
-
-impl fmt::Display for SandboxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SandboxError::Unavailable(missing) => {
-                write!(f, "sandbox_unavailable: the command was not run: {}", missing.join("; "))
-            }
-            SandboxError::Profile(why) => why.fmt(f),
-            SandboxError::NotStarted(why) => write!(f, "the command could not be started: {}", Escaped(why)),
-            SandboxError::Io(why) => write!(f, "the sandbox failed: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for SandboxError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            SandboxError::Profile(why) => Some(why),
-            SandboxError::Io(why) => Some(why),
-            SandboxError::Unavailable(_) | SandboxError::NotStarted(_) => None,
-        }
-    }
+    #[error("the sandbox failed: {0}")]
+    Io(#[source] io::Error),
 }
 
 impl From<io::Error> for SandboxError {
@@ -118,31 +99,15 @@ impl From<ProfileError> for SandboxError {
 }
 
 /// The reason for which the command of an agent did not run.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecError {
     /// The engine denied the command, or could not answer.
-    Engine(Error),
+    #[error("{0}")]
+    Engine(#[source] Error),
     /// The sandbox did not run the command.
-    Sandbox(SandboxError),
-}
-
-impl fmt::Display for ExecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExecError::Engine(why) => why.fmt(f),
-            ExecError::Sandbox(why) => why.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ExecError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ExecError::Engine(why) => Some(why),
-            ExecError::Sandbox(why) => Some(why),
-        }
-    }
+    #[error("{0}")]
+    Sandbox(#[source] SandboxError),
 }
 
 impl From<Error> for ExecError {

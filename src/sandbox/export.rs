@@ -1,6 +1,6 @@
 //! The export of a profile to the formats of other programs that confine commands.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde_json::{Value, json};
 
@@ -41,28 +41,14 @@ impl FromStr for Format {
 }
 
 /// The error for a text that names no format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the formats are bwrap, srt, codex and json")]
 pub struct UnknownFormat;
 
-impl fmt::Display for UnknownFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the formats are bwrap, srt, codex and json")
-    }
-}
-
-impl std::error::Error for UnknownFormat {}
-
 /// A part of the profile that the format cannot express. The export then fails instead of writing weaker restrictions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct CannotSay(pub(super) String);
-
-impl fmt::Display for CannotSay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for CannotSay {}
 
 impl Profile {
     /// Exports the profile to the format of another program. Equal profiles give equal text.

@@ -1,6 +1,6 @@
 //! The requests of a host to the loop, and their answers.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
@@ -36,25 +36,16 @@ pub struct TaskStatus {
 }
 
 /// The reason for which a task was not started by hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotStarted {
     /// The task does not exist, or its file was rejected.
+    #[error("there is no such task, or its file is not taken")]
     Unknown,
     /// The task already runs.
+    #[error("it runs already")]
     Running,
     /// The tasks or the engine were stopped.
+    #[error("tasks do not run any more")]
     Stopped,
 }
-
-impl fmt::Display for NotStarted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NotStarted::Unknown => "there is no such task, or its file is not taken",
-            NotStarted::Running => "it runs already",
-            NotStarted::Stopped => "tasks do not run any more",
-        })
-    }
-}
-
-impl std::error::Error for NotStarted {}

@@ -6,14 +6,17 @@ use super::super::{ConfigError, PolicyText};
 use crate::model::Escaped;
 
 /// The reason why a decision was not written into a file. The file is unchanged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PersistError {
     /// The file cannot express exactly this, or it would have no effect there.
+    #[error("{0}")]
     NotSayable(String),
     /// The file is invalid, or would be.
+    #[error("{0}")]
     File(ConfigError),
     /// A file operation failed.
+    #[error("`{}` was not changed: {}", Escaped(.file), .what)]
     Disk {
         /// The file.
         file: Arc<str>,
@@ -31,18 +34,6 @@ impl PersistError {
         PersistError::Disk { file: Arc::clone(&text.file), what: what.to_string() }
     }
 }
-
-impl fmt::Display for PersistError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PersistError::NotSayable(why) => f.write_str(why),
-            PersistError::File(why) => why.fmt(f),
-            PersistError::Disk { file, what } => write!(f, "`{}` was not changed: {what}", Escaped(file)),
-        }
-    }
-}
-
-impl std::error::Error for PersistError {}
 
 impl From<ConfigError> for PersistError {
     fn from(why: ConfigError) -> PersistError {

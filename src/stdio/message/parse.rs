@@ -17,7 +17,8 @@ const MAX_CORRELATION: usize = 256;
 const CONTEXT: usize = 20;
 
 /// The reason why a line is not a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 #[non_exhaustive]
 pub struct InvalidMessage {
     /// The error code, for programs.
@@ -27,14 +28,6 @@ pub struct InvalidMessage {
     /// The `requestId` of the line, if it could be read.
     pub request_id: Option<String>,
 }
-
-impl fmt::Display for InvalidMessage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for InvalidMessage {}
 
 /// The messages from bots of one role.
 pub(in super::super) trait Incoming: DeserializeOwned {
