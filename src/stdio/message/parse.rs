@@ -1,6 +1,6 @@
 //! The parser from a line to a message. For an invalid line it reports everything that a bot needs to know.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, error::Category};
