@@ -254,7 +254,9 @@ impl CommitQueue {
         self.failures += 1;
         self.leaving.clear();
         let events = failed.iter().flat_map(|step| &step.batch.events);
-        let (mut takes, changed_settings) = (what_takes(events.clone()), events.into_iter().any(is_settings));
+        let (mut takes, changed_settings) = (what_takes(events.clone()), events.clone().any(is_settings));
+        // The published state already has the reduced form of changed grants; a later engine needs it as well.
+        takes.extend(self.published().reductions(events));
         if self.health == Health::Good {
             takes.push(Event::StoreFailed { why: why.to_string().into() });
         }

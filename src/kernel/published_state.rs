@@ -5,9 +5,9 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::model::{Ended, Event, Grant, Outcome, ProcessEvent, Verdict};
+use crate::model::{Ended, Event, Grant, Hold, Outcome, ProcessEvent, Verdict};
 
-use super::State;
+use super::{State, support::earlier};
 
 impl State {
     /// Removes or reduces the grant that `event` ends or changes, before the event is stored. [`State::catch_up`]
@@ -26,14 +26,27 @@ impl State {
         }
     }
 
-    /// Makes a grant here equal to the grant in `ahead`. A grant that is missing there is removed here.
+    /// Reduces a grant here to what the grant in `ahead` still gives. A grant that is missing there is removed here. A
+    /// grant that is wider there stays as it is here, until the widening is stored.
     fn agree_on(&mut self, grant: &Grant, ahead: &State) {
         let Some(here) = self.grants.get(&grant.id).cloned() else { return };
-        match ahead.grants.get(&grant.id) {
-            None => self.apply(&Event::GrantExpired { grant: here }),
-            Some(there) if *there != here => self.apply(&Event::GrantChanged { grant: Arc::clone(there) }),
-            Some(_) => {}
+        let Some(there) = ahead.grants.get(&grant.id) else {
+            return self.apply(&Event::GrantExpired { grant: here });
+        };
+        let until = earlier(here.until, there.until);
+        let hold = if there.hold == Hold::PassOn { Hold::PassOn } else { here.hold };
+        if (until, hold) != (here.until, here.hold) {
+            let grant = Arc::new(Grant { until, hold, ..Grant::clone(&here) });
+            self.apply(&Event::GrantChanged { grant });
         }
+    }
+
+    /// Returns the events that state the reduced form of every grant that `events` changed.
+    pub(crate) fn reductions<'e>(&self, events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
+        let changed = events.filter(|event| matches!(event, Event::GrantChanged { .. })).filter_map(Event::grant);
+        let ids: BTreeSet<_> = changed.map(|grant| grant.id).collect();
+        let here = ids.iter().filter_map(|id| self.grants.get(id));
+        here.map(|grant| Event::GrantChanged { grant: Arc::clone(grant) }).collect()
     }
 }
 

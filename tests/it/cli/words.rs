@@ -91,7 +91,7 @@ fn a_word_that_is_no_command_is_told_with_the_one_that_may_be_meant() {
 #[test]
 fn a_value_that_makes_no_sense_is_told_with_its_option() {
     for (words, expected) in [
-        (&["check", "--agent", "a", "--tool", "x", "--input", "{to: x}"][..], "`--input`: key must be"),
+        (&["check", "--agent", "a", "--tool", "x", "--input", "{to: x}"][..], "`--input`: it is not JSON"),
         (&["check", "--agent", "a b", "--command", "x"], "`--agent`: "),
         (&["exec", "--agent", "a", "--grant", "@nonsense", "--", "x"], "`--grant`: `@nonsense` is not a permission"),
         (&["exec", "--agent", "a", "--grant", "@wrte:/x", "--", "x"], "`@wrte:/x` is not a permission"),

@@ -148,6 +148,28 @@ async fn a_store_that_broke_gives_nothing_and_takes_away_what_it_is_told_to_but_
 }
 
 #[tokio::test]
+async fn an_earlier_end_of_a_grant_whose_support_went_is_stored_after_a_failure() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (ann, bob) = (world.worker("ann", &[]).await, world.worker("bob", &[]).await);
+    let (soon, late) = (world.after(1_000), world.after(9_000));
+    let you = world.you();
+    you.give(ann.id(), tag("@network"), Scope::Until(soon), why()).await.unwrap();
+    you.give(ann.id(), tag("@network"), Scope::Until(late), why()).await.unwrap();
+    let lasting = ann.grants().unwrap().into_iter().find(|grant| grant.until == Some(late)).unwrap();
+    ann.grant_for(bob.id(), tag("@network"), Scope::Until(late), why()).await.unwrap();
+    assert_eq!(bob.grants().unwrap()[0].until, Some(late));
+    store.hold();
+    let _revoked = begun(world.engine.revoke(lasting.id, None)).await;
+    store.fail(StoreFault::Refused);
+    assert_eq!(bob.grants().unwrap()[0].until, Some(soon), "it is in force here");
+    let stored_again = store.waiting();
+    let mut events = stored_again.iter().flat_map(|batch| &batch.events);
+    assert!(events.any(|event| matches!(event, Event::GrantChanged { grant } if grant.until == Some(soon))));
+    assert!(stored_again.iter().all(|batch| batch.only_takes));
+}
+
+#[tokio::test]
 async fn an_agent_with_a_lasting_denial_is_retired_although_the_store_broke() {
     let store = HeldStore::new(Vec::new());
     let world = world(store.clone()).await;
