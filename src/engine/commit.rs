@@ -90,9 +90,9 @@ impl Shared {
     /// Forgets the steps that were decided but not stored. Changes that take permissions away are stored again, or take
     /// effect without being stored if the store is broken.
     fn forget(&self, writer: &mut Writer, why: &StoreError, stuck: &mut StalledChannels) {
+        let now = self.clock.now().unwrap_or(Timestamp::from_millis(0));
         let RolledBack { at, takes, restrictions, changed_settings, callers, surfaces } =
-            writer.queue.roll_back(writer.sequence, why);
-        let at = at.or_else(|| self.clock.now().ok()).unwrap_or(Timestamp::from_millis(0));
+            writer.queue.roll_back(writer.sequence, why, now);
         if changed_settings {
             self.publish_settings(writer);
         }

@@ -8,7 +8,7 @@ use std::{collections::VecDeque, mem, sync::Arc};
 use tokio::sync::oneshot;
 
 use crate::{
-    kernel::{Carried, Command, Meter, State, only_takes, what_takes},
+    kernel::{Carried, Command, Meter, State, only_takes},
     model::{AgentId, Event, Timestamp},
     ports::{Batch, Store, StoreError, StoreFault, Taken},
 };
@@ -89,7 +89,7 @@ impl Caller {
 #[derive(Debug)]
 pub(super) struct RolledBack {
     /// The time of the last of these steps.
-    pub(super) at: Option<Timestamp>,
+    pub(super) at: Timestamp,
     /// The events that take stored permissions away. They are applied to the state ahead.
     pub(super) takes: Vec<Event>,
     pub(super) restrictions: Vec<Command>,
@@ -249,14 +249,14 @@ impl CommitQueue {
 
     /// Forgets the steps that are not stored: the state ahead becomes the published state again, whose last
     /// event has the number `published`. Callers whose step is lost as a whole get the error at once.
-    pub(super) fn roll_back(&mut self, published: u64, why: &StoreError) -> RolledBack {
+    pub(super) fn roll_back(&mut self, published: u64, why: &StoreError, now: Timestamp) -> RolledBack {
         let failed = mem::take(&mut self.waiting);
         self.failures += 1;
         self.leaving.clear();
+        let at = failed.back().map_or(now, |step| step.batch.at);
         let events = failed.iter().flat_map(|step| &step.batch.events);
-        let (mut takes, changed_settings) = (what_takes(events.clone()), events.clone().any(is_settings));
-        // The published state already has the reduced form of changed grants; a later engine needs it as well.
-        takes.extend(self.published().reductions(events));
+        let changed_settings = events.clone().any(is_settings);
+        let mut takes = self.states.roll_back(events, at);
         if self.health == Health::Good {
             takes.push(Event::StoreFailed { why: why.to_string().into() });
         }
@@ -264,9 +264,7 @@ impl CommitQueue {
         let is_broken = failed_twice || why.fault() == StoreFault::Broken;
         self.health = if is_broken { Health::Broken(why.clone()) } else { Health::Failing };
         self.sequence = published;
-        self.states.roll_back(&takes);
         let (restrictions, callers, surfaces) = (Vec::new(), Vec::new(), Vec::new());
-        let at = failed.back().map(|step| step.batch.at);
         let mut back = RolledBack { at, takes, restrictions, changed_settings, callers, surfaces };
         failed.into_iter().for_each(|step| back.add(step, why));
         back

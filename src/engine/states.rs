@@ -1,6 +1,9 @@
 //! The state ahead, on which commands are decided, and the published state.
 
-use crate::{kernel::State, model::Event};
+use crate::{
+    kernel::State,
+    model::{Event, Timestamp},
+};
 
 /// The states of an engine.
 #[derive(Debug)]
@@ -48,11 +51,10 @@ impl States {
         }
     }
 
-    /// Forgets the decisions that are not confirmed, except `takes`.
-    pub(super) fn roll_back(&mut self, takes: &[Event]) {
-        if let Some(ahead) = &mut self.ahead {
-            *ahead = self.published.clone();
-            takes.iter().for_each(|event| ahead.apply(event));
-        }
+    /// Forgets the decisions in `events`, which are not confirmed, except the losses. Returns the losses.
+    pub(super) fn roll_back<'e>(&mut self, events: impl Iterator<Item = &'e Event>, now: Timestamp) -> Vec<Event> {
+        let Some(ahead) = &mut self.ahead else { return Vec::new() };
+        *ahead = self.published.clone();
+        ahead.keep_losses(events, now)
     }
 }

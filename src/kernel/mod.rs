@@ -59,7 +59,7 @@ pub(crate) use meter::{Carried, Meter};
 pub use permission_state::{ModeAbove, PermissionState, StatedPermission, StatedPolicies, StatedRule, StatedViolation};
 pub(crate) use protected::{Protected, Standing};
 pub use provenance::ProvenanceStep;
-pub(crate) use published_state::{only_takes, what_takes};
+pub(crate) use published_state::only_takes;
 #[cfg(feature = "journal")]
 pub(crate) use recovery::LostRevocations;
 pub use refusal::Refusal;

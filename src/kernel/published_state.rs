@@ -5,15 +5,15 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::model::{Ended, Event, Grant, Hold, Outcome, ProcessEvent, Verdict};
+use crate::model::{Ended, Event, Grant, Outcome, ProcessEvent, Timestamp, Verdict};
 
-use super::{State, support::earlier};
+use super::State;
 
 impl State {
     /// Removes or reduces the grant that `event` ends or changes, before the event is stored. [`State::catch_up`]
     /// applies the complete event later.
     pub(crate) fn lose(&mut self, event: &Event, ahead: &State) {
-        if let Some(grant) = event.grant().filter(|_| ends_or_shortens(event)) {
+        if let Some(grant) = event.grant().filter(|_| only_takes(event)) {
             self.agree_on(grant, ahead);
         }
     }
@@ -26,46 +26,55 @@ impl State {
         }
     }
 
-    /// Reduces a grant here to what the grant in `ahead` still gives. A grant that is missing there is removed here. A
-    /// grant that is wider there stays as it is here, until the widening is stored.
+    /// Makes a grant here equal to the grant in `ahead`. A grant that is missing there is removed here.
     fn agree_on(&mut self, grant: &Grant, ahead: &State) {
         let Some(here) = self.grants.get(&grant.id).cloned() else { return };
-        let Some(there) = ahead.grants.get(&grant.id) else {
-            return self.apply(&Event::GrantExpired { grant: here });
-        };
-        let until = earlier(here.until, there.until);
-        let hold = if there.hold == Hold::PassOn { Hold::PassOn } else { here.hold };
-        if (until, hold) != (here.until, here.hold) {
-            let grant = Arc::new(Grant { until, hold, ..Grant::clone(&here) });
-            self.apply(&Event::GrantChanged { grant });
+        match ahead.grants.get(&grant.id) {
+            None => self.apply(&Event::GrantExpired { grant: here }),
+            Some(there) if *there != here => self.apply(&Event::GrantChanged { grant: Arc::clone(there) }),
+            Some(_) => {}
         }
     }
 
-    /// Returns the events that state the reduced form of every grant that `events` changed.
-    pub(crate) fn reductions<'e>(&self, events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
-        let changed = events.filter(|event| matches!(event, Event::GrantChanged { .. })).filter_map(Event::grant);
-        let ids: BTreeSet<_> = changed.map(|grant| grant.id).collect();
-        let here = ids.iter().filter_map(|id| self.grants.get(id));
-        here.map(|grant| Event::GrantChanged { grant: Arc::clone(grant) }).collect()
+    /// Applies the part of unstored `events` that takes permissions away, with everything that follows from it here.
+    /// Returns this part.
+    ///
+    /// More can follow here than in the state in which the events were decided. A grant that lost one support may have
+    /// gained another one, and a retired agent may have had its answer. Neither is stored, so the grant ends, and the
+    /// request ends unanswered.
+    pub(crate) fn keep_losses<'e>(&mut self, events: impl Iterator<Item = &'e Event>, now: Timestamp) -> Vec<Event> {
+        let mut kept = Vec::new();
+        for event in what_takes(events) {
+            let retired = event.retired().and_then(|agent| self.agents.get(agent));
+            let losses = retired.map_or_else(|| vec![event.clone()], |agent| self.retire(agent, now));
+            losses.iter().for_each(|event| self.apply(event));
+            kept.extend(losses);
+        }
+        let follow = self.cascade(&kept, now);
+        follow.iter().for_each(|event| self.apply(event));
+        kept.extend(follow);
+        kept
     }
-}
-
-fn ends_or_shortens(event: &Event) -> bool {
-    only_takes(event) || matches!(event, Event::GrantChanged { .. })
 }
 
 /// Returns true if an event gives no rights: it only removes something, denies something or records a fact. An event
 /// that is not listed here may give something.
 pub(crate) fn only_takes(event: &Event) -> bool {
     if let Event::Resolved { resolution, .. } = event {
-        return resolution.outcome != Outcome::Granted && resolution.granted.is_empty();
+        return match resolution.outcome {
+            Outcome::Granted => false,
+            Outcome::Denied => resolution.granted.is_empty(),
+            // The permissions that such a resolution lists were held before the request.
+            Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => true,
+        };
     }
     if let Event::RulingMade { ruling } = event {
         return ruling.verdict == Verdict::Deny;
     }
     if let Event::RulingEnded { ruling, ended } = event {
-        // A denial whose time is over no longer counts, whether its end is recorded or not. A retired agent needs none.
-        let is_over = matches!(ended, Ended::Expired | Ended::HolderRetired);
+        // A denial whose time or run is over no longer counts, whether its end is recorded or not. A retired agent needs
+        // none.
+        let is_over = matches!(ended, Ended::Expired | Ended::RunEnded(_) | Ended::HolderRetired);
         return ruling.verdict == Verdict::Allow || is_over;
     }
     if let Event::RulingUsed { ruling } = event {
@@ -83,6 +92,8 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::CarrierDisconnected { .. }
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }
+            // A grant changes only to an earlier end, to delegation only, or to another line of the file.
+            | Event::GrantChanged { .. }
             | Event::GrantExpired { .. }
             | Event::GrantRevoked { .. }
             | Event::GrantUsed { .. }
@@ -102,7 +113,7 @@ pub(crate) fn only_takes(event: &Event) -> bool {
 }
 
 /// Returns the `events` that take stored permissions away. Objects that the same events first created are left out.
-pub(crate) fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
+fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
     let (mut grants, mut requests, mut agents) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let mut processes = BTreeSet::new();
     let mut takes = Vec::new();

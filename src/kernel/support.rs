@@ -375,7 +375,7 @@ impl State {
 }
 
 /// Returns the earlier of two ends. `None` means no end.
-pub(super) fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
     match (one, other) {
         (None, end) | (end, None) => end,
         (Some(one), Some(other)) => Some(one.min(other)),

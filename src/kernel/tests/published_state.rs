@@ -8,6 +8,7 @@ use std::{
 use proptest::prelude::*;
 
 use super::{
+    super::only_takes,
     scenario::{Scenario, Step},
     *,
 };
@@ -32,16 +33,43 @@ proptest! {
                 batch.iter().for_each(|event| behind.catch_up(event, &tale.state));
             }
             for (id, grant) in &behind.grants {
-                let there = tale.state.grants.get(id);
-                prop_assert!(there.is_some(), "lost ahead");
-                let there = there.unwrap();
-                let is_shorter = grant.until.is_some_and(|here| there.until.is_none_or(|there| here <= there));
-                prop_assert!(is_shorter || grant.until == there.until, "longer here");
-                prop_assert!(there.hold != Hold::PassOn || grant.hold == Hold::PassOn, "for use only here");
+                prop_assert_eq!(tale.state.grants.get(id), Some(grant), "lost ahead, or longer here");
             }
         }
         on_its_way.iter().flatten().for_each(|event| behind.catch_up(event, &tale.state));
         prop_assert!(behind == tale.state);
+    }
+
+    #[test]
+    fn after_a_failure_to_store_every_grant_still_has_a_chain_to_a_root_and_no_loss_is_undone(
+        before in prop::collection::vec(any::<Step>(), 0..40),
+        failed in prop::collection::vec(any::<Step>(), 1..20),
+    ) {
+        let mut tale = Scenario::new(Reads::Granted);
+        for step in before {
+            let command = tale.command(step);
+            let _ = tale.tell(command);
+        }
+        let mut stored = tale.state.clone();
+        let mut unstored = Vec::new();
+        for step in failed {
+            let command = tale.command(step);
+            unstored.extend(tale.tell(command).unwrap_or_default());
+        }
+        let kept = stored.keep_losses(unstored.iter(), tale.now);
+        prop_assert!(kept.iter().all(only_takes));
+        for (id, grant) in &stored.grants {
+            if let Some(there) = tale.state.grants.get(id) {
+                prop_assert!(there.hold != Hold::PassOn || grant.hold == Hold::PassOn, "for use again");
+            } else {
+                let ends = unstored.iter().any(|event| only_takes(event) && event.grant().is_some_and(|g| g.id == *id));
+                prop_assert!(!ends, "its end was forgotten");
+            }
+        }
+        tale.state = stored;
+        let supported = tale.hanging_on_a_root();
+        prop_assert!(tale.state.grants.values().filter(|grant| grant.is_live(tale.now)).all(|grant| supported.contains(&grant.id)));
+        prop_assert!(tale.indexes_agree());
     }
 
     #[test]

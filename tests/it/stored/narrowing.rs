@@ -16,7 +16,7 @@ use super::{
     disk::{FakeDisk, Fault},
     faults::open_with,
 };
-use crate::support::{World, check, heard, id, policy, settings};
+use crate::support::{World, check, heard, id, policy, settings, tag, why};
 
 /// A permanent failure of a disk.
 type Failing = fn(&FakeDisk);
@@ -98,6 +98,28 @@ async fn a_changed_file_takes_at_once_what_it_takes_and_gives_nothing_while_the_
         let all = vec!["ann".to_owned(), "eve".to_owned()];
         let whole = (Check::NotHeld, Check::Held, Check::NotHeld, bestow::Effect::Deny, all);
         assert_eq!(view(&world, &ann), whole, "with room, all of it");
+    }
+}
+
+/// The file replaces the line that supports a gift by a narrower one, which would support it as well.
+#[tokio::test]
+async fn a_gift_whose_new_support_was_not_stored_ends_with_the_old_support() {
+    for (failing, fail) in FAILING {
+        let disk = FakeDisk::new();
+        let world = open(&disk).await.unwrap();
+        let file = |root: &str| policy(settings(|_| {}), &[("ann", "you", &[root]), ("bob", "you", &[])]);
+        world.engine.configure(file("@write:/ws")).await.unwrap();
+        let (ann, bob) = (world.engine.agent(id("ann")).unwrap(), world.engine.agent(id("bob")).unwrap());
+        ann.grant(bob.id(), tag("@write:/ws/part"), why()).await.unwrap();
+        fail(&disk);
+        let told = world.engine.configure(file("@write:/ws/part")).await;
+        assert!(matches!(&told, Err(Error::Store(_))), "{failing}: {told:?}");
+        assert_eq!(world.engine.grants().unwrap(), [], "{failing}: a grant without a root");
+        assert_eq!(check(&bob, "@write:/ws/part/a"), Check::NotHeld, "{failing}");
+        if failing == "no room" {
+            let later = open(&disk.copy()).await.unwrap();
+            assert_eq!(later.engine.grants().unwrap(), [], "and stored");
+        }
     }
 }
 

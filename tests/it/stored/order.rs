@@ -3,16 +3,17 @@
 use std::{pin::Pin, task::Poll};
 
 use bestow::{
-    Action, Answer, Error, Event, Kind, PermissionRequest,
+    Action, Agent, Answer, Error, Event, Kind, PermissionRequest,
     action::Authorization,
     decision::Check,
-    grant::{PermissionRef, Scope},
+    event::Timestamp,
+    grant::{GrantId, PermissionRef, Scope},
     host::{MemoryStore, StoreFault},
     user::Prompt,
 };
 
 use super::held::{HeldStore, world};
-use crate::support::{ask, check, heard, id, mail, settle, tag, why};
+use crate::support::{World, ask, check, heard, id, mail, settle, tag, why};
 
 /// Polls a future once, asserts that it waits, and returns it.
 async fn begun<T>(future: impl Future<Output = T>) -> Pin<Box<impl Future<Output = T>>> {
@@ -167,6 +168,53 @@ async fn an_earlier_end_of_a_grant_whose_support_went_is_stored_after_a_failure(
     let mut events = stored_again.iter().flat_map(|batch| &batch.events);
     assert!(events.any(|event| matches!(event, Event::GrantChanged { grant } if grant.until == Some(soon))));
     assert!(stored_again.iter().all(|batch| batch.only_takes));
+}
+
+/// Returns a world whose store is broken. `bob` holds the network until `late` from the grant of ann that is returned,
+/// and ann holds it from another grant until `soon`.
+async fn shortened_by_a_revocation() -> (World, GrantId, Agent, Timestamp) {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (ann, bob) = (world.worker("ann", &["@events"]).await, world.worker("bob", &[]).await);
+    let (soon, late) = (world.after(1_000), world.after(9_000));
+    let you = world.you();
+    for until in [soon, late] {
+        you.give(ann.id(), tag("@network"), Scope::Until(until), why()).await.unwrap();
+    }
+    let lasting = ann.grants().unwrap().into_iter().find(|grant| grant.until == Some(late)).unwrap().id;
+    ann.grant_for(bob.id(), tag("@network"), Scope::Until(late), why()).await.unwrap();
+    store.hold();
+    let given = begun(you.give(ann.id(), tag("@write:/ws"), Scope::Always, why())).await;
+    store.fail(StoreFault::Broken);
+    assert!(matches!(given.await, Err(Error::Store(_))));
+    (world, lasting, bob, soon)
+}
+
+#[tokio::test]
+async fn a_revocation_that_shortens_another_grant_takes_effect_although_the_store_broke() {
+    let (world, lasting, bob, soon) = shortened_by_a_revocation().await;
+    assert!(matches!(world.engine.revoke(lasting, None).await, Err(Error::Store(_))));
+    assert!(world.engine.grants().unwrap().iter().all(|grant| grant.id != lasting));
+    assert_eq!(bob.grants().unwrap()[0].until, Some(soon));
+}
+
+#[tokio::test]
+async fn an_agent_with_a_denial_for_its_run_begins_a_run_although_the_store_broke() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let ann = world.worker("ann", &["@network"]).await;
+    let you = world.you();
+    you.give(ann.id(), tag("@events"), Scope::Session, why()).await.unwrap();
+    let Authorization::Asked(_, ticket) = ann.authorize(Action::command("node a.js")).await.unwrap() else {
+        panic!("it is asked");
+    };
+    you.answer(ticket.id(), Answer::deny().scope(Scope::Session)).await.unwrap();
+    store.hold();
+    let given = begun(you.give(ann.id(), tag("@write:/ws"), Scope::Always, why())).await;
+    store.fail(StoreFault::Broken);
+    assert!(matches!(given.await, Err(Error::Store(_))));
+    assert!(matches!(world.engine.begin_run(ann.id(), "r2".parse().unwrap()).await, Err(Error::Store(_))));
+    assert_eq!(check(&ann, "@events"), Check::NotHeld, "what it held for the run before is gone");
 }
 
 #[tokio::test]
