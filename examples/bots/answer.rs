@@ -6,7 +6,8 @@ use bestow::stdio::Decision;
 pub(crate) const CHOICE: &str = "[y]es, for this session   [o]nce   [a]lways   [n]o\n  \
                                  The first word decides; what you write after it goes to whoever asked. Then Enter:";
 
-/// The decision, and the words after it. None if it is no answer: only a whole word counts, and silence is no yes.
+/// The decision, and the words after it. None if the text is no answer: only a whole word counts, and an empty line is
+/// no approval.
 pub(crate) fn understood(line: &str) -> Option<(Decision, Option<&str>)> {
     let line = line.trim();
     let (first, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

@@ -1,4 +1,4 @@
-//! The way to you: shows each question in the terminal and takes your answer; or answers from a script.
+//! The console: shows each question in the terminal and reads your answer, or answers by a script.
 //!
 //! Its standard output belongs to the protocol, so it opens the terminal itself.
 
@@ -45,7 +45,7 @@ pub(crate) fn run(scripted: bool) -> Result<()> {
     }
     thread::spawn(move || {
         for line in io::stdin().lines().map_while(io::Result::ok) {
-            // What cannot be read is for newer connectors.
+            // A message of a newer protocol is ignored.
             if let Ok(heard) = serde_json::from_str(&line)
                 && inputs.send(Input::Heard(heard)).is_err()
             {

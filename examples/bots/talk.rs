@@ -1,4 +1,4 @@
-//! The little that a bot in Rust needs: lines in, lines out, and what was heard meanwhile kept for later.
+//! The conversation of a bot in Rust: it writes lines, reads lines, and keeps messages for later.
 
 use std::{
     collections::VecDeque,
@@ -18,7 +18,7 @@ pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// One agent's side of the conversation.
 pub(crate) struct Talk {
     lines: io::Lines<io::StdinLock<'static>>,
-    /// Heard while waiting for something else.
+    /// The messages that arrived while the bot waited for another one.
     kept: VecDeque<ToAgent>,
 }
 
@@ -42,7 +42,7 @@ impl Talk {
         self.say(&FromAgent::Message(MessageFromAgent { agent_id, text: text.to_owned(), request_id: None }))
     }
 
-    /// The first thing heard that is `wanted`; everything else is kept for whoever wants it later.
+    /// Returns the first message that is `wanted`. The other messages are kept for later calls.
     pub(crate) fn until<T>(&mut self, wanted: impl Fn(&ToAgent) -> Option<T>) -> Result<T> {
         if let Some(place) = self.kept.iter().position(|heard| wanted(heard).is_some())
             && let Some(found) = self.kept.remove(place).as_ref().and_then(&wanted)
@@ -51,7 +51,7 @@ impl Talk {
         }
         loop {
             let line = self.lines.next().ok_or("the engine is gone")??;
-            // What cannot be read is for newer bots.
+            // A message of a newer protocol is ignored.
             let Ok(heard) = serde_json::from_str::<ToAgent>(&line) else { continue };
             if let Some(found) = wanted(&heard) {
                 return Ok(found);
@@ -63,7 +63,7 @@ impl Talk {
         }
     }
 
-    /// Waits for what `agent` says.
+    /// Waits for a message of `agent`.
     pub(crate) fn told_by(&mut self, agent: Option<&str>) -> Result<String> {
         self.until(|heard| match heard {
             ToAgent::Message(message) if message.agent_id.as_ref().map(|id| id.as_str()) == agent => {
@@ -73,7 +73,7 @@ impl Talk {
         })
     }
 
-    /// Waits for the answer to what was said with `request_id`: done, or why not.
+    /// Waits for the answer to the line with `request_id`: success, or the reason for a refusal.
     pub(crate) fn answer<T>(
         &mut self,
         request_id: &str,
@@ -87,7 +87,7 @@ impl Talk {
         })
     }
 
-    /// Writes a file, if the engine says that this agent may do so now; otherwise says why not.
+    /// Writes a file if the engine allows it now. Otherwise returns the reason.
     pub(crate) fn write(&mut self, path: &Path, text: &str) -> Result<std::result::Result<(), String>> {
         let name = path.to_str().ok_or("a path that is no text")?;
         let (permission, id) = (Permission::write(name.parse()?), format!("write {name}"));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The checker: a bot in another language. It needs Python and nothing else; the protocol is the interface.
 
-It never waits: every line it hears is answered or acted on, and meanwhile it does what it may do already.
+It never waits for an answer. It reacts to each line that it reads, and meanwhile does the work that it may do.
 """
 
 import json
@@ -20,18 +20,18 @@ def log(text):
 class Checker:
     def __init__(self, hello):
         self.workspace = hello["workingDir"]
-        # What is to be written as soon as the engine says that it may be: path -> text.
+        # The texts that it writes when the engine allows it: path -> text.
         self.texts = {}
         self.rules = 0
         self.signing = False
-        # What must be over before the checker says that it is done.
+        # The work that is open. The checker is done when this set is empty.
         self.open = {"notes", "signature"}
 
     def path(self, name):
         return os.path.join(self.workspace, name)
 
     def write(self, name, text):
-        """Asks to use the right to write a file, now; `use_result` says go ahead."""
+        """Asks to use the permission to write a file, now. `use_result` allows the write."""
         path = self.path(name)
         self.texts[path] = text
         say("use_permission", permission="@write:" + path, requestId=path)
@@ -87,17 +87,17 @@ class Checker:
 
 def main():
     checker = None
-    # When the engine is gone, so is this file: the loop ends, and with it the bot.
+    # When the engine ends, standard input ends too. Then the loop ends, and with it the bot.
     for line in sys.stdin:
         heard = json.loads(line)
         if heard["type"] == "hello":
             checker = Checker(heard)
-        # A type that is not known here is for newer bots.
+        # A message of a newer protocol is ignored.
         getattr(checker, "on_" + heard["type"], lambda heard: None)(heard)
 
 
 try:
     main()
 except (KeyboardInterrupt, BrokenPipeError):
-    # The engine is gone, and so is the way to say anything.
+    # The engine has ended, so there is no one to write to.
     os._exit(1)

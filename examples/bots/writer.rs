@@ -1,4 +1,4 @@
-//! The writer: meets what it may not do, asks, goes on with what it may, and comes back when there is an answer.
+//! The writer. It lacks permissions, requests them, continues with other work, and returns when there is an answer.
 
 use std::path::Path;
 
@@ -16,18 +16,18 @@ pub(crate) fn run() -> Result<()> {
     let report = workspace.join("reports/summary.md");
     talk.told_by(Some("lead"))?;
 
-    // It meets what it may not do. It asks, and does not wait.
+    // It lacks two permissions. It requests them and does not wait.
     if talk.write(&report, "")?.is_err() {
         eprintln!("I lack two permissions: I ask for them, and write the pages meanwhile");
     }
     ask(&talk, "reports", write_to(&workspace.join("reports"))?, "to write a summary of what I did")?;
     ask(&talk, "network", Permission::Network, "to look up how others do it")?;
 
-    // It goes on with what it may do.
+    // It continues with work that it may do.
     talk.write(&site.join("index.html"), "<h1>Home</h1>\n")??;
     talk.write(&site.join("about.html"), "<h1>About</h1>\n")??;
 
-    // Then it looks what became of its questions, in whatever order they were answered.
+    // Then it reads the answers to its requests, in any order.
     let looked_up = answered(&mut talk, "network")?;
     let sources = match looked_up.outcome {
         Outcome::Granted => "looked up how others do it".to_owned(),
@@ -40,7 +40,7 @@ pub(crate) fn run() -> Result<()> {
     }
     talk.tell(Some("lead"), "the pages are written; where do the images go?")?;
 
-    // It is given something, and passes on a part of that; more than it holds it cannot pass on.
+    // It receives a permission, and passes on a part of it. It cannot pass on more than it holds.
     noticed(&mut talk, NoticeKind::Granted)?;
     let assets = workspace.join("assets");
     talk.write(&assets.join("logo.svg"), "<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n")??;
@@ -56,13 +56,13 @@ pub(crate) fn run() -> Result<()> {
         let _ = talk.answer(part, |heard| if let ToAgent::GrantResult(_) = heard { Some(()) } else { None })?;
     }
 
-    // What was given is taken back.
+    // The permission is revoked.
     noticed(&mut talk, NoticeKind::Lost)?;
     if talk.write(&assets.join("late.svg"), "")?.is_ok() {
         return Err("wrote where I may no longer write".into());
     }
     talk.tell(Some("lead"), "the site is done")?;
-    // It stays until it is told goodbye, as bots do.
+    // A bot stays until the engine says `bye`.
     talk.until(|heard| if let ToAgent::Bye(_) = heard { Some(()) } else { None })
 }
 

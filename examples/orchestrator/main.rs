@@ -1,4 +1,4 @@
-//! The whole story in a minute: real processes, real files, and you.
+//! The whole story in a minute, with real processes, real files, and you as the user.
 //!
 //! ```text
 //! cargo run --example orchestrator              asks you in the terminal
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A *lead* talks with you through a *console*. A *writer* (Rust) and a *checker* (Python) work for it. All four are
-//! child processes that speak the protocol of `docs/protocol.md`; this program only starts them, follows what
-//! happens, and edits `agents.toml` once. With the feature `schedule` it runs a scheduled task besides.
+//! child processes that speak the protocol of `docs/protocol.md`. This program only starts them, prints the events, and
+//! edits `agents.toml` once. With the feature `schedule` it also runs a scheduled task.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -50,7 +50,7 @@ use teller::Teller;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// With a script nobody thinks, so this is long enough for everything.
+/// The time limit of the story with a script.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const USAGE: &str = "\
@@ -61,7 +61,7 @@ usage: orchestrator [--script] [--dir D]
   --help    says this
 ";
 
-/// The exit status for a command line that means nothing (`sysexits.h`).
+/// The exit status for an invalid command line (`sysexits.h`).
 const EX_USAGE: u8 = 64;
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ enum Call {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // The bots in Rust are this program again: then there is one file to run, wherever it is.
+    // The bots in Rust are this program too, so that one file is enough to run the example.
     let ended = match arguments.as_slice() {
         ["bot", "lead"] => lead::run().map(|()| ExitCode::SUCCESS),
         ["bot", "writer"] => writer::run().map(|()| ExitCode::SUCCESS),
@@ -118,7 +118,7 @@ fn parse(arguments: &[&str]) -> std::result::Result<Call, String> {
 
 #[tokio::main]
 async fn orchestrate(mut options: Options) -> Result<ExitCode> {
-    // Without a terminal there is nobody to ask.
+    // Without a terminal, the example cannot ask a person.
     if !options.scripted && OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
         println!("no terminal: answering by script");
         options.scripted = true;
@@ -138,9 +138,9 @@ async fn orchestrate(mut options: Options) -> Result<ExitCode> {
         let (_, exit) = tokio::try_join!(story(&teller, &place), bots.lead_ends())?;
         Ok(Ok(exit))
     };
-    // The exit of the lead; or the status with which somebody ended it all.
+    // The exit of the lead, or the exit status after a signal.
     let ended: Result<std::result::Result<Exit, u8>> = tokio::select! {
-        // First, since the console dies of it too.
+        // The signals come first, because they end the console too.
         biased;
         _ = tokio::signal::ctrl_c() => Ok(Err(130)),
         _ = terminated.recv() => Ok(Err(143)),
@@ -159,7 +159,7 @@ async fn orchestrate(mut options: Options) -> Result<ExitCode> {
 
 /// Runs the part of this program itself. The bots, the engine and you do the rest.
 async fn story(teller: &Teller, place: &Place) -> Result<()> {
-    // The lead took back what it had given to the writer, and with it fell what the writer had given to the checker.
+    // The lead revokes its grant to the writer. The grant of the writer to the checker ends with it.
     teller.until("what the checker was given to fall", verdict::fell_with_its_support).await?;
     // A person edits agents.toml while everything runs.
     place.let_the_checker_sign_off()?;
@@ -186,12 +186,13 @@ impl Bots {
         let mut python = Command::new("python3");
         python.arg(place.python_bot());
         let (mut writer, mut lead) = (rust(&["writer"]), rust(&["lead"]));
-        // Ctrl-C is for this program, which says goodbye to them. The console stays: it needs the terminal.
+        // Ctrl-C must reach only this program, which then ends the bots. The console needs the terminal, so it stays in
+        // the group.
         for command in [&mut python, &mut writer, &mut lead] {
             command.process_group(0);
         }
         let agent = |name| Ok::<_, Box<dyn Error>>(heard(name, Bot::agent(engine, &str::parse(name)?)?, teller, place));
-        // The only one whose decisions count, since this program says so here.
+        // The console may decide as the person `you`. No other bot may decide.
         let console = Bot::connector(engine, &"lead".parse()?)?.answering_as("you".parse()?);
         Ok(Bots {
             checker: agent("checker")?.spawn(python)?,
@@ -202,7 +203,7 @@ impl Bots {
         })
     }
 
-    /// Waits until the lead has said all it has to say; nobody else ends before that.
+    /// Waits until the lead ends. If another bot ends earlier, this is an error.
     async fn lead_ends(&mut self) -> Result<Exit> {
         let (who, exit) = tokio::select! {
             exit = self.lead.wait() => return Ok(exit),

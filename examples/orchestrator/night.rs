@@ -1,4 +1,4 @@
-//! A scheduled task: what a person wrote into `tasks/cron/links/TASK.md`, run before its time.
+//! A scheduled task. A person wrote it into `tasks/cron/links/TASK.md`. The story runs it before its time.
 
 use bestow::{
     Engine, Event,
@@ -15,7 +15,7 @@ pub(crate) async fn start(engine: &Engine) -> Result<Tasks> {
         println!("     {:>8} | {}", run.agent.id().as_str(), run.prompt);
         let files = run.files.ok_or("a cron task has a directory")?;
         let written = run.agent.fs().write(&format!("{files}/report.md"), "no page leads nowhere\n").await;
-        // What the task has not is what its agent has not.
+        // The task lacks the permissions that its agent lacks.
         let online = run.agent.check(bestow::grant::PermissionRef::Network).is_held();
         if online { Err("nobody gave it the network".to_owned()) } else { written.map_err(|why| why.to_string()) }
     };

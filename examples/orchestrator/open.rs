@@ -1,4 +1,4 @@
-//! The questions that wait for you, so that they can be recalled when other lines have pushed them away.
+//! The questions that wait for you. A question is shown again when other lines have pushed it off the screen.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const QUIET: Duration = Duration::from_millis(400);
 pub(crate) struct Open {
     /// Oldest first, as the console shows them.
     questions: Vec<(RequestId, String)>,
-    /// Something was told since the last one was shown.
+    /// True if a line was printed since the last question was shown.
     pushed_away: bool,
 }
 
@@ -35,7 +35,8 @@ impl Open {
         self.pushed_away = true;
     }
 
-    /// Waits until it is quiet, and then says what waits; not before there is something to recall.
+    /// Waits until no new lines appear, and returns a reminder of the waiting questions. Without a waiting question, it
+    /// never returns.
     pub(crate) async fn recalled(&mut self) -> String {
         let Some((_, first)) = self.questions.first().filter(|_| self.pushed_away) else {
             return std::future::pending().await;

@@ -8,11 +8,11 @@ use std::{
 
 use super::Result;
 
-/// The file from which a person learns the format is the file that the story runs on.
+/// The policy file of the story. It is the example from which a person learns the format.
 const AGENTS: &str = include_str!("../../agents.example.toml");
-/// Part of this program, so that it runs from anywhere.
+/// The bot in Python. It is part of this program, so that the example runs in any directory.
 const PYTHON_BOT: &str = include_str!("../bots/worker.py");
-/// Its gate wants the network, which nobody gives to whoever runs it.
+/// The scheduled task. Its gate needs the network, and its agent does not hold `@network`.
 const TASK: &str = include_str!("links.md");
 const STYLE: &str = "# Style\n\n- One heading for each page.\n- No page without a heading.\n";
 
@@ -26,7 +26,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// In `dir`, or in a temporary directory.
+    /// Prepares the story in `dir`, or in a temporary directory.
     pub(crate) fn prepare(dir: Option<PathBuf>) -> Result<Place> {
         let (dir, temporary) = match dir {
             Some(dir) => {
@@ -75,7 +75,7 @@ impl Place {
         self.workspace().join(name).is_file()
     }
 
-    /// A task that a person wrote. Files that others may write are not taken.
+    /// Writes the task, as a person would. The scheduler refuses files that other users may write.
     fn save_task(&self) -> io::Result<()> {
         let mut directory = self.dir.clone();
         for part in ["tasks", "cron", "links"] {
@@ -108,7 +108,7 @@ impl Place {
     fn save(&self, text: &str) -> io::Result<()> {
         let new: &Path = &self.dir.join("agents.toml.new");
         fs::write(new, text)?;
-        // A policy file that others may write is not taken.
+        // The engine refuses a policy file that other users may write.
         fs::set_permissions(new, fs::Permissions::from_mode(0o600))?;
         fs::rename(new, self.policy())
     }

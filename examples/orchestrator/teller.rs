@@ -1,4 +1,4 @@
-//! Tells the story: one line for each fact, numbered from 1, with paths below its directory. Remembers every event.
+//! Prints the story: one numbered line for each event, with paths below its directory. Keeps every event.
 
 use std::{
     env,
@@ -22,7 +22,7 @@ pub(crate) struct Teller {
 }
 
 impl Teller {
-    /// With `asking`, the question that waits is recalled when other lines have pushed it away.
+    /// Follows the events. With `asking`, a waiting question is shown again after other lines.
     pub(crate) fn follow(engine: &Engine, place: &Place, asking: bool) -> Teller {
         let mut events = engine.subscribe();
         let (others, mut noticed) = watch::channel(());
@@ -66,13 +66,13 @@ impl Teller {
         Teller { told, others, task }
     }
 
-    /// For whoever writes lines beside these.
+    /// Returns a function that reports a line of another part of the program.
     pub(crate) fn noticed(&self) -> impl Fn() + Send + 'static {
         let others = self.others.clone();
         move || others.send_replace(())
     }
 
-    /// Waits until something in what happened so far is `wanted`.
+    /// Waits until an event is `wanted`. Earlier events count too.
     pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&Event) -> bool) -> Result<()> {
         let mut told = self.told.clone();
         let seen = told.wait_for(|told| told.iter().any(|recorded| wanted(&recorded.event))).await;
@@ -82,14 +82,14 @@ impl Teller {
     /// Returns all events. Takes the last handle of the engine, so that nothing more can happen.
     pub(crate) async fn finish(self, engine: Engine) -> Vec<Event> {
         drop(engine);
-        // It ends with the engine; if it failed, what was told until then counts.
+        // The task ends with the engine. If the task failed, the events until then count.
         let _ = self.task.await;
         self.told.borrow().iter().map(|recorded| recorded.event.clone()).collect()
     }
 }
 
-/// Returns true for an event that has a line of its own. The other events tell what another line tells already: the
-/// grant that an approval gives, the permissions of a file that took effect.
+/// Returns true for an event that has a line of its own. The content of the other events is in another line already.
+/// Examples are the grant of an approval, and the permissions of a file that took effect.
 fn is_told(event: &Event) -> bool {
     match event {
         Event::GrantIssued { grant } => !matches!(grant.origin, Origin::Config(_)),
@@ -100,7 +100,7 @@ fn is_told(event: &Event) -> bool {
     }
 }
 
-/// Green for what was given, red for no, yellow for a question.
+/// Returns the colour of an event: green for a grant, red for a refusal or a loss, yellow for a question.
 fn colour(event: &Event) -> Option<u8> {
     match event.kind() {
         "grant.issued" => Some(32),

@@ -10,12 +10,12 @@ use bestow::{
 
 use super::place::Place;
 
-/// Something passed on twice fell, because the first grant was taken back.
+/// Returns true if the checker lost a permission because the grant that supported it ended.
 pub(crate) fn fell_with_its_support(event: &Event) -> bool {
     matches!(event, Event::GrantRevoked { grant, ended: Ended::SupportLost { .. } } if grant.to.as_str() == "checker")
 }
 
-/// Says what came true, and whether that was all of it.
+/// Prints the results of the checks. The exit code is a success if all of them passed.
 pub(crate) fn verdict(told: &[Event], place: &Place, lead: &Exit, scripted: bool) -> ExitCode {
     let any = |wanted: &dyn Fn(&Event) -> bool| told.iter().any(wanted);
     let answered = |agent: &str, asked: &str| {
@@ -37,7 +37,7 @@ pub(crate) fn verdict(told: &[Event], place: &Place, lead: &Exit, scripted: bool
     };
     let (reports, notes) = (answered("writer", "/reports"), answered("checker", "/check"));
     let network = answered("writer", "@network");
-    // With a person at the keyboard the answers are hers; what follows from them is not.
+    // A person may give other answers than the script. The consequences of the answers are checked in both cases.
     let as_scripted = [reports, notes] == [Some(Outcome::Granted); 2] && network == Some(Outcome::Denied);
     let came_true = [
         ("both workers asked, through the lead, and each got an answer", reports.is_some() && notes.is_some()),
