@@ -13,9 +13,11 @@ mod body;
 
 use std::{
     collections::BTreeSet,
+    fs,
     io::{self, BufReader, Cursor, Read, Write},
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket},
     os::fd::{AsFd, OwnedFd},
+    str::SplitWhitespace,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -71,6 +73,7 @@ struct Shared {
     is_over: AtomicBool,
     open: AtomicUsize,
     lead: fn(&Domain, u16) -> io::Result<Vec<SocketAddr>>,
+    thread: fn() -> thread::Builder,
 }
 
 impl EgressProxy {
@@ -86,9 +89,10 @@ impl EgressProxy {
     ) -> io::Result<EgressProxy> {
         let listener = TcpListener::from(door);
         let theirs = listener.try_clone()?;
-        let shared = Arc::new(Shared { hosts, is_over: AtomicBool::new(false), open: AtomicUsize::new(0), lead });
+        let shared = Arc::new(Shared::new(hosts, lead, named));
         let all = Arc::clone(&shared);
-        let accepting = thread::Builder::new().name("sandbox-way-out".into()).spawn(move || accept(&theirs, &all))?;
+        let next = move || theirs.accept().map(|(client, _)| client);
+        let accepting = named().spawn(move || accept(next, &all))?;
         Ok(EgressProxy { listener, shared, accepting: Some(accepting) })
     }
 }
@@ -104,13 +108,18 @@ impl Drop for EgressProxy {
     }
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+fn named() -> thread::Builder {
+    thread::Builder::new().name("sandbox-way-out".into())
+}
+
+/// Serves each connection that `next` returns, until the command is over.
+fn accept(mut next: impl FnMut() -> io::Result<TcpStream>, shared: &Arc<Shared>) {
     loop {
-        let accepted = listener.accept();
+        let accepted = next();
         if shared.is_over.load(Ordering::Acquire) {
             return;
         }
-        let Ok((client, _)) = accepted else {
+        let Ok(client) = accepted else {
             // Descriptors may have run out. The pause avoids a busy loop, and the next attempt may succeed.
             thread::park_timeout(LOOKS);
             continue;
@@ -121,7 +130,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         }
         let connection = OpenConnection(Arc::clone(shared));
         // Without a thread, the closure is dropped, and the connection with it.
-        let _ = thread::Builder::new().name("sandbox-way-out".into()).spawn(move || {
+        let _ = (shared.thread)().spawn(move || {
             // The client already has the error response.
             let _ = connection.0.serve(client);
         });
@@ -138,6 +147,14 @@ impl Drop for OpenConnection {
 }
 
 impl Shared {
+    fn new(
+        hosts: BTreeSet<Domain>,
+        lead: fn(&Domain, u16) -> io::Result<Vec<SocketAddr>>,
+        thread: fn() -> thread::Builder,
+    ) -> Shared {
+        Shared { hosts, is_over: AtomicBool::new(false), open: AtomicUsize::new(0), lead, thread }
+    }
+
     fn serve(&self, mut client: TcpStream) -> io::Result<()> {
         client.set_write_timeout(Some(LOOKS))?;
         client.set_read_timeout(Some(LOOKS))?;
@@ -150,7 +167,7 @@ impl Shared {
             let why = format!("`{}` is not among the hosts of this command", asked.host);
             return no(&mut client, "403 Forbidden", &why);
         }
-        let mut there = match (self.lead)(&asked.host, asked.port).and_then(|all| reach(&all)) {
+        let mut there = match (self.lead)(&asked.host, asked.port).and_then(|all| self.reach(&all)) {
             Ok(there) => there,
             Err(why) => return no(&mut client, "502 Bad Gateway", &format!("`{}`: {why}", asked.host)),
         };
@@ -166,6 +183,21 @@ impl Shared {
                 self.both_ways(client, there)
             }
         }
+    }
+
+    /// Connects to the first address that answers. No attempt begins once the command is over.
+    fn reach(&self, all: &[SocketAddr]) -> io::Result<TcpStream> {
+        let mut last = io::ErrorKind::AddrNotAvailable.into();
+        for there in all.iter().take(4) {
+            if self.is_over.load(Ordering::Acquire) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            match TcpStream::connect_timeout(there, TO_OPEN / 3) {
+                Ok(stream) => return Ok(stream),
+                Err(why) => last = why,
+            }
+        }
+        Err(last)
     }
 
     /// Reads the request up to the empty line. Returns it with the bytes after that line. `deadline` and the number of
@@ -198,7 +230,7 @@ impl Shared {
         let (from_there, mut to_there) = (there.try_clone()?, there);
         // `scope.spawn` would panic if the system has no thread left, and the command can use up the threads.
         thread::scope(|scope| {
-            thread::Builder::new().spawn_scoped(scope, move || {
+            (self.thread)().spawn_scoped(scope, move || {
                 let patient = Patient { stream: &from_client, is_over: &self.is_over };
                 let mut from = BufReader::new(Cursor::new(rest).chain(patient));
                 let sent = body.pass_on(&mut from, |bytes| self.put(&mut to_there, bytes));
@@ -218,7 +250,7 @@ impl Shared {
         let (from_client, to_client) = (client.try_clone()?, client);
         let (from_there, to_there) = (there.try_clone()?, there);
         thread::scope(|scope| {
-            thread::Builder::new().spawn_scoped(scope, || self.one_way(from_client, to_there))?;
+            (self.thread)().spawn_scoped(scope, || self.one_way(from_client, to_there))?;
             self.one_way(from_there, to_client);
             Ok(())
         })
@@ -304,27 +336,49 @@ fn no(client: &mut TcpStream, status: &str, why: &str) -> io::Result<()> {
 /// Resolves a host name to addresses outside this machine. The owner of a name must not gain access to services that
 /// listen only on this machine, or to the metadata service of a cloud.
 fn outside(host: &Domain, port: u16) -> io::Result<Vec<SocketAddr>> {
-    let all: Vec<_> = (host.as_str(), port)
-        .to_socket_addrs()?
-        .filter(|there| is_outside(there.ip()) && !is_own(there.ip()))
-        .collect();
+    let hosts_file = match fs::read("/etc/hosts") {
+        Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
+        text => text.unwrap_or_default(),
+    };
+    let mut all = look_up(host, port, &String::from_utf8_lossy(&hosts_file), |name| name.to_socket_addrs())?;
+    all.retain(|there| is_outside(there.ip()) && !is_own(there.ip(), |at| UdpSocket::bind(at).map(drop)));
     if all.is_empty() { Err(io::Error::other("it leads to this machine")) } else { Ok(all) }
 }
 
-/// Returns true for an address of this machine. Only such an address can be bound. Any other failure than "no such
-/// address" or "no such family of addresses", such as a full table of descriptors, counts as an address of this
-/// machine.
-fn is_own(there: IpAddr) -> bool {
-    let bound = std::net::UdpSocket::bind((there.to_canonical(), 0));
+/// Looks up a host name in the text of the hosts file, then with `resolve` as an absolute name. The search domains of
+/// this machine would lead to other hosts. A resolver finds no absolute name in the hosts file.
+fn look_up<A: Iterator<Item = SocketAddr>>(
+    host: &Domain,
+    port: u16,
+    hosts_file: &str,
+    resolve: impl FnOnce((&str, u16)) -> io::Result<A>,
+) -> io::Result<Vec<SocketAddr>> {
+    let lines = hosts_file.lines().map(|line| line.split('#').next().unwrap_or_default().split_whitespace());
+    let entry = |mut line: SplitWhitespace<'_>| {
+        let ip: IpAddr = line.next()?.parse().ok()?;
+        line.any(|name| name.eq_ignore_ascii_case(host.as_str())).then_some(SocketAddr::new(ip, port))
+    };
+    let written: Vec<_> = lines.filter_map(entry).collect();
+    if written.is_empty() { Ok(resolve((&format!("{host}."), port))?.collect()) } else { Ok(written) }
+}
+
+/// Returns true for an address of this machine, and for one that a gateway translates to it. Only such an address can
+/// be bound. Any other failure of `bind` than "no such address" or "no such family of addresses", such as a full table
+/// of descriptors, counts as an address of this machine.
+fn is_own(there: IpAddr, bind: impl Fn(SocketAddr) -> io::Result<()>) -> bool {
     let foreign = |why: &io::Error| matches!(Errno::from_io_error(why), Some(Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT));
-    !bound.as_ref().is_err_and(foreign)
+    let is_here = |ip: IpAddr| !bind((ip, 0).into()).as_ref().is_err_and(foreign);
+    let there = there.to_canonical();
+    is_here(there) || matches!(there, IpAddr::V6(ip) if embedded(ip).is_some_and(|ip| is_here(ip.into())))
 }
 
 /// The addresses of metadata services of clouds that are not link-local. They give credentials to whoever asks.
-const METADATA: [IpAddr; 5] = [
+const METADATA: [IpAddr; 7] = [
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
     IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
 ];
@@ -347,26 +401,17 @@ fn is_outside(there: IpAddr) -> bool {
 }
 
 /// Returns the IPv4 address to which a gateway translates an IPv6 address: NAT64 (`64:ff9b::/96`, `64:ff9b:1::/48`) and
-/// 6to4 (`2002::/16`).
+/// 6to4 (`2002::/16`). Below `64:ff9b:1::/48`, the IPv4 address can also be in the middle, with zeros at the end. Its
+/// place is unknown then, so it counts as unspecified.
 fn embedded(ip: Ipv6Addr) -> Option<Ipv4Addr> {
     let [a, b, c, d, e, f, g, h] = ip.segments();
     let of = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match [a, b, c, d, e, f] {
+        [0x64, 0xff9b, 1, ..] if h == 0 => Some(Ipv4Addr::UNSPECIFIED),
         [0x64, 0xff9b, 0, 0, 0, 0] | [0x64, 0xff9b, 1, ..] => Some(of(g, h)),
         [0x2002, high, low, ..] => Some(of(high, low)),
         _ => None,
     }
-}
-
-fn reach(all: &[SocketAddr]) -> io::Result<TcpStream> {
-    let mut last = io::ErrorKind::AddrNotAvailable.into();
-    for there in all.iter().take(4) {
-        match TcpStream::connect_timeout(there, TO_OPEN / 3) {
-            Ok(stream) => return Ok(stream),
-            Err(why) => last = why,
-        }
-    }
-    Err(last)
 }
 
 #[cfg(test)]

@@ -35,10 +35,17 @@ fn no_address_of_this_machine_is_outside_whatever_name_leads_there() {
     // This sends no packet. It only finds the address that the machine would use.
     let route = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
     let own = route.connect("192.0.2.1:9").and_then(|()| route.local_addr()).map(|own| own.ip());
+    let is_own = |ip| is_own(ip, |at| UdpSocket::bind(at).map(drop));
     for own in own.into_iter().chain(["127.0.0.1", "127.1.2.3", "0.0.0.0"].map(|ip| ip.parse().unwrap())) {
         assert!(is_own(own) || !is_outside(own), "{own}");
         let mapped = IpAddr::V6(own.to_string().parse::<Ipv4Addr>().unwrap().to_ipv6_mapped());
         assert!(is_own(mapped) || !is_outside(mapped), "{mapped}");
+        let [a, b, c, d] = own.to_string().parse::<Ipv4Addr>().unwrap().octets().map(u16::from);
+        let (high, low) = (a << 8 | b, c << 8 | d);
+        for translated in [[0x64, 0xff9b, 0, 0, 0, 0, high, low], [0x2002, high, low, 0, 0, 0, 0, 1]] {
+            let translated = IpAddr::V6(translated.into());
+            assert!(is_own(translated) || !is_outside(translated), "{translated}");
+        }
     }
     for far in ["192.0.2.1", "198.51.100.7"] {
         let far: IpAddr = far.parse().unwrap();
@@ -129,17 +136,33 @@ fn a_name_that_leads_to_this_machine_or_to_its_cloud_leads_nowhere() {
         let mapped = format!("::ffff:{here}");
         assert!(!is_outside(mapped.parse().unwrap()), "{mapped}");
     }
-    for metadata in ["100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"] {
+    for metadata in [
+        "100.100.100.200",
+        "168.63.129.16",
+        "192.0.0.192",
+        "fd00:42::42",
+        "fd00:ec2::23",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+    ] {
         assert!(!is_outside(metadata.parse().unwrap()), "{metadata}");
     }
-    for translated in ["64:ff9b::169.254.169.254", "64:ff9b:1::127.0.0.1", "2002:7f00:1::", "2002:a9fe:a9fe::1"] {
+    for translated in [
+        "64:ff9b::169.254.169.254",
+        "64:ff9b:1::127.0.0.1",
+        "64:ff9b:1:a9fe:a9:fe00::",
+        "64:ff9b:1:a9:fe:a9fe::",
+        "64:ff9b:1:0:a9:fea9:fe00:0",
+        "2002:7f00:1::",
+        "2002:a9fe:a9fe::1",
+    ] {
         assert!(!is_outside(translated.parse().unwrap()), "{translated}");
     }
     for here in ["::1", "::", "fe80::1", "ff02::1"] {
         assert!(!is_outside(here.parse().unwrap()), "{here}");
     }
     assert!(
-        ["192.0.2.1", "10.0.0.1", "2001:db8::1", "64:ff9b::192.0.2.1"]
+        ["192.0.2.1", "10.0.0.1", "2001:db8::1", "64:ff9b::192.0.2.1", "64:ff9b:1:2::192.0.2.1"]
             .iter()
             .all(|there| is_outside(there.parse().unwrap()))
     );
@@ -170,7 +193,7 @@ impl Read for Dripping<'_> {
 #[test]
 fn a_head_in_many_small_segments_is_read_and_one_that_is_late_or_too_long_is_not() {
     let hosts = BTreeSet::new();
-    let shared = Shared { hosts, is_over: AtomicBool::new(false), open: AtomicUsize::new(0), lead };
+    let shared = Shared::new(hosts, lead, named);
     let head = format!("GET http://a.b/{} HTTP/1.1\r\n\r\n", "x".repeat(400));
     let sent = format!("{head}body");
     let read = shared.head(&mut Dripping(sent.as_bytes()), now() + Duration::from_secs(3600)).unwrap();
@@ -264,4 +287,134 @@ fn a_chunk_that_is_none_ends_the_connection() {
         assert!(passed.is_err(), "{body}: {}", String::from_utf8_lossy(&sent));
         assert!(!sent.ends_with(b"0\r\n\r\n"));
     }
+}
+
+#[test]
+fn a_failure_that_says_nothing_about_an_address_counts_as_one_of_this_machine() {
+    let far: IpAddr = "192.0.2.1".parse().unwrap();
+    for (errno, own) in [
+        (Errno::ADDRNOTAVAIL, false),
+        (Errno::AFNOSUPPORT, false),
+        (Errno::MFILE, true),
+        (Errno::NFILE, true),
+        (Errno::NOBUFS, true),
+        (Errno::NOMEM, true),
+        (Errno::ACCESS, true),
+        (Errno::PERM, true),
+        (Errno::ADDRINUSE, true),
+    ] {
+        assert_eq!(is_own(far, |_| Err(errno.into())), own, "{errno}");
+    }
+    assert!(is_own(far, |_| Ok(())));
+    assert!(is_own(far, |_| Err(io::Error::other("no code"))));
+    let only_far = |at: SocketAddr| if at.ip() == far { Ok(()) } else { Err(Errno::ADDRNOTAVAIL.into()) };
+    for translated in ["64:ff9b::192.0.2.1", "64:ff9b:1::192.0.2.1", "2002:c000:201::1", "::ffff:192.0.2.1"] {
+        assert!(is_own(translated.parse().unwrap(), only_far), "{translated}");
+    }
+    assert!(!is_own("64:ff9b::192.0.2.2".parse().unwrap(), only_far));
+}
+
+/// The attack: a search domain of the machine adds an ending to the name, whose owner then is another one.
+#[test]
+fn a_name_is_looked_up_in_the_hosts_file_and_then_as_an_absolute_one() {
+    let name: Domain = "docs.example.com".parse().unwrap();
+    let there: SocketAddr = "192.0.2.1:443".parse().unwrap();
+    let hosts_file = "# 192.0.2.8 docs.example.com\n192.0.2.9 x.docs.example.com docs.example.com.x # docs.example.com\n\
+                      docs.example.com\nfe80::1%lo docs.example.com\n";
+    let resolved = look_up(&name, 443, hosts_file, |(name, port)| {
+        assert_eq!((name, port), ("docs.example.com.", 443));
+        Ok([there].into_iter())
+    });
+    assert_eq!(resolved.unwrap(), [there]);
+    let refused = look_up(&name, 443, hosts_file, |_| Err::<std::vec::IntoIter<_>, _>(io::Error::other("unknown")));
+    assert!(refused.is_err());
+    let hosts_file = format!("{hosts_file}192.0.2.1\tdocs Docs.Example.com # here\n::1 docs.example.com");
+    let written = look_up(&name, 443, &hosts_file, |_| -> io::Result<std::vec::IntoIter<_>> { panic!("it is known") });
+    assert_eq!(written.unwrap(), [there, "[::1]:443".parse().unwrap()]);
+}
+
+#[test]
+fn no_connection_begins_once_the_command_is_over() {
+    let host = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    host.set_nonblocking(true).unwrap();
+    let shared = Shared::new(BTreeSet::new(), lead, named);
+    shared.is_over.store(true, Ordering::Release);
+    assert!(shared.reach(&[host.local_addr().unwrap()]).is_err());
+    assert_eq!(host.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    shared.is_over.store(false, Ordering::Release);
+    shared.reach(&[host.local_addr().unwrap()]).unwrap();
+    host.accept().unwrap();
+}
+
+/// Threads that the system cannot start, because no memory has room for their stack.
+fn too_large() -> thread::Builder {
+    thread::Builder::new().stack_size(1 << 60)
+}
+
+/// Returns both ends of a connection.
+fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (one, listener.accept().unwrap().0)
+}
+
+#[test]
+fn without_descriptors_or_threads_connections_close_and_the_proxy_goes_on() {
+    let shared = Arc::new(Shared::new(BTreeSet::new(), lead, too_large));
+    let mut clients = Vec::new();
+    // The first pause ends at once.
+    thread::current().unpark();
+    let mut calls = 0;
+    let next = || {
+        calls += 1;
+        match calls {
+            1 => Err(Errno::MFILE.into()),
+            // One more than may be open at one time.
+            2..=66 => {
+                let (mut client, accepted) = pair();
+                client.write_all(b"GET http://a.b/ HTTP/1.1\r\n\r\n").unwrap();
+                clients.push(client);
+                Ok(accepted)
+            }
+            _ => {
+                shared.is_over.store(true, Ordering::Release);
+                Err(Errno::MFILE.into())
+            }
+        }
+    };
+    accept(next, &shared);
+    assert_eq!(calls, 67);
+    assert_eq!(shared.open.load(Ordering::Acquire), 0, "none counts as open");
+    assert_eq!(clients.len(), MOST + 1);
+    for client in &mut clients {
+        assert_eq!(client.read(&mut [0]).unwrap_or(0), 0, "it is closed without an answer");
+    }
+}
+
+#[test]
+fn without_a_thread_for_the_way_back_a_connection_ends_on_both_sides() {
+    let shared = Shared::new(BTreeSet::new(), lead, too_large);
+    let body = Body::Length(Some(5));
+    let ways: [&dyn Fn(TcpStream, TcpStream) -> io::Result<()>; 2] =
+        [&|client, there| shared.both_ways(client, there), &|client, there| {
+            shared.one_request(client, b"hello".to_vec(), there, body)
+        }];
+    for way in ways {
+        let ((mut client, from_client), (to_there, mut there)) = (pair(), pair());
+        assert!(way(from_client, to_there).is_err());
+        assert_eq!((client.read(&mut [0]).unwrap(), there.read(&mut [0]).unwrap()), (0, 0));
+    }
+}
+
+#[test]
+fn a_connection_whose_thread_panics_is_not_open_any_more() {
+    let shared = Arc::new(Shared::new(BTreeSet::new(), lead, named));
+    shared.open.fetch_add(1, Ordering::AcqRel);
+    let connection = OpenConnection(Arc::clone(&shared));
+    let panicked = thread::spawn(move || {
+        let _connection = connection;
+        panic!("a test");
+    });
+    assert!(panicked.join().is_err());
+    assert_eq!(shared.open.load(Ordering::Acquire), 0);
 }
