@@ -25,16 +25,18 @@ pub(crate) fn parse(text: &str) -> Result<Duration, InvalidDuration> {
 ///
 /// The text is neither a number nor a number with a unit, or is longer than a year with its unit.
 pub fn parse_or_bare(text: &str, bare: fn(u64) -> Duration) -> Result<Duration, InvalidDuration> {
-    text.parse().map(bare).ok().or_else(|| with_unit(text)).ok_or(InvalidDuration)
+    digits(text).map(bare).or_else(|| with_unit(text)).ok_or(InvalidDuration)
 }
 
 fn with_unit(text: &str) -> Option<Duration> {
-    let (digits, millis) = UNITS.iter().find_map(|(unit, millis)| Some((text.strip_suffix(unit)?, millis)))?;
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let duration = Duration::from_millis(digits.parse::<u64>().ok()?.checked_mul(*millis)?);
+    let (number, millis) = UNITS.iter().find_map(|(unit, millis)| Some((text.strip_suffix(unit)?, millis)))?;
+    let duration = Duration::from_millis(digits(number)?.checked_mul(*millis)?);
     (duration <= LONGEST).then_some(duration)
+}
+
+/// Parses digits. The parser of the standard library would also take a sign.
+fn digits(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 #[cfg(test)]
@@ -52,7 +54,7 @@ mod tests {
                 (expected, expected)
             );
         }
-        for text in ["", "s", "+5s", "-5s", "1.5s", "5 s", "5S", "366d", "99999999999999999999d", "soon"] {
+        for text in ["", "s", "+5s", "-5s", "+5", "-5", "1.5s", "5 s", "5S", "366d", "99999999999999999999d", "soon"] {
             assert_eq!(
                 (with_unit(text), parse_or_bare(text, Duration::from_secs)),
                 (None, Err(InvalidDuration)),
