@@ -27,12 +27,13 @@ const NOT_RUN: u8 = 77;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  api [--check]  writes the public API of `bestow` to docs/public-api.txt, or compares it with that file
+  api [--check]  writes the public API of the libraries to docs/public-api.txt and
+                 crates/bestow-command/public-api.txt, or compares it with these files
   book           builds docs/ into target/book, and checks every link and anchor
   licences       checks the licence and the source of every dependency by deny.toml, and lists duplicates
   msrv           checks that the packages compile with the oldest supported compiler
-  publish        packages every publishable member, and compiles what was packaged
-                 (--no-verify packages only)
+  publish        packs every publishable member, compiles what was packed, and publishes it in a dry run
+                 (--no-verify does not compile)
 
 Exit status: 0 done, 1 failed, 77 not run (the reason is printed).
 ";
