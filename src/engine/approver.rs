@@ -223,7 +223,7 @@ impl Approver {
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`].
+    /// [`Error::Closed`], [`Error::Store`] if the store is broken.
     pub fn attend(&self) -> Result<ApproverSession, Error> {
         let owner = self.person()?.owner;
         let (generation, receiver) = self.shared.attend(&owner)?;

@@ -24,7 +24,12 @@ impl Shared {
             let before = writer.carriers.remove(agent);
             let done = shared.carry_out(writer, Command::Connected { agent: agent.clone() }, now, stuck);
             if let Err(why) = done.at_once() {
-                writer.carriers.extend(before.map(|open| (agent.clone(), open)));
+                if let Some(open) = before {
+                    writer.carriers.insert(agent.clone(), open);
+                } else {
+                    // A broken store gives an error, but the connection counts in the state.
+                    shared.carry_out(writer, Command::Disconnected { agent: agent.clone() }, now, stuck);
+                }
                 return Err(why);
             }
             let (open, receiver) = writer.open_surface(|waiting| is_at(waiting, agent));
@@ -59,7 +64,12 @@ impl Shared {
     /// Opens a surface that shows every request that waits for an approval of this owner.
     pub(super) fn attend(&self, owner: &OwnerId) -> Result<(u64, mpsc::Receiver<Prompt>), Error> {
         self.under_lock(None, |shared, writer, now, stuck| {
-            shared.carry_out(writer, Command::ApproverArrived { owner: owner.clone() }, now, stuck).at_once()?;
+            let done = shared.carry_out(writer, Command::ApproverArrived { owner: owner.clone() }, now, stuck);
+            if let Err(why) = done.at_once() {
+                // An arrival is never refused. A broken store gives an error, but the arrival counts in the state.
+                shared.carry_out(writer, Command::ApproverLeft { owner: owner.clone() }, now, stuck);
+                return Err(why);
+            }
             let (open, receiver) = writer.open_surface(|waiting| waiting.request.owner == *owner);
             let generation = open.generation;
             writer.approvers.entry(owner.clone()).or_default().push(open);
