@@ -93,12 +93,13 @@ impl Shared {
         let now = self.clock.now().unwrap_or(Timestamp::from_millis(0));
         let RolledBack { at, takes, restrictions, changed_settings, callers, surfaces } =
             writer.queue.roll_back(writer.sequence, why, now);
-        if changed_settings {
-            self.publish_settings(writer);
-        }
         self.pass(writer, takes, Part::Restrictive, at, stuck);
         for restriction in restrictions {
             self.carry_out(writer, restriction, at, stuck);
+        }
+        // Forgotten settings stay in force until here, so that their restrictive part is never without effect.
+        if changed_settings {
+            self.publish_settings(writer);
         }
         let (callers, surfaces) = writer.queue.hand_over(callers, surfaces);
         callers.into_iter().for_each(|caller| caller.told(writer.queue.result_of_unstored()));

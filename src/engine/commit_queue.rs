@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     kernel::{Carried, Command, Meter, State, only_takes},
-    model::{AgentId, Event, Timestamp},
+    model::{AgentId, Event, Settings, Timestamp},
     ports::{Batch, Store, StoreError, StoreFault, Taken},
 };
 
@@ -131,6 +131,14 @@ impl CommitQueue {
     /// Returns the state with the unpublished decisions, if there are any.
     pub(super) fn ahead(&self) -> Option<&State> {
         (!self.waiting.is_empty()).then_some(self.decided())
+    }
+
+    /// Returns the settings in force: the published ones, narrowed by the changes that are decided and not published.
+    pub(super) fn settings_in_force<'s>(&'s self) -> Arc<Settings> {
+        let waiting = self.waiting.iter().flat_map(|step| &step.batch.events);
+        let settings =
+            |event: &'s Event| if let Event::SettingsChanged { settings } = event { Some(&**settings) } else { None };
+        self.published().settings_narrowed_by(waiting.filter_map(settings))
     }
 
     /// Returns the number of the last event decided.
@@ -308,6 +316,7 @@ impl RolledBack {
     }
 }
 
-fn is_settings(event: &Event) -> bool {
+/// Returns true for a change of the settings.
+pub(super) fn is_settings(event: &Event) -> bool {
     matches!(event, Event::SettingsChanged { .. })
 }

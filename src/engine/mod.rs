@@ -241,7 +241,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if there is no such agent, or it is not a foreground agent.
+    /// [`Error::Refused`] if there is no such agent, or it is not a foreground agent. [`Error::Store`] if the store is
+    /// broken.
     pub fn connect(&self, agent: impl OrText<AgentId>) -> Result<Connection, Error> {
         let agent = agent.value()?;
         let (generation, receiver) = self.shared.connect(&agent)?;
@@ -437,7 +438,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`Error::Closed`]; [`Error::Commands`] if rules about commands contradict their examples.
+    /// [`Error::Closed`].
     pub fn declare_tools(&self, tools: Tools) -> Result<(), Error> {
         self.shared.declare_tools(tools)
     }

@@ -5,12 +5,13 @@ use std::{collections::BTreeSet, sync::Arc};
 use crate::{
     command::{Classifier, Profile},
     kernel::{Protected, SharedLimits, compile},
-    model::{AgentId, Event, Reads},
+    model::{AgentId, Event, Reads, Settings},
 };
 
 use super::{
     agent_slot::AgentSlot,
     classifier::classifier_for,
+    commit_queue::is_settings,
     lines::Reader,
     shared::{Shared, Writer},
 };
@@ -26,7 +27,7 @@ impl Shared {
         {
             return;
         }
-        if events.iter().any(|event| matches!(event, Event::SettingsChanged { .. })) {
+        if events.iter().any(is_settings) {
             self.publish_settings(writer);
         }
         self.publish_departures(events);
@@ -35,30 +36,27 @@ impl Shared {
         }
     }
 
-    /// Publishes the settings that all agents share, and a new snapshot of each agent.
+    /// Publishes the settings that all agents share, and a new snapshot of each agent. Settings that are decided and not
+    /// stored yet are in force as far as they are stricter.
     pub(super) fn publish_settings(&self, writer: &mut Writer) {
-        let settings = Arc::clone(&writer.queue.published().settings);
+        let settings = writer.queue.settings_in_force();
+        self.publish_classifier(&settings);
+        let protected = writer.queue.published().protected_under(&settings);
+        writer.ground = Arc::new(SharedLimits::new(settings.reads, &protected, self.seed));
+        let all: Vec<_> = self.cells.iter().map(|entry| entry.key().clone()).collect();
+        all.iter().for_each(|agent| self.publish_agent(writer, agent));
+    }
+
+    /// Publishes the classifier. Tools that the settings declare take precedence over those of the host program.
+    pub(super) fn publish_classifier(&self, settings: &Settings) {
         // The settings were checked when they came in. If they do not build now, the strict profile applies.
         let strict = || {
             let strict = Classifier::new(Profile::Strict).with_tools(settings.tools.clone());
             strict.guarding(&settings.sensitive)
         };
-        let classifier = classifier_for(&settings).unwrap_or_else(|_| strict());
-        self.publish_classifier(classifier);
-        let ground = SharedLimits::new(settings.reads, &writer.queue.published().protected, self.seed);
-        self.publish_ground(writer, ground);
-    }
-
-    /// Publishes the classifier. Tools that the settings declare take precedence over those of the host program.
-    pub(super) fn publish_classifier(&self, classifier: Classifier) {
+        let classifier = classifier_for(settings).unwrap_or_else(|_| strict());
         let tools = self.host_tools.load().and(classifier.tools());
         self.classifier.store(Arc::new(Reader::new(classifier.with_tools(tools))));
-    }
-
-    fn publish_ground(&self, writer: &mut Writer, ground: SharedLimits) {
-        writer.ground = Arc::new(ground);
-        let all: Vec<_> = self.cells.iter().map(|entry| entry.key().clone()).collect();
-        all.iter().for_each(|agent| self.publish_agent(writer, agent));
     }
 
     /// Closes retired agents first, because a new agent with the same id in the same step needs a cell of its own.
@@ -79,13 +77,8 @@ impl Shared {
     /// already.
     pub(super) fn publish_losses(&self, writer: &mut Writer, events: &[Event]) {
         self.tell_outside_losses(events);
-        for event in events {
-            if let Event::SettingsChanged { settings } = event {
-                let now = Arc::clone(&writer.queue.published().settings);
-                let reads = if now.reads == Reads::Granted { Reads::Granted } else { settings.reads };
-                let ground = SharedLimits::new(reads, &writer.queue.published().protected_besides(settings), self.seed);
-                self.publish_ground(writer, ground);
-            }
+        if events.iter().any(is_settings) {
+            self.publish_settings(writer);
         }
         self.publish_departures(events);
         let lost =

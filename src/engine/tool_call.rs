@@ -23,7 +23,6 @@ use crate::{
 use super::{
     Error,
     below::Reached,
-    classifier::classifier_for,
     input,
     plain_action::{about, blank, host, invalid, runs_in, said_content},
     resolve_action::{absolute, texts_in},
@@ -43,12 +42,10 @@ fn fields_of(tool: &Tool) -> String {
 impl Shared {
     /// Sets the tools of the host program.
     pub(super) fn declare_tools(&self, tools: Tools) -> Result<(), Error> {
-        self.look(|state, _| {
-            let classifier = classifier_for(&state.settings)?;
-            self.host_tools.store(Arc::new(tools));
-            self.publish_classifier(classifier);
-            Ok(())
-        })?
+        self.locked(|shared, writer, _| {
+            shared.host_tools.store(Arc::new(tools));
+            shared.publish_classifier(&writer.queue.settings_in_force());
+        })
     }
 
     /// Resolves the call of a tool with `input`.

@@ -148,7 +148,7 @@ impl State {
 
     /// Recomputes the protected paths after a change of the floor or the settings.
     pub(super) fn protect(&mut self) {
-        self.protected = Protected::of(&self.floor, self.settings.protected.iter());
+        self.protected = self.protected_under(&self.settings);
     }
 
     /// Returns all paths that are protected by name, and `/proc`.
@@ -158,9 +158,9 @@ impl State {
         processes.into_iter().chain(closed.iter().chain(paths).cloned()).collect()
     }
 
-    /// Returns the protected paths under the current settings and `settings` together.
-    pub(crate) fn protected_besides(&self, settings: &Settings) -> Protected {
-        Protected::of(&self.floor, self.settings.protected.iter().chain(settings.protected.iter()))
+    /// Returns the protected paths under `settings`.
+    pub(crate) fn protected_under(&self, settings: &Settings) -> Protected {
+        Protected::of(&self.floor, settings.protected.iter())
     }
 
     /// Returns the agent `id`. An unregistered agent holds nothing.

@@ -4,12 +4,20 @@
 
 use std::sync::Arc;
 
-use crate::model::{Interaction, Mode, OnNoUser, Profile, Reads, Rule, SanitizedPath, Settings, Verdict, Widening};
 #[cfg(feature = "journal")]
+use crate::model::{AgentId, Event};
 use crate::{
     kernel::State,
-    model::{AgentId, Event},
+    model::{Interaction, Mode, OnNoUser, Profile, Reads, Rule, SanitizedPath, Settings, Verdict, Widening},
 };
+
+impl State {
+    /// Returns the settings of this state without what `waiting` takes away. `waiting` are settings that are decided
+    /// and not stored yet.
+    pub(crate) fn settings_narrowed_by<'s>(&self, waiting: impl Iterator<Item = &'s Settings>) -> Arc<Settings> {
+        waiting.fold(Arc::clone(&self.settings), |now, waiting| Arc::new(settings(&now, waiting)))
+    }
+}
 
 /// Restores earlier restrictions as far as they are stricter than the current state.
 #[cfg(feature = "journal")]
