@@ -5,6 +5,7 @@ use std::{pin::Pin, task::Poll};
 use bestow::{
     Action, Agent, Answer, Error, Event, Kind, PermissionRequest,
     action::Authorization,
+    command::{Raise, Tier},
     decision::Check,
     event::Timestamp,
     grant::{GrantId, PermissionRef, Scope},
@@ -75,6 +76,31 @@ async fn a_grant_that_is_revoked_before_it_is_stored_is_never_seen() {
     given.await.unwrap();
     revoked.await.unwrap();
     assert_eq!(world.engine.grants().unwrap(), []);
+}
+
+/// The grant has no end at first, and is about a path. Such a grant is published without compiling the others again.
+#[tokio::test]
+async fn a_grant_that_is_narrowed_before_it_is_stored_is_never_seen_in_its_wider_form() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (ann, bob) = (world.worker("ann", &[]).await, world.worker("bob", &[]).await);
+    let (soon, you) = (world.after(1_000), world.you());
+    for scope in [Scope::Until(soon), Scope::Always] {
+        you.give(ann.id(), tag("@write:/ws"), scope, why()).await.unwrap();
+    }
+    let lasting = ann.grants().unwrap().into_iter().find(|grant| grant.until.is_none()).unwrap();
+    store.hold();
+    let given = begun(ann.grant(bob.id(), tag("@write:/ws/part"), why())).await;
+    let revoked = begun(world.engine.revoke(lasting.id, None)).await;
+    assert!(matches!(&store.waiting()[0].events[..], [Event::GrantIssued { grant }] if grant.until.is_none()));
+    store.store(1);
+    assert_eq!(check(&bob, "@write:/ws/part"), Check::Held);
+    assert_eq!(bob.grants().unwrap()[0].until, Some(soon));
+    world.clock.advance(std::time::Duration::from_millis(1_000));
+    assert_eq!(check(&bob, "@write:/ws/part"), Check::NotHeld, "the revocation came first for whoever looks");
+    store.store_all();
+    given.await.unwrap();
+    revoked.await.unwrap();
 }
 
 #[tokio::test]
@@ -215,6 +241,28 @@ async fn an_agent_with_a_denial_for_its_run_begins_a_run_although_the_store_brok
     assert!(matches!(given.await, Err(Error::Store(_))));
     assert!(matches!(world.engine.begin_run(ann.id(), "r2".parse().unwrap()).await, Err(Error::Store(_))));
     assert_eq!(check(&ann, "@events"), Check::NotHeld, "what it held for the run before is gone");
+}
+
+#[tokio::test]
+async fn a_surface_that_a_broken_store_refuses_does_not_count_as_open() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let (lead, ann) = (world.lead("lead", &[]).await, world.worker("ann", &[]).await);
+    let _waiting = ann.request(ask("@network")).await.unwrap();
+    store.hold();
+    let you = world.you();
+    let given = begun(you.give(ann.id(), tag("@events"), Scope::Always, why())).await;
+    store.fail(StoreFault::Broken);
+    assert!(matches!(given.await, Err(Error::Store(_))));
+    let routes = world.engine.pending().unwrap();
+    let mut events = world.engine.subscribe();
+    assert!(matches!(world.engine.connect(lead.id().clone()), Err(Error::Store(_))));
+    assert_eq!(world.engine.pending().unwrap(), routes, "its user is not asked");
+    assert!(matches!(you.attend(), Err(Error::Store(_))));
+    assert_eq!(world.engine.pending().unwrap(), routes, "no approver is asked");
+    let kinds: Vec<_> = heard(&mut events).iter().map(|recorded| recorded.event.kind()).collect();
+    let left = kinds.iter().filter(|kind| ["carrier.disconnected", "approver.left"].contains(kind));
+    assert_eq!(left.count(), 2, "{kinds:?}");
 }
 
 #[tokio::test]
@@ -369,6 +417,57 @@ async fn settings_that_narrow_are_in_force_at_once_and_what_widens_is_not() {
         (ann.check(PermissionRef::write("/a/x")), ann.check(PermissionRef::write("/b/x"))),
         (Check::Held, Check::NotHeld)
     );
+}
+
+#[tokio::test]
+async fn settings_that_narrow_stay_in_force_while_an_earlier_change_is_stored() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let ann = world.agent("ann", "you", Kind::Cron, &["@write:/a", "@write:/b"]).await;
+    let policy = |protected: &str| {
+        let settings = crate::support::settings(|settings| settings.protected = [protected.parse().unwrap()].into());
+        crate::support::policy(settings, &[])
+    };
+    let checks = || (ann.check(PermissionRef::write("/a/x")), ann.check(PermissionRef::write("/b/x")));
+    store.hold();
+    let first = begun(world.engine.configure(policy("/a"))).await;
+    let second = begun(world.engine.configure(policy("/b"))).await;
+    assert_eq!(checks(), (Check::NotHeld, Check::NotHeld));
+    store.store(1);
+    first.await.unwrap();
+    assert_eq!(checks(), (Check::NotHeld, Check::NotHeld), "the second change is decided");
+    store.store_all();
+    second.await.unwrap();
+    assert_eq!(checks(), (Check::Held, Check::NotHeld));
+}
+
+#[tokio::test]
+async fn stricter_rules_about_commands_are_in_force_at_once_and_looser_ones_are_not() {
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let ann = world.worker("ann", &["@write:/ws"]).await;
+    let raised = crate::support::settings(|settings| {
+        let words = |words: &str| vec![words.to_owned()];
+        let (program, matches, not_matches) = ("ls".to_owned(), words("ls -l"), words("ls"));
+        settings.commands.raises =
+            vec![Raise { program, words: words("-l"), tier: Tier::Destructive, matches, not_matches }];
+    });
+    let configure = |settings| world.engine.configure(crate::support::policy(settings, &[]));
+    let verdict = || ann.verdict(&Action::command("ls -l")).unwrap();
+    let plain = verdict();
+    store.hold();
+    let stricter = begun(configure(raised)).await;
+    assert_ne!(verdict(), plain, "the change is decided");
+    world.engine.declare_tools(bestow::tool::Tools::default()).unwrap();
+    assert_ne!(verdict(), plain, "the tools of the host change nothing about that");
+    let raised = verdict();
+    store.store_all();
+    stricter.await.unwrap();
+    let looser = begun(configure(crate::support::settings(|_| {}))).await;
+    assert_eq!(verdict(), raised, "it may not be stored");
+    store.store_all();
+    looser.await.unwrap();
+    assert_eq!(verdict(), plain);
 }
 
 #[tokio::test]
