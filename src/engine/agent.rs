@@ -314,16 +314,24 @@ impl Agent {
         Ok(scope?)
     }
 
-    /// Returns the paths that the commands of this agent must not use, for the sandbox.
+    /// Returns the paths that the commands of this agent must not use, for the sandbox. Restrictions that are decided
+    /// and not stored yet are included.
     #[cfg(feature = "sandbox")]
     pub(crate) fn kept_from_commands(&self) -> Result<crate::kernel::SandboxDenials, Error> {
-        self.look(|state, agent, now| state.kept_from_commands(agent, now))
+        // First the state ahead: a step that is stored in between is in the published state.
+        let ahead = self.shared.look_ahead(&self.id, |state, agent, now| state.kept_from_commands(agent, now))?;
+        let mut kept = self.look(|state, agent, now| state.kept_from_commands(agent, now))?;
+        ahead.into_iter().for_each(|ahead| kept.add(ahead));
+        Ok(kept)
     }
 
-    /// Returns the limits that the settings put on the commands of this agent.
+    /// Returns the limits that the settings in force put on the commands of this agent.
     #[cfg(feature = "sandbox")]
     pub(crate) fn limits_of_commands(&self) -> Result<crate::model::Limits, Error> {
-        self.look(|state, _, _| state.settings.limits.clone())
+        self.shared.locked(|shared, writer, _| {
+            shared.refuse_stranger(&self.id, &self.cell)?;
+            Ok(writer.queue.settings_in_force().limits.clone())
+        })?
     }
 
     /// Records that a command runs in a sandbox, with the facts of that sandbox.

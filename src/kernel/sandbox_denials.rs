@@ -45,6 +45,17 @@ impl SandboxDenials {
         }
     }
 
+    /// Adds the restrictions of another state.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn add(&mut self, more: SandboxDenials) {
+        let SandboxDenials { hidden, unwritten, hidden_globs, unwritten_globs, sensitive } = more;
+        self.hidden.extend(hidden);
+        self.unwritten.extend(unwritten);
+        self.hidden_globs.extend(hidden_globs);
+        self.unwritten_globs.extend(unwritten_globs);
+        self.sensitive.extend(sensitive);
+    }
+
     /// Returns true if these restrictions contain one that `before` lacks and that matters to a command with write
     /// access below `roots`.
     #[cfg(feature = "sandbox")]

@@ -470,6 +470,36 @@ async fn stricter_rules_about_commands_are_in_force_at_once_and_looser_ones_are_
     assert_eq!(verdict(), plain);
 }
 
+#[cfg(feature = "sandbox")]
+#[tokio::test]
+async fn stricter_settings_hold_for_the_commands_of_an_agent_at_once() {
+    use bestow::{InitialGrants, Profile, path::SanitizedPath};
+    let store = HeldStore::new(Vec::new());
+    let world = world(store.clone()).await;
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| -> SanitizedPath { directory.path().join(name).to_str().unwrap().parse().unwrap() };
+    let (home, closed) = (path(""), path("closed"));
+    std::fs::write(closed.as_str(), "").unwrap();
+    let profile = Profile::new(id("ann"), "you".parse().unwrap(), Kind::Subagent, home);
+    let ann = world.engine.register(profile, InitialGrants::nothing()).await.unwrap();
+    let stricter = crate::support::settings(|settings| {
+        settings.protected = [closed.clone()].into();
+        settings.limits.time = std::time::Duration::from_secs(1);
+    });
+    let bounds = || {
+        let profile = ann.sandbox_profile(&[]).unwrap();
+        (profile.hidden().contains(&closed), profile.limits().time)
+    };
+    let before = bounds();
+    assert!(!before.0 && before.1 > std::time::Duration::from_secs(1));
+    store.hold();
+    let changed = begun(world.engine.configure(crate::support::policy(stricter, &[]))).await;
+    assert_eq!(bounds(), (true, std::time::Duration::from_secs(1)), "the change is decided");
+    store.store_all();
+    changed.await.unwrap();
+    assert_eq!(bounds(), (true, std::time::Duration::from_secs(1)));
+}
+
 #[tokio::test]
 async fn a_change_that_cannot_be_stored_restricts_at_once_even_if_its_caller_stopped_waiting() {
     let store = HeldStore::new(Vec::new());
