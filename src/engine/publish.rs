@@ -36,8 +36,8 @@ impl Shared {
         }
     }
 
-    /// Publishes the settings that all agents share, and a new snapshot of each agent. Settings that are decided and not
-    /// stored yet are in force as far as they are stricter.
+    /// Publishes the settings that all agents share, and a new snapshot of each agent. Settings that are decided and
+    /// not stored yet are in force as far as they are stricter.
     pub(super) fn publish_settings(&self, writer: &mut Writer) {
         let settings = writer.queue.settings_in_force();
         self.publish_classifier(&settings);

@@ -72,7 +72,7 @@ pub(crate) fn only_takes(event: &Event) -> bool {
         return ruling.verdict == Verdict::Deny;
     }
     if let Event::RulingEnded { ruling, ended } = event {
-        // A denial whose time or run is over no longer counts, whether its end is recorded or not. A retired agent needs
+        // A denial whose time or run is over no longer counts, even if its end is not recorded. A retired agent needs
         // none.
         let is_over = matches!(ended, Ended::Expired | Ended::RunEnded(_) | Ended::HolderRetired);
         return ruling.verdict == Verdict::Allow || is_over;

@@ -319,8 +319,8 @@ fn a_failure_that_says_nothing_about_an_address_counts_as_one_of_this_machine() 
 fn a_name_is_looked_up_in_the_hosts_file_and_then_as_an_absolute_one() {
     let name: Domain = "docs.example.com".parse().unwrap();
     let there: SocketAddr = "192.0.2.1:443".parse().unwrap();
-    let hosts_file = "# 192.0.2.8 docs.example.com\n192.0.2.9 x.docs.example.com docs.example.com.x # docs.example.com\n\
-                      docs.example.com\nfe80::1%lo docs.example.com\n";
+    let hosts_file = "# 192.0.2.8 docs.example.com\n192.0.2.9 x.docs.example.com docs.example.com.x # docs.example.com\
+                      \ndocs.example.com\nfe80::1%lo docs.example.com\n";
     let resolved = look_up(&name, 443, hosts_file, |(name, port)| {
         assert_eq!((name, port), ("docs.example.com.", 443));
         Ok([there].into_iter())
