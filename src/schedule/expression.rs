@@ -63,13 +63,13 @@ impl fmt::Display for InvalidExpression {
             ),
             InvalidExpression::Word(word) => write!(
                 f,
-                "`{}` is no schedule: there are @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly",
+                "`{}` is not a schedule: use @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly",
                 word.escape_debug()
             ),
             InvalidExpression::Field { field, written, expected } => {
                 write!(f, "the {field} `{}` is not {expected}", written.escape_debug())
             }
-            InvalidExpression::Never => f.write_str("this never comes: no such month has such a day"),
+            InvalidExpression::Never => f.write_str("this time never comes: no such month has such a day"),
         }
     }
 }

@@ -89,7 +89,7 @@ pub enum SchedulerError {
 impl fmt::Display for SchedulerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SchedulerError::NoDirectory => f.write_str("nobody says where the tasks are: write `dir` in `[tasks]`"),
+            SchedulerError::NoDirectory => f.write_str("no directory of tasks is set: write `dir` in `[tasks]`"),
             SchedulerError::Directory(why) => f.write_str(why),
             SchedulerError::InUse { dir, pid } => {
                 match pid {
@@ -98,11 +98,11 @@ impl fmt::Display for SchedulerError {
                 }
                 write!(
                     f,
-                    " runs the tasks in `{}`, and what runs here would run there again: end that one first",
+                    " runs the tasks in `{}`, so each task would run twice: end that process first",
                     Escaped(dir.as_str())
                 )
             }
-            SchedulerError::TimeZone(name) => write!(f, "`{}` is no time zone", name.escape_debug()),
+            SchedulerError::TimeZone(name) => write!(f, "`{}` is not a time zone", name.escape_debug()),
             SchedulerError::Engine(why) => why.fmt(f),
         }
     }
