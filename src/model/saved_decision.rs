@@ -220,7 +220,7 @@ impl fmt::Display for SavedDecision {
                 write!(f, "{} `{}`", self.operation, Escaped(&self.resource))?
             }
         }
-        write!(f, " by {}, {}", self.tool, self.scope)?;
+        write!(f, " with the tool {}, {}", self.tool, self.scope)?;
         if !self.gives.is_empty() {
             f.write_str(", with ")?;
             list_permissions(f, self.gives.iter().map(|pinned| &pinned.permission))?;
