@@ -143,7 +143,10 @@ async fn what_is_no_task_of_the_heartbeat_says_why() {
     stage.save("heartbeat/a.md", "---\nschedule: \"@daily\"\nagent: nightly\n---\nx");
     let _tasks = stage.start().await;
     let TaskEvent::Rejected { why, .. } = stage.told_kind("task.rejected").await else { panic!() };
-    assert!(why.contains("line 2: `schedule` is only for tasks below `cron/`") && why.contains("line 3: `agent`"), "{why}");
+    assert!(
+        why.contains("line 2: `schedule` is only for tasks below `cron/`") && why.contains("line 3: `agent`"),
+        "{why}"
+    );
 }
 
 #[tokio::test]
