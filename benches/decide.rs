@@ -98,13 +98,13 @@ impl World<'_> {
         let profile = Profile::new(id.clone(), "you".parse().unwrap(), Kind::Permanent, directory.parse().unwrap());
         let roots =
             [directory, format!("/data/{number}/a"), format!("/data/{number}/b"), format!("/data/{number}/c/d")];
-        let right = |root: &String| PolicyPermission {
-            right: PinnedPermission::from(format!("@write:{root}").parse::<Permission>().unwrap()),
+        let pinned = |root: &String| PolicyPermission {
+            pinned: PinnedPermission::from(format!("@write:{root}").parse::<Permission>().unwrap()),
             hold: Hold::Use,
             place: place(1),
         };
-        let rights = roots.iter().map(right).collect();
-        (id, AgentPolicy { profile, rights, rules: (0..rules).map(rule).collect() })
+        let permissions = roots.iter().map(pinned).collect();
+        (id, AgentPolicy { profile, permissions, rules: (0..rules).map(rule).collect() })
     }
 }
 

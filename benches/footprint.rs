@@ -92,7 +92,7 @@ async fn write(agents: Vec<Agent>, stop: Arc<AtomicBool>) -> u64 {
     while !stop.load(Ordering::Relaxed) {
         let (from, to) = (&agents[dice.below(agents.len())], &agents[dice.below(agents.len())]);
         if from.id() != to.id() {
-            let held = from.grants().unwrap().first().unwrap().right.permission.clone();
+            let held = from.grants().unwrap().first().unwrap().pinned.permission.clone();
             let given = from.grant(to.id(), held, "bench").await.unwrap();
             from.revoke(given[0], None).await.unwrap();
             written += 2;
@@ -138,6 +138,6 @@ fn weight(runtime: &tokio::runtime::Runtime) {
         }));
     });
     println!("  the texts themselves (id and paths):       {texts}");
-    println!("  everything, with provenance of each right: {}", counted.bytes_current / AGENTS as i64);
+    println!("  everything, with provenance of each permission: {}", counted.bytes_current / AGENTS as i64);
     drop(kept);
 }

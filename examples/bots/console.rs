@@ -111,7 +111,7 @@ impl Console {
     fn typed(&mut self, line: &str) -> Result<()> {
         let Some(question) = self.waiting.front() else { return Ok(()) };
         let Some((decision, words)) = answer::understood(line) else {
-            self.print("  not one of y o a n")?;
+            self.print(&format!("  {}", answer::UNCLEAR))?;
             return self.show();
         };
         match words.map(str::parse::<Reason>).transpose() {

@@ -12,7 +12,7 @@ use super::{
     absolute::Base,
     diagnostics::{Diagnostics, quoted},
     limits::Limits,
-    rights::{self, Written},
+    permissions::{self, Written},
     rules,
     table::{At, Table},
 };
@@ -84,7 +84,7 @@ pub(super) struct Common {
     owner: Field<OwnerId>,
     stand: Field<At<SanitizedPath>>,
     mode: Option<Mode>,
-    rights: Vec<Written>,
+    permissions: Vec<Written>,
     /// The rules of the table's own rule tables.
     pub(super) rules: Vec<rules::Written>,
     /// Those rules combined with the rules of `[defaults]`.
@@ -101,7 +101,7 @@ impl Common {
     ) -> Common {
         let mut common = Common::read(&mut table, base, found);
         table.finish(found);
-        common.rights = limits.of_defaults(&common.rights).unwrap_or_else(|(offset, problem)| {
+        common.permissions = limits.of_defaults(&common.permissions).unwrap_or_else(|(offset, problem)| {
             found.add(offset, problem);
             Vec::new()
         });
@@ -121,7 +121,7 @@ impl Common {
             owner: Field::read(table.has("owner"), owner),
             stand: Field::read(table.has("working_dir"), stand),
             mode: table.word("mode", &MODES, found),
-            rights: rights::read(table, base, found),
+            permissions: permissions::read(table, base, found),
             rules: rules::read(table, base, found),
             binding: Arc::default(),
         }
@@ -129,8 +129,8 @@ impl Common {
 
     /// Combines both tables. If both set a key, this table takes precedence (`sources/004`, permissionMergeDefault).
     fn over(self, defaults: &Common, limits: &mut Limits, header: &Header<'_>, found: &mut Diagnostics<'_>) -> Common {
-        let rights = limits.joined(&header.name, &self.rights, &defaults.rights);
-        let rights = found.ok(header.offset, rights).unwrap_or_default();
+        let permissions = limits.joined(&header.name, &self.permissions, &defaults.permissions);
+        let permissions = found.ok(header.offset, permissions).unwrap_or_default();
         rules::note_contradictions(&defaults.rules, &self.rules, found);
         let binding = match self.rules.is_empty() {
             true => Arc::clone(&defaults.binding),
@@ -142,7 +142,7 @@ impl Common {
             owner: self.owner.or(&defaults.owner),
             stand: self.stand.or(&defaults.stand),
             mode: self.mode.or(defaults.mode),
-            rights,
+            permissions,
             rules: self.rules,
             binding,
         }
@@ -156,7 +156,7 @@ pub(super) struct Draft {
     /// The position of its table.
     pub(super) offset: usize,
     pub(super) stand: Option<At<SanitizedPath>>,
-    pub(super) rights: Vec<Written>,
+    pub(super) permissions: Vec<Written>,
     /// The rules of the agent's own rule tables.
     pub(super) rules: Vec<rules::Written>,
     /// The rules that apply to the agent.
@@ -225,8 +225,8 @@ fn draft(
         _ => None,
     };
     let mode = common.mode.unwrap_or_default();
-    let Common { rights, rules, binding, .. } = common;
-    Some(Draft { id: id?, offset: header.offset, stand, rights, rules, binding, who, name, mode })
+    let Common { permissions, rules, binding, .. } = common;
+    Some(Draft { id: id?, offset: header.offset, stand, permissions, rules, binding, who, name, mode })
 }
 
 /// Refuses an id that is reserved for scheduled tasks.

@@ -50,6 +50,12 @@ impl ConfigError {
         ConfigError { file, problems, untold }
     }
 
+    /// Adds more problems.
+    pub(super) fn and(mut self, more: Vec<Problem>) -> ConfigError {
+        self.problems.extend(more);
+        ConfigError::new(self.file, self.problems, self.untold)
+    }
+
     fn place(&self, f: &mut fmt::Formatter<'_>, position: Option<Position>) -> fmt::Result {
         match (self.file.is_empty(), position) {
             (true, _) => Ok(()),
@@ -66,6 +72,11 @@ impl ConfigError {
     /// Returns the problems. Beyond a hundred, further ones are only counted.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// Returns the number of further problems.
+    pub fn further_problems(&self) -> usize {
+        self.untold
     }
 }
 

@@ -18,8 +18,17 @@ const MAX_LEN: u64 = 1024 * 1024;
 /// The maximum number of attempts while the file is replaced between finding and opening it.
 const MAX_TRIES: usize = 8;
 
-/// Returns the bytes of the file at the absolute `path`, and its location.
-pub(super) fn read(path: &Path) -> Result<(Vec<u8>, PolicyLocation), Vec<Problem>> {
+/// A policy file that was read.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) bytes: Vec<u8>,
+    pub(super) ground: PolicyLocation,
+    /// The ways in which other users could have written the file. If there is one, the file must not be used.
+    pub(super) exposed: Vec<Problem>,
+}
+
+/// Reads the file at the absolute `path`.
+pub(super) fn read(path: &Path) -> Result<Found, Vec<Problem>> {
     if path.as_os_str().is_empty() {
         return Err(vec![Problem::new("no file is named")]);
     }
@@ -28,13 +37,13 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, PolicyLocation), Vec<Problem
         let Some(file) = open(&trail).map_err(|problem| [problem])? else { continue };
         let found = file.metadata().map_err(|error| [unreadable(&error)])?;
         check_kind(&found).map_err(|problem| [problem])?;
-        let mut others = owner::check_file(path, &found);
-        others.extend(owner::check_way(&trail).map_err(|error| [unreadable(&error)])?);
-        if others.is_empty() {
-            let ground = PolicyLocation::of(trail).map_err(|error| [unreadable(&error)])?;
-            return Ok((bytes(&file).map_err(|problem| [problem])?, ground));
-        }
-        return Err(others);
+        let mut exposed = owner::check_file(path, &found);
+        exposed.extend(owner::check_way(&trail).map_err(|error| [unreadable(&error)])?);
+        let ground = PolicyLocation::of(trail).map_err(|error| unreadable(&error));
+        return match ground.and_then(|ground| Ok((bytes(&file)?, ground))) {
+            Ok((bytes, ground)) => Ok(Found { bytes, ground, exposed }),
+            Err(problem) => Err(exposed.into_iter().chain([problem]).collect()),
+        };
     }
     Err(vec![Problem::new("the file is replaced again and again while it is opened")])
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Problem, rights::Written};
+use super::{Problem, permissions::Written};
 use crate::{kernel::Rules, model::Rule};
 
 /// The maximum number of permissions of all agents of a file. Ten thousand agents with twenty-five lines fit.
@@ -86,7 +86,7 @@ impl Limits {
     }
 }
 
-fn once(rights: &[Written]) -> Vec<&Written> {
+fn once(permissions: &[Written]) -> Vec<&Written> {
     let mut known = BTreeSet::new();
-    rights.iter().filter(|written| known.insert(written.key())).collect()
+    permissions.iter().filter(|written| known.insert(written.key())).collect()
 }

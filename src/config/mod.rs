@@ -20,12 +20,12 @@ mod file_location;
 mod limits;
 mod owner;
 mod pattern;
+mod permissions;
 mod policy_tests;
 mod policy_text;
 mod position;
 mod protected;
 mod resolve_paths;
-mod rights;
 mod rules;
 mod settings;
 mod syntax;
@@ -46,6 +46,7 @@ pub(super) use baseline::Baseline;
 #[cfg(feature = "edit")]
 pub use edit::{PermanentDecision, PersistError, Written, WrittenAtStart};
 pub use error::{ConfigError, Problem};
+use file::Found;
 pub use policy_text::PolicyText;
 pub use position::Position;
 
@@ -105,10 +106,33 @@ impl PolicyFile {
     ///
     /// The reasons why the file was not read.
     pub fn read(&self) -> Result<PolicyText, ConfigError> {
+        let (text, exposed) = self.found()?;
+        if exposed.is_empty() { Ok(text) } else { Err(ConfigError::new(text.file, exposed, 0)) }
+    }
+
+    /// Reads and parses the current file, and returns every problem at once: those of its owner, its mode and its
+    /// links, and those of its text.
+    ///
+    /// If another user could have written the file, its text is parsed only to report its problems. It gives no policy.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the file.
+    pub fn check(&self) -> Result<(Policy, PolicyText), ConfigError> {
+        let (text, exposed) = self.found()?;
+        match text.parse() {
+            Ok(policy) if exposed.is_empty() => Ok((policy, text)),
+            Ok(_) => Err(ConfigError::new(text.file, exposed, 0)),
+            Err(why) => Err(why.and(exposed)),
+        }
+    }
+
+    /// Reads the current file. Returns its text, and the ways in which other users could have written it.
+    fn found(&self) -> Result<(PolicyText, Vec<Problem>), ConfigError> {
         let file: Arc<str> = self.path.to_string_lossy().into();
         let found = file::read(&self.absolute);
-        let (bytes, ground) = found.map_err(|problems| ConfigError::new(file.clone(), problems, 0))?;
-        Ok(PolicyText { file, home: self.home.clone(), bytes, ground, meant: OnceLock::new() })
+        let Found { bytes, ground, exposed } = found.map_err(|problems| ConfigError::new(file.clone(), problems, 0))?;
+        Ok((PolicyText { file, home: self.home.clone(), bytes, ground, meant: OnceLock::new() }, exposed))
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     absolute::Base,
     agents::Draft,
     diagnostics::{Diagnostics, did_you_mean, quoted},
-    rights,
+    permissions,
     table::{At, Table},
 };
 use crate::{
@@ -118,7 +118,7 @@ fn needs(table: &mut Table<'_>, base: Base<'_>, found: &mut Diagnostics<'_>) -> 
     let tags = table.one_or_more("needs", found)?;
     let (first, length) = (tags.first()?.place, tags.len());
     let needs: Vec<_> =
-        tags.into_iter().filter_map(|tag| found.ok(tag.place, rights::parse(tag.value, base))).collect();
+        tags.into_iter().filter_map(|tag| found.ok(tag.place, permissions::parse(tag.value, base))).collect();
     let needs = Some(needs).filter(|needs| needs.len() == length)?;
     let needs = Permissions::try_from(needs).map_err(|why| Problem::new(format!("`needs`: {why}")));
     found.ok(first, needs).map(Some)

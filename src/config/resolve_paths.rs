@@ -16,7 +16,7 @@ use super::{
     agents::Draft,
     diagnostics::{Diagnostics, quoted, system},
     file_location::PolicyLocation,
-    rights::Written,
+    permissions::Written,
     rules,
 };
 use crate::{
@@ -145,7 +145,7 @@ impl<'d> Lines<'d> {
     ) -> Lines<'d> {
         let mut at = BTreeMap::new();
         for draft in drafts {
-            for written in &draft.rights {
+            for written in &draft.permissions {
                 if let Permission::Path(access, path) = &written.permission {
                     at.entry(written.offset).or_insert(Line { agent: &draft.id, access: Some(*access), path });
                 }
@@ -226,18 +226,18 @@ impl<'d> Lines<'d> {
         };
         before.stands.insert(draft.id.clone(), stand.clone());
         let mut known = BTreeSet::new();
-        let mut rights = Vec::with_capacity(draft.rights.len());
-        for written in &draft.rights {
-            let Some(right) = self.right(written) else { continue };
-            if known.insert((right.permission.clone(), written.hold == Hold::Use)) {
-                rights.push(PolicyPermission { right, hold: written.hold, place: found.place(written.offset) });
+        let mut permissions = Vec::with_capacity(draft.permissions.len());
+        for written in &draft.permissions {
+            let Some(pinned) = self.pinned(written) else { continue };
+            if known.insert((pinned.permission.clone(), written.hold == Hold::Use)) {
+                permissions.push(PolicyPermission { pinned, hold: written.hold, place: found.place(written.offset) });
             }
         }
         let rules = std::sync::Arc::clone(&draft.binding);
-        Some((draft.id.clone(), AgentPolicy { profile: draft.profile(stand)?, rights, rules }))
+        Some((draft.id.clone(), AgentPolicy { profile: draft.profile(stand)?, permissions, rules }))
     }
 
-    fn right(&self, written: &Written) -> Option<PinnedPermission> {
+    fn pinned(&self, written: &Written) -> Option<PinnedPermission> {
         let Permission::Path(access, path) = &written.permission else {
             return Some(written.permission.clone().into());
         };

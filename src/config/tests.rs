@@ -74,5 +74,5 @@ fn each_path_is_looked_up_once_however_many_agents_hold_it() {
     })
     .unwrap();
     assert_eq!(looks, 201);
-    assert_eq!(policy.agents.values().map(|agent| agent.rights.len()).collect::<Vec<_>>(), [400; 100]);
+    assert_eq!(policy.agents.values().map(|agent| agent.permissions.len()).collect::<Vec<_>>(), [400; 100]);
 }

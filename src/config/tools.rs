@@ -6,7 +6,7 @@ use super::{
     Problem,
     absolute::Base,
     diagnostics::{Diagnostics, quoted},
-    rights,
+    permissions,
     table::{At, Table},
 };
 use crate::model::{Field, Operation, Tool, ToolName, Tools};
@@ -67,7 +67,7 @@ fn tool(offset: usize, entries: &DeTable<'_>, base: Base<'_>, found: &mut Diagno
     let ignored = table.texts("ignored", found);
     let tree = table.flag("tree", found).unwrap_or_default();
     let needs: Vec<_> =
-        table.texts("needs", found).into_iter().map(|tag| (tag.place, rights::parse(tag.value, base))).collect();
+        table.texts("needs", found).into_iter().map(|tag| (tag.place, permissions::parse(tag.value, base))).collect();
     let needs: Vec<_> = needs.into_iter().filter_map(|(offset, need)| found.ok(offset, need)).collect();
     table.finish(found);
     let tool = Tool::new(name?, operation?);

@@ -102,10 +102,10 @@ impl Agent {
     /// Dropping the ticket leaves the request open.
     pub async fn request(&self, ask: PermissionRequest) -> Result<Ticket, Error> {
         let (permissions, reason) = (ask.permissions?, ask.reason?);
-        let rights = self.shared.pin_all(&permissions)?;
-        let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
+        let permissions = self.shared.pin_all(&permissions)?;
+        let broken = self.shared.broken(&self.id, permissions_of(&permissions))?;
         let (id, from) = (fresh_request(), self.id.clone());
-        let command = Command::Request { id, from, rights, reason, scope: ask.scope, broken };
+        let command = Command::Request { id, from, permissions, reason, scope: ask.scope, broken };
         let events = self.execute(command).await?;
         // The command opened a request or joined an existing one.
         let id = events.iter().find_map(crate::model::Event::opened).unwrap_or(id);
@@ -163,10 +163,10 @@ impl Agent {
         reason: impl OrText<Reason>,
     ) -> Result<Vec<GrantId>, Error> {
         let (to, reason) = (to.value()?, reason.value()?);
-        let rights = self.shared.pin_all(&permissions.value()?)?;
-        let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
+        let permissions = self.shared.pin_all(&permissions.value()?)?;
+        let broken = self.shared.broken(&self.id, permissions_of(&permissions))?;
         let (from, replaced) = (self.id.clone(), !broken.is_empty());
-        let done = self.execute(Command::Grant { from, to, rights, reason, scope, broken }).await;
+        let done = self.execute(Command::Grant { from, to, permissions, reason, scope, broken }).await;
         done.map(|events| granted(&events)).map_err(|why| if replaced { or_replaced(why) } else { why })
     }
 
@@ -195,7 +195,7 @@ impl Agent {
                 let heard = self.heard_of_path(*access, path.as_str()).await?;
                 self.use_path(*access, path, heard)?
             }
-            Permission::Network | Permission::Events | Permission::Tool(_) => self.use_right(permission).await?,
+            Permission::Network | Permission::Events | Permission::Tool(_) => self.use_permission(permission).await?,
         };
         using.acknowledged().await
     }
@@ -232,10 +232,10 @@ impl Agent {
         reason: impl OrText<Reason>,
     ) -> Result<Agent, Error> {
         let reason = reason.value()?;
-        let rights = self.shared.pin_all(permissions)?;
-        let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
+        let permissions = self.shared.pin_all(permissions)?;
+        let broken = self.shared.broken(&self.id, permissions_of(&permissions))?;
         let (id, creator, run) = (profile.id.clone(), self.id.clone(), fresh_run());
-        self.execute(Command::Create { creator, profile, run, rights, reason, broken }).await?;
+        self.execute(Command::Create { creator, profile, run, permissions, reason, broken }).await?;
         let cell = self.shared.cell(&id).ok_or_else(|| Refusal::UnknownAgent(id.clone()))?;
         Ok(Agent { shared: Arc::clone(&self.shared), id, cell })
     }
@@ -289,8 +289,8 @@ impl Agent {
     ///
     /// [`Error::Refused`] for the first of `named` that is not held, except `@read` of an unprotected path.
     pub fn exec_scope(&self, named: &[Permission]) -> Result<ExecScope, Error> {
-        let rights = self.shared.pin_all(named)?;
-        let broken = self.shared.broken(&self.id, permissions_of(&rights))?;
+        let permissions = self.shared.pin_all(named)?;
+        let broken = self.shared.broken(&self.id, permissions_of(&permissions))?;
         let scope = self.look(|state, agent, now| {
             // Reads are not scoped, so they need not be held. Protected paths are still not readable.
             let is_free = |named: &Permission| match named {
@@ -299,10 +299,10 @@ impl Agent {
                     false
                 }
             };
-            let needed = permissions_of(&rights).filter(|named| !is_free(named));
+            let needed = permissions_of(&permissions).filter(|named| !is_free(named));
             match needed.into_iter().find(|named| !state.uses(agent, named, now, &broken)) {
                 Some(missing) => Err(missing),
-                None => ExecScope::of(&set_of(agent, now), permissions_of(&rights)),
+                None => ExecScope::of(&set_of(agent, now), permissions_of(&permissions)),
             }
             .map_err(|missing| match missing {
                 Permission::Path(Access::Read, _) => Refusal::Protected(missing.clone()),
@@ -394,7 +394,7 @@ impl Agent {
 /// Returns the permissions that an agent may use at `now`, without one-time permissions.
 fn set_of(agent: &Known, now: Timestamp) -> PermissionSet {
     let mut set = PermissionSet::empty(agent.profile.working_dir.clone());
-    lasting(agent, now).for_each(|grant| set.insert(grant.right.permission.clone()));
+    lasting(agent, now).for_each(|grant| set.insert(grant.pinned.permission.clone()));
     set
 }
 
@@ -413,7 +413,7 @@ pub(super) fn or_replaced(why: Error) -> Error {
     }
 }
 
-/// Returns the permissions of these rights.
-fn permissions_of(rights: &[PinnedPermission]) -> impl Iterator<Item = &Permission> + Clone {
-    rights.iter().map(|right| &right.permission)
+/// Returns the permissions without the objects at their paths.
+fn permissions_of(pinned: &[PinnedPermission]) -> impl Iterator<Item = &Permission> + Clone {
+    pinned.iter().map(|pinned| &pinned.permission)
 }

@@ -5,36 +5,36 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwapAny;
 
 use super::inbox;
-use crate::kernel::{Check, Rights, check, extend};
+use crate::kernel::{Check, CompiledPermissions, check, extend};
 use crate::model::{Grant, PermissionRef, Timestamp};
 
 /// The published permissions and the mail of one agent. Readers take a snapshot without waiting; only the writer
 /// replaces it.
 #[derive(Debug)]
 pub(super) struct AgentSlot {
-    rights: ArcSwapAny<Rights>,
+    compiled: ArcSwapAny<CompiledPermissions>,
     /// Created on first use, since most agents of a large engine never get mail.
     mail: OnceLock<Arc<inbox::Box>>,
 }
 
 impl AgentSlot {
-    pub(super) fn new(rights: Rights) -> AgentSlot {
-        AgentSlot { rights: ArcSwapAny::new(rights), mail: OnceLock::new() }
+    pub(super) fn new(compiled: CompiledPermissions) -> AgentSlot {
+        AgentSlot { compiled: ArcSwapAny::new(compiled), mail: OnceLock::new() }
     }
 
-    pub(super) fn publish(&self, rights: Rights) {
-        self.rights.store(rights);
+    pub(super) fn publish(&self, compiled: CompiledPermissions) {
+        self.compiled.store(compiled);
     }
 
     /// Publishes one more grant, if the published permissions can be extended. Returns false otherwise.
     pub(super) fn publish_more(&self, grant: &Grant, scratch: &mut Vec<u8>) -> bool {
-        let more = extend(&self.rights.load(), grant, scratch);
-        more.map(|rights| self.rights.store(rights)).is_some()
+        let more = extend(&self.compiled.load(), grant, scratch);
+        more.map(|compiled| self.compiled.store(compiled)).is_some()
     }
 
     #[inline]
     pub(super) fn check(&self, want: PermissionRef<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
-        check(&self.rights.load(), want, now)
+        check(&self.compiled.load(), want, now)
     }
 
     /// Closes the mailbox, because the agent or the engine is gone.

@@ -177,9 +177,9 @@ impl Approver {
         scope: Scope,
         reason: Reason,
     ) -> Result<Vec<GrantId>, Error> {
-        let start = |permission| Ok(Start { right: self.shared.pin(permission)?, hold });
-        let rights = permissions.iter().map(start).collect::<Result<_, Error>>()?;
-        let command = Command::Give { by: self.person()?, to, rights, reason, scope };
+        let start = |permission| Ok(Start { pinned: self.shared.pin(permission)?, hold });
+        let permissions = permissions.iter().map(start).collect::<Result<_, Error>>()?;
+        let command = Command::Give { by: self.person()?, to, permissions, reason, scope };
         self.shared.execute(command).acknowledged().await.map(|events| granted(&events))
     }
 

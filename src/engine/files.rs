@@ -6,7 +6,7 @@ use tokio::runtime::Handle;
 
 use super::{
     Agent, Error, FileFailure, agent::or_replaced, commit_handle::CommitHandle, hooks::HeardOfPath,
-    plain_action::using_right,
+    plain_action::using_permission,
 };
 use crate::{
     fs::{self, Base, ContainedPath, Entry, FileError, Place},
@@ -289,8 +289,8 @@ impl Agent {
         let Some(grant) = roots.iter().find(|grant| broken.is_empty() || counts(grant).unwrap_or(false)) else {
             return Err(Error::Replaced { permission, path: real.path });
         };
-        let root = grant.right.permission.path().unwrap_or(&real.path).clone();
-        match grant.right.pinned() {
+        let root = grant.pinned.permission.path().unwrap_or(&real.path).clone();
+        match grant.pinned.pinned_object() {
             // The base is held open from here on, so it cannot be replaced.
             Some((base, identity)) => {
                 let found = self.found(base.as_str(), permission, root.clone())?;
@@ -350,9 +350,9 @@ impl Agent {
     }
 
     /// Uses a permission that is about no path. The use is evaluated like every action, with hooks.
-    pub(super) async fn use_right(&self, permission: &Permission) -> Result<Using, Error> {
-        let action = using_right(self.shared.pin(permission)?);
-        let opinions = self.heard_of_right(&action).await?;
+    pub(super) async fn use_permission(&self, permission: &Permission) -> Result<Using, Error> {
+        let action = using_permission(self.shared.pin(permission)?);
+        let opinions = self.heard_of_permission(&action).await?;
         self.refuse_what_is_being_taken(&action, &opinions)?;
         self.act(action, opinions)
     }

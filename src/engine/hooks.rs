@@ -105,7 +105,7 @@ impl Agent {
     }
 
     /// Asks the hooks about the use of a permission that is about no path.
-    pub(super) async fn heard_of_right(&self, action: &ResolvedAction) -> Result<Vec<HookVerdict>, Error> {
+    pub(super) async fn heard_of_permission(&self, action: &ResolvedAction) -> Result<Vec<HookVerdict>, Error> {
         let hooks = self.shared.hooks.load_full();
         if hooks.is_empty() {
             return Ok(Vec::new());
@@ -200,7 +200,7 @@ impl Agent {
         let further = action.uses.iter().enumerate().skip(1);
         let part = |(about, used): (usize, &Use)| {
             let UseFacts { operation, resource, origin, .. } = used.facts();
-            let needs = used.takes.iter().map(|right| right.permission.clone()).collect();
+            let needs = used.takes.iter().map(|pinned| pinned.permission.clone()).collect();
             let part_of = Some(Arc::clone(&whole.resource));
             // The word may be a secret.
             let resource = secrets.redacted_in(&resource);
@@ -228,7 +228,7 @@ impl Agent {
         let is_fine = self.look(|state, agent, now| {
             let case = |action| EvaluationInput { state, agent, action, broken: &broken, opinions: &[], now };
             let lacked = evaluate(&case(old)).missing;
-            let lacked: Vec<&Permission> = lacked.iter().map(|right| &right.permission).collect();
+            let lacked: Vec<&Permission> = lacked.iter().map(|pinned| &pinned.permission).collect();
             is_no_worse(&old.facts(), &lacked, &case(&considered))
         })?;
         let worse = "its input is another kind of action, is more harmful, needs more permissions, or is denied";

@@ -62,17 +62,17 @@ impl fmt::Display for Notification {
         match self {
             Notification::Resolved(resolution) => resolution.fmt(f),
             Notification::Granted(grant) => {
-                write!(f, "you now hold {}", grant.right.permission.describe())?;
+                write!(f, "you now hold {}", grant.pinned.permission.describe())?;
                 if let Origin::Agent { from } = &grant.origin {
                     write!(f, ", given by {from}")?;
                 }
                 grant.reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
             }
             Notification::Lost { grant, ended: Some(ended) } => {
-                write!(f, "you no longer hold {}: {ended}", grant.right.permission.describe())
+                write!(f, "you no longer hold {}: {ended}", grant.pinned.permission.describe())
             }
             Notification::Lost { grant, ended: None } => {
-                write!(f, "you no longer hold {}: it expired", grant.right.permission.describe())
+                write!(f, "you no longer hold {}: it expired", grant.pinned.permission.describe())
             }
             Notification::Carried(request) => write!(f, "shown to your user: {request}"),
             Notification::CarriedResolved(resolution) => {

@@ -158,11 +158,11 @@ impl Engine {
     /// followed.
     pub async fn register(&self, profile: Profile, holding: InitialGrants) -> Result<Agent, Error> {
         let start =
-            |(permission, hold): &(Permission, Hold)| Ok(Start { right: self.shared.pin(permission)?, hold: *hold });
-        let rights = holding.permissions.iter().map(start).collect::<Result<_, Error>>()?;
+            |(permission, hold): &(Permission, Hold)| Ok(Start { pinned: self.shared.pin(permission)?, hold: *hold });
+        let permissions = holding.permissions.iter().map(start).collect::<Result<_, Error>>()?;
         let id = profile.id.clone();
         let run = fresh_run();
-        self.shared.execute(Command::Register { profile, run, rights }).acknowledged().await?;
+        self.shared.execute(Command::Register { profile, run, permissions }).acknowledged().await?;
         self.agent(&id)
     }
 

@@ -9,9 +9,9 @@ use crate::{
 
 use super::{Error, plain_action::invalid, shared::Shared};
 
-/// Creates a right to the real path, bound to the object there. If the path does not exist, [`Shared::placed`] binds
-/// the right.
-pub(super) fn right_to(access: Access, real: &Real) -> PinnedPermission {
+/// Creates a permission to the real path, bound to the object there. If the path does not exist, [`Shared::placed`]
+/// binds the permission.
+pub(super) fn pinned_to(access: Access, real: &Real) -> PinnedPermission {
     PinnedPermission::to(Permission::Path(access, real.path.clone()), real.identity)
 }
 
@@ -22,25 +22,25 @@ impl Shared {
             Permission::Events | Permission::Network | Permission::Tool(_) => {
                 Ok(PinnedPermission::from(permission.clone()))
             }
-            Permission::Path(access, path) => Ok(self.right_in_place(right_to(*access, &self.paths.real_of(path)?))?),
+            Permission::Path(access, path) => Ok(self.pinned_in_place(pinned_to(*access, &self.paths.real_of(path)?))?),
         }
     }
 
-    /// Binds a right whose path does not exist to the deepest existing directory above it.
-    fn right_in_place(&self, right: PinnedPermission) -> Result<PinnedPermission, PathFailure> {
-        let Some(path) = right.permission.path().filter(|_| right.is_unplaced()) else { return Ok(right) };
+    /// Binds a permission whose path does not exist to the deepest existing directory above it.
+    fn pinned_in_place(&self, pinned: PinnedPermission) -> Result<PinnedPermission, PathFailure> {
+        let Some(path) = pinned.permission.path().filter(|_| pinned.is_unplaced()) else { return Ok(pinned) };
         let anchor = self.paths.anchor(path)?;
-        Ok(right.anchored(anchor))
+        Ok(pinned.anchored(anchor))
     }
 
     /// Binds all permissions that the action needs to the disk. An agent that holds a permission does not need this, so
     /// the disk is read only when one is missing.
     pub(super) fn placed(&self, mut understood: ResolvedAction) -> ResolvedAction {
         let mut failed = None;
-        for right in understood.uses.iter_mut().filter_map(|used| used.takes.as_mut()) {
-            match self.right_in_place(right.clone()) {
-                Ok(placed) => *right = placed,
-                Err(why) => failed = Some((right.permission.to_string(), why.to_string())),
+        for pinned in understood.uses.iter_mut().filter_map(|used| used.takes.as_mut()) {
+            match self.pinned_in_place(pinned.clone()) {
+                Ok(placed) => *pinned = placed,
+                Err(why) => failed = Some((pinned.permission.to_string(), why.to_string())),
             }
         }
         let understood = ResolvedAction { placed: true, ..understood };
@@ -54,15 +54,15 @@ impl Shared {
         &self,
         permissions: impl IntoIterator<Item = &'p Permission>,
     ) -> Result<Vec<PinnedPermission>, Error> {
-        let mut rights = Vec::new();
+        let mut all = Vec::new();
         for permission in permissions {
-            let right = self.pin(permission)?;
+            let pinned = self.pin(permission)?;
             // Two names may lead to the same object.
-            if !rights.contains(&right) {
-                rights.push(right);
+            if !all.contains(&pinned) {
+                all.push(pinned);
             }
         }
-        Ok(rights)
+        Ok(all)
     }
 
     /// Returns the stale grants: those whose path leads to another object by now, among the grants that give `agent`
@@ -84,7 +84,7 @@ impl Shared {
         let mut looked: Vec<(&SanitizedPath, FileIdentity, bool)> = Vec::new();
         let mut broken = StaleGrants::new();
         for grant in &pinned {
-            let Some((path, identity)) = grant.right.pinned() else { continue };
+            let Some((path, identity)) = grant.pinned.pinned_object() else { continue };
             let known = looked.iter().find(|(there, was, _)| *there == path && *was == identity);
             let stands = known.map_or_else(|| self.still_stands(path, identity), |(.., stands)| *stands);
             if known.is_none() {

@@ -26,22 +26,22 @@ pub(super) fn said_content(action: &Action) -> Option<Details> {
 }
 
 /// Creates the use of a permission itself; for a path, the use of everything at and below it.
-pub(super) fn using_right(right: PinnedPermission) -> ResolvedAction {
-    let operation = operation_for(&right.permission);
+pub(super) fn using_permission(pinned: PinnedPermission) -> ResolvedAction {
+    let operation = operation_for(&pinned.permission);
     let base = blank(operation, operation.own_tool(), &Action::new(operation, ""), String::new());
-    let (target, why) = match &right.permission {
+    let (target, why) = match &pinned.permission {
         Permission::Path(_, path) => (Target::Tree(path.clone()), "needs nothing but the permission"),
         Permission::Network => (Target::Network, "needs nothing but the permission"),
         Permission::Events => (Target::Events, "uses the engine's own socket"),
         Permission::Tool(name) => (Target::Capability(name.clone()), "needs nothing but the permission"),
     };
     let shown = target.resource().into();
-    ResolvedAction { shown, tier: Some(Tier::Safe), tier_reason: why.into(), ..about(base, target, Some(right)) }
+    ResolvedAction { shown, tier: Some(Tier::Safe), tier_reason: why.into(), ..about(base, target, Some(pinned)) }
 }
 
 /// Turns `base` into the use of this permission.
 pub(super) fn by_itself(base: ResolvedAction, permission: Permission) -> ResolvedAction {
-    let ResolvedAction { uses, shown, tier, tier_reason, .. } = using_right(PinnedPermission::from(permission));
+    let ResolvedAction { uses, shown, tier, tier_reason, .. } = using_permission(PinnedPermission::from(permission));
     ResolvedAction { uses, shown, tier, tier_reason, ..base }
 }
 

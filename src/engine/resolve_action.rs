@@ -24,7 +24,7 @@ use super::{
     below::Reached,
     input,
     lines::Line,
-    pin::right_to,
+    pin::pinned_to,
     plain_action::{about, blank, by_itself, events, host, invalid, reaching, runs_in, said_content},
     shared::Shared,
 };
@@ -72,7 +72,7 @@ impl Shared {
     fn using_besides(&self, action: &Action, mut understood: ResolvedAction) -> Result<ResolvedAction, Error> {
         for permission in &action.needs {
             match self.pin(permission) {
-                Ok(right) => understood.uses.add(Use::given(right)),
+                Ok(pinned) => understood.uses.add(Use::given(pinned)),
                 Err(Error::Path(why)) => return Ok(invalid(understood, &permission.to_string(), &why.to_string())),
                 Err(error) => return Err(error),
             }
@@ -232,12 +232,12 @@ impl Shared {
         };
         let absolute = if self.paths.have_no_links() { without_up(&absolute) } else { absolute };
         // Only a word that is certainly a path needs a permission.
-        let right = |real: Real| {
-            let right = certain.then(|| right_to(access, &real));
-            (real, right)
+        let with_permission = |real: Real| {
+            let pinned = certain.then(|| pinned_to(access, &real));
+            (real, pinned)
         };
-        match looked.real(&absolute).map(right) {
-            Ok((real, Some(right))) => Some(used(real.path, Some(right), UseOrigin::Named)),
+        match looked.real(&absolute).map(with_permission) {
+            Ok((real, Some(pinned))) => Some(used(real.path, Some(pinned), UseOrigin::Named)),
             // A word like `push` is no file to write, unless such a file exists.
             Ok((real, None)) if access == Access::Write && !text.contains(['/', '.']) && real.identity.is_none() => {
                 None
@@ -347,7 +347,7 @@ impl Shared {
             }
         };
         let tier = (operation != Operation::Exec).then_some(tier);
-        let takes = Some(right_to(access, &real));
+        let takes = Some(pinned_to(access, &real));
         // A person must be able to tell this path from others, so it is shown in full.
         let shown = real.path.as_str().into();
         ResolvedAction { shown, tier, tier_reason: why.into(), ..about(base, Target::Path(real.path), takes) }

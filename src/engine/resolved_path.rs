@@ -15,7 +15,7 @@ use super::Error;
 /// permission opens the file once. A revocation after the resolution has no effect on the value. So open it at once,
 /// and do not keep it.
 #[derive(Debug)]
-#[must_use = "a one-shot right is used up by finding this"]
+#[must_use = "a one-shot permission is used up by finding this"]
 pub struct Resolved {
     pub(super) access: Access,
     pub(super) contained: ContainedPath,

@@ -236,7 +236,7 @@ impl Shared {
     fn as_declared(&self, mut understood: ResolvedAction, tool: &Tool) -> Result<ResolvedAction, Error> {
         for permission in tool.needs() {
             match self.pin(permission) {
-                Ok(right) => understood.uses.add(Use::demanded(right)),
+                Ok(pinned) => understood.uses.add(Use::demanded(pinned)),
                 Err(Error::Path(why)) => return Ok(invalid(understood, &permission.to_string(), &why.to_string())),
                 Err(error) => return Err(error),
             }
@@ -381,7 +381,7 @@ impl Shared {
         let Target::Path(path) = read.uses.own.target else { return understood };
         let permission = Permission::Path(Access::Write, path.clone());
         let origin = UseOrigin::Input;
-        let takes = read.uses.own.takes.map(|right| PinnedPermission { permission, ..right });
+        let takes = read.uses.own.takes.map(|pinned| PinnedPermission { permission, ..pinned });
         understood.uses.add(Use { operation: Operation::Write, target: Target::Path(path.clone()), takes, origin });
         understood.uses.add(Use { operation: Operation::Read, target: Target::Path(path), takes: None, origin });
         understood

@@ -12,33 +12,45 @@ use crate::model::{Escaped, InvalidPath, SanitizedPath};
 /// The reason why a path could not be resolved to a known object below an allowed base.
 ///
 /// Each error names the path at which it happened. Because of links, this need not be the requested path.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {
     /// The text is not a valid path, or a link leads to such a text.
-    Invalid(InvalidPath),
+    #[error("{0}")]
+    Invalid(#[from] InvalidPath),
     /// The real path lies below none of the allowed bases.
+    #[error("`{}` lies outside every allowed directory", Escaped(.0.as_str()))]
     Outside(SanitizedPath),
     /// The path leads through more than 40 links.
+    #[error("`{}` leads through more than 40 links", Escaped(.0))]
     Loop(String),
     /// A path that is not a directory is used as one.
+    #[error("`{}` is not a directory", Escaped(.0))]
     NotADirectory(String),
     /// The operating system does not permit this process to look.
+    #[error("`{}` may not be looked at by this process", Escaped(.0))]
     Denied(String),
     /// A component, or the path after following links, is longer than the file system takes.
+    #[error("`{}` is longer than the file system takes", Escaped(.0))]
     TooLong(String),
     /// The path leads through a link of procfs to a file that a process has open.
+    #[error("`{}` leads to a file that a process has open", Escaped(.0))]
     MagicLink(String),
     /// The path has a `..` after a component that does not exist, so its target is unknown.
+    #[error("`{}` goes up from something that does not exist", Escaped(.0))]
     MissingParent(String),
     /// The path does not exist, but an object must be held.
+    #[error("`{}` does not exist", Escaped(.0))]
     Missing(String),
     /// A link leads to a name that is not UTF-8.
+    #[error("`{}` leads to a name that is not UTF-8", Escaped(.0))]
     NotText(String),
     /// The path kept changing while it was followed.
+    #[error("`{}` kept changing while it was followed", Escaped(.0))]
     Unsteady(String),
     /// The operating system failed in another way.
-    Io(String, io::Error),
+    #[error("`{}` cannot be followed: {}", Escaped(.0), .1)]
+    Io(String, #[source] io::Error),
 }
 
 impl ResolveError {
@@ -55,85 +67,55 @@ impl ResolveError {
     }
 }
 
-impl From<InvalidPath> for ResolveError {
-    fn from(invalid: InvalidPath) -> ResolveError {
-        ResolveError::Invalid(invalid)
-    }
-}
-
-impl fmt::Display for ResolveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (path, what) = match self {
-            ResolveError::Invalid(invalid) => return invalid.fmt(f),
-            ResolveError::Io(path, error) => return write!(f, "`{}` cannot be followed: {error}", Escaped(path)),
-            ResolveError::Outside(path) => (path.as_str(), "lies outside every allowed directory"),
-            ResolveError::Loop(path) => (path.as_str(), "leads through more than 40 links"),
-            ResolveError::NotADirectory(path) => (path.as_str(), "is not a directory"),
-            ResolveError::Denied(path) => (path.as_str(), "may not be looked at by this process"),
-            ResolveError::TooLong(path) => (path.as_str(), "is longer than the file system takes"),
-            ResolveError::MagicLink(path) => (path.as_str(), "leads to a file that a process has open"),
-            ResolveError::MissingParent(path) => (path.as_str(), "goes up from something that does not exist"),
-            ResolveError::Missing(path) => (path.as_str(), "does not exist"),
-            ResolveError::NotText(path) => (path.as_str(), "leads to a name that is not UTF-8"),
-            ResolveError::Unsteady(path) => (path.as_str(), "kept changing while it was followed"),
-        };
-        write!(f, "`{}` {what}", Escaped(path))
-    }
-}
-
-impl std::error::Error for ResolveError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ResolveError::Invalid(invalid) => Some(invalid),
-            ResolveError::Io(_, error) => Some(error),
-            ResolveError::Outside(_)
-            | ResolveError::Loop(_)
-            | ResolveError::NotADirectory(_)
-            | ResolveError::Denied(_)
-            | ResolveError::TooLong(_)
-            | ResolveError::MagicLink(_)
-            | ResolveError::MissingParent(_)
-            | ResolveError::Missing(_)
-            | ResolveError::NotText(_)
-            | ResolveError::Unsteady(_) => None,
-        }
-    }
-}
-
 /// The reason why a path below a base was not opened, read, written, listed or removed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
     /// The text is not a valid path.
-    Invalid(InvalidPath),
+    #[error("{0}")]
+    Invalid(#[from] InvalidPath),
     /// The path is not canonical below a base: it is absolute, or has an empty component, a `.`, a `..` or a null byte.
+    #[error("{} is not a plain path below a directory", EscapedPath(.0))]
     NotCanonical(PathBuf),
     /// A component is a link. On a resolved path, the link was put there after the resolution.
+    #[error("{} leads through a link where none may be", EscapedPath(.0))]
     Link(PathBuf),
     /// The path names a directory, a pipe, a socket or a device, where a regular file is required.
+    #[error("{} is not a regular file", EscapedPath(.0))]
     NotAFile(PathBuf),
     /// The file has more than one name, so a write could reach a file elsewhere.
+    #[error("{} has more than one name, so it cannot be written in place", EscapedPath(.0))]
     HardLinked(PathBuf),
     /// The base is not the object that it was when it was granted.
+    #[error("{} is not the object that it was when it was granted", EscapedPath(.0))]
     BaseChanged(PathBuf),
     /// The path is the base itself, which must not be replaced or removed through a grant on it.
+    #[error("{} is the granted path itself", EscapedPath(.0))]
     IsBase(PathBuf),
     /// The path does not exist.
+    #[error("{} does not exist", EscapedPath(.0))]
     NotFound(PathBuf),
     /// A path that is not a directory is used as one.
+    #[error("{} is not a directory, or is not below one", EscapedPath(.0))]
     NotADirectory(PathBuf),
     /// The directory is not empty.
+    #[error("{} is not empty", EscapedPath(.0))]
     NotEmpty(PathBuf),
     /// The operating system does not permit this process to do it.
+    #[error("{} may not be changed by this process", EscapedPath(.0))]
     Denied(PathBuf),
     /// A component, or the whole path, is longer than the file system takes.
+    #[error("{} is longer than the file system takes", EscapedPath(.0))]
     TooLong(PathBuf),
     /// The content has more bytes, or more entries, than the caller wanted.
+    #[error("{} has more than {}", EscapedPath(.0), .1)]
     TooLarge(PathBuf, usize),
     /// The file kept changing while it was checked.
+    #[error("{} kept changing while it was checked", EscapedPath(.0))]
     Unsteady(PathBuf),
     /// The operating system failed in another way.
-    Io(PathBuf, io::Error),
+    #[error("{} failed: {}", EscapedPath(.0), .1)]
+    Io(PathBuf, #[source] io::Error),
 }
 
 impl FileError {
@@ -148,57 +130,6 @@ impl FileError {
             Errno::ACCESS | Errno::PERM | Errno::ROFS => FileError::Denied(path),
             Errno::NAMETOOLONG => FileError::TooLong(path),
             other => FileError::Io(path, other.into()),
-        }
-    }
-}
-
-impl From<InvalidPath> for FileError {
-    fn from(invalid: InvalidPath) -> FileError {
-        FileError::Invalid(invalid)
-    }
-}
-
-impl fmt::Display for FileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (path, what) = match self {
-            FileError::Invalid(invalid) => return invalid.fmt(f),
-            FileError::TooLarge(path, limit) => return write!(f, "{} has more than {limit}", EscapedPath(path)),
-            FileError::Io(path, error) => return write!(f, "{} failed: {error}", EscapedPath(path)),
-            FileError::NotCanonical(path) => (path, "is not a plain path below a directory"),
-            FileError::Link(path) => (path, "leads through a link where none may be"),
-            FileError::NotAFile(path) => (path, "is not a regular file"),
-            FileError::HardLinked(path) => (path, "has more than one name, so it cannot be written in place"),
-            FileError::BaseChanged(path) => (path, "is not the object that it was when it was granted"),
-            FileError::IsBase(path) => (path, "is the granted path itself"),
-            FileError::NotFound(path) => (path, "does not exist"),
-            FileError::NotADirectory(path) => (path, "is not a directory, or is not below one"),
-            FileError::NotEmpty(path) => (path, "is not empty"),
-            FileError::Denied(path) => (path, "may not be changed by this process"),
-            FileError::TooLong(path) => (path, "is longer than the file system takes"),
-            FileError::Unsteady(path) => (path, "kept changing while it was checked"),
-        };
-        write!(f, "{} {what}", EscapedPath(path))
-    }
-}
-
-impl std::error::Error for FileError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            FileError::Invalid(invalid) => Some(invalid),
-            FileError::Io(_, error) => Some(error),
-            FileError::NotCanonical(_)
-            | FileError::Link(_)
-            | FileError::NotAFile(_)
-            | FileError::HardLinked(_)
-            | FileError::BaseChanged(_)
-            | FileError::IsBase(_)
-            | FileError::NotFound(_)
-            | FileError::NotADirectory(_)
-            | FileError::NotEmpty(_)
-            | FileError::Denied(_)
-            | FileError::TooLong(_)
-            | FileError::TooLarge(..)
-            | FileError::Unsteady(_) => None,
         }
     }
 }

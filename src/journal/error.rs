@@ -1,7 +1,7 @@
 //! The reasons why a journal is not opened, or not trusted.
 
 use std::{
-    fmt, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -9,10 +9,15 @@ use super::hash_chain::Head;
 use crate::model::Escaped;
 
 /// The reason why a journal is not opened, or not trusted. Each message names the place and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
     /// Another process uses the directory.
+    #[error(
+        "`{}` is in use by {}: end that process first, or use another state directory",
+        shown(directory),
+        pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+    )]
     InUse {
         /// The directory.
         directory: PathBuf,
@@ -20,6 +25,13 @@ pub enum JournalError {
         pid: Option<u32>,
     },
     /// A record was altered, is missing, or is in another place, although its successors were acknowledged.
+    #[error(
+        "`{}` is damaged at line {line}, event {sequence}: {what}. Put this file back from a copy; without one, \
+         `bestow audit cut --before {sequence} --state {}` sets aside everything from there on, and takes away again \
+         what it can still read there of what was revoked",
+        shown(file),
+        file.parent().map_or_else(|| ".".to_owned(), shown)
+    )]
     Damaged {
         /// The file.
         file: PathBuf,
@@ -31,11 +43,17 @@ pub enum JournalError {
         what: String,
     },
     /// The directory contains no journal.
+    #[error(
+        "`{}` is not a state directory, because it has no journal. Name the directory of the engine, as in `--state \
+         /var/lib/bestow`",
+        shown(directory)
+    )]
     NotState {
         /// The directory.
         directory: PathBuf,
     },
     /// There is nothing to set aside from the named event on.
+    #[error("`{}` has no {}", shown(directory), nothing_to_set_aside(*before, *there))]
     NoSuchEvent {
         /// The directory.
         directory: PathBuf,
@@ -45,6 +63,12 @@ pub enum JournalError {
         there: Option<(u64, u64)>,
     },
     /// The records form a valid chain, but it does not contain the head that was noted down.
+    #[error(
+        "every record in `{}` follows from the previous record, but event {} has the head `{found}` and not `{noted}`: \
+         compare this with your note. If your note is correct, the whole trail was rewritten: restore it from a copy",
+        shown(directory),
+        noted.sequence
+    )]
     OtherHead {
         /// The directory.
         directory: PathBuf,
@@ -54,6 +78,7 @@ pub enum JournalError {
         found: Head,
     },
     /// A file is missing.
+    #[error("`{}` lacks {what}: restore it from a copy", shown(directory))]
     Missing {
         /// The directory.
         directory: PathBuf,
@@ -61,6 +86,7 @@ pub enum JournalError {
         what: String,
     },
     /// A disk operation failed.
+    #[error("`{}`: {}", shown(path), Escaped(what))]
     Disk {
         /// The path.
         path: PathBuf,
@@ -79,53 +105,11 @@ fn shown(path: &Path) -> String {
     Escaped(&path.to_string_lossy()).to_string()
 }
 
-impl fmt::Display for JournalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            JournalError::InUse { directory, pid } => {
-                write!(f, "`{}` is in use by ", shown(directory))?;
-                match pid {
-                    Some(pid) => write!(f, "process {pid}")?,
-                    None => f.write_str("another process")?,
-                }
-                f.write_str(": end that process first, or use another state directory")
-            }
-            JournalError::Damaged { file, line, sequence, what } => write!(
-                f,
-                "`{}` is damaged at line {line}, event {sequence}: {what}. Put this file back from a copy; without \
-                 one, `bestow audit cut --before {sequence} --state {}` sets aside everything from there on, and \
-                 takes away again what it can still read there of what was revoked",
-                shown(file),
-                file.parent().map_or_else(|| ".".to_owned(), shown)
-            ),
-            JournalError::NotState { directory } => write!(
-                f,
-                "`{}` is not a state directory, because it has no journal. Name the directory of the engine, as in \
-                 `--state /var/lib/bestow`",
-                shown(directory)
-            ),
-            JournalError::NoSuchEvent { directory, before, there: Some((first, last)) } => write!(
-                f,
-                "`{}` has no event {before}: it has events {first} to {last}; name the first event to set aside",
-                shown(directory)
-            ),
-            JournalError::NoSuchEvent { directory, before, there: None } => {
-                write!(f, "`{}` has no events, so nothing can be set aside from event {before} on", shown(directory))
-            }
-            JournalError::OtherHead { directory, noted, found } => write!(
-                f,
-                "every record in `{}` follows from the previous record, but event {} has the head `{found}` and not \
-                 `{noted}`: compare this with your note. If your note is correct, the whole trail was rewritten: \
-                 restore it from a copy",
-                shown(directory),
-                noted.sequence
-            ),
-            JournalError::Missing { directory, what } => {
-                write!(f, "`{}` lacks {what}: restore it from a copy", shown(directory))
-            }
-            JournalError::Disk { path, what } => write!(f, "`{}`: {}", shown(path), Escaped(what)),
+fn nothing_to_set_aside(before: u64, there: Option<(u64, u64)>) -> String {
+    match there {
+        Some((first, last)) => {
+            format!("event {before}: it has events {first} to {last}; name the first event to set aside")
         }
+        None => format!("events, so nothing can be set aside from event {before} on"),
     }
 }
-
-impl std::error::Error for JournalError {}

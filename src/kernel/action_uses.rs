@@ -22,19 +22,19 @@ pub(crate) struct Use {
 impl Use {
     /// Creates a use of a permission that an action is given: a path with everything below it, any host, or the
     /// engine's socket. A capability is not given but demanded by a tool.
-    pub(crate) fn given(right: PinnedPermission) -> Use {
-        let (target, origin) = match &right.permission {
+    pub(crate) fn given(pinned: PinnedPermission) -> Use {
+        let (target, origin) = match &pinned.permission {
             Permission::Path(_, path) => (Target::Tree(path.clone()), UseOrigin::Given),
             Permission::Network => (Target::Network, UseOrigin::Given),
             Permission::Events => (Target::Events, UseOrigin::Given),
             Permission::Tool(name) => (Target::Capability(name.clone()), UseOrigin::Declared),
         };
-        Use { operation: operation_for(&right.permission), target, takes: Some(right), origin }
+        Use { operation: operation_for(&pinned.permission), target, takes: Some(pinned), origin }
     }
 
     /// Creates a use of a permission that the declaration of a tool demands.
-    pub(crate) fn demanded(right: PinnedPermission) -> Use {
-        Use { origin: UseOrigin::Declared, ..Use::given(right) }
+    pub(crate) fn demanded(pinned: PinnedPermission) -> Use {
+        Use { origin: UseOrigin::Declared, ..Use::given(pinned) }
     }
 
     /// Creates a placeholder for a use that is not resolved yet.
@@ -64,7 +64,7 @@ impl Use {
 
     /// Returns the permission that covers this use of a path, even if the agent need not hold it.
     pub(crate) fn permission(&self) -> Option<Cow<'_, Permission>> {
-        let taken = self.takes.as_ref().map(|right| Cow::Borrowed(&right.permission));
+        let taken = self.takes.as_ref().map(|pinned| Cow::Borrowed(&pinned.permission));
         taken.or_else(|| Some(Cow::Owned(Permission::Path(self.access(), self.path()?.clone()))))
     }
 
@@ -182,7 +182,7 @@ impl Uses {
     pub(crate) fn add(&mut self, mut new: Use) {
         if let Some(wanted) = &new.takes {
             let takes =
-                |used: &&mut Use| used.takes.as_ref().is_some_and(|right| right.permission == wanted.permission);
+                |used: &&mut Use| used.takes.as_ref().is_some_and(|pinned| pinned.permission == wanted.permission);
             let all = std::iter::once(&mut self.own).chain(&mut self.further);
             match all.into_iter().find(takes) {
                 // A sandbox may deny a command a path that its line only names, but not a permission that it is given.
@@ -205,11 +205,11 @@ impl Uses {
 
     /// Returns the permissions that the agent must hold.
     pub(crate) fn permissions(&self) -> impl Iterator<Item = &Permission> + Clone {
-        self.rights().map(|right| &right.permission)
+        self.pinned().map(|pinned| &pinned.permission)
     }
 
-    /// Returns the permissions that the agent must hold as rights pinned to the disk.
-    pub(crate) fn rights(&self) -> impl Iterator<Item = &PinnedPermission> + Clone {
+    /// Returns the permissions that the agent must hold, pinned to the disk.
+    pub(crate) fn pinned(&self) -> impl Iterator<Item = &PinnedPermission> + Clone {
         self.iter().filter_map(|used| used.takes.as_ref())
     }
 }

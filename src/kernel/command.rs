@@ -14,10 +14,10 @@ use super::{Refusal, authorization::HookVerdict, resolved_action::ResolvedAction
 #[cfg(feature = "sandbox")]
 use crate::model::{ProcessExit, SandboxViolation};
 
-/// A right that the host program or a creator gives an agent at its start.
+/// A permission that the host program or a creator gives an agent at its start.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
-    pub(crate) right: PinnedPermission,
+    pub(crate) pinned: PinnedPermission,
     pub(crate) hold: Hold,
 }
 
@@ -86,14 +86,14 @@ pub(crate) enum Command {
     Register {
         profile: Profile,
         run: RunId,
-        rights: Vec<Start>,
+        permissions: Vec<Start>,
     },
-    /// An agent creates another agent and gives it a part of its own rights.
+    /// An agent creates another agent and gives it a part of its own permissions.
     Create {
         creator: AgentId,
         profile: Profile,
         run: RunId,
-        rights: Vec<PinnedPermission>,
+        permissions: Vec<PinnedPermission>,
         reason: Reason,
         broken: StaleGrants,
     },
@@ -114,7 +114,7 @@ pub(crate) enum Command {
     Request {
         id: RequestId,
         from: AgentId,
-        rights: Vec<PinnedPermission>,
+        permissions: Vec<PinnedPermission>,
         reason: Reason,
         scope: Option<Scope>,
         broken: StaleGrants,
@@ -218,16 +218,16 @@ pub(crate) enum Command {
     Grant {
         from: AgentId,
         to: AgentId,
-        rights: Vec<PinnedPermission>,
+        permissions: Vec<PinnedPermission>,
         reason: Reason,
         scope: Scope,
         broken: StaleGrants,
     },
-    /// A person gives rights without a request.
+    /// A person gives permissions without a request.
     Give {
         by: Person,
         to: AgentId,
-        rights: Vec<Start>,
+        permissions: Vec<Start>,
         reason: Reason,
         scope: Scope,
     },

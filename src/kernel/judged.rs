@@ -9,7 +9,7 @@ use crate::model::FileVersion;
 pub(super) struct Judged {
     /// The version of the file at that time.
     pub(super) version: FileVersion,
-    /// The number of rights to write the file that had ended before it was read.
+    /// The number of permissions to write the file that had ended before it was read.
     pub(super) ends: u64,
     /// True if the content was attributed to a person.
     pub(super) is_trusted: bool,

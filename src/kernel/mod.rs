@@ -53,7 +53,7 @@ pub(crate) use below::Spoken;
 pub(crate) use command::Starting;
 pub(crate) use command::{Command, Entering, HookNews, Person, StaleGrants, Start, StopOrder};
 pub use compiled_permissions::Check;
-pub(crate) use compiled_permissions::{Rights, SharedLimits, check, compile, extend};
+pub(crate) use compiled_permissions::{CompiledPermissions, SharedLimits, check, compile, extend};
 pub use exec_scope::ExecScope;
 pub(crate) use meter::{Carried, Meter};
 pub use permission_state::{ModeAbove, PermissionState, StatedPermission, StatedPolicies, StatedRule, StatedViolation};

@@ -9,7 +9,7 @@ impl State {
     /// Returns an agent of this engine that may write one of `paths` now, or something below it, with the path. The
     /// owner of that agent does not matter, because a program reads its configuration without regard to owners.
     ///
-    /// A right to a directory does not include the sensitive paths below it. In an ordinary checkout, no agent may
+    /// A permission to a directory does not include the sensitive paths below it. In an ordinary checkout, no agent may
     /// therefore write the configuration that a program reads there.
     pub(crate) fn writer_of<'p>(
         &self,
@@ -62,7 +62,7 @@ impl State {
     /// Returns the first of `paths` that an agent could write earlier. The content that the agent wrote may still be
     /// there.
     ///
-    /// A program therefore does not become more trusted when a right is given up or ends, or when its holder is
+    /// A program therefore does not become more trusted when a permission is given up or ends, or when its holder is
     /// retired.
     pub(crate) fn written_once<'p>(&self, paths: &'p [SanitizedPath]) -> Option<&'p SanitizedPath> {
         if self.written_once.is_empty() {

@@ -14,7 +14,7 @@ use super::{
     agent::{Agent, Violated},
 };
 
-/// The mode, rules, policies, interaction setting and rights of one agent at one moment. Reading it needs no file.
+/// The mode, rules, policies, interaction setting and permissions of one agent at one moment. Reading it needs no file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PermissionState {
@@ -44,11 +44,11 @@ pub struct PermissionState {
     pub may_ask: bool,
     /// The verdict on an action that no earlier stage decides.
     pub default_verdict: Verdict,
-    /// The setting that defines which right a read needs.
+    /// The setting that defines which permission a read needs.
     pub reads: Reads,
     /// The protected paths of the settings. Only a line of the policy file that names such a path exactly reaches it.
     pub protected: Vec<SanitizedPath>,
-    /// The live rights of the agent, oldest first.
+    /// The live permissions of the agent, oldest first.
     pub held: Vec<StatedPermission>,
     /// The paths that the sandbox denied to the agent's commands in this run, with the id of each violation.
     pub violations: Vec<StatedViolation>,
@@ -102,17 +102,17 @@ pub struct StatedViolation {
     pub path: SanitizedPath,
 }
 
-/// A summary of a right.
+/// A summary of a permission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StatedPermission {
     /// The permission.
     pub permission: Permission,
-    /// The allowed use of the right: use and delegation, or delegation only.
+    /// The allowed use of the permission: use and delegation, or delegation only.
     pub hold: Hold,
     /// The scope of the grant.
     pub scope: Scope,
-    /// The time at which the right expires, if it expires.
+    /// The time at which the permission expires, if it expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
     /// The grant and its source, formatted for people.
@@ -145,7 +145,7 @@ impl State {
             default_verdict: self.settings.default_verdict,
             reads: self.settings.reads,
             protected: self.settings.protected.to_vec(),
-            held: agent.held.iter().filter(|grant| grant.is_live(now)).map(|grant| stated_right(grant)).collect(),
+            held: agent.held.iter().filter(|grant| grant.is_live(now)).map(|grant| stated_permission(grant)).collect(),
             violations: agent.kept_from.iter().map(stated_violation).collect(),
         }
     }
@@ -176,9 +176,9 @@ fn stated_violation(violated: &Violated) -> StatedViolation {
     StatedViolation { id: violated.id, path: violated.path.clone() }
 }
 
-fn stated_right(grant: &Grant) -> StatedPermission {
+fn stated_permission(grant: &Grant) -> StatedPermission {
     StatedPermission {
-        permission: grant.right.permission.clone(),
+        permission: grant.pinned.permission.clone(),
         hold: grant.hold,
         scope: grant.scope,
         until: grant.until,
@@ -201,7 +201,7 @@ impl fmt::Display for PermissionState {
         };
         write!(f, "\n{asks}; default verdict: {}; reads = \"{reads}\"", self.default_verdict)?;
         write!(f, "; {} protected paths", self.protected.len())?;
-        self.held.iter().try_for_each(|right| write!(f, "\n{}", right.grant))?;
+        self.held.iter().try_for_each(|stated| write!(f, "\n{}", stated.grant))?;
         for rule in &self.rules {
             let told = RuleRef::Rule { rule: Arc::clone(&rule.rule), place: rule.place.clone() };
             write!(f, "\n{told}")?;

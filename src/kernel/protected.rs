@@ -12,7 +12,7 @@ pub(crate) enum Standing {
     Open,
     /// Only a line of the policy file that names the path exactly reaches it.
     Protected,
-    /// The path is out of reach for every right.
+    /// The path is out of reach for every permission.
     Closed,
 }
 
@@ -30,7 +30,7 @@ impl Protected {
     }
 
     /// Returns the protected paths and the closed paths. A line of the policy file reaches a protected path if it names
-    /// the path exactly. No right reaches a closed path.
+    /// the path exactly. No permission reaches a closed path.
     pub(crate) fn paths(&self) -> (&[SanitizedPath], &[SanitizedPath]) {
         (&self.paths, &self.closed)
     }

@@ -1,4 +1,4 @@
-//! Explanations of a right: the chain of grants back to a person, the policy file or the host program.
+//! Explanations of a permission: the chain of grants back to a person, the policy file or the host program.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -6,7 +6,7 @@ use crate::model::{AgentId, Grant, GrantId, Permission, Timestamp};
 
 use super::{State, command::StaleGrants, state::giver, support::for_use};
 
-/// A link in the chain that supports a right, from the holder towards the root.
+/// A link in the chain that supports a permission, from the holder towards the root.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a new kind of support must be explained to people")]
@@ -72,7 +72,7 @@ impl State {
         if !chain.is_empty() || self.is_protected(permission) {
             return chain;
         }
-        let covers = |grant: &&Arc<Grant>| grant.is_live(now) && grant.right.permission.covers(permission);
+        let covers = |grant: &&Arc<Grant>| grant.is_live(now) && grant.pinned.permission.covers(permission);
         let once = self.chain(for_use(&holder.held).filter(covers), broken, now);
         if once.is_empty() { self.chain(holder.held.iter().filter(covers), broken, now) } else { once }
     }
@@ -93,7 +93,7 @@ impl State {
             let mut longer = Vec::new();
             for way in ways {
                 let Some(last) = way.last() else { continue };
-                let wanted = &last.right.permission;
+                let wanted = &last.pinned.permission;
                 let Some(from) = giver(last) else { return told(way).collect() };
                 if self.readable_by_all(wanted) {
                     return told(way).chain([ProvenanceStep::FreeReading]).collect();

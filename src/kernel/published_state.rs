@@ -1,7 +1,8 @@
 //! The published state. It lags the decided state until the store confirms each batch.
 //!
-//! A loss of rights is published at once. A gain is published only after it is stored. The published state therefore
-//! never holds a right that the decided state has lost. When no batch is waiting, the two states are equal.
+//! A loss of permissions is published at once. A gain is published only after it is stored. The published state
+//! therefore never holds a permission that the decided state has lost. When no batch is waiting, the two states are
+//! equal.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -57,8 +58,8 @@ impl State {
     }
 }
 
-/// Returns true if an event gives no rights: it only removes something, denies something or records a fact. An event
-/// that is not listed here may give something.
+/// Returns true if an event gives no permissions: it only removes something, denies something or records a fact. An
+/// event that is not listed here may give something.
 pub(crate) fn only_takes(event: &Event) -> bool {
     if let Event::Resolved { resolution, .. } = event {
         return match resolution.outcome {

@@ -63,15 +63,15 @@ pub(crate) struct ResolvedAction {
     pub(crate) in_sandbox: bool,
     /// True if the host program, and not an agent, chose a sandbox that contains only the named resources.
     pub(crate) confined: bool,
-    /// True if every right to a missing path is bound to an existing directory on the disk. Before that, the kernel
-    /// neither asks for the right nor grants it.
+    /// True if every permission to a missing path is bound to an existing directory on the disk. Before that, the
+    /// kernel neither asks for the permission nor grants it.
     pub(crate) placed: bool,
 }
 
 impl ResolvedAction {
-    /// Returns true if one of these rights is for a missing path and not bound to a directory yet.
-    pub(crate) fn lacks_place_of<'r>(&self, mut rights: impl Iterator<Item = &'r PinnedPermission>) -> bool {
-        !self.placed && rights.any(PinnedPermission::is_unplaced)
+    /// Returns true if one of these permissions is for a missing path and not bound to a directory yet.
+    pub(crate) fn lacks_place_of<'r>(&self, mut permissions: impl Iterator<Item = &'r PinnedPermission>) -> bool {
+        !self.placed && permissions.any(PinnedPermission::is_unplaced)
     }
 }
 
@@ -155,8 +155,8 @@ impl ResolvedAction {
     /// program file, and the circumstances.
     fn bound(&self, further: &[UseFacts]) -> Vec<String> {
         let needs = self.permissions().map(ToString::to_string);
-        let files = self.uses.rights().filter(|_| self.operation() == Operation::Exec);
-        let files = files.map(|right| format!("{:?}", right.identity));
+        let files = self.uses.pinned().filter(|_| self.operation() == Operation::Exec);
+        let files = files.map(|pinned| format!("{:?}", pinned.identity));
         let further = further.iter().map(ToString::to_string);
         let content = self.details.as_ref().map(|details| details.digest);
         let digests = self.circumstances.into_iter().chain(content).map(|digest| digest.to_string());

@@ -357,9 +357,9 @@ impl State {
 
     fn rule(&mut self, ruling: &Arc<SavedDecision>) {
         self.next_ruling = self.next_ruling.max(ruling.id.number() + 1);
-        // The rights that come with an approval have no grant. Their write roots are recorded here instead.
-        for right in &ruling.gives {
-            self.written_once.keep(&right.permission);
+        // The permissions that come with an approval have no grant. Their write roots are recorded here instead.
+        for pinned in &ruling.gives {
+            self.written_once.keep(&pinned.permission);
         }
         let agent = self.agents.get_mut(&ruling.agent).filter(|agent| agent.profile.owner == ruling.owner);
         match agent {
@@ -383,8 +383,8 @@ impl State {
     fn end_ruling(&mut self, id: SavedDecisionId) {
         let Some(ruling) = self.rulings.remove(&id) else { return };
         self.noes_for_later.remove(&id);
-        for right in &ruling.gives {
-            self.written_once.end(&right.permission);
+        for pinned in &ruling.gives {
+            self.written_once.end(&pinned.permission);
         }
         if let Some(until) = ruling.until {
             self.rulings_ending.remove(&(until, id));
@@ -419,7 +419,7 @@ impl State {
     fn end(&mut self, grant: &Grant) {
         let Some(grant) = self.take_out(grant) else { return };
         if grant.hold == Hold::Use {
-            self.written_once.end(&grant.right.permission);
+            self.written_once.end(&grant.pinned.permission);
         }
     }
 

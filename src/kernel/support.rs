@@ -1,8 +1,8 @@
-//! The support of a right, and the revocations that cascade when the support ends.
+//! The support of a permission, and the revocations that cascade when the support ends.
 //!
-//! A grant from an agent is supported by any right of that agent that covers it. At every moment, each such grant has a
-//! chain of live supports that ends at a root. A root is the policy file, a person, the host program, or the setting
-//! that lets all agents read. A circle of agents that hold a right only from each other has no such chain.
+//! A grant from an agent is supported by any permission of that agent that covers it. At every moment, each such grant
+//! has a chain of live supports that ends at a root. A root is the policy file, a person, the host program, or the
+//! setting that lets all agents read. A circle of agents that hold a permission only from each other has no such chain.
 
 use std::{
     cmp::Reverse,
@@ -27,7 +27,7 @@ pub(super) struct Held<'s> {
     from: &'s AgentId,
     /// The number of agents between the permission and its root.
     depth: u8,
-    /// The end of the right. `None` means no end.
+    /// The end of the permission. `None` means no end.
     until: Option<Timestamp>,
 }
 
@@ -40,12 +40,12 @@ impl<'s> Held<'s> {
         self.depth
     }
 
-    /// Returns the depth of a grant that this right supports.
+    /// Returns the depth of a grant that this permission supports.
     pub(super) fn depth_below(&self) -> u8 {
         self.depth.saturating_add(1)
     }
 
-    /// Returns the end of a grant that this right supports, for the wanted end `wanted`.
+    /// Returns the end of a grant that this permission supports, for the wanted end `wanted`.
     pub(super) fn until_below(&self, wanted: Option<Timestamp>) -> Option<Timestamp> {
         earlier(self.until, wanted)
     }
@@ -57,7 +57,7 @@ type Suspects = BTreeMap<GrantId, (Arc<Grant>, Option<GrantId>)>;
 impl State {
     /// Returns proof that `from` may pass on `permission` now, or a refusal if `from` does not hold it.
     ///
-    /// One-time rights cannot be passed on, because that would turn one use into two.
+    /// One-time permissions cannot be passed on, because that would turn one use into two.
     pub(super) fn held<'s>(
         &'s self,
         from: &'s AgentId,
@@ -97,7 +97,7 @@ impl State {
             if broken.contains(&link.id) {
                 continue;
             }
-            let wanted = &link.right.permission;
+            let wanted = &link.pinned.permission;
             let Some(from) = giver(link) else { return true };
             if self.readable_by_all(wanted) {
                 return true;
@@ -118,14 +118,14 @@ impl State {
         permissions: impl Iterator<Item = &'p Permission> + Clone,
     ) -> Vec<Arc<Grant>> {
         let held = self.agents.get(agent).into_iter().flat_map(|agent| &agent.held);
-        let covers = |grant: &&Arc<Grant>| permissions.clone().any(|wanted| grant.right.permission.covers(wanted));
+        let covers = |grant: &&Arc<Grant>| permissions.clone().any(|wanted| grant.pinned.permission.covers(wanted));
         let mut open: Vec<_> = held.filter(covers).collect();
         let mut seen: BTreeSet<GrantId> = open.iter().map(|grant| grant.id).collect();
         let mut pinned = Vec::new();
         while let Some(link) = open.pop() {
-            pinned.extend(link.right.pinned().map(|_| Arc::clone(link)));
+            pinned.extend(link.pinned.pinned_object().map(|_| Arc::clone(link)));
             let from = giver(link).and_then(|from| self.agents.get(from)).into_iter();
-            let supports = from.flat_map(|from| self.supports(from, &link.right.permission));
+            let supports = from.flat_map(|from| self.supports(from, &link.pinned.permission));
             open.extend(supports.filter(|support| seen.insert(support.id)));
         }
         pinned
@@ -174,7 +174,7 @@ impl State {
     /// Returns the consequences of `ended` together with a change of settings. A passed-on path may have been supported
     /// by free reading, or by a path that was not sensitive before.
     pub(super) fn cascade_of_settings_and(&self, ended: &[Arc<Grant>], now: Timestamp) -> Vec<Event> {
-        let is_path = |grant: &&Arc<Grant>| matches!(grant.right.permission, Permission::Path(..));
+        let is_path = |grant: &&Arc<Grant>| matches!(grant.pinned.permission, Permission::Path(..));
         let passed_on = self.grants.values().filter(is_path).filter(|grant| giver(grant).is_some());
         let mut suspects: Suspects = passed_on.map(|grant| (grant.id, (Arc::clone(grant), None))).collect();
         suspects.extend(self.suspects(ended));
@@ -203,7 +203,7 @@ impl State {
         while let Some(gone) = queue.pop() {
             let Some(holder) = self.agents.get(&gone.to) else { continue };
             for grant in holder.given.iter().filter_map(|id| self.grants.get(id)) {
-                if !suspects.contains_key(&grant.id) && gone.right.permission.covers(&grant.right.permission) {
+                if !suspects.contains_key(&grant.id) && gone.pinned.permission.covers(&grant.pinned.permission) {
                     suspects.insert(grant.id, (Arc::clone(grant), Some(gone.id)));
                     queue.push(Arc::clone(grant));
                 }
@@ -228,7 +228,7 @@ impl State {
             saved.insert(id, end_of_rank(rank));
             let holder = self.agents.get(&support.to).filter(|_| support.scope != Scope::Once);
             let given = holder.into_iter().flat_map(|holder| &holder.given).filter_map(|given| suspects.get(given));
-            for (grant, _) in given.filter(|(grant, _)| support.right.permission.covers(&grant.right.permission)) {
+            for (grant, _) in given.filter(|(grant, _)| support.pinned.permission.covers(&grant.pinned.permission)) {
                 open.push((rank.min(self::rank(grant.until)), grant.id));
             }
         }
@@ -239,12 +239,12 @@ impl State {
     /// support.
     #[expect(clippy::option_option, reason = "no support, support without an end, and support with one")]
     fn end_from_outside(&self, grant: &Grant, suspects: &Suspects, now: Timestamp) -> Option<Option<Timestamp>> {
-        if self.readable_by_all(&grant.right.permission) {
+        if self.readable_by_all(&grant.pinned.permission) {
             return Some(grant.until);
         }
         let from = self.agents.get(giver(grant)?)?;
         let outside = self
-            .supports(from, &grant.right.permission)
+            .supports(from, &grant.pinned.permission)
             .filter(|support| support.is_live(now) && !suspects.contains_key(&support.id));
         outside.map(|support| rank(support.until)).max().map(|latest| end_of_rank(latest.min(rank(grant.until))))
     }
@@ -270,10 +270,10 @@ impl State {
         agent.held.iter().filter(move |grant| grant.scope != Scope::Once && gives(grant))
     }
 
-    /// Returns a test of grants for `permission`: the right has to cover it and has to name its sensitive part.
+    /// Returns a test of grants for `permission`: a grant has to cover it and to name its sensitive part.
     pub(super) fn gives(&self, permission: &Permission) -> impl Fn(&Grant) -> bool + use<> {
         let reaches = self.reaches(permission);
-        move |grant| reaches(&grant.right.permission)
+        move |grant| reaches(&grant.pinned.permission)
     }
 
     /// Returns a test of permissions for `permission`: the tested one has to cover it and has to name its sensitive
@@ -287,7 +287,7 @@ impl State {
         }
     }
 
-    /// Returns the path that a right must name to give `permission`. A path below it is accepted as well.
+    /// Returns the path that a grant must name to give `permission`. A path below it is accepted as well.
     pub(super) fn sensitive_in<'p>(&self, permission: &'p Permission) -> Option<&'p str> {
         match permission {
             Permission::Path(Access::Write, path) => sensitive_part(path, &self.settings.sensitive),
@@ -295,11 +295,11 @@ impl State {
         }
     }
 
-    /// Returns the refusal for an agent whose rights cover `permission` without naming its sensitive part.
+    /// Returns the refusal for an agent whose grants cover `permission` without naming its sensitive part.
     pub(super) fn unnamed(&self, agent: &Agent, permission: &Permission) -> Option<Refusal> {
         let part = self.sensitive_in(permission)?;
         let gives = self.gives(permission);
-        let is_covered = agent.held.iter().any(|grant| grant.right.permission.covers(permission));
+        let is_covered = agent.held.iter().any(|grant| grant.pinned.permission.covers(permission));
         let is_named = agent.held.iter().any(|grant| gives(grant));
         // A part of a valid path is a valid path.
         let part = part.parse().ok().filter(|_| is_covered && !is_named)?;
@@ -313,7 +313,7 @@ impl State {
             return refusal;
         }
         let mut once = for_use(&agent.held).filter(|grant| grant.scope == Scope::Once && grant.is_live(now));
-        if once.any(|grant| grant.right.permission.covers(&permission)) {
+        if once.any(|grant| grant.pinned.permission.covers(&permission)) {
             Refusal::HeldOnce { agent: from, permission }
         } else {
             Refusal::NotHeld { agent: from, permission }
@@ -326,9 +326,9 @@ pub(crate) fn lasting(agent: &Agent, now: Timestamp) -> impl Iterator<Item = &Ar
     for_use(&agent.held).filter(move |grant| grant.scope != Scope::Once && grant.is_live(now))
 }
 
-/// Returns true if a line of the policy file names exactly this path. No other right reaches a protected path.
+/// Returns true if a line of the policy file names exactly this path. No other permission reaches a protected path.
 fn names_exactly(grant: &Grant, permission: &Permission) -> bool {
-    matches!(grant.origin, Origin::Config(_)) && grant.right.permission.path() == permission.path()
+    matches!(grant.origin, Origin::Config(_)) && grant.pinned.permission.path() == permission.path()
 }
 
 /// Returns the usable grants in `held`. Each grant records this itself, so the end of another grant makes nothing
@@ -344,7 +344,7 @@ pub(super) fn for_use(held: &[Arc<Grant>]) -> impl Iterator<Item = &Arc<Grant>> 
 pub(super) fn hold_of_gift(held: &[Arc<Grant>], permission: &Permission, now: Timestamp) -> Hold {
     // A gift that was restricted restricts later gifts, even after the original restriction is given up.
     let keeps_back = |grant: &Arc<Grant>| grant.hold == Hold::PassOn && grant.is_live(now);
-    let kept_back = held.iter().any(|own| keeps_back(own) && own.right.permission.covers(permission));
+    let kept_back = held.iter().any(|own| keeps_back(own) && own.pinned.permission.covers(permission));
     if kept_back { Hold::PassOn } else { Hold::Use }
 }
 
@@ -355,7 +355,7 @@ fn only_to_pass_on(grant: &Grant) -> bool {
 
 impl State {
     /// Returns the changes that restrict existing gifts to delegation after the policy file or a person restricted a
-    /// covering right. The restriction is permanent.
+    /// covering permission. The restriction is permanent.
     pub(super) fn gifts_follow(&self, events: &[Event], _now: Timestamp) -> Vec<Event> {
         let issued =
             events.iter().filter_map(|event| if let Event::GrantIssued { grant } = event { Some(grant) } else { None });
@@ -364,7 +364,7 @@ impl State {
         for own in issued.filter(|grant| only_to_pass_on(grant) && self.grants.contains_key(&grant.id)) {
             let held = self.agents.get(&own.to).into_iter().flat_map(|holder| &holder.held);
             let gifts = held.filter(|gift| gift.hold == Hold::Use && giver(gift).is_some());
-            let kept_back = gifts.filter(|gift| own.right.permission.covers(&gift.right.permission));
+            let kept_back = gifts.filter(|gift| own.pinned.permission.covers(&gift.pinned.permission));
             changed.extend(kept_back.filter(|gift| told.insert(gift.id)).map(|gift| {
                 let grant = Grant { hold: Hold::PassOn, ..Grant::clone(gift) };
                 Event::GrantChanged { grant: Arc::new(grant) }

@@ -6,7 +6,7 @@ use crate::model::{FileVersion, SanitizedPath, SensitiveName, TaskId};
 
 use super::{State, judged::Judged, written::WrittenOnce};
 
-/// The write rights that had ended at one moment.
+/// The write permissions that had ended at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteEnds {
     written: WrittenOnce,
@@ -14,7 +14,7 @@ pub(crate) struct WriteEnds {
 }
 
 impl WriteEnds {
-    /// Returns the number of ended rights to write one of `paths`.
+    /// Returns the number of ended permissions to write one of `paths`.
     pub(crate) fn of(&self, paths: &[SanitizedPath]) -> u64 {
         ends_of(&self.written, &self.sensitive, paths)
     }
@@ -25,13 +25,13 @@ fn ends_of(written: &WrittenOnce, sensitive: &[SensitiveName], paths: &[Sanitize
 }
 
 impl State {
-    /// Returns the write rights that have ended so far.
+    /// Returns the write permissions that have ended so far.
     pub(crate) fn write_ends(&self) -> WriteEnds {
         WriteEnds { written: self.written_once.clone(), sensitive: Arc::clone(&self.settings.sensitive) }
     }
 
     /// Returns true if an agent may have written the file of `task`, which is reached by `paths`. This is the case if a
-    /// write right ended and the file changed since the last judgement, or if the file was rejected and has not
+    /// write permission ended and the file changed since the last judgement, or if the file was rejected and has not
     /// changed.
     pub(crate) fn may_be_an_agents(&self, task: &TaskId, paths: &[SanitizedPath], version: FileVersion) -> bool {
         let ended = self.ends_of(paths);

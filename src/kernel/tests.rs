@@ -25,12 +25,12 @@ fn id(text: &str) -> AgentId {
     text.parse().unwrap()
 }
 
-fn rights(tags: &[&str]) -> Vec<PinnedPermission> {
+fn pinned(tags: &[&str]) -> Vec<PinnedPermission> {
     tags.iter().map(|text| PinnedPermission::from(tag(text))).collect()
 }
 
 fn starts(tags: &[&str]) -> Vec<Start> {
-    rights(tags).into_iter().map(|right| Start { right, hold: Hold::Use }).collect()
+    pinned(tags).into_iter().map(|pinned| Start { pinned, hold: Hold::Use }).collect()
 }
 
 fn profile(agent: &str, owner: &str, kind: Kind) -> Profile {
@@ -54,7 +54,7 @@ fn settings(change: impl FnOnce(&mut Settings)) -> Settings {
 }
 
 fn register(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
-    Command::Register { profile: profile(agent, owner, kind), run: "r0".parse().unwrap(), rights: starts(tags) }
+    Command::Register { profile: profile(agent, owner, kind), run: "r0".parse().unwrap(), permissions: starts(tags) }
 }
 
 fn begin_run(agent: &str, run: crate::model::RunId) -> Command {
@@ -67,7 +67,7 @@ fn grant(from: &str, to: &str, tags: &[&str]) -> Command {
     Command::Grant {
         from,
         to,
-        rights: rights(tags),
+        permissions: pinned(tags),
         reason,
         scope: crate::model::Scope::Always,
         broken: StaleGrants::new(),
@@ -76,7 +76,7 @@ fn grant(from: &str, to: &str, tags: &[&str]) -> Command {
 
 fn request(number: u128, from: &str, tags: &[&str]) -> Command {
     let (id, from, reason) = (request_id(number), id(from), "why".parse().unwrap());
-    Command::Request { id, from, rights: rights(tags), reason, scope: None, broken: StaleGrants::new() }
+    Command::Request { id, from, permissions: pinned(tags), reason, scope: None, broken: StaleGrants::new() }
 }
 
 /// Returns a command line with a single command that uses no resources.
@@ -121,9 +121,9 @@ fn own(
 
 /// Returns an action that uses one permission.
 fn using(tag: &str) -> std::sync::Arc<super::ResolvedAction> {
-    let right = crate::model::PinnedPermission::from(self::tag(tag));
-    let operation = super::operation_for(&right.permission);
-    let target = match &right.permission {
+    let pinned = crate::model::PinnedPermission::from(self::tag(tag));
+    let operation = super::operation_for(&pinned.permission);
+    let target = match &pinned.permission {
         Permission::Path(_, path) => super::Target::Path(path.clone()),
         Permission::Network => super::Target::Network,
         Permission::Events => super::Target::Events,
@@ -134,7 +134,7 @@ fn using(tag: &str) -> std::sync::Arc<super::ResolvedAction> {
     std::sync::Arc::new(super::ResolvedAction {
         tool: operation.own_tool(),
         shown: target.resource().into(),
-        uses: own(operation, target, Some(right)),
+        uses: own(operation, target, Some(pinned)),
         ..blank
     })
 }

@@ -32,7 +32,7 @@ impl Writers {
 }
 
 fn write_root(grant: &Grant) -> Option<&SanitizedPath> {
-    match &grant.right.permission {
+    match &grant.pinned.permission {
         Permission::Path(Access::Write, root) => Some(root),
         Permission::Path(Access::Read, _) | Permission::Network | Permission::Events | Permission::Tool(_) => None,
     }

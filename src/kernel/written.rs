@@ -1,4 +1,4 @@
-//! The roots that agents could write earlier. Content that they left remains after the right is gone.
+//! The roots that agents could write earlier. Content that they left remains after the permission is gone.
 
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
@@ -9,29 +9,29 @@ use crate::model::{Access, Permission, SanitizedPath, SensitiveName, sensitive_p
 /// The maximum number of roots. Beyond it, the record is replaced by the root `/`.
 const MOST_KEPT: usize = 16_384;
 
-/// The roots of write rights that were for one use or have ended, with the number of ended rights. The order in which
-/// rights end does not matter.
+/// The roots of write permissions that were for one use or have ended, with the number of ended permissions. The order
+/// in which permissions end does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WrittenOnce(BTreeMap<Arc<str>, u64>);
 
 impl WrittenOnce {
-    /// Returns true if no ended or one-time write right is recorded.
+    /// Returns true if no ended or one-time write permission is recorded.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Records the root of a write right for one use.
-    pub(super) fn keep(&mut self, right: &Permission) {
-        self.add(right, 0);
+    /// Records the root of a write permission for one use.
+    pub(super) fn keep(&mut self, permission: &Permission) {
+        self.add(permission, 0);
     }
 
-    /// Records the root of a write right that ends.
-    pub(super) fn end(&mut self, right: &Permission) {
-        self.add(right, 1);
+    /// Records the root of a write permission that ends.
+    pub(super) fn end(&mut self, permission: &Permission) {
+        self.add(permission, 1);
     }
 
-    fn add(&mut self, right: &Permission, ends: u64) {
-        let Permission::Path(Access::Write, root) = right else { return };
+    fn add(&mut self, permission: &Permission, ends: u64) {
+        let Permission::Path(Access::Write, root) = permission else { return };
         let so_far = self.0.entry(root.as_str().into()).or_default();
         *so_far = so_far.saturating_add(ends);
         if self.0.len() > MOST_KEPT {
@@ -44,12 +44,12 @@ impl WrittenOnce {
         self.below(path).next().is_some() || self.above(path, sensitive).next().is_some()
     }
 
-    /// Returns the number of ended rights to write `path` or something below it.
+    /// Returns the number of ended permissions to write `path` or something below it.
     pub(super) fn ends(&self, path: &SanitizedPath, sensitive: &[SensitiveName]) -> u64 {
         self.above(path, sensitive).chain(self.below(path)).fold(0, u64::saturating_add)
     }
 
-    /// Returns the counts of ended rights to paths below `path`.
+    /// Returns the counts of ended permissions to paths below `path`.
     fn below(&self, path: &SanitizedPath) -> impl Iterator<Item = u64> {
         // All paths below `path` are adjacent in the map.
         let start = [path.as_str().trim_end_matches('/'), "/"].concat();
@@ -57,7 +57,7 @@ impl WrittenOnce {
         from.take_while(move |(root, _)| root.starts_with(&*start)).map(|(_, end)| *end)
     }
 
-    /// Returns the counts of ended rights to `path`: the root of each contains it and names its sensitive part.
+    /// Returns the counts of ended permissions to `path`: the root of each contains it and names its sensitive part.
     fn above(&self, path: &SanitizedPath, sensitive: &[SensitiveName]) -> impl Iterator<Item = u64> {
         let above = path.as_path().ancestors().filter_map(|above| above.to_str());
         let mut roots = above.filter_map(|root| Some((root.len(), *self.0.get(root)?))).collect::<Vec<_>>();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn every_end_counts_for_what_it_was_a_right_to_and_for_nothing_else() {
+    fn every_end_counts_for_what_it_was_a_permission_to_and_for_nothing_else() {
         let mut written = WrittenOnce::default();
         written.keep(&Permission::write(path("/once")));
         for root in ["/ws", "/ws/a", "/b/c", "/b", "/b"] {

@@ -31,7 +31,7 @@ pub use pending_change::HeldChange;
 ///     let mut events = engine.subscribe();
 ///     while let Ok(recorded) = events.next().await {
 ///         if let Event::GrantRevoked { grant, .. } = &recorded.event {
-///             println!("{}: {} lost {}", recorded.sequence, grant.to, grant.right.permission);
+///             println!("{}: {} lost {}", recorded.sequence, grant.to, grant.pinned.permission);
 ///         }
 ///     }
 /// }

@@ -41,11 +41,11 @@ impl PinnedPermission {
     /// Returns true if the permission has a path, but neither an object nor an existing directory above it was
     /// recorded.
     pub(crate) fn is_unplaced(&self) -> bool {
-        self.permission.path().is_some() && self.pinned().is_none()
+        self.permission.path().is_some() && self.pinned_object().is_none()
     }
 
     /// Returns the path and the identity that must still match for the permission to be valid.
-    pub(crate) fn pinned(&self) -> Option<(&SanitizedPath, FileIdentity)> {
+    pub(crate) fn pinned_object(&self) -> Option<(&SanitizedPath, FileIdentity)> {
         let own = || Some((self.permission.path()?, self.identity?));
         own().or_else(|| self.anchor.as_ref().map(|anchor| (&anchor.path, anchor.identity)))
     }
@@ -133,7 +133,7 @@ impl fmt::Display for Scope {
 /// The ways in which the holder may use a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "a third way to hold must be met wherever a right is used")]
+#[allow(clippy::exhaustive_enums, reason = "a third way to hold must be met wherever a permission is used")]
 pub enum Hold {
     /// Using the permission, and passing it on.
     Use,
@@ -192,7 +192,7 @@ pub enum Origin {
 /// # use bestow::{Agent, Error};
 /// fn show(agent: &Agent) -> Result<(), Error> {
 ///     for grant in agent.grants()? {
-///         println!("{} of {}: {} ({})", grant.id, grant.to, grant.right.permission, grant.scope);
+///         println!("{} of {}: {} ({})", grant.id, grant.to, grant.pinned.permission, grant.scope);
 ///     }
 ///     Ok(())
 /// }
@@ -204,8 +204,9 @@ pub struct Grant {
     pub id: GrantId,
     /// The agent that holds the grant.
     pub to: AgentId,
-    /// The permission.
-    pub right: PinnedPermission,
+    /// The permission, with the object at its path.
+    #[serde(rename = "right")]
+    pub pinned: PinnedPermission,
     /// The allowed use: using and passing on, or only passing on.
     pub hold: Hold,
     /// The origin.
@@ -236,7 +237,7 @@ impl Grant {
 
 impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} holds {}", self.id, self.to, self.right.permission.describe())?;
+        write!(f, "{} {} holds {}", self.id, self.to, self.pinned.permission.describe())?;
         if self.hold == Hold::PassOn {
             f.write_str(" for passing on only")?;
         }

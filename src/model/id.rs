@@ -163,7 +163,8 @@ macro_rules! number_id {
         pub struct $name(u64);
 
         $(#[$why])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+        #[error("a {} is `{letter}` and a number, as in `{letter}42`", $what, letter = $letter)]
         pub struct $invalid;
 
         impl $name {
@@ -215,14 +216,6 @@ macro_rules! number_id {
                 fmt::Display::fmt(self, f)
             }
         }
-
-        impl fmt::Display for $invalid {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a {} is `{letter}` and a number, as in `{letter}42`", $what, letter = $letter)
-            }
-        }
-
-        impl std::error::Error for $invalid {}
     };
 }
 

@@ -158,8 +158,9 @@ impl Default for Settings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::exhaustive_structs, reason = "what, how and where written")]
 pub struct PolicyPermission {
-    /// The permission.
-    pub right: PinnedPermission,
+    /// The permission, with the object at its path.
+    #[serde(rename = "right")]
+    pub pinned: PinnedPermission,
     /// The allowed use: using and passing on, or only passing on.
     pub hold: Hold,
     /// The position in the file.
@@ -173,7 +174,8 @@ pub struct AgentPolicy {
     /// The profile of the agent.
     pub profile: Profile,
     /// The permissions of the agent.
-    pub rights: Vec<PolicyPermission>,
+    #[serde(rename = "rights")]
+    pub permissions: Vec<PolicyPermission>,
     /// The rules for the agent.
     #[serde(default, skip_serializing_if = "<[Rule]>::is_empty")]
     pub rules: Arc<[Rule]>,
@@ -201,7 +203,7 @@ impl fmt::Display for LeftOut {
 /// use bestow::{Kind, Policy, Profile, Settings, policy::AgentPolicy};
 ///
 /// let profile = Profile::new("lead".parse()?, "you".parse()?, Kind::Foreground, "/work".parse()?);
-/// let lead = AgentPolicy { profile: profile.clone(), rights: vec![], rules: [].into() };
+/// let lead = AgentPolicy { profile: profile.clone(), permissions: vec![], rules: [].into() };
 /// let policy = Policy { settings: Settings::default(), agents: [(profile.id, lead)].into(), left_out: vec![] };
 /// assert_eq!(format!("{policy:?}"), "Policy(agents [lead], 0 left out)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -148,7 +148,7 @@ impl Request {
 
     /// Iterates over the requested permissions.
     pub fn permissions(&self) -> impl Iterator<Item = &Permission> {
-        self.asked.iter().map(|right| &right.permission)
+        self.asked.iter().map(|pinned| &pinned.permission)
     }
 }
 

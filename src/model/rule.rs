@@ -74,7 +74,7 @@ impl fmt::Display for Rule {
             None => {}
         }
         if let Some(tool) = &self.tool {
-            write!(f, " by {tool}")?;
+            write!(f, " with the tool {tool}")?;
         }
         self.why.as_ref().map_or(Ok(()), |why| write!(f, ": {why}"))
     }

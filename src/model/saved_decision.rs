@@ -220,10 +220,10 @@ impl fmt::Display for SavedDecision {
                 write!(f, "{} `{}`", self.operation, Escaped(&self.resource))?
             }
         }
-        write!(f, " by {}, {}", self.tool, self.scope)?;
+        write!(f, " with the tool {}, {}", self.tool, self.scope)?;
         if !self.gives.is_empty() {
             f.write_str(", with ")?;
-            list_permissions(f, self.gives.iter().map(|right| &right.permission))?;
+            list_permissions(f, self.gives.iter().map(|pinned| &pinned.permission))?;
         }
         self.reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
     }

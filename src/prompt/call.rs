@@ -90,7 +90,7 @@ fn list(agent: &Agent) -> Result<Value, String> {
     let (profile, grants) = (agent.profile().map_err(refused)?, agent.grants().map_err(refused)?);
     let held = grants.iter().map(|grant| {
         let mut held = Map::new();
-        held.insert("permission".to_owned(), grant.right.permission.to_string().into());
+        held.insert("permission".to_owned(), grant.pinned.permission.to_string().into());
         held.insert("scope".to_owned(), grant.scope.to_string().into());
         if grant.hold == Hold::PassOn {
             held.insert("only_to_pass_on".to_owned(), true.into());
@@ -129,7 +129,7 @@ fn refused(why: Error) -> String {
     why.to_string()
 }
 
-/// The input of a call. Every field is known and has the right type.
+/// The input of a call. Every field is known and has the correct type.
 #[derive(Debug)]
 struct Input<'v> {
     tool: &'static Tool,

@@ -26,7 +26,7 @@ pub fn instructions(agent: &Agent) -> Result<String, Error> {
     };
     let held = |wanted: fn(&crate::model::Grant) -> bool| {
         let of_kind = grants.iter().filter(|grant| wanted(grant));
-        let lines: Vec<String> = of_kind.map(|grant| format!("\n- {}", grant.right.permission.describe())).collect();
+        let lines: Vec<String> = of_kind.map(|grant| format!("\n- {}", grant.pinned.permission.describe())).collect();
         if lines.is_empty() { " nothing".to_owned() } else { lines.concat() }
     };
     let lasting = held(|grant| grant.hold == Hold::Use && grant.scope != Scope::Once);

@@ -1,6 +1,6 @@
 //! The errors of profiles, of sandboxes, and of commands that agents run.
 
-use std::{fmt, io};
+use std::io;
 
 use crate::{
     engine::Error,
@@ -8,59 +8,37 @@ use crate::{
 };
 
 /// The reason for which a profile was not created.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
     /// A root contains the whole machine or the home directory of a person, which is too wide to be intended.
+    #[error("`{}` is too large a directory for a command: name the paths that it writes", Escaped(.0.as_str()))]
     TooWide(SanitizedPath),
     /// A root does not exist, or cannot be examined.
+    #[error("`{}` cannot be a root of a command: {}", Escaped(.0.as_str()), Escaped(.1))]
     NotThere(SanitizedPath, String),
     /// A sensitive name is a link, and the export format cannot keep a link from being replaced.
+    #[error("`{}` is a sensitive name and a link, and a link cannot be protected", Escaped(.0.as_str()))]
     SensitiveLink(SanitizedPath),
     /// The sandbox cannot keep this path from the command.
+    #[error("`{}` cannot be blocked for the command: {}", Escaped(.0.as_str()), Escaped(.1))]
     NotHeld(SanitizedPath, String),
     /// The agent may write several places, and no one of them is its workspace.
+    #[error(
+        "the agent may write {}, but not its working directory: name the paths that the command writes with \
+         `Agent::exec`",
+        listed(.0)
+    )]
     SeveralRoots(Vec<SanitizedPath>),
     /// `@events` connects an agent to its engine, and this command belongs to no agent.
+    #[error("`@events` leads an agent to its engine: run the command as an agent (`Agent::exec`)")]
     NoSocket,
 }
 
-impl fmt::Display for ProfileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ProfileError::TooWide(path) => {
-                write!(
-                    f,
-                    "`{}` is too large a directory for a command: name the paths that it writes",
-                    Escaped(path.as_str())
-                )
-            }
-            ProfileError::NotThere(path, why) => {
-                write!(f, "`{}` cannot be a root of a command: {}", Escaped(path.as_str()), Escaped(why))
-            }
-            ProfileError::SensitiveLink(path) => {
-                write!(f, "`{}` is a sensitive name and a link, and a link cannot be protected", Escaped(path.as_str()))
-            }
-            ProfileError::NotHeld(path, why) => {
-                write!(f, "`{}` cannot be blocked for the command: {}", Escaped(path.as_str()), Escaped(why))
-            }
-            ProfileError::SeveralRoots(paths) => {
-                let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", Escaped(path.as_str()))).collect();
-                write!(
-                    f,
-                    "the agent may write {}, but not its working directory: name the paths that the command writes \
-                     with `Agent::exec`",
-                    paths.join(", ")
-                )
-            }
-            ProfileError::NoSocket => {
-                f.write_str("`@events` leads an agent to its engine: run the command as an agent (`Agent::exec`)")
-            }
-        }
-    }
+fn listed(paths: &[SanitizedPath]) -> String {
+    let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", Escaped(path.as_str()))).collect();
+    paths.join(", ")
 }
-
-impl std::error::Error for ProfileError {}
 
 /// The reason for which a command was not run in a sandbox. No part of the command has run.
 #[derive(Debug, thiserror::Error)]

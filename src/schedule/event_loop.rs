@@ -218,7 +218,7 @@ impl Work {
             Err(NotAlone::Unknown(_)) if self.told_unlocked => {}
             Err(NotAlone::Unknown(why)) => {
                 self.told_unlocked = true;
-                self.tell_trouble(&format!("nothing keeps another program from running the same tasks: {why}"));
+                self.tell_trouble(&format!("the tasks are not locked, and another program may run them too: {why}"));
             }
         }
         Ok(())

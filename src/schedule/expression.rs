@@ -33,14 +33,24 @@ pub struct CronExpression {
 }
 
 /// The reason for which a text is not a [`CronExpression`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidExpression {
     /// The text has this number of fields instead of five.
+    #[error(
+        "a schedule has five fields (minute, hour, day of the month, month, day of the week), not {}{}",
+        .0,
+        if *.0 == 6 { ": leave the seconds out" } else { "" }
+    )]
     Fields(usize),
     /// The word after `@` is not known.
+    #[error(
+        "`{}` is not a schedule: use @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly",
+        .0.escape_debug()
+    )]
     Word(String),
     /// One field is not valid.
+    #[error("the {field} `{}` is not {expected}", written.escape_debug())]
     Field {
         /// The name of the field.
         field: &'static str,
@@ -50,31 +60,9 @@ pub enum InvalidExpression {
         expected: String,
     },
     /// Every field is valid, but no day matches them.
+    #[error("this time never comes: no such month has such a day")]
     Never,
 }
-
-impl fmt::Display for InvalidExpression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InvalidExpression::Fields(count) => write!(
-                f,
-                "a schedule has five fields (minute, hour, day of the month, month, day of the week), not {count}{}",
-                if *count == 6 { ": leave the seconds out" } else { "" }
-            ),
-            InvalidExpression::Word(word) => write!(
-                f,
-                "`{}` is no schedule: there are @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly",
-                word.escape_debug()
-            ),
-            InvalidExpression::Field { field, written, expected } => {
-                write!(f, "the {field} `{}` is not {expected}", written.escape_debug())
-            }
-            InvalidExpression::Never => f.write_str("this never comes: no such month has such a day"),
-        }
-    }
-}
-
-impl std::error::Error for InvalidExpression {}
 
 impl fmt::Display for CronExpression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

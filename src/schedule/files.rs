@@ -144,7 +144,8 @@ impl Directory {
         if 1 < found.nlink() {
             // An agent might write the file under its other name.
             return Err(
-                "it has several names (hard links), and one may be where an agent writes: put a copy here".into()
+                "the file has several names (hard links), and an agent may be able to write one: put a copy here"
+                    .into(),
             );
         }
         let version = version_of(&found);
@@ -164,14 +165,14 @@ impl Directory {
         let us = rustix::process::geteuid().as_raw();
         if found.uid() != us && found.uid() != 0 {
             let why = format!(
-                "user {} owns `{what}`, and neither whoever runs this ({us}) nor root does: run `chown {us} {name}`",
+                "user {} owns `{what}`, but only root and the user that runs this ({us}) may: run `chown {us} {name}`",
                 found.uid()
             );
             return Err(why.into());
         }
         if found.mode() & 0o022 != 0 {
             let mode = found.mode() & 0o777;
-            let why = format!("others than its owner may write `{what}` (mode {mode:o}): run `chmod go-w {name}`");
+            let why = format!("users other than its owner may write `{what}` (mode {mode:o}): run `chmod go-w {name}`");
             return Err(why.into());
         }
         Ok(())
@@ -210,7 +211,7 @@ fn misspelt(base: &Base) -> Result<Vec<Found>, Arc<str>> {
     for name in entries.iter().filter(|entry| entry.kind == EntryKind::Directory).map(|entry| &entry.name) {
         let name = name.to_string_lossy();
         if let Some(kind) = closest(&name, [TaskKind::Cron, TaskKind::Heartbeat].map(TaskKind::as_str)) {
-            let why = format!("nobody looks for tasks below this: did you mean `{kind}`?");
+            let why = format!("the scheduler reads no tasks below this directory: did you mean `{kind}`?");
             all.push(Found { file: name.into(), what: Err(why.into()) });
         }
     }
@@ -223,13 +224,13 @@ fn no_task(id: &TaskId, base: &Base) -> Arc<str> {
     let entries = base.below(&dir).and_then(|place| place.list(MOST)).unwrap_or_default();
     let names = entries.iter().map(|entry| entry.name.to_string_lossy());
     match names.into_iter().find(|name| name.eq_ignore_ascii_case("TASK.md")) {
-        Some(name) => format!("the task is `TASK.md`, and here is `{}`: rename it", Escaped(&name)).into(),
+        Some(name) => format!("the file of a task must be named `TASK.md`, not `{}`: rename it", Escaped(&name)).into(),
         None => "there is no `TASK.md` in this directory: write it, or move the directory away".into(),
     }
 }
 
 fn a_link(what: &str) -> Arc<str> {
-    format!("`{what}` is a link, and links are not followed: put the real thing here").into()
+    format!("`{what}` is a link, and links are not followed: put the file or directory itself here").into()
 }
 
 fn text(file: File) -> Result<String, Arc<str>> {
@@ -323,7 +324,7 @@ pub enum Happened {
 impl std::fmt::Display for Happened {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Happened::Started => f.write_str("started, and its end is not known"),
+            Happened::Started => f.write_str("started; its end is not known"),
             Happened::Ended(end) => end.fmt(f),
             Happened::Skipped(why) => write!(f, "skipped: {why}"),
         }

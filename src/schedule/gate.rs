@@ -156,7 +156,7 @@ impl Gates<'_> {
     /// does not request the denied permissions again until its file changes.
     async fn ask_for(&self, task: &TaskId, missing: &[Permission], actor: &Actor, waits: bool) -> Result<(), String> {
         if self.questions.refused(task).is_some_and(|refused| missing.iter().any(|one| refused.contains(one))) {
-            return Err("a person said no, and is not asked again until the file changes".into());
+            return Err("a person denied it; no new request is made until the task file changes".into());
         }
         let ticket = match self.questions.open(task).filter(|ticket| ticket.poll().is_none()) {
             Some(ticket) => ticket,
@@ -172,7 +172,7 @@ impl Gates<'_> {
         let resolution = match ticket.poll() {
             Some(resolution) => resolution,
             None if waits => ticket.resolution().await,
-            None => return Err("the question waits for an answer".into()),
+            None => return Err("the request waits for an answer".into()),
         };
         self.questions.note_open(task, None);
         match resolution.outcome {

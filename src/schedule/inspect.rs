@@ -114,7 +114,7 @@ fn nowhere(gate: &Gate, agent: &Agent, kind: TaskKind) -> Option<String> {
         TaskKind::Heartbeat => agent.profile().ok()?.working_dir.as_path().join(cwd),
         TaskKind::Cron => return None,
     };
-    (!path.is_dir()).then(|| format!("its gate could not run: its `cwd` `{}` is no directory", cwd.escape_debug()))
+    (!path.is_dir()).then(|| format!("its gate could not run: its `cwd` `{}` is not a directory", cwd.escape_debug()))
 }
 
 /// Returns the directory of a cron task.

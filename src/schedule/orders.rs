@@ -40,12 +40,12 @@ pub struct TaskStatus {
 #[non_exhaustive]
 pub enum NotStarted {
     /// The task does not exist, or its file was rejected.
-    #[error("there is no such task, or its file is not taken")]
+    #[error("there is no such task, or its file was rejected")]
     Unknown,
     /// The task already runs.
-    #[error("it runs already")]
+    #[error("the task is running already")]
     Running,
     /// The tasks or the engine were stopped.
-    #[error("tasks do not run any more")]
+    #[error("the scheduler has ended")]
     Stopped,
 }

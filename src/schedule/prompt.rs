@@ -33,7 +33,7 @@ pub(crate) fn tail(output: &str) -> Arc<str> {
     let start = output.len().saturating_sub(MOST_KEPT);
     let start = (start..=output.len()).find(|start| output.is_char_boundary(*start)).unwrap_or(0);
     match output.split_at_checked(start) {
-        Some((cut, kept)) if !cut.is_empty() => format!("(after {} bytes more) {kept}", cut.len()).into(),
+        Some((cut, kept)) if !cut.is_empty() => format!("(after {} more bytes) {kept}", cut.len()).into(),
         _ => output.into(),
     }
 }
@@ -46,7 +46,7 @@ pub(super) fn of(task: &Task, output: &str) -> String {
     }
     let end = (0..=output.len().min(MOST)).rev().find(|end| output.is_char_boundary(*end)).unwrap_or(0);
     let (kept, cut) = output.split_at_checked(end).unwrap_or((output, ""));
-    let cut = if cut.is_empty() { String::new() } else { format!("\n(and {} bytes more)", cut.len()) };
+    let cut = if cut.is_empty() { String::new() } else { format!("\n(and {} more bytes)", cut.len()) };
     format!("{}\n\n{MARKER}\n\n{kept}{cut}", task.prompt)
 }
 

@@ -52,7 +52,7 @@ pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Res
     };
     let mut table = Table::new("a task", &entries);
     if id.kind() == TaskKind::Heartbeat {
-        table.refuse(&CRON_ONLY, "is for tasks below `cron/`: those of the heartbeat run together, as its agent");
+        table.refuse(&CRON_ONLY, "is only for tasks below `cron/`: heartbeat tasks run together, as one agent");
     }
     let (agent_line, gate_line) = (table.line(AGENT), table.line("gate"));
     let ignored = table.value("permissions").map(shown);
@@ -72,7 +72,7 @@ pub(super) fn read(id: &TaskId, text: &str, dir: Option<&Path>, zone: Tz) -> Res
     table.table.know("taskId");
     let prompt = body.trim();
     if prompt.is_empty() {
-        table.problems.push(Problem::of_file("there is no prompt below the front matter: nothing is to be done"));
+        table.problems.push(Problem::of_file("there is no prompt below the front matter"));
     }
     let problems = table.finish();
     let title = title.map(str::to_owned).or_else(|| heading(prompt)).unwrap_or_else(|| id.name().to_owned());

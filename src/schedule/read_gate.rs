@@ -22,7 +22,7 @@ impl Table<'_> {
     pub(super) fn gate(&mut self, dir: Option<&Path>) -> Option<Gate> {
         let node = self.value("gate")?;
         let Value::Map(entries) = &node.value else {
-            self.wrong(node.line, "gate", "is a map: below it, further in, stands at least `command: ...`");
+            self.wrong(node.line, "gate", "must be a map: write at least `command: ...` below it, indented");
             return None;
         };
         let mut table = Table::new("`gate`", entries);
@@ -89,7 +89,7 @@ impl Table<'_> {
     fn env(&mut self) -> BTreeMap<String, String> {
         let Some(node) = self.value("env") else { return BTreeMap::new() };
         let Value::Map(entries) = &node.value else {
-            self.wrong(node.line, "env", "is a map of names and texts");
+            self.wrong(node.line, "env", "must be a map of names and texts");
             return BTreeMap::new();
         };
         let mut all = BTreeMap::new();
@@ -104,7 +104,7 @@ impl Table<'_> {
                     all.insert(name.clone(), String::new());
                 }
                 Value::Nothing | Value::Text { .. } | Value::List(_) | Value::Map(_) => {
-                    let why = format!("`{}` is no variable with a text", name.escape_debug());
+                    let why = format!("`{}` is not a variable with a text", name.escape_debug());
                     self.problems.push(Problem::at(node.line, why));
                 }
             }

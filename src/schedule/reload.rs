@@ -31,9 +31,7 @@ impl Work {
         match read.await.unwrap_or_else(|why| Err(why.to_string())) {
             Ok(memory) => memory,
             Err(why) => {
-                self.tell_trouble(&format!(
-                    "what is remembered of a task cannot be read, and counts as nothing: {why}"
-                ));
+                self.tell_trouble(&format!("the stored record of a task cannot be read and is ignored: {why}"));
                 Memory::default()
             }
         }

@@ -108,7 +108,7 @@ impl Place {
             memory: actor.memory,
         };
         let Ok(now) = self.clock.now() else {
-            return TaskEnd::Failed { why: "the time cannot be told".into() };
+            return TaskEnd::Failed { why: "the clock returned no time".into() };
         };
         // The runner has its own tokio task. A panic in it becomes an error here. The run is cancelled when the set is
         // dropped.
@@ -119,7 +119,7 @@ impl Place {
                 Some(Ok(Ok(()))) => TaskEnd::Done,
                 Some(Ok(Err(why))) => TaskEnd::Failed { why: why.into() },
                 Some(Err(why)) => TaskEnd::Failed { why: why.to_string().into() },
-                None => TaskEnd::Failed { why: "nobody ran it".into() },
+                None => TaskEnd::Failed { why: "the runner did not start".into() },
             },
             () = self.clock.reaches(now.after(limit)) => TaskEnd::CutOff { seconds: limit.as_secs() },
         }

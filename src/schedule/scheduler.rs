@@ -66,14 +66,21 @@ impl Scheduler {
 }
 
 /// The reason for which tasks did not start.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchedulerError {
     /// The settings name no directory of tasks.
+    #[error("no directory of tasks is set: write `dir` in `[tasks]`")]
     NoDirectory,
     /// The directory cannot be read, or cannot be trusted.
+    #[error("{0}")]
     Directory(Arc<str>),
     /// Another program runs the tasks of this directory.
+    #[error(
+        "{} runs the tasks in `{}`, so each task would run twice: end that process first",
+        pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}")),
+        Escaped(dir.as_str())
+    )]
     InUse {
         /// The directory.
         dir: SanitizedPath,
@@ -81,49 +88,11 @@ pub enum SchedulerError {
         pid: Option<u32>,
     },
     /// The time zone does not exist.
+    #[error("`{}` is not a time zone", .0.escape_debug())]
     TimeZone(Arc<str>),
     /// The engine could not answer.
-    Engine(Error),
-}
-
-impl fmt::Display for SchedulerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SchedulerError::NoDirectory => f.write_str("nobody says where the tasks are: write `dir` in `[tasks]`"),
-            SchedulerError::Directory(why) => f.write_str(why),
-            SchedulerError::InUse { dir, pid } => {
-                match pid {
-                    Some(pid) => write!(f, "process {pid}")?,
-                    None => f.write_str("another process")?,
-                }
-                write!(
-                    f,
-                    " runs the tasks in `{}`, and what runs here would run there again: end that one first",
-                    Escaped(dir.as_str())
-                )
-            }
-            SchedulerError::TimeZone(name) => write!(f, "`{}` is no time zone", name.escape_debug()),
-            SchedulerError::Engine(why) => why.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SchedulerError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            SchedulerError::Engine(why) => Some(why),
-            SchedulerError::NoDirectory
-            | SchedulerError::Directory(_)
-            | SchedulerError::InUse { .. }
-            | SchedulerError::TimeZone(_) => None,
-        }
-    }
-}
-
-impl From<Error> for SchedulerError {
-    fn from(why: Error) -> SchedulerError {
-        SchedulerError::Engine(why)
-    }
+    #[error("{0}")]
+    Engine(#[from] Error),
 }
 
 /// The handle of running tasks. Dropping it stops them, and cancels runs that are not over.

@@ -71,7 +71,7 @@ fn tell(engine: &WeakEngine, before: &mut Option<String>, failed: Option<String>
         && before.as_ref() != Some(why)
         && let Some(engine) = engine.upgrade()
     {
-        let why = format!("what ran could not be written down, and would run again after a restart: {why}");
+        let why = format!("the record of the runs could not be stored, so tasks may run again after a restart: {why}");
         // This fails only if the engine ends.
         let _ = engine.tell_task(TaskEvent::Trouble { why: why.into() });
     }

@@ -35,7 +35,7 @@ fn default_agent(engine: &Engine, named: Option<&AgentId>, kind: Kind) -> Result
     match (fit.next(), fit.next()) {
         (Some(only), None) => Ok(only.id.clone()),
         (None, _) if kind == Kind::Heartbeat => {
-            Err("there is no agent of kind `heartbeat`, and nobody else runs this: add one to the policy".to_owned())
+            Err("there is no agent of kind `heartbeat`, and no other agent runs this: add one to the policy".to_owned())
         }
         (None, _) => Err(format!("it names no agent, and there is none of kind `{kind}`: add one to the policy")),
         (Some(_), Some(_)) if kind == Kind::Heartbeat => {
@@ -100,16 +100,16 @@ pub(super) async fn cron(
     settings: &TaskSettings,
     due: Timestamp,
 ) -> Result<Actor, Skip> {
-    let nobody = |why: String| Skip::NoAgent { why: why.into() };
-    let target = target(engine, task, settings).map_err(nobody)?;
+    let no_agent = |why: String| Skip::NoAgent { why: why.into() };
+    let target = target(engine, task, settings).map_err(no_agent)?;
     let (dir, id) = (dir.clone(), task.id.clone());
     let furnished = tokio::task::spawn_blocking(move || files::furnish(&dir, &id)).await;
-    let (files, memory) = furnished.unwrap_or_else(|why| Err(why.to_string())).map_err(nobody)?;
-    let agent = own_agent(engine, &target, task, &files, &memory).await.map_err(nobody)?;
-    pass_on(&target, &agent, &task.id).await.map_err(|why| nobody(why.to_string()))?;
+    let (files, memory) = furnished.unwrap_or_else(|why| Err(why.to_string())).map_err(no_agent)?;
+    let agent = own_agent(engine, &target, task, &files, &memory).await.map_err(no_agent)?;
+    pass_on(&target, &agent, &task.id).await.map_err(|why| no_agent(why.to_string()))?;
     let run = format!("{}-{}", task.id.name(), due.as_millis()).parse::<RunId>();
-    let run = run.map_err(|why| nobody(why.to_string()))?;
-    engine.begin_run(agent.id(), run).await.map_err(|why| nobody(why.to_string()))?;
+    let run = run.map_err(|why| no_agent(why.to_string()))?;
+    engine.begin_run(agent.id(), run).await.map_err(|why| no_agent(why.to_string()))?;
     Ok(Actor { target: target.id().clone(), agent, files: Some(files), memory: Some(memory) })
 }
 
@@ -137,7 +137,7 @@ async fn own_agent(
     files: &SanitizedPath,
     memory: &SanitizedPath,
 ) -> Result<Agent, String> {
-    let id = own_id(&task.id).ok_or("its name makes no agent's")?;
+    let id = own_id(&task.id).ok_or("its name cannot be the name of an agent")?;
     let above = target.profile().map_err(|why| why.to_string())?;
     let own = [Permission::write(files.clone()), Permission::write(memory.clone())];
     if let Ok(there) = engine.agent(&id) {

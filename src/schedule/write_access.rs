@@ -32,13 +32,13 @@ impl WriteAccess {
         let own = files::own(&self.dir, id);
         let mut above = own.iter().flat_map(|path| path.as_path().ancestors());
         let Some(roots) = &self.roots else {
-            return Some("nobody can tell which agents may write it: the engine does not answer".to_owned());
+            return Some("the engine does not answer, so it is unknown which agents may write it".to_owned());
         };
         let (agent, root) = above.find_map(|path| Some((roots.get(path)?, path)))?;
         let root = root.display();
         Some(format!(
-            "agent `{agent}` may write it, by its right to `{root}`: nothing that an agent can write is a task; put \
-             the tasks elsewhere, or give it less"
+            "agent `{agent}` may write it, by its permission to `{root}`: a file that an agent can write is no task; \
+             put the tasks elsewhere, or give the agent less"
         ))
     }
 
@@ -48,8 +48,7 @@ impl WriteAccess {
         let own = files::own(&self.dir, id);
         // If the engine cannot answer, the file is not trusted.
         let may_be = self.engine.may_be_an_agents(id, &own, version).unwrap_or(true);
-        let why =
-            "an agent could write it once, and nobody has saved it since: read it, and save it again if it is yours";
+        let why = "an agent could write it once, and it was not saved since: read it, and save it again if it is yours";
         may_be.then(|| why.to_owned())
     }
 
@@ -65,10 +64,10 @@ impl WriteAccess {
 /// approvals, which become grants only when they are used.
 fn roots(engine: &Engine, dir: &SanitizedPath) -> Result<HashMap<PathBuf, AgentId>, Error> {
     let (grants, rulings) = (engine.grants()?, engine.rulings()?);
-    let granted = grants.iter().map(|grant| (&grant.right, &grant.to));
-    let given = rulings.iter().flat_map(|ruling| ruling.gives.iter().map(|right| (right, &ruling.agent)));
-    let written = granted.chain(given).filter_map(|(right, agent)| {
-        let Permission::Path(Access::Write, root) = &right.permission else { return None };
+    let granted = grants.iter().map(|grant| (&grant.pinned, &grant.to));
+    let given = rulings.iter().flat_map(|ruling| ruling.gives.iter().map(|pinned| (pinned, &ruling.agent)));
+    let written = granted.chain(given).filter_map(|(pinned, agent)| {
+        let Permission::Path(Access::Write, root) = &pinned.permission else { return None };
         (root.contains(dir) || dir.contains(root)).then_some((root, agent))
     });
     Ok(written.map(|(root, agent)| (root.as_path().to_owned(), agent.clone())).collect())
@@ -80,12 +79,12 @@ mod tests {
     use crate::model::Settings;
 
     #[tokio::test]
-    async fn where_nobody_can_tell_who_writes_a_file_it_is_no_task() {
+    async fn a_file_is_no_task_if_the_engine_cannot_say_who_writes_it() {
         let engine = Engine::new(Settings::default()).unwrap();
         let (dir, id) = ("/tasks".parse().unwrap(), "cron/nightly".parse().unwrap());
         assert_eq!(WriteAccess::now(&engine, &dir).of(&id), None);
         engine.shutdown().await;
         let why = WriteAccess::now(&engine, &dir).of(&id);
-        assert!(why.as_ref().is_some_and(|why| why.contains("nobody can tell")), "{why:?}");
+        assert!(why.as_ref().is_some_and(|why| why.contains("it is unknown which agents")), "{why:?}");
     }
 }

@@ -49,13 +49,13 @@ pub(super) fn map(text: &str, first: u32) -> Result<Vec<(String, Node)>, Problem
             | Event::SequenceStart(..)
             | Event::SequenceEnd
             | Event::MappingStart(..)
-            | Event::MappingEnd => return Err(Problem::at(line, "there is more than one document here")),
+            | Event::MappingEnd => return Err(Problem::at(line, "there must be one document, not several")),
         }
     }
     match found.pop() {
         None | Some(Node { value: Value::Nothing, .. }) => Ok(Vec::new()),
         Some(Node { value: Value::Map(entries), .. }) => Ok(entries),
-        Some(Node { line, .. }) => Err(Problem::at(line, "each line here is a key, a colon and a value")),
+        Some(Node { line, .. }) => Err(Problem::at(line, "each line must be a key, a colon and a value")),
     }
 }
 
@@ -94,7 +94,7 @@ impl<'t> Reader<'t> {
             Event::SequenceStart(0, None) => Value::List(self.list(depth)?),
             Event::MappingStart(0, None) => Value::Map(self.entries(depth)?),
             Event::Alias(_) | Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..) => {
-                return Err(Problem::at(line, "anchors (`&`), aliases (`*`) and tags (`!`) mean nothing here"));
+                return Err(Problem::at(line, "anchors (`&`), aliases (`*`) and tags (`!`) are not supported here"));
             }
             Event::Nothing
             | Event::StreamStart
@@ -125,7 +125,7 @@ impl<'t> Reader<'t> {
                 return Ok(all);
             }
             let Value::Text { text: key, .. } = self.node(event, line, depth + 1)?.value else {
-                return Err(Problem::at(line, "a key is a word"));
+                return Err(Problem::at(line, "a key must be a word"));
             };
             if all.iter().any(|(known, _)| *known == key) {
                 return Err(Problem::at(line, format!("`{}` is written twice", key.escape_debug())));

@@ -264,12 +264,12 @@ impl AgentPart {
             Notification::Granted(grant) => Notice {
                 agent_id: if let Origin::Agent { from } = &grant.origin { Some(from.clone()) } else { None },
                 grant_id: Some(grant.id),
-                permission: Some(grant.right.permission.clone()),
+                permission: Some(grant.pinned.permission.clone()),
                 ..notice(NoticeKind::Granted)
             },
             Notification::Lost { grant, .. } => Notice {
                 grant_id: Some(grant.id),
-                permission: Some(grant.right.permission.clone()),
+                permission: Some(grant.pinned.permission.clone()),
                 ..notice(NoticeKind::Lost)
             },
             Notification::Carried(request) => Notice {

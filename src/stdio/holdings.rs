@@ -14,7 +14,7 @@ pub(super) fn holdings(agent: &Agent) -> Holdings {
     let permissions = agent.permissions().map(|set| set.iter().collect()).unwrap_or_default();
     let (mut once, mut grant_only) = (BTreeSet::new(), BTreeSet::new());
     for grant in agent.grants().unwrap_or_default() {
-        let permission = grant.right.permission.clone();
+        let permission = grant.pinned.permission.clone();
         if grant.hold == Hold::PassOn {
             grant_only.insert(permission);
         } else if grant.scope == Scope::Once {

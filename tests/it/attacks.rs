@@ -39,7 +39,7 @@ async fn a_neighbour_cannot_fill_the_room_for_what_people_give() {
 
 /// The attack: an agent gives up a permission so that another loses it. Grants derived from it must not survive.
 #[tokio::test]
-async fn giving_up_a_right_takes_along_what_was_made_of_it() {
+async fn giving_up_a_permission_takes_along_what_was_made_of_it() {
     let world = World::new();
     let ann = world.worker("ann", &["@write:/ws"]).await;
     let child = ann.create(profile("child", "you", Kind::Subagent), &tags(&["@write:/ws/a"]), why()).await.unwrap();

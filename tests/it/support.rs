@@ -181,23 +181,27 @@ pub(crate) fn heard(subscription: &mut Subscription) -> Vec<Recorded> {
 pub(crate) fn policy(settings: Settings, agents: &[(&str, &str, &[&str])]) -> Policy {
     let mut line = 0;
     let mut entry = |&(agent, owner, lines): &(&str, &str, &[&str])| {
-        let rights = lines.iter().map(|text| {
+        let permissions = lines.iter().map(|text| {
             line += 1;
-            base_right(text, line)
+            policy_permission(text, line)
         });
         (
             id(agent),
-            AgentPolicy { profile: profile(agent, owner, Kind::Permanent), rights: rights.collect(), rules: [].into() },
+            AgentPolicy {
+                profile: profile(agent, owner, Kind::Permanent),
+                permissions: permissions.collect(),
+                rules: [].into(),
+            },
         )
     };
     Policy { settings, agents: agents.iter().map(&mut entry).collect(), left_out: Vec::new() }
 }
 
 /// Returns a line of a policy: a tag, or `pass ` and a tag.
-fn base_right(text: &str, line: u32) -> PolicyPermission {
+fn policy_permission(text: &str, line: u32) -> PolicyPermission {
     let (hold, text) = text.strip_prefix("pass ").map_or((Hold::Use, text), |text| (Hold::PassOn, text));
     PolicyPermission {
-        right: PinnedPermission::from(tag(text)),
+        pinned: PinnedPermission::from(tag(text)),
         hold,
         place: Place { file: "agents.toml".into(), line },
     }

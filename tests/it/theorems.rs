@@ -173,7 +173,7 @@ proptest! {
             }
             let live = world.engine.grants().unwrap();
             for grant in &live {
-                let chain = world.engine.why(&grant.to, &grant.right.permission).unwrap();
+                let chain = world.engine.why(&grant.to, &grant.pinned.permission).unwrap();
                 let root = matches!(
                     chain.last(), Some(ProvenanceStep::Grant(root)) if root.origin == bestow::grant::Origin::Operator
                 );

@@ -15,7 +15,7 @@ use bestow::{PolicyFile, fs::for_shell, text::Escaped};
 
 use crate::{
     args::{InitArgs, POLICY_FILE},
-    decide,
+    check_config,
     exit::Exit,
 };
 
@@ -29,9 +29,9 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Exit> {
     let path = directory.join(POLICY_FILE);
     let file = if directory == Path::new(".") { PathBuf::from(POLICY_FILE) } else { path };
     write(&file, &text::policy(&survey))?;
-    match decide::checked(&PolicyFile::new(&file)) {
-        Ok(counts) => Ok(Exit::print(&summary(&file, &survey, &counts))),
-        Err(why) => Err(taken_back(&file, why)),
+    match check_config::checked(&PolicyFile::new(&file)) {
+        Ok(counts) => Ok(Exit::print(&summary(&file, &survey, &counts.to_string()))),
+        Err(why) => Err(taken_back(&file, Exit::failed(why))),
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod args;
 mod audit;
+mod check_config;
 mod classify;
 mod command;
 mod decide;
@@ -74,10 +75,10 @@ fn policy(command: PolicyCommand) -> Result<Exit, Exit> {
         PolicyCommand::Init(args) => init::init(&args)?,
         PolicyCommand::Check(args) => decide::check(&args)?,
         PolicyCommand::Explain(args) => decide::explain(&args)?,
-        PolicyCommand::CheckConfig(args) => decide::check_config(args)?,
+        PolicyCommand::CheckConfig(args) => check_config::check_config(args)?,
         PolicyCommand::Protected { config } => decide::protected(config)?,
         PolicyCommand::Classify(args) => classify::classify(&args)?,
-        PolicyCommand::Tools { config } => tools::list(config),
+        PolicyCommand::Tools { config, form } => tools::list(config, form.form())?,
         PolicyCommand::Path { jsonl: _ } => path::answer_lines(std::io::stdin().lock(), std::io::stdout().lock()),
     })
 }

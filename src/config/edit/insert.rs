@@ -26,8 +26,8 @@ pub(super) fn insert(text: &str, said: &PermanentDecision) -> Result<String, Str
     let agents = document.get_mut("agents").and_then(Item::as_table_like_mut).ok_or_else(lost)?;
     let agent = agents.get_mut(said.agent().as_str()).ok_or_else(lost)?;
     let comment = said.comment();
-    for right in said.rights() {
-        add_right(agent.as_table_like_mut().ok_or_else(lost)?, right, &comment).ok_or_else(lost)?;
+    for pinned in said.permissions() {
+        add_permission(agent.as_table_like_mut().ok_or_else(lost)?, pinned, &comment).ok_or_else(lost)?;
     }
     for rule in said.rules() {
         add_rule(agent, rule, &comment).ok_or_else(lost)?;
@@ -47,9 +47,9 @@ fn is_within(old: &str, new: &str) -> bool {
     old.bytes().all(|byte| new.any(|other| other == byte))
 }
 
-fn add_right(agent: &mut dyn TableLike, right: &PinnedPermission, comment: &str) -> Option<()> {
+fn add_permission(agent: &mut dyn TableLike, pinned: &PinnedPermission, comment: &str) -> Option<()> {
     let permissions = agent.entry("permissions").or_insert_with(|| Item::Value(Value::Array(Array::new())));
-    push(permissions.as_array_mut()?, Value::from(right.permission.to_string()), comment);
+    push(permissions.as_array_mut()?, Value::from(pinned.permission.to_string()), comment);
     Some(())
 }
 

@@ -198,18 +198,19 @@ fn is_besides(before: &Policy, after: &Policy, said: &PermanentDecision) -> bool
         && before.settings == after.settings
         && after.left_out.is_empty()
         && before.agents.iter().zip(&after.agents).all(|((id, before), (other, after))| {
-            let (rules, rights) = if id == said.agent() { (said.rules(), said.rights()) } else { (&[][..], &[][..]) };
+            let is_its = id == said.agent();
+            let (rules, permissions) = if is_its { (said.rules(), said.permissions()) } else { (&[][..], &[][..]) };
             let told_before = |rule: &Rule| before.rules.iter().chain(rules).any(|other| other.says_the_same(rule));
-            let held_before = |right: &crate::model::PolicyPermission| {
-                before.rights.iter().any(|other| other.right == right.right && other.hold == right.hold)
-                    || rights.iter().any(|other| *other == right.right && right.hold == crate::model::Hold::Use)
+            let held_before = |held: &crate::model::PolicyPermission| {
+                before.permissions.iter().any(|other| other.pinned == held.pinned && other.hold == held.hold)
+                    || permissions.iter().any(|other| *other == held.pinned && held.hold == crate::model::Hold::Use)
             };
             id == other
                 && before.profile == after.profile
                 && after.rules.len() == before.rules.len() + rules.len()
-                && after.rights.len() == before.rights.len() + rights.len()
+                && after.permissions.len() == before.permissions.len() + permissions.len()
                 && after.rules.iter().all(told_before)
-                && after.rights.iter().all(held_before)
+                && after.permissions.iter().all(held_before)
         })
 }
 
@@ -220,8 +221,8 @@ fn counts(policy: &Policy, said: &PermanentDecision) -> Result<(), PersistError>
     let explanation = rehearsal.explain(said.agent(), &action).map_err(PersistError::not_sayable)?;
     // The agent may hold a missing permission in another way. The later stages show if the rule has an effect.
     let in_the_way = explanation.walk.iter().find(|step| {
-        let rights_aside = step.stage != Stage::Held && step.stage < Stage::AllowRule;
-        rights_aside && step.says.is_some_and(|ruled| ruled.verdict() > Effect::Confined)
+        let permissions_aside = step.stage != Stage::Held && step.stage < Stage::AllowRule;
+        permissions_aside && step.says.is_some_and(|ruled| ruled.verdict() > Effect::Confined)
     });
     let Some(step) = in_the_way else { return Ok(()) };
     let reason = step.reason.clone().unwrap_or_default();

@@ -19,7 +19,7 @@ use super::PersistError;
 pub struct PermanentDecision {
     agent: AgentId,
     owner: OwnerId,
-    rights: Vec<PinnedPermission>,
+    permissions: Vec<PinnedPermission>,
     rules: Vec<Rule>,
     by: ApproverId,
     means: Means,
@@ -61,7 +61,7 @@ impl PermanentDecision {
         Ok(PermanentDecision {
             agent: request.from.clone(),
             owner: request.owner.clone(),
-            rights: request.asked.clone(),
+            permissions: request.asked.clone(),
             rules: rule.into_iter().collect(),
             by,
             means: means.into(),
@@ -102,7 +102,7 @@ impl PermanentDecision {
         Ok(PermanentDecision {
             agent: ruling.agent.clone(),
             owner: ruling.owner.clone(),
-            rights: Vec::new(),
+            permissions: Vec::new(),
             rules: vec![rule],
             by: ruling.by.clone(),
             means: ruling.means.clone(),
@@ -130,7 +130,7 @@ impl PermanentDecision {
         Ok(PermanentDecision {
             agent: grant.to.clone(),
             owner: owner.clone(),
-            rights: vec![grant.right.clone()],
+            permissions: vec![grant.pinned.clone()],
             rules: Vec::new(),
             by: by.clone(),
             means: means.clone(),
@@ -148,8 +148,8 @@ impl PermanentDecision {
         &self.owner
     }
 
-    pub(super) fn rights(&self) -> &[PinnedPermission] {
-        &self.rights
+    pub(super) fn permissions(&self) -> &[PinnedPermission] {
+        &self.permissions
     }
 
     pub(super) fn rules(&self) -> &[Rule] {
@@ -157,7 +157,7 @@ impl PermanentDecision {
     }
 
     pub(super) fn is_nothing(&self) -> bool {
-        self.rights.is_empty() && self.rules.is_empty()
+        self.permissions.is_empty() && self.rules.is_empty()
     }
 
     /// Returns the directory in which the approval was given, if a rule of an agent that works in `own` would apply to
@@ -168,17 +168,19 @@ impl PermanentDecision {
 
     /// Returns the permissions and rules that the policy of `agent` does not contain yet.
     pub(super) fn without(&self, agent: &AgentPolicy) -> PermanentDecision {
-        let (mut rights, mut rules) = (self.rights.clone(), self.rules.clone());
-        rights.retain(|right| !agent.rights.iter().any(|there| there.hold == Hold::Use && there.right == *right));
+        let (mut permissions, mut rules) = (self.permissions.clone(), self.rules.clone());
+        permissions
+            .retain(|pinned| !agent.permissions.iter().any(|there| there.hold == Hold::Use && there.pinned == *pinned));
         rules.retain(|rule| !agent.rules.iter().any(|there| there.says_the_same(rule)));
-        PermanentDecision { rights, rules, ..self.clone() }
+        PermanentDecision { permissions, rules, ..self.clone() }
     }
 
     /// Returns the lines in the policy of `agent` that contain the approval.
     pub(super) fn places_in(&self, agent: &AgentPolicy) -> Vec<Place> {
-        let rights = agent.rights.iter().filter(|there| self.rights.contains(&there.right)).map(|there| &there.place);
+        let permissions =
+            agent.permissions.iter().filter(|there| self.permissions.contains(&there.pinned)).map(|there| &there.place);
         let rules = agent.rules.iter().filter(|there| self.rules.iter().any(|rule| rule.says_the_same(there)));
-        rights.chain(rules.map(|rule| &rule.place)).cloned().collect()
+        permissions.chain(rules.map(|rule| &rule.place)).cloned().collect()
     }
 
     /// Returns one comment line with the person, the time and the request. It contains no text that an agent chose.

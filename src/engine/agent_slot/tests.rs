@@ -12,7 +12,7 @@ fn held(agent: &AgentId, number: usize) -> Vec<Arc<Grant>> {
     let grant = |root: usize| Grant {
         id: GrantId::new(root as u64),
         to: agent.clone(),
-        right: PinnedPermission::from(
+        pinned: PinnedPermission::from(
             format!("@write:/srv/agents/{number:09}/work/part-{root:03}/src")
                 .parse::<crate::model::Permission>()
                 .unwrap(),
@@ -39,8 +39,8 @@ fn what_is_published_of_an_agent_with_four_roots_takes_at_most_four_hundred_byte
         let cells: DashMap<AgentId, Arc<AgentSlot>> = DashMap::new();
         for number in 0..AGENTS {
             let agent: AgentId = format!("agent-{number:018}").parse().unwrap();
-            let rights = compile(&held(&agent, number), &ground);
-            cells.insert(agent, Arc::new(AgentSlot::new(rights)));
+            let compiled = compile(&held(&agent, number), &ground);
+            cells.insert(agent, Arc::new(AgentSlot::new(compiled)));
         }
         kept = Some(cells);
     });

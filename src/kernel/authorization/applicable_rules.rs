@@ -176,8 +176,8 @@ fn people(case: &EvaluationInput<'_>, heard: &mut ApplicableRules) {
     }
 }
 
-/// Returns true if the answered request showed every right that the action is given or takes. With further rights, the
-/// action needs a new request.
+/// Returns true if the answered request showed every permission that the action is given or takes. With further
+/// permissions, the action needs a new request.
 fn is_for_all(yes: &SavedDecision, action: &ResolvedAction) -> bool {
     let takes = |used: &&Use| used.takes.is_some() || used.origin == UseOrigin::Given;
     action.uses.further().iter().filter(takes).all(|used| yes.showed(&used.facts()))

@@ -1,4 +1,4 @@
-//! The duration of an allow result. It ends with the first right or saved decision that it depends on.
+//! The duration of an allow result. It ends with the first permission or saved decision that it depends on.
 
 use std::cmp::Reverse;
 

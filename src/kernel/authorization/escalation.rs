@@ -13,19 +13,19 @@ pub(super) fn settled(
     mode: Mode,
     stage: Stage,
     finding: StageResult,
-    lacks_rights: bool,
+    lacks_permissions: bool,
 ) -> StageResult {
     if finding.ruled != Ruled::Ask {
         return finding;
     }
-    let finding = match by_mode(case, mode, stage, lacks_rights) {
+    let finding = match by_mode(case, mode, stage, lacks_permissions) {
         Some((ruled, reason)) => {
             let reason = format!("{reason}; {}", finding.reason);
             StageResult { ruled, source: AgentOrigin::Mode, reason: reason.into(), ..finding }
         }
         None => finding,
     };
-    let violations = if mode == Mode::OnFailure && lacks_rights { violations(case) } else { Vec::new() };
+    let violations = if mode == Mode::OnFailure && lacks_permissions { violations(case) } else { Vec::new() };
     let finding = if finding.ruled == Ruled::Ask && !violations.is_empty() {
         let reason = format!("the sandbox blocked an access without permission; {}", finding.reason);
         let refs = violations.into_iter().chain(finding.refs).collect();
@@ -40,15 +40,20 @@ pub(super) fn settled(
     finding
 }
 
-fn by_mode(case: &EvaluationInput<'_>, mode: Mode, stage: Stage, lacks_rights: bool) -> Option<(Ruled, &'static str)> {
+fn by_mode(
+    case: &EvaluationInput<'_>,
+    mode: Mode,
+    stage: Stage,
+    lacks_permissions: bool,
+) -> Option<(Ruled, &'static str)> {
     match mode {
         Mode::Never => Some((Ruled::Deny, "mode never forbids questions")),
-        // Bypass skips a prompt. It does not create missing rights, and it does not override a denial or the prompt of
-        // a failed hook.
-        Mode::Bypass if !lacks_rights && stage != Stage::Denied && !case.opinions.iter().any(|one| one.failed) => {
+        // Bypass skips a prompt. It does not create missing permissions, and it does not override a denial or the
+        // prompt of a failed hook.
+        Mode::Bypass if !lacks_permissions && stage != Stage::Denied && !case.opinions.iter().any(|one| one.failed) => {
             Some((Ruled::Allow, "mode bypass skips questions"))
         }
-        Mode::OnFailure if lacks_rights && violations(case).is_empty() => {
+        Mode::OnFailure if lacks_permissions && violations(case).is_empty() => {
             Some((Ruled::Deny, "mode on_failure allows requests only for accesses that the sandbox blocked"))
         }
         Mode::Default

@@ -27,7 +27,7 @@ pub struct Explanation {
     pub walk: Vec<Step>,
     /// All uses of the action, its own use first.
     pub uses: Vec<UseStep>,
-    /// The provenance of each held right that the action uses: the agent's own grant first, the root last.
+    /// The provenance of each held permission that the action uses: the agent's own grant first, the root last.
     pub held_by: Vec<Vec<ProvenanceStep>>,
     /// The changes that would together allow the action. Empty if it is allowed.
     pub ways_out: Vec<String>,
@@ -132,18 +132,18 @@ impl Evaluation<'_> {
         ways
     }
 
-    /// Returns true if a policy line that names the protected paths also gives all missing rights.
+    /// Returns true if a policy line that names the protected paths also gives all missing permissions.
     fn lacks_only_protected(&self) -> bool {
         let protecting = self.walk.iter().find(|(stage, _)| *stage == Stage::Protected);
         let refs = protecting.and_then(|(_, finding)| Some(&finding.as_ref()?.refs));
         refs.is_some_and(|refs| {
             let is_named = |path: &SanitizedPath| refs.contains(&RuleRef::Protected(path.clone()));
-            self.missing.iter().all(|right| right.permission.path().is_some_and(is_named))
+            self.missing.iter().all(|pinned| pinned.permission.path().is_some_and(is_named))
         })
     }
 
-    /// Returns true if all missing rights are for uses that the command line only names. An approval of exactly this
-    /// line gives them.
+    /// Returns true if all missing permissions are for uses that the command line only names. An approval of exactly
+    /// this line gives them.
     fn lacks_only_named(&self, case: &EvaluationInput<'_>) -> bool {
         let held = self.walk.iter().find(|(stage, _)| *stage == Stage::Held);
         let lacking = held.and_then(|(_, finding)| finding.as_ref()).map(|finding| &finding.uses);

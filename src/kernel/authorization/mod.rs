@@ -42,15 +42,15 @@ pub(crate) struct Evaluation<'s> {
     /// The stage that decided.
     pub(crate) stage: Stage,
     pub(crate) conclusion: StageResult,
-    /// The rights that the agent lacks.
+    /// The permissions that the agent lacks.
     pub(crate) missing: Vec<PinnedPermission>,
-    /// The rights that the agent lacks, including those that it does not need because a sandbox denies the use.
+    /// The permissions that the agent lacks, including those that it does not need because a sandbox denies the use.
     pub(crate) lacking: Vec<PinnedPermission>,
-    /// True if a person has to approve the action itself, in addition to giving the missing rights.
+    /// True if a person has to approve the action itself, in addition to giving the missing permissions.
     pub(crate) asks_about_action: bool,
     /// The one-time decisions that are consumed.
     pub(crate) uses_rulings: Vec<Arc<SavedDecision>>,
-    /// The one-time rights that are consumed.
+    /// The one-time permissions that are consumed.
     pub(crate) uses_grants: Vec<Arc<Grant>>,
     /// The saved decision that allows the action.
     pub(crate) said: Option<Arc<SavedDecision>>,
@@ -125,7 +125,7 @@ fn judged_in<'s>(
     let (mut stage, mut finding) = spoken(Stage::Protected).unwrap_or_else(nothing_spoke);
     let mut asks_about_action = finding.ruled == Ruled::Ask && stage != Stage::Held;
     if stage == Stage::Held {
-        // The person who gives the missing rights decides about the action in the same prompt.
+        // The person who gives the missing permissions decides about the action in the same prompt.
         let (below, about_action) = spoken(Stage::AskRule).unwrap_or_else(nothing_spoke);
         asks_about_action = about_action.ruled == Ruled::Ask;
         match about_action.ruled.verdict() {
@@ -136,7 +136,7 @@ fn judged_in<'s>(
     let is_lacking = walk.iter().any(|(stage, finding)| *stage == Stage::Held && finding.is_some());
     let mut conclusion = escalation::settled(case, mode, stage, finding, is_lacking);
     if conclusion.ruled == Ruled::Allow && !held.missing.is_empty() && !is_lacking && !case.action.in_sandbox {
-        // The missing rights were ignored only because the sandbox denies the use.
+        // The missing permissions were ignored only because the sandbox denies the use.
         conclusion = stages::tried(conclusion);
     }
     let allowed = conclusion.ruled.verdict() <= Effect::Confined;
@@ -182,12 +182,12 @@ impl Evaluation<'_> {
             approval_action_id: said.and_then(|ruling| ruling.request).or_else(|| self.answered()),
             expires_at: carried.until,
             scope: carried.scope,
-            missing: self.missing.iter().map(|right| right.permission.clone()).collect(),
+            missing: self.missing.iter().map(|pinned| pinned.permission.clone()).collect(),
             used: self.uses_rulings.first().map(|ruling| ruling.id),
         }
     }
 
-    /// Returns the request whose answer gave a consumed one-time right, if there is one.
+    /// Returns the request whose answer gave a consumed one-time permission, if there is one.
     fn answered(&self) -> Option<RequestId> {
         self.uses_grants.iter().find_map(|grant| match &grant.origin {
             Origin::Person { request, .. } => *request,

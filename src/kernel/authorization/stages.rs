@@ -14,18 +14,18 @@ use super::{
     stage::Voice,
 };
 
-/// The maximum number of rights in one prompt. It equals the limit of a request.
+/// The maximum number of permissions in one prompt. It equals the limit of a request.
 const MOST_ASKED: usize = 32;
 
-/// The availability of the rights that an action uses.
+/// The availability of the permissions that an action uses.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     pub(super) missing: Vec<PinnedPermission>,
-    /// The indexes of the uses that lack a right.
+    /// The indexes of the uses that lack a permission.
     pub(super) lacking: Vec<usize>,
-    /// The one-time rights that the action needs.
+    /// The one-time permissions that the action needs.
     pub(super) once: Vec<Arc<Grant>>,
-    /// The approvals of exactly this action that include needed rights.
+    /// The approvals of exactly this action that include needed permissions.
     pub(super) given: Vec<Arc<SavedDecision>>,
 }
 
@@ -35,29 +35,29 @@ pub(super) fn held(case: &EvaluationInput<'_>, heard: &ApplicableRules) -> Held 
     let lets_name = heard.yes.as_ref().is_some_and(|yes| is_enabling(yes));
     let giving = giving(case);
     for (place, used) in case.action.uses.iter().enumerate() {
-        let Some(right) = &used.takes else { continue };
+        let Some(pinned) = &used.takes else { continue };
         if lets_name && used.is_only_named() {
             continue;
         }
-        if case.state.uses(case.agent, &right.permission, case.now, case.broken) {
+        if case.state.uses(case.agent, &pinned.permission, case.now, case.broken) {
             continue;
         }
-        if let Some(yes) = giving.iter().copied().find(|yes| yes.gives.contains(right)) {
+        if let Some(yes) = giving.iter().copied().find(|yes| yes.gives.contains(pinned)) {
             if !held.given.contains(yes) {
                 held.given.push(Arc::clone(yes));
             }
             continue;
         }
-        match case.state.one_shot(case.agent, &right.permission, case.broken, case.now) {
-            Some(grant) if held.once.iter().any(|used: &Arc<Grant>| used.id == grant.id) => held.lack(right, place),
+        match case.state.one_shot(case.agent, &pinned.permission, case.broken, case.now) {
+            Some(grant) if held.once.iter().any(|used: &Arc<Grant>| used.id == grant.id) => held.lack(pinned, place),
             Some(grant) => held.once.push(Arc::clone(grant)),
-            None => held.lack(right, place),
+            None => held.lack(pinned, place),
         }
     }
     held
 }
 
-/// Returns the approvals of exactly this action that include rights.
+/// Returns the approvals of exactly this action that include permissions.
 fn giving<'s>(case: &EvaluationInput<'s>) -> Vec<&'s Arc<SavedDecision>> {
     let gives = |ruling: &&Arc<SavedDecision>| !ruling.gives.is_empty() && ruling.is_live(case.now);
     let mut giving: Vec<_> = case.agent.rulings.iter().filter(gives).collect();
@@ -74,14 +74,14 @@ fn is_enabling(yes: &SavedDecision) -> bool {
 }
 
 impl Held {
-    fn lack(&mut self, right: &PinnedPermission, place: usize) {
-        self.missing.push(right.clone());
+    fn lack(&mut self, pinned: &PinnedPermission, place: usize) {
+        self.missing.push(pinned.clone());
         self.lacking.push(place);
     }
 }
 
-/// Returns true if all missing rights of a command are for uses that its line names or its program needs. A sandbox can
-/// deny exactly these uses.
+/// Returns true if all missing permissions of a command are for uses that its line names or its program needs. A
+/// sandbox can deny exactly these uses.
 pub(super) fn is_only_named(case: &EvaluationInput<'_>, held: &Held) -> bool {
     let is_named = |place: &usize| {
         let used = case.action.uses.iter().nth(*place);
@@ -210,7 +210,7 @@ pub(super) fn missing(case: &EvaluationInput<'_>, mode: Mode, held: &Held) -> Op
             or split the action into steps";
         return Some(StageResult::new(Ruled::Deny, AgentOrigin::HostPolicy, reason).about(held.lacking.clone()));
     }
-    let missing: Vec<_> = held.missing.iter().map(|right| right.permission.describe().to_string()).collect();
+    let missing: Vec<_> = held.missing.iter().map(|pinned| pinned.permission.describe().to_string()).collect();
     let reason = format!("the agent does not hold {}", missing.join(", "));
     let is_demanded =
         |place: &usize| case.action.uses.iter().nth(*place).is_some_and(|used| used.origin == UseOrigin::Declared);
@@ -280,7 +280,8 @@ fn tier_now(case: &EvaluationInput<'_>) -> Option<Tier> {
     case.action.tier.map(|tier| if is_proven { tier } else { tier.max(Tier::Dangerous) })
 }
 
-/// Returns true for a write to a path. A sensitive path requires a right that names it, and that right is the approval.
+/// Returns true for a write to a path. A sensitive path requires a permission that names it, and that permission is the
+/// approval.
 fn is_written_by_name(case: &EvaluationInput<'_>) -> bool {
     case.action.operation() == Operation::Write && matches!(case.action.target(), Target::Path(_))
 }

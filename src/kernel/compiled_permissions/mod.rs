@@ -1,7 +1,7 @@
-//! The rights of one agent, compiled for checks: one immutable block that is searched without allocation.
+//! The permissions of one agent, compiled for checks: one immutable block that is searched without allocation.
 //!
 //! A block is compiled from grants and never changes. The grants remain the source of truth. A check does not read the
-//! disk. It reads the clock that the caller lends only if a held right has an end.
+//! disk. It reads the clock that the caller lends only if a held permission has an end.
 
 mod index;
 mod walk;
@@ -19,7 +19,7 @@ use crate::model::{
 
 /// The answer of a check.
 ///
-/// The answer describes the rights that are held. It is not yet a decision about an action.
+/// The answer describes the permissions that are held. It is not yet a decision about an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "every caller must handle all three")]
 pub enum Check {
@@ -32,8 +32,8 @@ pub enum Check {
 }
 
 impl Check {
-    /// Returns true if the permission is held for any number of uses. A one-time right does not count, because it must
-    /// be consumed.
+    /// Returns true if the permission is held for any number of uses. A one-time permission does not count, because it
+    /// must be consumed.
     pub fn is_held(self) -> bool {
         self == Check::Held
     }
@@ -97,9 +97,9 @@ impl Sieve {
     }
 }
 
-/// The compiled rights of one agent. They need one allocation, are cheap to share and are replaced through a thin
+/// The compiled permissions of one agent. They need one allocation, are cheap to share and are replaced through a thin
 /// pointer.
-pub(crate) type Rights = ThinArc<Header, u8>;
+pub(crate) type CompiledPermissions = ThinArc<Header, u8>;
 
 /// The part of a block besides its roots.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ pub(crate) struct Header {
     shape: Shape,
     network: u16,
     events: u16,
-    /// The rights to the root `/`, which the index cannot contain.
+    /// The permissions to the root `/`, which the index cannot contain.
     root: u16,
     /// The terms and tools. Few agents have any.
     more: Option<Arc<More>>,
@@ -123,20 +123,20 @@ struct More {
     tools: Box<[(ToolPath, u16)]>,
 }
 
-// The number of a protected path: only a policy line that names it exactly reaches it, or no right reaches it.
+// The number of a protected path: only a policy line that names it exactly reaches it, or no permission reaches it.
 const PROTECTED: u16 = 1;
 const CLOSED: u16 = 2;
 
 // The number of a root: four flags, or 16 plus an index into the terms.
 const READ: u16 = 1;
 const WRITE: u16 = 2;
-// The policy file names the path exactly, so the right reaches it although it is protected. Rights from the policy file
-// have no end.
+// The policy file names the path exactly, so the permission reaches it although it is protected. Permissions from the
+// policy file have no end.
 const EXACT_READ: u16 = 4;
 const EXACT_WRITE: u16 = 8;
 const FIRST_TERMS: u16 = 16;
 
-/// The end of a right. 0 means that the right is not held.
+/// The end of a permission. 0 means that the permission is not held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Life(u64);
 
@@ -184,14 +184,14 @@ impl Terms {
     }
 }
 
-/// Compiles the grants in `held`. Rights for delegation only cannot be used and are left out.
-pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<SharedLimits>) -> Rights {
+/// Compiles the grants in `held`. Permissions for delegation only cannot be used and are left out.
+pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<SharedLimits>) -> CompiledPermissions {
     let mut network = Terms::default();
     let mut events = Terms::default();
     let mut paths: BTreeMap<&str, Terms> = BTreeMap::new();
     let mut tools: BTreeMap<&ToolPath, Terms> = BTreeMap::new();
     for grant in for_use(held) {
-        match &grant.right.permission {
+        match &grant.pinned.permission {
             Permission::Network => network.add(Access::Read, grant),
             Permission::Events => events.add(Access::Read, grant),
             Permission::Path(access, path) => paths.entry(path.as_str()).or_default().add(*access, grant),
@@ -218,40 +218,48 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<SharedLimits>) -> Rights
     ThinArc::from_header_and_slice(header, &bytes)
 }
 
-/// Returns `rights` extended by one grant, if this is cheaper than compiling all grants again. The root of the grant
+/// Returns `compiled` extended by one grant, if this is cheaper than compiling all grants again. The root of the grant
 /// must be new. `scratch` is a reusable buffer.
-pub(crate) fn extend(rights: &Rights, grant: &Grant, scratch: &mut Vec<u8>) -> Option<Rights> {
-    let Permission::Path(access, path) = &grant.right.permission else { return None };
-    let header = &rights.header.header;
+pub(crate) fn extend(
+    compiled: &CompiledPermissions,
+    grant: &Grant,
+    scratch: &mut Vec<u8>,
+) -> Option<CompiledPermissions> {
+    let Permission::Path(access, path) = &grant.pinned.permission else { return None };
+    let header = &compiled.header.header;
     let mut held = Terms::default();
     held.add(*access, grant);
     let extendable = grant.hold == Hold::Use && path.as_str() != "/";
     let number = held.plain().filter(|_| extendable)?;
     let prefix = walk::fingerprint(header.ground.seed, path.as_str().as_bytes())?;
-    if index::find(header.shape, &rights.slice, path.as_str().as_bytes(), prefix).is_some() {
+    if index::find(header.shape, &compiled.slice, path.as_str().as_bytes(), prefix).is_some() {
         return None;
     }
-    let shape = index::extend(header.shape, &rights.slice, prefix, path.as_str(), number, scratch)?;
+    let shape = index::extend(header.shape, &compiled.slice, prefix, path.as_str(), number, scratch)?;
     let (ground, more) = (Arc::clone(&header.ground), header.more.clone());
     let Header { network, events, root, .. } = *header;
     let header = Header { ground, shape, network, events, root, more };
     Some(ThinArc::from_header_and_slice(header, scratch))
 }
 
-/// Checks `want` against `rights` at the moment that `now` returns. The clock is read only if a held right has an end.
-/// If the clock returns no time, every right with an end counts as expired.
+/// Checks `want` against `compiled` at the moment that `now` returns. The clock is read only if a held permission has
+/// an end. If the clock returns no time, every permission with an end counts as expired.
 #[inline]
-pub(crate) fn check(rights: &Rights, want: PermissionRef<'_>, now: impl Fn() -> Option<Timestamp>) -> Check {
-    let header = &rights.header.header;
+pub(crate) fn check(
+    compiled: &CompiledPermissions,
+    want: PermissionRef<'_>,
+    now: impl Fn() -> Option<Timestamp>,
+) -> Check {
+    let header = &compiled.header.header;
     match want {
         PermissionRef::Network => header.answer(header.network, Access::Read, &now),
         PermissionRef::Events => header.answer(header.events, Access::Read, &now),
         PermissionRef::Tool(name) => header.answer_tool(name, &now),
         PermissionRef::Path(access, text) => {
-            let mut found = Found::new(rights, access, text.as_bytes());
+            let mut found = Found::new(compiled, access, text.as_bytes());
             let walked =
                 walk::prefixes(header.ground.seed, text.as_bytes(), header.depths(), |prefix| found.meet(prefix, &now));
-            if walked.is_ok() { found.verdict(&now) } else { check_odd(rights, access, text, &now) }
+            if walked.is_ok() { found.verdict(&now) } else { check_odd(compiled, access, text, &now) }
         }
     }
 }
@@ -259,11 +267,16 @@ pub(crate) fn check(rights: &Rights, want: PermissionRef<'_>, now: impl Fn() -> 
 /// Checks texts with `//`, `/./`, tabs, line feeds or other unusual content. This is the slow path. An invalid path is
 /// never held.
 #[cold]
-fn check_odd(rights: &Rights, access: Access, text: &str, now: &impl Fn() -> Option<Timestamp>) -> Check {
+fn check_odd(
+    compiled: &CompiledPermissions,
+    access: Access,
+    text: &str,
+    now: &impl Fn() -> Option<Timestamp>,
+) -> Check {
     let Ok(path) = text.parse::<SanitizedPath>() else { return Check::NotHeld };
-    let mut found = Found::new(rights, access, path.as_str().as_bytes());
+    let mut found = Found::new(compiled, access, path.as_str().as_bytes());
     // The path was parsed, so all remaining unusual content is legal.
-    let header = &rights.header.header;
+    let header = &compiled.header.header;
     let path = path.as_str().as_bytes();
     walk::legal_prefixes(header.ground.seed, path, header.depths(), |prefix| found.meet(prefix, now));
     found.verdict(now)
@@ -326,11 +339,11 @@ struct Found<'r> {
 }
 
 impl<'r> Found<'r> {
-    fn new(rights: &'r Rights, access: Access, text: &'r [u8]) -> Found<'r> {
+    fn new(compiled: &'r CompiledPermissions, access: Access, text: &'r [u8]) -> Found<'r> {
         let (best, named) = (Check::NotHeld, Check::NotHeld);
         Found {
-            header: &rights.header.header,
-            bytes: &rights.slice,
+            header: &compiled.header.header,
+            bytes: &compiled.slice,
             text,
             access,
             best,

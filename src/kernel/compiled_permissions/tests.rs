@@ -7,7 +7,7 @@ fn grant(number: u64, permission: &str, scope: Scope, until: Option<u64>) -> Arc
     Arc::new(Grant {
         id: GrantId::new(number),
         to: "a".parse::<AgentId>().unwrap(),
-        right: PinnedPermission::from(permission.parse::<Permission>().unwrap()),
+        pinned: PinnedPermission::from(permission.parse::<Permission>().unwrap()),
         hold: Hold::Use,
         origin: Origin::Operator,
         reason: None,
@@ -36,26 +36,26 @@ fn the_longest_lasting_of_several_grants_of_one_root_counts() {
         grant(2, "@read:/w", Scope::Always, Some(30)),
         grant(3, "@write:/w", Scope::Once, None),
     ];
-    let rights = compile(&held, &ground(Reads::Granted, &[]));
-    assert_eq!(check(&rights, PermissionRef::write("/w/a"), at(9)), Check::Held);
-    assert_eq!(check(&rights, PermissionRef::write("/w/a"), at(10)), Check::HeldOnce);
-    assert_eq!(check(&rights, PermissionRef::read("/w/a"), at(29)), Check::Held);
-    assert_eq!(check(&rights, PermissionRef::read("/w/a"), || None), Check::NotHeld, "a clock that cannot tell");
+    let compiled = compile(&held, &ground(Reads::Granted, &[]));
+    assert_eq!(check(&compiled, PermissionRef::write("/w/a"), at(9)), Check::Held);
+    assert_eq!(check(&compiled, PermissionRef::write("/w/a"), at(10)), Check::HeldOnce);
+    assert_eq!(check(&compiled, PermissionRef::read("/w/a"), at(29)), Check::Held);
+    assert_eq!(check(&compiled, PermissionRef::read("/w/a"), || None), Check::NotHeld, "a clock that cannot tell");
 }
 
 #[test]
-fn a_right_without_an_end_does_not_ask_what_time_it_is() {
-    let rights = compile(&[grant(1, "@read:/w", Scope::Always, None)], &ground(Reads::Granted, &[]));
-    assert_eq!(check(&rights, PermissionRef::read("/w"), || panic!("asked")), Check::Held);
+fn a_permission_without_an_end_does_not_ask_what_time_it_is() {
+    let compiled = compile(&[grant(1, "@read:/w", Scope::Always, None)], &ground(Reads::Granted, &[]));
+    assert_eq!(check(&compiled, PermissionRef::read("/w"), || panic!("asked")), Check::Held);
 }
 
 #[test]
 fn the_root_of_the_file_system_covers_everything_but_what_is_protected() {
-    let rights = compile(&[grant(1, "@write:/", Scope::Always, None)], &ground(Reads::Granted, &["/etc/shadow"]));
-    assert_eq!(check(&rights, PermissionRef::write("/"), at(0)), Check::Held);
-    assert_eq!(check(&rights, PermissionRef::write("/srv/site"), at(0)), Check::Held);
-    assert_eq!(check(&rights, PermissionRef::read("/etc/shadow"), at(0)), Check::NotHeld);
-    assert_eq!(check(&rights, PermissionRef::read("/etc/shadows"), at(0)), Check::Held);
+    let compiled = compile(&[grant(1, "@write:/", Scope::Always, None)], &ground(Reads::Granted, &["/etc/shadow"]));
+    assert_eq!(check(&compiled, PermissionRef::write("/"), at(0)), Check::Held);
+    assert_eq!(check(&compiled, PermissionRef::write("/srv/site"), at(0)), Check::Held);
+    assert_eq!(check(&compiled, PermissionRef::read("/etc/shadow"), at(0)), Check::NotHeld);
+    assert_eq!(check(&compiled, PermissionRef::read("/etc/shadows"), at(0)), Check::Held);
 }
 
 #[test]
@@ -75,12 +75,12 @@ fn a_file_reaches_a_protected_path_only_by_naming_exactly_it() {
 
 #[test]
 fn odd_and_hostile_texts_are_read_as_the_parser_reads_them() {
-    let rights = compile(&[grant(1, "@read:/w/..a", Scope::Always, None)], &ground(Reads::Granted, &[]));
+    let compiled = compile(&[grant(1, "@read:/w/..a", Scope::Always, None)], &ground(Reads::Granted, &[]));
     for held in ["/w/..a", "/w//..a/b", "/w/./..a/", "/w/..a/x\ny"] {
-        assert_eq!(check(&rights, PermissionRef::read(held), at(0)), Check::Held, "{held:?}");
+        assert_eq!(check(&compiled, PermissionRef::read(held), at(0)), Check::Held, "{held:?}");
     }
     for not in ["", "w/..a", "/w/..a/../../etc", "/w/..a\0", "/w/..a\u{1}", "/w/..ab", "/w"] {
-        assert_eq!(check(&rights, PermissionRef::read(not), at(0)), Check::NotHeld, "{not:?}");
+        assert_eq!(check(&compiled, PermissionRef::read(not), at(0)), Check::NotHeld, "{not:?}");
     }
 }
 
@@ -97,24 +97,24 @@ proptest! {
         }).collect();
         let extended = held
             .iter()
-            .fold(compile(&[], &ground), |rights, grant| extend(&rights, grant, &mut Vec::new()).unwrap());
+            .fold(compile(&[], &ground), |compiled, grant| extend(&compiled, grant, &mut Vec::new()).unwrap());
         let compiled = compile(&held, &ground);
         for access in [Access::Read, Access::Write] {
             let expected = held
                 .iter()
-                .any(|grant| grant.right.permission.covers(&Permission::Path(access, asked.parse().unwrap())));
-            for rights in [&extended, &compiled] {
-                prop_assert_eq!(check(rights, PermissionRef::Path(access, &asked), at(0)).is_held(), expected);
+                .any(|grant| grant.pinned.permission.covers(&Permission::Path(access, asked.parse().unwrap())));
+            for compiled in [&extended, &compiled] {
+                prop_assert_eq!(check(compiled, PermissionRef::Path(access, &asked), at(0)).is_held(), expected);
             }
         }
     }
 
     #[test]
     fn no_text_makes_a_check_panic_or_say_yes_to_what_is_not_below_a_root(text in "\\PC{0,40}|[/.a\\x00-\\x20]{0,40}") {
-        let rights = compile(&[grant(1, "@write:/a", Scope::Always, None)], &ground(Reads::Granted, &[]));
+        let compiled = compile(&[grant(1, "@write:/a", Scope::Always, None)], &ground(Reads::Granted, &[]));
         let parsed = text.parse::<SanitizedPath>();
         let expected = parsed.is_ok_and(|path| "/a".parse::<SanitizedPath>().unwrap().contains(&path));
-        prop_assert_eq!(check(&rights, PermissionRef::write(&text), at(0)).is_held(), expected);
+        prop_assert_eq!(check(&compiled, PermissionRef::write(&text), at(0)).is_held(), expected);
     }
 }
 
@@ -127,8 +127,8 @@ fn a_block_is_not_extended_past_what_is_held_back_for_passing_on() {
         ..Grant::clone(&grant(2, "@write:/w/a", Scope::Always, None))
     };
     let ground = ground(Reads::Granted, &[]);
-    let rights = compile(&[Arc::new(only_to_pass_on.clone())], &ground);
-    assert!(extend(&rights, &back_from_another, &mut Vec::new()).is_none());
-    let rights = compile(&[Arc::new(only_to_pass_on), Arc::new(back_from_another)], &ground);
-    assert_eq!(check(&rights, PermissionRef::write("/w/a"), at(0)), Check::NotHeld);
+    let compiled = compile(&[Arc::new(only_to_pass_on.clone())], &ground);
+    assert!(extend(&compiled, &back_from_another, &mut Vec::new()).is_none());
+    let compiled = compile(&[Arc::new(only_to_pass_on), Arc::new(back_from_another)], &ground);
+    assert_eq!(check(&compiled, PermissionRef::write("/w/a"), at(0)), Check::NotHeld);
 }

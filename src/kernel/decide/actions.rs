@@ -17,7 +17,7 @@ use crate::model::Timestamp;
 
 impl State {
     /// Decides an action and records the decision. Consumes one-time approvals and asks a person if necessary. Does
-    /// nothing if a missing right is not bound to the disk yet.
+    /// nothing if a missing permission is not bound to the disk yet.
     pub(super) fn authorize(
         &self,
         agent: &AgentId,
@@ -102,8 +102,8 @@ impl State {
         judgement: &Evaluation<'_>,
         facts: &SandboxFacts,
     ) -> Result<(), Refusal> {
-        let open = case.action.uses.rights().filter(|right| !judgement.lacking.contains(right));
-        let open: Vec<_> = open.map(|right| &right.permission).collect();
+        let open = case.action.uses.pinned().filter(|pinned| !judgement.lacking.contains(pinned));
+        let open: Vec<_> = open.map(|pinned| &pinned.permission).collect();
         let is_open = |permission: &Permission| {
             let reaches = self.reaches(permission);
             open.iter().any(|open| reaches(open))
@@ -134,15 +134,15 @@ impl State {
         Decision { id: Some(DecisionId::new(self.next_decision)), ..judgement.decision(case) }
     }
 
-    /// Returns the refusal of an action that may not happen without asking. If only a right is missing, the refusal
-    /// says so.
+    /// Returns the refusal of an action that may not happen without asking. If only a permission is missing, the
+    /// refusal says so.
     pub(crate) fn not_allowed(&self, case: &EvaluationInput<'_>, judgement: &Evaluation<'_>) -> Refusal {
         let only_lacks = !judgement.missing.is_empty() && !judgement.asks_about_action;
         let asked = matches!(judgement.conclusion.ruled, Ruled::Ask | Ruled::Unavailable);
         let is_protected = judgement.stage == Stage::Protected;
         match judgement.missing.first() {
-            Some(right) if is_protected => Refusal::Protected(right.permission.clone()),
-            Some(right) if only_lacks && asked => self.not_held(case.agent, &right.permission, case.now),
+            Some(pinned) if is_protected => Refusal::Protected(pinned.permission.clone()),
+            Some(pinned) if only_lacks && asked => self.not_held(case.agent, &pinned.permission, case.now),
             Some(_) | None => Refusal::NotAllowed(Arc::new(judgement.decision(case))),
         }
     }
@@ -162,17 +162,17 @@ impl State {
             return Ok(vec![evaluated(decision), Event::Joined { request }]);
         }
         let (mut asked, mut settled) = (Vec::new(), Vec::new());
-        for right in judgement.missing {
-            if self.fresh_no(&case.agent.profile.id, &right.permission, case.now).is_some() {
-                settled.push((right.permission, Reply::Deny));
+        for pinned in judgement.missing {
+            if self.fresh_no(&case.agent.profile.id, &pinned.permission, case.now).is_some() {
+                settled.push((pinned.permission, Reply::Deny));
             } else {
-                asked.push(right);
+                asked.push(pinned);
             }
         }
-        // A recently denied right blocks the whole action, so the other rights are not asked for.
+        // A recently denied permission blocks the whole action, so the other permissions are not asked for.
         let action = settled.is_empty().then_some(action);
         if !settled.is_empty() {
-            settled.extend(asked.drain(..).map(|right| (right.permission, Reply::Deny)));
+            settled.extend(asked.drain(..).map(|pinned| (pinned.permission, Reply::Deny)));
         }
         let about_action = action.is_some() && !only_lacks;
         let request = Arc::new(Request {
@@ -200,8 +200,8 @@ impl State {
         Ok(std::iter::once(evaluated(decision)).chain(asked).collect())
     }
 
-    /// Returns the agent's pending request about an equal action and content with equal missing rights, if there is
-    /// one.
+    /// Returns the agent's pending request about an equal action and content with equal missing permissions, if there
+    /// is one.
     fn same_action(
         &self,
         case: &EvaluationInput<'_>,
@@ -239,11 +239,11 @@ fn evaluated(decision: Decision) -> Event {
     Event::Evaluated { decision: Arc::new(decision) }
 }
 
-/// Returns the events that consume one-time decisions and one-time rights.
+/// Returns the events that consume one-time decisions and one-time permissions.
 fn used_up(judgement: Evaluation<'_>) -> impl Iterator<Item = Event> {
     let rulings = judgement.uses_rulings.into_iter().map(|ruling| Event::RulingUsed { ruling });
     let grants = judgement.uses_grants.into_iter().map(|grant| {
-        let permission: Permission = grant.right.permission.clone();
+        let permission: Permission = grant.pinned.permission.clone();
         Event::GrantUsed { grant, permission }
     });
     rulings.chain(grants)

@@ -21,7 +21,7 @@ impl State {
         &self,
         profile: Profile,
         run: RunId,
-        rights: Vec<Start>,
+        permissions: Vec<Start>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Refusal> {
         let is_of_a_task = matches!(profile.kind, Kind::Cron | Kind::Heartbeat) && profile.parent.is_some();
@@ -29,26 +29,26 @@ impl State {
             return Err(Refusal::NameOfTask(profile.id));
         }
         self.refuse_known(&profile.id)?;
-        self.refuse_too_many(&profile.id, 0, rights.len())?;
-        rights.iter().try_for_each(|start| self.refuse_protected(&start.right.permission))?;
+        self.refuse_too_many(&profile.id, 0, permissions.len())?;
+        permissions.iter().try_for_each(|start| self.refuse_protected(&start.pinned.permission))?;
         let (profile, mut ids) = (Arc::new(profile), self.fresh_ids());
         let mut events =
             vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: AgentOrigin::Operator }];
         let draft = Draft::new(&profile.id, Origin::Operator, None, Scope::Always, now);
-        let grants = rights.into_iter().zip(&mut ids);
-        events.extend(grants.map(|(start, id)| draft.clone().hold(start.hold).issue(id, start.right)));
+        let grants = permissions.into_iter().zip(&mut ids);
+        events.extend(grants.map(|(start, id)| draft.clone().hold(start.hold).issue(id, start.pinned)));
         Ok(events)
     }
 
-    /// Creates an agent. All of `rights` are checked against the creator before anything is created. The child holds no
-    /// other rights.
+    /// Creates an agent. All of `permissions` are checked against the creator before anything is created. The child
+    /// holds no other permissions.
     #[expect(clippy::too_many_arguments, reason = "the fields of one command")]
     pub(super) fn create_agent(
         &self,
         creator: &AgentId,
         profile: Profile,
         run: RunId,
-        rights: Vec<PinnedPermission>,
+        permissions: Vec<PinnedPermission>,
         reason: &Reason,
         broken: &StaleGrants,
         now: Timestamp,
@@ -69,17 +69,17 @@ impl State {
             return Err(Refusal::OtherOwner { agent: profile.id, owner: owner.clone() });
         }
         self.refuse_known(&profile.id)?;
-        self.refuse_too_many(&profile.id, 0, rights.len())?;
+        self.refuse_too_many(&profile.id, 0, permissions.len())?;
         // The child inherits the mode, so an agent cannot avoid its own mode by letting a child act.
         let (profile, mut ids) =
             (Arc::new(Profile { mode: *mode, parent: Some(creator.clone()), ..profile }), self.fresh_ids());
         let mut events =
             vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: AgentOrigin::Agent }];
-        for (right, id) in rights.into_iter().zip(&mut ids) {
-            let held = self.held_for_passing_on(creator, &right.permission, now, broken)?;
+        for (pinned, id) in permissions.into_iter().zip(&mut ids) {
+            let held = self.held_for_passing_on(creator, &pinned.permission, now, broken)?;
             let origin = Origin::Agent { from: held.from().clone() };
             let draft = Draft::new(&profile.id, origin, Some(reason.clone()), Scope::Always, now).resting_on(&held);
-            events.push(draft.issue(id, right));
+            events.push(draft.issue(id, pinned));
         }
         Ok(events)
     }
@@ -102,12 +102,12 @@ impl State {
             .iter()
             .map(|grant| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::HolderRetired });
         let rests_on = |permission| {
-            let support = agent.held.iter().find(|grant| grant.right.permission.covers(permission));
+            let support = agent.held.iter().find(|grant| grant.pinned.permission.covers(permission));
             support.map(|grant| grant.id)
         };
         let to_others = |given: &&GrantId| !agent.held.iter().any(|held| held.id == **given);
         let given = agent.given.iter().filter(to_others).filter_map(|id| self.grants.get(id)).map(|grant| {
-            let with = rests_on(&grant.right.permission);
+            let with = rests_on(&grant.pinned.permission);
             Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::SupportLost { with } }
         });
         let asked = agent.pending.iter().filter_map(|request| self.pending.get(request));

@@ -119,7 +119,7 @@ impl State {
         events: &mut Vec<Event>,
     ) -> Result<(), Refusal> {
         let max = policy.settings.max_grants;
-        if spec.rights.len() > max as usize {
+        if spec.permissions.len() > max as usize {
             return Err(Refusal::TooManyGrants { agent: id.clone(), max });
         }
         let known = match self.agents.get(id) {
@@ -148,24 +148,25 @@ impl State {
         if known.map_or(!spec.rules.is_empty(), |agent| *agent.rules.written() != spec.rules) {
             events.push(Event::RulesChanged { agent: id.clone(), rules: Arc::clone(&spec.rules) });
         }
-        let mut wanted = without_repetitions(&spec.rights);
+        let mut wanted = without_repetitions(&spec.permissions);
         for grant in known.into_iter().flat_map(|agent| &agent.held) {
             let Origin::Config(place) = &grant.origin else { continue };
-            match wanted.iter().position(|right| is_written_as(grant, right)) {
+            match wanted.iter().position(|listed| is_written_as(grant, listed)) {
                 None => events.push(Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::Config }),
                 Some(index) => {
-                    let right = wanted.swap_remove(index);
-                    if right.place != *place {
-                        let moved = Grant { origin: Origin::Config(right.place.clone()), ..Grant::clone(grant) };
+                    let listed = wanted.swap_remove(index);
+                    if listed.place != *place {
+                        let moved = Grant { origin: Origin::Config(listed.place.clone()), ..Grant::clone(grant) };
                         events.push(Event::GrantChanged { grant: Arc::new(moved) });
                     }
                 }
             }
         }
-        wanted.sort_by_key(|right| right.place.line);
-        for (right, grant) in wanted.into_iter().zip(ids) {
-            let draft = Draft::new(id, Origin::Config(right.place.clone()), None, Scope::Always, now).hold(right.hold);
-            events.push(draft.issue(grant, right.right.clone()));
+        wanted.sort_by_key(|listed| listed.place.line);
+        for (listed, grant) in wanted.into_iter().zip(ids) {
+            let draft =
+                Draft::new(id, Origin::Config(listed.place.clone()), None, Scope::Always, now).hold(listed.hold);
+            events.push(draft.issue(grant, listed.pinned.clone()));
         }
         Ok(())
     }
@@ -180,34 +181,34 @@ impl State {
         let new = issued.filter(|grant| {
             let holder = self.agents.get(&grant.to).filter(|_| !is_new(&grant.to));
             grant.hold == Hold::Use
-                && !holder.is_some_and(|holder| self.uses(holder, &grant.right.permission, now, &StaleGrants::new()))
+                && !holder.is_some_and(|holder| self.uses(holder, &grant.pinned.permission, now, &StaleGrants::new()))
         });
-        new.map(|grant| (grant.to.clone(), grant.right.permission.clone())).collect()
+        new.map(|grant| (grant.to.clone(), grant.pinned.permission.clone())).collect()
     }
 
     /// Returns the permissions that agents would gain by `events`, for use or for delegation.
     fn would_gain(&self, policy: &Policy, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
         let to_pass_on = events.iter().filter_map(|event| match event.grant() {
             Some(grant) if grant.hold == Hold::PassOn && event.granted().is_some() => {
-                Some((grant.to.clone(), grant.right.permission.clone()))
+                Some((grant.to.clone(), grant.pinned.permission.clone()))
             }
             Some(_) | None => None,
         });
         let mut gains: Vec<_> = self.gains(events, now).into_iter().chain(to_pass_on).collect();
-        // The file may contain a right that another giver gives now. That line has to wait too, because it would
+        // The file may contain a permission that another giver gives now. That line has to wait too, because it would
         // outlast the other grant.
         let narrowed = self.narrowed_to(policy);
         for (id, spec) in &policy.agents {
-            let kept = narrowed.agents.get(id).map(|spec| &spec.rights);
-            let held = spec.rights.iter().filter(|right| !kept.is_some_and(|kept| kept.contains(right)));
-            let held = held.map(|right| (id.clone(), right.right.permission.clone()));
+            let kept = narrowed.agents.get(id).map(|spec| &spec.permissions);
+            let held = spec.permissions.iter().filter(|listed| !kept.is_some_and(|kept| kept.contains(listed)));
+            let held = held.map(|listed| (id.clone(), listed.pinned.permission.clone()));
             let untold: Vec<_> = held.filter(|gain| !gains.contains(gain)).collect();
             gains.extend(untold);
         }
         gains
     }
 
-    /// Returns one sentence for each change besides rights, so that a person sees everything before approving it.
+    /// Returns one sentence for each change besides permissions, so that a person sees everything before approving it.
     fn besides(&self, policy: &Policy) -> Vec<(Option<AgentId>, Arc<str>)> {
         let settings = restriction::changed_settings(&self.settings, &policy.settings).into_iter();
         let settings = settings.map(|sentence| (None, sentence.into()));
@@ -232,27 +233,27 @@ impl State {
         let Policy { settings, agents, left_out } = policy;
         let known = |(id, spec): (&AgentId, &AgentPolicy)| {
             let agent = self.agents.get(id).filter(|agent| stays(agent, policy))?;
-            let AgentPolicy { profile, rights, rules } = spec;
-            let rights = rights.iter().filter(|right| self.is_within(agent, right)).cloned().collect();
+            let AgentPolicy { profile, permissions, rules } = spec;
+            let permissions = permissions.iter().filter(|listed| self.is_within(agent, listed)).cloned().collect();
             let profile = narrowed_profile(agent, profile);
             let rules = restriction::rules(agent.rules.written(), rules);
-            Some((id.clone(), AgentPolicy { profile, rights, rules }))
+            Some((id.clone(), AgentPolicy { profile, permissions, rules }))
         };
         let settings = restriction::settings(&self.settings, settings);
         Policy { settings, agents: agents.iter().filter_map(known).collect(), left_out: left_out.clone() }
     }
 
-    /// Returns true if one line of the previous file already gives the right to `agent`.
-    fn is_within(&self, agent: &Agent, right: &PolicyPermission) -> bool {
-        let path = right.right.permission.path();
-        let protected = self.is_protected(&right.right.permission);
+    /// Returns true if one line of the previous file already gives the permission to `agent`.
+    fn is_within(&self, agent: &Agent, listed: &PolicyPermission) -> bool {
+        let path = listed.pinned.permission.path();
+        let protected = self.is_protected(&listed.pinned.permission);
         // A line that names a sensitive path gives more than a broad line that covers the path.
-        let gives = self.gives(&right.right.permission);
+        let gives = self.gives(&listed.pinned.permission);
         agent.held.iter().any(|grant| {
             matches!(grant.origin, Origin::Config(_))
-                && (grant.hold == Hold::Use || grant.hold == right.hold)
+                && (grant.hold == Hold::Use || grant.hold == listed.hold)
                 && gives(grant)
-                && (!protected || grant.right.permission.path() == path)
+                && (!protected || grant.pinned.permission.path() == path)
         })
     }
 }
@@ -309,7 +310,7 @@ fn stays(agent: &Agent, policy: &Policy) -> bool {
     spec.is_some_and(|spec| spec.profile.owner == agent.profile.owner && agent.source == AgentOrigin::Config)
 }
 
-/// Changes the reason of a revocation: an agent that left the file lost its rights because of the file.
+/// Changes the reason of a revocation: an agent that left the file lost its permissions because of the file.
 fn as_config_says(event: Event) -> Event {
     if let Event::GrantRevoked { grant, ended: Ended::HolderRetired } = event {
         return Event::GrantRevoked { grant, ended: Ended::Config };
@@ -317,16 +318,16 @@ fn as_config_says(event: Event) -> Event {
     event
 }
 
-fn without_repetitions(rights: &[PolicyPermission]) -> Vec<&PolicyPermission> {
-    let mut unique: Vec<&PolicyPermission> = Vec::with_capacity(rights.len());
-    for right in rights {
-        if !unique.iter().any(|other| other.right == right.right && other.hold == right.hold) {
-            unique.push(right);
+fn without_repetitions(permissions: &[PolicyPermission]) -> Vec<&PolicyPermission> {
+    let mut unique: Vec<&PolicyPermission> = Vec::with_capacity(permissions.len());
+    for listed in permissions {
+        if !unique.iter().any(|other| other.pinned == listed.pinned && other.hold == listed.hold) {
+            unique.push(listed);
         }
     }
     unique
 }
 
-fn is_written_as(grant: &Grant, right: &PolicyPermission) -> bool {
-    grant.right == right.right && grant.hold == right.hold
+fn is_written_as(grant: &Grant, listed: &PolicyPermission) -> bool {
+    grant.pinned == listed.pinned && grant.hold == listed.hold
 }

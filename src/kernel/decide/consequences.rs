@@ -12,7 +12,7 @@ impl State {
         let ended = ended(events);
         let settings_changed = events.iter().any(|event| matches!(event, Event::SettingsChanged { .. }));
         // New settings may restrict free reading, protect further paths, or make further paths sensitive. A write to a
-        // sensitive path needs a right that names it.
+        // sensitive path needs a permission that names it.
         if settings_changed {
             return self.cascade_of_settings_and(&ended, now);
         }
@@ -59,7 +59,7 @@ impl State {
         let went: BTreeSet<_> = events.iter().filter_map(Event::retired).collect();
         let lost = |grant: &Arc<Grant>| went.contains(&grant.to) || !self.still_uses(grant, now);
         let gone = ended(&events).into_iter().filter(|grant| grant.hold == Hold::Use && lost(grant));
-        let all: BTreeSet<_> = gone.map(|grant| (grant.to.clone(), grant.right.permission.clone())).collect();
+        let all: BTreeSet<_> = gone.map(|grant| (grant.to.clone(), grant.pinned.permission.clone())).collect();
         if let Some(Event::ConfigReloaded { lost, .. }) = events.get_mut(place) {
             lost.extend(all);
         }
@@ -68,7 +68,7 @@ impl State {
 
     fn still_uses(&self, grant: &Grant, now: Timestamp) -> bool {
         let holder = self.agents.get(&grant.to);
-        holder.is_some_and(|holder| self.uses(holder, &grant.right.permission, now, &StaleGrants::new()))
+        holder.is_some_and(|holder| self.uses(holder, &grant.pinned.permission, now, &StaleGrants::new()))
     }
 }
 

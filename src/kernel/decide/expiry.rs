@@ -1,4 +1,4 @@
-//! The effects of time. A right ends at its time even without a tick. The tick records the end.
+//! The effects of time. A permission ends at its time even without a tick. The tick records the end.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use super::super::{
     support::{Held, for_use, hold_of_gift},
 };
 
-/// A grant without its id and its right.
+/// A grant without its id and its permission.
 #[derive(Clone, Debug)]
 pub(super) struct Draft<'a> {
     to: &'a AgentId,
@@ -52,11 +52,11 @@ impl<'a> Draft<'a> {
         Draft { depth: held.depth_below(), until: held.until_below(self.until), ..self }
     }
 
-    pub(super) fn grant(&self, id: GrantId, right: PinnedPermission) -> Grant {
+    pub(super) fn grant(&self, id: GrantId, pinned: PinnedPermission) -> Grant {
         Grant {
             id,
             to: self.to.clone(),
-            right,
+            pinned,
             hold: self.hold,
             origin: self.origin.clone(),
             reason: self.reason.clone(),
@@ -68,13 +68,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub(super) fn issue(&self, id: GrantId, right: PinnedPermission) -> Event {
-        Event::GrantIssued { grant: Arc::new(self.grant(id, right)) }
+    pub(super) fn issue(&self, id: GrantId, pinned: PinnedPermission) -> Event {
+        Event::GrantIssued { grant: Arc::new(self.grant(id, pinned)) }
     }
 
     /// Issues the grant, unless `to` already holds an equal one from this giver.
-    fn issue_or_repeat(&self, to: &Agent, id: GrantId, right: PinnedPermission) -> Event {
-        let grant = self.grant(id, right);
+    fn issue_or_repeat(&self, to: &Agent, id: GrantId, pinned: PinnedPermission) -> Event {
+        let grant = self.grant(id, pinned);
         match to.held.iter().find(|held| says_the_same(held, &grant)) {
             Some(there) => Event::GrantRepeated { grant: Arc::clone(there) },
             None => Event::GrantIssued { grant: Arc::new(grant) },
@@ -89,7 +89,7 @@ fn says_the_same(one: &Grant, other: &Grant) -> bool {
         && giver(one) == giver(other)
         && one.scope != Scope::Once
         && (one.scope, &one.run, one.until, one.hold) == (other.scope, &other.run, other.until, other.hold)
-        && one.right == other.right
+        && one.pinned == other.pinned
 }
 
 impl State {
@@ -99,7 +99,7 @@ impl State {
         &self,
         from: &AgentId,
         to: &AgentId,
-        rights: Vec<PinnedPermission>,
+        permissions: Vec<PinnedPermission>,
         reason: &Reason,
         scope: Scope,
         broken: &StaleGrants,
@@ -112,13 +112,13 @@ impl State {
         let receiver = self.agent(to)?;
         same_owner(receiver, &giver.profile.owner)?;
         refuse_past(scope, now)?;
-        let mut events = Vec::with_capacity(rights.len());
-        for (right, id) in rights.into_iter().zip(self.fresh_ids()) {
-            let held = self.held_for_passing_on(from, &right.permission, now, broken)?;
+        let mut events = Vec::with_capacity(permissions.len());
+        for (pinned, id) in permissions.into_iter().zip(self.fresh_ids()) {
+            let held = self.held_for_passing_on(from, &pinned.permission, now, broken)?;
             let origin = Origin::Agent { from: held.from().clone() };
             let draft = Draft::new(to, origin, Some(reason.clone()), scope, now).in_run_of(receiver).resting_on(&held);
-            let draft = draft.hold(hold_of_gift(&receiver.held, &right.permission, now));
-            events.push(draft.issue_or_repeat(receiver, id, right));
+            let draft = draft.hold(hold_of_gift(&receiver.held, &pinned.permission, now));
+            events.push(draft.issue_or_repeat(receiver, id, pinned));
         }
         let new = events.iter().filter(|event| matches!(event, Event::GrantIssued { .. })).count();
         self.refuse_too_many(to, from_agent(receiver, from), new)?;
@@ -142,12 +142,12 @@ impl State {
         Ok(held)
     }
 
-    /// Gives rights by a person without a request.
+    /// Gives permissions by a person without a request.
     pub(super) fn give(
         &self,
         by: &Person,
         to: &AgentId,
-        rights: Vec<Start>,
+        permissions: Vec<Start>,
         reason: &Reason,
         scope: Scope,
         now: Timestamp,
@@ -155,12 +155,12 @@ impl State {
         let receiver = self.agent(to)?;
         same_owner(receiver, &by.owner)?;
         refuse_past(scope, now)?;
-        self.refuse_too_many(to, from_people(receiver), rights.len())?;
-        rights.iter().try_for_each(|start| self.refuse_protected(&start.right.permission))?;
+        self.refuse_too_many(to, from_people(receiver), permissions.len())?;
+        permissions.iter().try_for_each(|start| self.refuse_protected(&start.pinned.permission))?;
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: None };
         let draft = Draft::new(to, origin, Some(reason.clone()), scope, now).in_run_of(receiver);
-        let grants = rights.into_iter().zip(self.fresh_ids());
-        Ok(grants.map(|(start, id)| draft.clone().hold(start.hold).issue(id, start.right)).collect())
+        let grants = permissions.into_iter().zip(self.fresh_ids());
+        Ok(grants.map(|(start, id)| draft.clone().hold(start.hold).issue(id, start.pinned)).collect())
     }
 
     pub(super) fn revoke(
@@ -186,8 +186,8 @@ impl State {
         Ok(vec![Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::Revoked { by, reason } }])
     }
 
-    /// Returns the one-time right by which `holder` may use `permission` now. Among several, it is the one that ends
-    /// first.
+    /// Returns the one-time permission by which `holder` may use `permission` now. Among several, it is the one that
+    /// ends first.
     pub(in super::super) fn one_shot<'a>(
         &self,
         holder: &'a Agent,

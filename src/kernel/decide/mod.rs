@@ -28,16 +28,16 @@ use super::{Command, Refusal, State, command::HookNews};
 impl State {
     pub(super) fn decide(&self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         match command {
-            Command::Register { profile, run, rights } => self.register_agent(profile, run, rights, now),
-            Command::Create { creator, profile, run, rights, reason, broken } => {
-                self.create_agent(&creator, profile, run, rights, &reason, &broken, now)
+            Command::Register { profile, run, permissions } => self.register_agent(profile, run, permissions, now),
+            Command::Create { creator, profile, run, permissions, reason, broken } => {
+                self.create_agent(&creator, profile, run, permissions, &reason, &broken, now)
             }
             Command::Retire { agent } => self.retire_by_hand(&agent, now),
             Command::BeginRun { agent, run, entering, by, owner } => {
                 self.begin_run(&agent, run, entering, by, owner.as_ref(), now)
             }
-            Command::Request { id, from, rights, reason, scope, broken } => {
-                self.request(id, &from, rights, reason, scope, &broken, now)
+            Command::Request { id, from, permissions, reason, scope, broken } => {
+                self.request(id, &from, permissions, reason, scope, &broken, now)
             }
             Command::Answer { request, answer, modified, by } => {
                 self.answer(request, answer, modified.as_deref(), by, now)
@@ -61,10 +61,12 @@ impl State {
             Command::SetMode { agent, mode, by, owner } => self.set_mode(&agent, mode, by, owner.as_ref()),
             Command::JudgeAgain { actions } => Ok(self.judge_again(&actions, now)),
             Command::Cancel { request, by } => self.cancel(request, &by, now),
-            Command::Grant { from, to, rights, reason, scope, broken } => {
-                self.grant(&from, &to, rights, &reason, scope, &broken, now)
+            Command::Grant { from, to, permissions, reason, scope, broken } => {
+                self.grant(&from, &to, permissions, &reason, scope, &broken, now)
             }
-            Command::Give { by, to, rights, reason, scope } => self.give(&by, &to, rights, &reason, scope, now),
+            Command::Give { by, to, permissions, reason, scope } => {
+                self.give(&by, &to, permissions, &reason, scope, now)
+            }
             Command::Revoke { grant, by, owner, reason } => self.revoke(grant, by, owner.as_ref(), reason),
             Command::Connected { agent } => self.connected(agent),
             Command::Disconnected { agent } => Ok(self.disconnected(agent)),

@@ -1,4 +1,4 @@
-//! Running processes. A process starts with held rights and is stopped once one of them ends.
+//! Running processes. A process starts with held permissions and is stopped once one of them ends.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::super::{
 impl State {
     /// Starts a process, or restarts an ended one under its id.
     ///
-    /// The start was decided a moment ago. Its rights must still be held now.
+    /// The start was decided a moment ago. Its permissions must still be held now.
     #[cfg_attr(not(feature = "sandbox"), allow(dead_code, reason = "only a sandbox starts processes"))]
     pub(super) fn start_process(&self, starting: Starting, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         let Starting { agent: id, command, permissions, cause, again, by } = starting;
@@ -104,7 +104,7 @@ impl State {
         self.processes.all().map(|going| going.exited(ProcessExit::WithEngine))
     }
 
-    /// Stops the processes whose agent, run or right is gone.
+    /// Stops the processes whose agent, run or permission is gone.
     pub(in super::super) fn processes_follow(&self, events: &[Event], now: Timestamp) -> Vec<Event> {
         if self.processes.is_empty() || !events.iter().any(may_end_processes) {
             return Vec::new();
@@ -124,7 +124,7 @@ impl State {
     }
 }
 
-/// Returns true if rights, runs or agents may have ended by the event.
+/// Returns true if permissions, runs or agents may have ended by the event.
 fn may_end_processes(event: &Event) -> bool {
     matches!(
         event,

@@ -22,7 +22,7 @@ use super::{
 /// The action that a person puts in place of the requested one.
 struct Instead {
     facts: Arc<ActionFacts>,
-    /// The rights that the agent lacks for it.
+    /// The permissions that the agent lacks for it.
     lacks: Vec<PinnedPermission>,
 }
 
@@ -32,7 +32,7 @@ struct Said<'a> {
     /// The replacement of the requested action.
     instead: Option<Arc<ActionFacts>>,
     yes: bool,
-    /// The rights that come with a one-time approval.
+    /// The permissions that come with a one-time approval.
     gives: Vec<PinnedPermission>,
 }
 
@@ -44,7 +44,7 @@ impl State {
         &self,
         id: RequestId,
         from: &AgentId,
-        rights: Vec<PinnedPermission>,
+        permissions: Vec<PinnedPermission>,
         reason: Reason,
         scope: Option<Scope>,
         broken: &StaleGrants,
@@ -53,20 +53,20 @@ impl State {
         let agent = self.agent(from)?;
         scope.map_or(Ok(()), |scope| refuse_past(scope, now))?;
         let (mut asked, mut settled) = (Vec::new(), Vec::new());
-        for right in rights {
-            if self.uses(agent, &right.permission, now, broken) {
-                settled.push((right.permission, Reply::Allow));
+        for pinned in permissions {
+            if self.uses(agent, &pinned.permission, now, broken) {
+                settled.push((pinned.permission, Reply::Allow));
                 continue;
             }
-            self.refuse_protected(&right.permission)?;
-            if self.fresh_no(from, &right.permission, now).is_some() {
-                settled.push((right.permission, Reply::Deny));
+            self.refuse_protected(&pinned.permission)?;
+            if self.fresh_no(from, &pinned.permission, now).is_some() {
+                settled.push((pinned.permission, Reply::Deny));
             } else {
-                asked.push(right);
+                asked.push(pinned);
             }
         }
         if self.silenced(agent).is_some() {
-            settled.extend(asked.drain(..).map(|right| (right.permission, Reply::Deny)));
+            settled.extend(asked.drain(..).map(|pinned| (pinned.permission, Reply::Deny)));
         }
         let nothing_refused = settled.iter().all(|(_, reply)| *reply == Reply::Allow);
         if nothing_refused && let Some(request) = self.same_question(agent, &asked, scope) {
@@ -155,13 +155,13 @@ impl State {
         let same = |request: &&Arc<Request>| {
             request.scope == scope
                 && request.action.is_none()
-                && asked.iter().all(|right| request.asked.contains(right))
+                && asked.iter().all(|pinned| request.asked.contains(pinned))
                 && !asked.is_empty()
         };
         pending.find(same).cloned()
     }
 
-    /// Answers a request. The first valid answer ends it, and the allowed rights become grants in this step.
+    /// Answers a request. The first valid answer ends it, and the allowed permissions become grants in this step.
     pub(super) fn answer(
         &self,
         id: RequestId,
@@ -178,13 +178,13 @@ impl State {
         let lacked = instead.as_ref().map_or(&request.asked, |instead| &instead.lacks);
         let about_action = if request.action.is_some() { Scope::Once } else { Scope::Session };
         let scope = answer.scope.or(request.scope).unwrap_or(about_action);
-        let all = answer.allowed != Allowed::Nothing && lacked.iter().all(|right| names(&allowed, &right.permission));
+        let all = answer.allowed != Allowed::Nothing && lacked.iter().all(|pinned| names(&allowed, &pinned.permission));
         let nothing_refused = request.settled.iter().all(|(_, reply)| *reply == Reply::Allow);
         let yes = all && nothing_refused && (!request.asks_about_action() || answer.allowed == Allowed::All);
-        // A one-time right is given to this action alone. If the action is denied, no right is given.
+        // A one-time permission is given to this action alone. If the action is denied, no permission is given.
         let is_bound = request.action.is_some() && scope == Scope::Once;
         let given = if is_bound && !yes { Vec::new() } else { named(lacked, &allowed) };
-        // A denial gives nothing, so its scope and rights need no check.
+        // A denial gives nothing, so its scope and permissions need no check.
         if !given.is_empty() {
             if let Some(asked) = request.scope
                 && !scope.fits_within(asked)
@@ -195,7 +195,7 @@ impl State {
             if !is_bound {
                 self.refuse_too_many(&request.from, from_people(receiver), given.len())?;
             }
-            given.iter().try_for_each(|right| self.refuse_protected(&right.permission))?;
+            given.iter().try_for_each(|pinned| self.refuse_protected(&pinned.permission))?;
         }
         if answer.allowed != Allowed::Nothing && request.is_once_only() && scope != Scope::Once {
             return Err(Refusal::NotShownWhole { answered: scope });
@@ -203,7 +203,7 @@ impl State {
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request: Some(id) };
         let draft = Draft::new(&request.from, origin, Some(request.reason.clone()), scope, now).in_run_of(receiver);
         let lasting = given.iter().filter(|_| !is_bound);
-        let grants = lasting.zip(self.fresh_ids()).map(|(right, id)| draft.issue(id, right.clone()));
+        let grants = lasting.zip(self.fresh_ids()).map(|(pinned, id)| draft.issue(id, pinned.clone()));
         let outcome = if yes { Outcome::Granted } else { Outcome::Denied };
         let mut events: Vec<_> = grants.collect();
         let gives = if is_bound { given.clone() } else { Vec::new() };
@@ -238,7 +238,8 @@ impl State {
         let Some(asked) = &request.action else { return Ok(Vec::new()) };
         let verdict = if yes { Verdict::Allow } else { Verdict::Deny };
         let lasts = answer.scope.is_some_and(|scope| scope != Scope::Once);
-        // A person who was asked only for rights and gives some permanently has not decided about the action itself.
+        // A person who was asked only for permissions and gives some permanently has not decided about the action
+        // itself.
         let only_lacks = request.only_lacks && instead.is_none();
         if only_lacks && answer.allowed != Allowed::Nothing && (lasts || !yes) {
             return Ok(Vec::new());
@@ -347,13 +348,13 @@ impl Waiting {
     }
 }
 
-/// Returns the requested rights that an answer allows.
+/// Returns the requested permissions that an answer allows.
 fn allowed_of(request: &Request, allowed: &Allowed) -> Result<Vec<PinnedPermission>, Refusal> {
     match allowed {
         Allowed::All => Ok(request.asked.clone()),
         Allowed::Nothing => Ok(Vec::new()),
         Allowed::Only(permissions) => {
-            let asked = |permission: &Permission| request.asked.iter().find(|right| right.permission == *permission);
+            let asked = |permission: &Permission| request.asked.iter().find(|pinned| pinned.permission == *permission);
             permissions
                 .iter()
                 .map(|permission| asked(permission).cloned().ok_or_else(|| Refusal::NotAsked(permission.clone())))
@@ -362,16 +363,16 @@ fn allowed_of(request: &Request, allowed: &Allowed) -> Result<Vec<PinnedPermissi
     }
 }
 
-fn names(rights: &[PinnedPermission], permission: &Permission) -> bool {
-    rights.iter().any(|right| right.permission == *permission)
+fn names(permissions: &[PinnedPermission], permission: &Permission) -> bool {
+    permissions.iter().any(|pinned| pinned.permission == *permission)
 }
 
-/// Returns the rights that are allowed, without duplicates.
-fn named(rights: &[PinnedPermission], allowed: &[PinnedPermission]) -> Vec<PinnedPermission> {
+/// Returns the permissions that are allowed, without duplicates.
+fn named(permissions: &[PinnedPermission], allowed: &[PinnedPermission]) -> Vec<PinnedPermission> {
     let mut named: Vec<PinnedPermission> = Vec::new();
-    for right in rights.iter().filter(|right| names(allowed, &right.permission)) {
-        if !named.contains(right) {
-            named.push(right.clone());
+    for pinned in permissions.iter().filter(|pinned| names(allowed, &pinned.permission)) {
+        if !named.contains(pinned) {
+            named.push(pinned.clone());
         }
     }
     named
@@ -390,9 +391,9 @@ pub(super) fn resolution(
         let matching = request.settled.iter().filter(move |(_, reply)| *reply == wanted);
         matching.map(|(permission, _)| permission.clone())
     };
-    let (given, kept): (Vec<_>, Vec<_>) = request.asked.iter().partition(|right| allowed.contains(right));
+    let (given, kept): (Vec<_>, Vec<_>) = request.asked.iter().partition(|pinned| allowed.contains(pinned));
     let permissions =
-        |rights: Vec<&PinnedPermission>| rights.into_iter().map(|right| right.permission.clone()).collect::<Vec<_>>();
+        |pinned: Vec<&PinnedPermission>| pinned.into_iter().map(|pinned| pinned.permission.clone()).collect::<Vec<_>>();
     Arc::new(Resolution {
         request: request.id,
         from: request.from.clone(),

@@ -137,7 +137,7 @@ pub(super) fn profile(now: &Profile, new: &Profile) -> Profile {
         id,
         owner,
         name,
-        // The kinds of agents have no common order of rights.
+        // The kinds of agents have no common order of permissions.
         kind: _,
         // The agent's commands may write in this directory.
         working_dir: _,

@@ -41,12 +41,13 @@ impl State {
     /// Returns the ends of the previous run and the begin of a new one. An agent that was alone in its run and has
     /// nothing bound to it keeps the run. Its pending requests remain.
     fn over<'a>(&self, agent: &'a Agent, run: RunId, is_shared: bool) -> impl Iterator<Item = Event> + use<'a> {
-        let rights = runs::rights_of_run(agent);
+        let revocations = runs::revocations_of_run(agent);
         let said = agent.rulings.iter().any(|ruling| ruling.run.is_some());
         // The tool policies of a run end when no agent is left in it.
         let guarded = self.guards_of(&agent.profile.owner, &agent.run).is_some();
-        let begins = is_shared || said || guarded || !agent.kept_from.is_empty() || rights.clone().next().is_some();
+        let begins =
+            is_shared || said || guarded || !agent.kept_from.is_empty() || revocations.clone().next().is_some();
         let began = || [runs::ended(agent), Event::RunBegan { agent: agent.profile.id.clone(), run, by: None }];
-        rights.chain(begins.then(began).into_iter().flatten())
+        revocations.chain(begins.then(began).into_iter().flatten())
     }
 }

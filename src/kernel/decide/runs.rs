@@ -10,7 +10,7 @@ use super::{
 };
 
 impl State {
-    /// Ends the run of `agent` with its rights, requests and decisions, and begins `run`.
+    /// Ends the run of `agent` with its permissions, requests and decisions, and begins `run`.
     pub(super) fn begin_run(
         &self,
         agent: &AgentId,
@@ -30,7 +30,7 @@ impl State {
         let asked = asked.map(|waiting| waiting.resolved_without_grant(Outcome::Cancelled, Decider::RunOver, now));
         let rulings = self.rulings_left_behind(known, &Ended::RunEnded(known.run.clone()), false);
         let began = [ended(known), Event::RunBegan { agent: agent.clone(), run, by: Some(by) }];
-        Ok(rights_of_run(known).chain(asked).chain(rulings).chain(began).collect())
+        Ok(revocations_of_run(known).chain(asked).chain(rulings).chain(began).collect())
     }
 
     /// Refuses to put an agent into a run of others by accident, or to join a run that does not exist.
@@ -54,8 +54,8 @@ impl State {
     }
 }
 
-/// Returns the revocations of the rights that end with the run of `agent`.
-pub(super) fn rights_of_run(agent: &Agent) -> impl Iterator<Item = Event> + Clone + '_ {
+/// Returns the revocations of the permissions that end with the run of `agent`.
+pub(super) fn revocations_of_run(agent: &Agent) -> impl Iterator<Item = Event> + Clone + '_ {
     let over = agent.held.iter().filter(|grant| grant.run.as_ref() == Some(&agent.run));
     over.map(|grant| Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::RunEnded(agent.run.clone()) })
 }

@@ -154,7 +154,7 @@ impl State {
             let action = request.action.as_ref()?;
             let whose = request.from == ruling.agent
                 || ruling.verdict == Verdict::Deny && Some(&request.run) == ruling.run.as_ref();
-            // An approval of the action gives no additional rights and answers no other hook.
+            // An approval of the action gives no additional permissions and answers no other hook.
             let heard = !request.hook_failed && request.hooks.iter().all(|hook| ruling.hooks.contains(hook));
             let enough = ruling.verdict == Verdict::Deny || request.asked.is_empty() && heard;
             let same_owner = request.owner == ruling.owner;

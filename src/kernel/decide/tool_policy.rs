@@ -198,8 +198,8 @@ impl State {
         }
         match (judged.stage, judged.conclusion.ruled) {
             (Stage::Denied, Ruled::Deny) => Some(Reply::Deny),
-            // Only a person can give the additional rights of a request. If a hook requires a person, only a person can
-            // answer.
+            // Only a person can give the additional permissions of a request. If a hook requires a person, only a
+            // person can answer.
             (Stage::AllowRule, Ruled::Allow)
                 if waiting.request.asked.is_empty() && waiting.request.hooks.is_empty() =>
             {

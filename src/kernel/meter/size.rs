@@ -21,16 +21,9 @@ struct Size {
 }
 
 /// An error for a value without a JSON form.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("it cannot be written as JSON")]
 struct NoForm;
-
-impl fmt::Display for NoForm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it cannot be written as JSON")
-    }
-}
-
-impl std::error::Error for NoForm {}
 
 impl Error for NoForm {
     fn custom<T: fmt::Display>(_: T) -> NoForm {

@@ -117,7 +117,7 @@ fn in_mode(state: &State, agent: &AgentId, mode: Mode) -> Option<Event> {
     Some(Event::AgentChanged { profile: Arc::new(Profile { mode, ..Profile::clone(profile) }) })
 }
 
-/// Returns the current policy file without some of its lines that give rights.
+/// Returns the current policy file without some of its lines that give permissions.
 fn shorter_file(state: &State, one: u8, other: u8) -> Policy {
     let from_file = state.agents.values().filter(|agent| agent.source == AgentOrigin::Config);
     let mut counter = usize::from(one);
@@ -127,15 +127,20 @@ fn shorter_file(state: &State, one: u8, other: u8) -> Policy {
     };
     let mut agents = BTreeMap::new();
     for agent in from_file.collect::<Vec<_>>() {
-        let mut rights = Vec::new();
+        let mut permissions = Vec::new();
         for grant in &agent.held {
             let Origin::Config(place) = &grant.origin else { continue };
             if stays() {
-                rights.push(PolicyPermission { right: grant.right.clone(), hold: grant.hold, place: place.clone() });
+                permissions.push(PolicyPermission {
+                    pinned: grant.pinned.clone(),
+                    hold: grant.hold,
+                    place: place.clone(),
+                });
             }
         }
         let rules = agent.rules.written().iter().filter(|rule| rule.verdict > Verdict::Allow || stays());
-        let spec = AgentPolicy { profile: Profile::clone(&agent.profile), rights, rules: rules.cloned().collect() };
+        let spec =
+            AgentPolicy { profile: Profile::clone(&agent.profile), permissions, rules: rules.cloned().collect() };
         if stays() {
             agents.insert(agent.profile.id.clone(), spec);
         }
@@ -216,7 +221,7 @@ proptest! {
             let changed = pick(agents, agent).and_then(|agent| in_mode(&tale.state, &agent, all[mode]));
             tale.state.carry_on(changed.into_iter().collect(), tale.now);
         }
-        // Expired rights have to end before the first comparison.
+        // Expired permissions have to end before the first comparison.
         let _ = tale.tell(Command::Tick);
         for taking in takings {
             let before = answers(&tale);

@@ -61,7 +61,7 @@ fn writers(state: &State, path: &SanitizedPath, now: Timestamp) -> Vec<AgentId> 
     let gives = state.gives(&permission);
     let may = |agent: &&crate::kernel::Known| {
         for_use(&agent.held).filter(|grant| grant.is_live(now)).any(|grant| {
-            let Permission::Path(Access::Write, root) = &grant.right.permission else { return false };
+            let Permission::Path(Access::Write, root) = &grant.pinned.permission else { return false };
             gives(grant) || path.contains(root)
         })
     };
@@ -79,9 +79,9 @@ fn step(state: &mut State, now: &mut Timestamp, (kind, one, other): (u8, u8, u8)
         0..=3 => {
             let until = now.after(Duration::from_millis(u64::from(other) + 1));
             let scope = [Scope::Always, Scope::Until(until), Scope::Once, Scope::Session][usize::from(kind / 8) % 4];
-            let mut rights = starts(&[&tags[0]]);
-            rights[0].hold = if one > 200 { Hold::PassOn } else { Hold::Use };
-            Command::Give { by: person("you"), to: agent, rights, reason, scope }
+            let mut permissions = starts(&[&tags[0]]);
+            permissions[0].hold = if one > 200 { Hold::PassOn } else { Hold::Use };
+            Command::Give { by: person("you"), to: agent, permissions, reason, scope }
         }
         4 | 5 => {
             let all: Vec<GrantId> = state.grants.keys().copied().collect();
@@ -99,7 +99,7 @@ fn step(state: &mut State, now: &mut Timestamp, (kind, one, other): (u8, u8, u8)
         _ => Command::Register {
             profile: profile(agent.as_str(), "you", Kind::Subagent),
             run: "r0".parse().unwrap(),
-            rights: starts(&[&tags[0]]),
+            permissions: starts(&[&tags[0]]),
         },
     };
     let _ = state.execute(command, *now);

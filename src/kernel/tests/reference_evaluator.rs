@@ -120,11 +120,11 @@ impl Further {
     fn used(&self) -> crate::kernel::action_uses::Use {
         let path = || self.path.parse().unwrap();
         let is_write = self.operation == Operation::Write;
-        let right = if is_write { Permission::write(path()) } else { Permission::read(path()) };
+        let permission = if is_write { Permission::write(path()) } else { Permission::read(path()) };
         crate::kernel::action_uses::Use {
             operation: self.operation,
             target: if self.tree { Target::Tree(path()) } else { Target::Path(path()) },
-            takes: Some(PinnedPermission::from(right)),
+            takes: Some(PinnedPermission::from(permission)),
             origin: crate::model::UseOrigin::Named,
         }
     }
@@ -278,10 +278,10 @@ impl Sayings {
         done(&mut state, register("boss", "you", Kind::Subagent, &["@write:/w"]));
         let (run, reason, profile) =
             ("r1".parse().unwrap(), "why".parse().unwrap(), profile("bot", "you", Kind::Subagent));
-        let rights = rights(&["@write:/w"]);
+        let permissions = pinned(&["@write:/w"]);
         done(
             &mut state,
-            Command::Create { creator: id("boss"), profile, run, rights, reason, broken: StaleGrants::new() },
+            Command::Create { creator: id("boss"), profile, run, permissions, reason, broken: StaleGrants::new() },
         );
         for (agent, rules) in [("bot", &self.rules), ("boss", &self.rules_of_boss)] {
             state.apply(&Event::RulesChanged { agent: id(agent), rules: rules.as_slice().into() });
@@ -320,8 +320,8 @@ impl Sayings {
             .any(|(other, verdict)| *verdict == Verdict::Deny && other.operation == operation && is_in(&other.resource))
     }
 
-    /// Returns true if a person approved this action. An approval applies to one tool and to the rights that the
-    /// request showed. If several uses take one right, it is attributed to the first.
+    /// Returns true if a person approved this action. An approval applies to one tool and to the permissions that the
+    /// request showed. If several uses take one permission, it is attributed to the first.
     fn is_let(&self, action: &Plain) -> bool {
         let takes = |(place, further): &(usize, &Further)| {
             let same = |other: &Further| (other.operation, &other.path) == (further.operation, &further.path);
@@ -383,7 +383,7 @@ impl Sayings {
         if said.contains(&Verdict::Ask) {
             return Verdict::Ask;
         }
-        // A held write right is enough to write its path. A sensitive path needs a right that names it.
+        // A held write permission is enough to write its path. A sensitive path needs a permission that names it.
         let is_safe = action.tier == Tier::Safe || action.operation == Operation::Write;
         if said.contains(&Verdict::Allow) || is_safe { Verdict::Allow } else { Verdict::Ask }
     }

@@ -87,9 +87,10 @@ fn world() -> State {
     done(&mut state, register("bob", "you", Kind::Subagent, &["@write:/w/x", "@write:/w/y", "@write:/w/z"]));
     done(&mut state, register("eve", "them", Kind::Subagent, &[]));
     let place = crate::model::Place { file: "agents.toml".into(), line: 1 };
-    let right =
-        crate::model::PolicyPermission { right: PinnedPermission::from(tag("@events")), hold: Hold::Use, place };
-    let spec = AgentPolicy { profile: profile("cfg", "you", Kind::Permanent), rights: vec![right], rules: [].into() };
+    let listed =
+        crate::model::PolicyPermission { pinned: PinnedPermission::from(tag("@events")), hold: Hold::Use, place };
+    let spec =
+        AgentPolicy { profile: profile("cfg", "you", Kind::Permanent), permissions: vec![listed], rules: [].into() };
     let policy =
         Policy { settings: (*state.settings).clone(), agents: [(id("cfg"), spec)].into(), left_out: Vec::new() };
     done(&mut state, configure(policy));
@@ -108,7 +109,7 @@ fn configure(policy: Policy) -> Command {
 
 fn scoped_request(number: u128, from: &str, scope: Option<Scope>) -> Command {
     let (id, from, reason) = (request_id(number), id(from), "why".parse().unwrap());
-    Command::Request { id, from, rights: rights(&["@read:/w/q"]), reason, scope, broken: StaleGrants::new() }
+    Command::Request { id, from, permissions: pinned(&["@read:/w/q"]), reason, scope, broken: StaleGrants::new() }
 }
 
 fn answer(number: u128, owner: &str, answer: Answer) -> Command {
@@ -118,7 +119,7 @@ fn answer(number: u128, owner: &str, answer: Answer) -> Command {
 fn create(agent: &str, owner: &str, kind: Kind, tags: &[&str]) -> Command {
     let (run, reason) = ("r0".parse().unwrap(), "why".parse().unwrap());
     let profile = profile(agent, owner, kind);
-    Command::Create { creator: id("lead"), profile, run, rights: rights(tags), reason, broken: StaleGrants::new() }
+    Command::Create { creator: id("lead"), profile, run, permissions: pinned(tags), reason, broken: StaleGrants::new() }
 }
 
 fn revoke(grant: u64, by: Actor, owner: Option<&str>) -> Command {
@@ -134,7 +135,7 @@ fn confined(agent: &str, network: bool) -> Command {
 }
 
 fn give(to: &str, owner: &str, tags: &[&str], scope: Scope) -> Command {
-    Command::Give { by: person(owner), to: id(to), rights: starts(tags), reason: "why".parse().unwrap(), scope }
+    Command::Give { by: person(owner), to: id(to), permissions: starts(tags), reason: "why".parse().unwrap(), scope }
 }
 
 fn spend(agent: &str, wanted: &str, broken: StaleGrants) -> Command {
@@ -206,10 +207,10 @@ fn destroys() -> State {
     let mut state = State::new(settings(|_| ()));
     done(&mut state, register("bob", "you", Kind::Subagent, &[]));
     let action = std::sync::Arc::into_inner(command("rm -rf x", Tier::Destructive)).unwrap();
-    let right = PinnedPermission::from(tag("@events"));
+    let pinned = PinnedPermission::from(tag("@events"));
     let target = crate::kernel::Target::Command { text: "rm -rf x".into(), parts: None };
     let action = std::sync::Arc::new(crate::kernel::ResolvedAction {
-        uses: own(Operation::Command, target, Some(right)),
+        uses: own(Operation::Command, target, Some(pinned)),
         ..action
     });
     done(&mut state, enable("bob", &action));
@@ -242,7 +243,7 @@ fn rows_of_their_own() -> Vec<(&'static str, State, Command)> {
     done(&mut waiting, configure(policy));
     let mut tries_first = State::new(settings(|_| ()));
     let tries = profile("tries", "you", Kind::Subagent).in_mode(crate::model::Mode::OnFailure);
-    done(&mut tries_first, Command::Register { profile: tries, run: "r0".parse().unwrap(), rights: Vec::new() });
+    done(&mut tries_first, Command::Register { profile: tries, run: "r0".parse().unwrap(), permissions: Vec::new() });
     let lasting = |scope| answer(2, "you", Answer::allow().scope(scope));
     #[cfg(feature = "sandbox")]
     let (running, again) = started_again();
@@ -271,7 +272,7 @@ fn a_refused_command_leaves_the_state_equal() {
     let broken_grant = Command::Grant {
         from: id("lead"),
         to: id("ann"),
-        rights: rights(&["@write:/w/a"]),
+        permissions: pinned(&["@write:/w/a"]),
         reason: "why".parse().unwrap(),
         scope: Scope::Always,
         broken: all_broken.clone(),
@@ -280,7 +281,7 @@ fn a_refused_command_leaves_the_state_equal() {
         settings: (*state.settings).clone(),
         agents: [(
             id("lead"),
-            AgentPolicy { profile: profile("lead", "you", Kind::Foreground), rights: vec![], rules: [].into() },
+            AgentPolicy { profile: profile("lead", "you", Kind::Foreground), permissions: vec![], rules: [].into() },
         )]
         .into(),
         left_out: Vec::new(),

@@ -134,10 +134,10 @@ impl Scenario {
         self.count += 1;
         self.now = self.now.after(Duration::from_millis(u64::from(third % 4)));
         let agent = |number: u8| id(AGENTS[usize::from(number) % AGENTS.len()]);
-        let rights = |number| rights(&some_tags(number));
+        let pinned = |number| pinned(&some_tags(number));
         let starts = |number: u8| {
             let hold = if number.is_multiple_of(5) { Hold::PassOn } else { Hold::Use };
-            rights(number).into_iter().map(|right| Start { right, hold }).collect::<Vec<_>>()
+            pinned(number).into_iter().map(|pinned| Start { pinned, hold }).collect::<Vec<_>>()
         };
         let scope = match third % 5 {
             0 => Scope::Once,
@@ -158,11 +158,11 @@ impl Scenario {
             0 => Command::Register {
                 profile: profile(AGENTS[usize::from(one) % 6], "you", Kind::Subagent),
                 run,
-                rights: starts(other),
+                permissions: starts(other),
             },
             1 => {
                 let profile = profile("kid", "you", Kind::Subagent);
-                Command::Create { creator: agent(one), profile, run, rights: rights(other), reason, broken }
+                Command::Create { creator: agent(one), profile, run, permissions: pinned(other), reason, broken }
             }
             2 if one < 100 => Command::Retire { agent: agent(other) },
             2 | 3 => {
@@ -174,7 +174,7 @@ impl Scenario {
                 Command::Request {
                     id: request_id(self.count),
                     from: agent(one),
-                    rights: rights(other),
+                    permissions: pinned(other),
                     reason,
                     scope,
                     broken,
@@ -196,9 +196,9 @@ impl Scenario {
             }
             8 => Command::Cancel { request, by: agent(one) },
             9..=12 => {
-                Command::Grant { from: agent(one), to: agent(other), rights: rights(third), reason, scope, broken }
+                Command::Grant { from: agent(one), to: agent(other), permissions: pinned(third), reason, scope, broken }
             }
-            13 => Command::Give { by: person("you"), to: agent(one), rights: starts(other), reason, scope },
+            13 => Command::Give { by: person("you"), to: agent(one), permissions: starts(other), reason, scope },
             14 => {
                 let by = if one.is_multiple_of(2) { Actor::Operator } else { Actor::Agent(agent(one)) };
                 Command::Revoke { grant: some_grant, by, owner: None, reason: None }
@@ -269,9 +269,9 @@ impl Scenario {
         for (place, name) in FILE_AGENTS.into_iter().enumerate() {
             let bits = (usize::from(other) * 31 + usize::from(third) * 7) >> (2 * place);
             if bits & 1 == 1 {
-                let rights =
+                let permissions =
                     (0..TAGS.len()).filter(|tag| (bits >> (tag % 6)) & 1 == 1).map(|number| PolicyPermission {
-                        right: PinnedPermission::from(tag(TAGS[number])),
+                        pinned: PinnedPermission::from(tag(TAGS[number])),
                         hold: if (bits + number).is_multiple_of(7) { Hold::PassOn } else { Hold::Use },
                         place: Place {
                             file: "agents.toml".into(),
@@ -283,7 +283,7 @@ impl Scenario {
                 let owner = if one > 230 { "them" } else { "you" };
                 let spec = AgentPolicy {
                     profile: profile(name, owner, Kind::Permanent),
-                    rights: rights.collect(),
+                    permissions: permissions.collect(),
                     rules: rules.into(),
                 };
                 agents.insert(id(name), spec);
@@ -317,12 +317,12 @@ impl Scenario {
                 let hangs = match &grant.origin {
                     Origin::Config(_) | Origin::Operator | Origin::Person { .. } => true,
                     Origin::Agent { from } => {
-                        self.is_free(&grant.right.permission)
+                        self.is_free(&grant.pinned.permission)
                             || self.live().any(|support| {
                                 support.to == *from
                                     && hanging.contains(&support.id)
                                     && support.scope != Scope::Once
-                                    && support.right.permission.covers(&grant.right.permission)
+                                    && support.pinned.permission.covers(&grant.pinned.permission)
                                     && grant.until.map_or(support.until.is_none(), |end| {
                                         support.until.is_none_or(|other| end <= other)
                                     })
@@ -351,9 +351,10 @@ impl Scenario {
         let usable: Vec<_> = self
             .live()
             .filter(own)
-            .filter(|grant| grant.hold == Hold::Use && grant.right.permission.covers(wanted))
+            .filter(|grant| grant.hold == Hold::Use && grant.pinned.permission.covers(wanted))
             .filter(|grant| {
-                let exact = matches!(grant.origin, Origin::Config(_)) && grant.right.permission.path() == wanted.path();
+                let exact =
+                    matches!(grant.origin, Origin::Config(_)) && grant.pinned.permission.path() == wanted.path();
                 !self.is_protected(wanted) || exact
             })
             .collect();
@@ -366,7 +367,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the answer of the compiled rights.
+    /// Returns the answer of the compiled permissions.
     pub(super) fn compiled_check(&self, agent: &AgentId, wanted: &Permission) -> Check {
         let Some(known) = self.state.agents.get(agent) else { return Check::NotHeld };
         let ground = SharedLimits::new(self.state.settings.reads, &self.state.protected, 7);

@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn the_compiled_rights_answer_what_the_grants_say((anywhere, steps) in steps()) {
+    fn the_compiled_permissions_answer_what_the_grants_say((anywhere, steps) in steps()) {
         let mut tale = start(anywhere);
         for step in steps {
             let command = tale.command(step);
@@ -116,13 +116,13 @@ proptest! {
                 match &grant.origin {
                     Origin::Agent { from } => {
                         prop_assert!(grant.reason.is_some());
-                        prop_assert!(before.held(from, &grant.right.permission, now, &StaleGrants::new()).is_ok());
+                        prop_assert!(before.held(from, &grant.pinned.permission, now, &StaleGrants::new()).is_ok());
                         // A gift makes no permission usable that the receiver holds for delegation only.
                         let own = before.agents.get(&grant.to).into_iter().flat_map(|to| &to.held);
                         let mut only = own
                             .filter(|own| own.hold == Hold::PassOn && !matches!(own.origin, Origin::Agent { .. }));
                         let kept_back = only
-                            .any(|own| own.is_live(now) && own.right.permission.covers(&grant.right.permission));
+                            .any(|own| own.is_live(now) && own.pinned.permission.covers(&grant.pinned.permission));
                         let hold = if kept_back { Hold::PassOn } else { Hold::Use };
                         prop_assert!(grant.depth > 0 && grant.hold == hold);
                         let owner = |agent| tale.state.agents.get(agent).map(|agent| agent.profile.owner.clone());

@@ -1,4 +1,4 @@
-//! Support of rights in difficult graph shapes.
+//! Support of permissions in difficult graph shapes.
 
 use super::*;
 use crate::model::{Actor, Ended, GrantId, Origin, Scope};
@@ -20,11 +20,17 @@ fn agents(holders: &[(&str, &[&str])]) -> State {
 }
 
 fn give(to: &str, wanted: &str, scope: Scope) -> Command {
-    Command::Give { by: person("you"), to: id(to), rights: starts(&[wanted]), reason: "why".parse().unwrap(), scope }
+    Command::Give {
+        by: person("you"),
+        to: id(to),
+        permissions: starts(&[wanted]),
+        reason: "why".parse().unwrap(),
+        scope,
+    }
 }
 
 fn holders(state: &State) -> Vec<String> {
-    state.grants.values().map(|grant| format!("{}:{}", grant.to, grant.right.permission)).collect()
+    state.grants.values().map(|grant| format!("{}:{}", grant.to, grant.pinned.permission)).collect()
 }
 
 #[test]
@@ -135,7 +141,7 @@ fn circles_of_reads_fall_when_reading_is_no_longer_free() {
     let policy = crate::model::Policy { settings: settings(|_| {}), agents: Default::default(), left_out: Vec::new() };
     let configure = Command::Configure { policy: policy.into(), run: "r0".parse().unwrap() };
     let events = done(&mut state, configure);
-    assert!(state.grants.values().all(|grant| grant.right.permission == tag("@read:/w/held")));
+    assert!(state.grants.values().all(|grant| grant.pinned.permission == tag("@read:/w/held")));
     assert!(
         ["a", "b", "c"]
             .iter()

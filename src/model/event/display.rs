@@ -33,10 +33,10 @@ impl fmt::Display for Event {
                 grant.until.map_or(Ok(()), |until| write!(f, ", until {until}"))
             }
             Event::GrantRevoked { grant, ended } => {
-                write!(f, "{} {} lost {}: {ended}", grant.id, grant.to, grant.right.permission.describe())
+                write!(f, "{} {} lost {}: {ended}", grant.id, grant.to, grant.pinned.permission.describe())
             }
             Event::GrantExpired { grant } => {
-                write!(f, "{} {} lost {}: it expired", grant.id, grant.to, grant.right.permission.describe())
+                write!(f, "{} {} lost {}: it expired", grant.id, grant.to, grant.pinned.permission.describe())
             }
             Event::GrantUsed { grant, permission } => {
                 write!(f, "{} {} consumed its one-time permission: {}", grant.id, grant.to, permission.describe())
@@ -156,8 +156,8 @@ pub(super) fn held_back(
     })
 }
 
-fn change(f: &mut fmt::Formatter<'_>, intro: &str, rights: &[(AgentId, Permission)]) -> fmt::Result {
-    for (place, (agent, permission)) in rights.iter().enumerate() {
+fn change(f: &mut fmt::Formatter<'_>, intro: &str, permissions: &[(AgentId, Permission)]) -> fmt::Result {
+    for (place, (agent, permission)) in permissions.iter().enumerate() {
         write!(f, "{}{agent} ", if place == 0 { intro } else { ", " })?;
         list_permissions(f, [permission])?;
     }

@@ -136,9 +136,9 @@ impl ProcessWrite {
     pub(in super::super) fn order(self) -> Ordered {
         let bytes = match (self.text, self.base64) {
             (Some(text), None) => text.into_bytes(),
-            (None, Some(text)) => base64::decode(&text).ok_or("`base64` stands for no bytes")?,
+            (None, Some(text)) => base64::decode(&text).ok_or("`base64` is not valid base64")?,
             (None, None) if self.close => Vec::new(),
-            _ => return Err("what is written is `text` or `base64`, and without either `close` is true"),
+            _ => return Err("give `text` or `base64`; without either, `close` must be true"),
         };
         Ok(ProcessOrder::Write { process: self.process_id, bytes, close: self.close })
     }

@@ -1,9 +1,13 @@
 //! Tests of `bestow check`, `bestow explain` and `bestow check-config`.
 
-use std::{fs, os::unix::fs::PermissionsExt, process::Command};
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+    process::Command,
+};
 
 use bestow::decision::Stage;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{BESTOW, assert_in_camel_case, bestow, text};
 use crate::fs::world::World;
@@ -35,7 +39,7 @@ fn saved(file: &str) -> (World, String) {
     let world = World::new();
     let path = world.text("agents.toml");
     fs::write(&path, file).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     (world, path)
 }
 
@@ -220,6 +224,59 @@ fn a_good_file_is_counted_and_a_wrong_one_told_whole() {
     let told = bestow(&["check-config", &config], b"");
     assert_eq!(told.status.code(), Some(1));
     assert!(text(&told.stderr).contains("this test fails: `lead` write"), "{}", text(&told.stderr));
+}
+
+#[test]
+fn a_file_that_others_may_write_is_told_with_every_mistake_in_it() {
+    let (_world, config) = saved(&FILE.replace("mode = \"plan\"", "mode = \"pln\""));
+    fs::set_permissions(&config, Permissions::from_mode(0o666)).unwrap();
+    let told = bestow(&["check-config", &config], b"");
+    assert_eq!((told.status.code(), text(&told.stdout)), (Some(1), ""));
+    let complaints = text(&told.stderr);
+    assert!(complaints.contains("chmod go-w") && complaints.contains("did you mean `plan`?"), "{complaints}");
+    // The mode is a mistake of its own.
+    let (_world, config) = saved(FILE);
+    fs::set_permissions(&config, Permissions::from_mode(0o666)).unwrap();
+    let told = bestow(&["check-config", &config], b"");
+    assert_eq!((told.status.code(), text(&told.stdout), text(&told.stderr).lines().count()), (Some(1), "", 1));
+    // No other command reads the text.
+    let told = bestow(&["check", "--agent", "lead", "--command", "ls", "--config", &config], b"");
+    assert_eq!((told.status.code(), text(&told.stdout)), (Some(1), ""));
+}
+
+#[test]
+fn a_program_reads_the_result_of_the_check_as_json() {
+    let checked = |config: &str| {
+        let told = bestow(&["check-config", config, "--json"], b"");
+        assert_eq!(text(&told.stderr), "");
+        (told.status.code(), serde_json::from_slice::<Value>(&told.stdout).unwrap())
+    };
+    let (_world, config) = saved(FILE);
+    let good = json!({ "file": config, "valid": true, "agents": 2, "rules": 2, "tests": 1 });
+    assert_eq!(checked(&config), (Some(0), good));
+    let (_world, config) = saved(&FILE.replace("mode = \"plan\"", "mode = \"pln\""));
+    fs::set_permissions(&config, Permissions::from_mode(0o666)).unwrap();
+    let (code, told) = checked(&config);
+    assert_eq!((code, &told["valid"], &told["furtherProblems"]), (Some(1), &json!(false), &json!(0)), "{told}");
+    let [of_file, of_text] = told["problems"].as_array().unwrap().as_slice() else { panic!("{told}") };
+    assert!(of_file["line"].is_null() && of_file["help"].as_str().unwrap().contains("chmod go-w"), "{told}");
+    let line = FILE.lines().position(|line| line.starts_with("mode = \"plan\"")).unwrap() + 1;
+    assert_eq!(of_text["line"], json!(line), "{told}");
+    assert!(of_text["column"].is_u64() && of_text["message"].as_str().unwrap().contains("pln"), "{told}");
+}
+
+#[test]
+fn the_tools_are_listed_as_json() {
+    let (_world, config) = saved(&format!("{FILE}\n[[tools]]\nname = \"Bash\"\noperation = \"tool\"\n"));
+    let told = bestow(&["tools", "--config", &config, "--json"], b"");
+    assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
+    let tools: Vec<Value> = text(&told.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let declared = json!({ "name": "Bash", "operation": "tool", "programs": null, "replaced": false });
+    assert_eq!(tools[0], declared);
+    let built_in = tools.iter().skip(1).find(|tool| tool["name"] == "Bash").unwrap();
+    assert_eq!((&built_in["replaced"], &built_in["operation"]), (&json!(true), &json!("command.execute")));
+    assert!(built_in["programs"].is_string() && built_in["command"].is_array(), "{built_in}");
+    assert_eq!(tools.len(), text(&bestow(&["tools", "--config", &config], b"").stdout).lines().count());
 }
 
 #[test]

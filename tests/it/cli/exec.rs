@@ -81,7 +81,7 @@ fn what_a_rule_denies_is_not_named_for_a_command() {
 }
 
 #[test]
-fn a_right_for_a_directory_does_not_write_what_a_rule_denies_by_name_in_it() {
+fn a_permission_for_a_directory_does_not_write_what_a_rule_denies_by_name_in_it() {
     let (world, config) = with_rule(r#""fs.write""#, r#"["workspace/private", "workspace/later/**"]"#);
     fs::create_dir(world.path("workspace/private")).unwrap();
     fs::write(world.path("workspace/private/old"), "old").unwrap();

@@ -118,7 +118,7 @@ async fn one_command_says_yes_now_and_for_good_and_the_authority_stands_in_one_p
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_right_that_is_written_down_is_there_at_once_and_after_a_restart() {
+async fn a_permission_that_is_written_down_is_there_at_once_and_after_a_restart() {
     let place = Place::new();
     fs::create_dir(place.path("site")).unwrap();
     let engine = place.engine().await;
@@ -212,7 +212,7 @@ async fn a_file_that_the_engine_does_not_follow_is_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_right_that_is_written_down_while_no_engine_runs_is_there_when_one_does() {
+async fn a_permission_that_is_written_down_while_no_engine_runs_is_there_when_one_does() {
     let place = Place::new();
     fs::create_dir(place.path("site")).unwrap();
     let wanted: Permission = tag(&format!("@write:{}", place.path("site").display()));

@@ -193,9 +193,9 @@ fn check_tells_what_nobody_would_ever_look_at() {
     let (code, _, err) = place.tasks(&["check"]);
     assert_eq!(code, 1, "{err}");
     for expected in [
-        "cron/a/TASK.md:5: its gate could not run: its `cwd` `/nowhere/at/all` is no directory",
-        "corn: nobody looks for tasks below this: did you mean `cron`?",
-        "cron/lower/TASK.md: the task is `TASK.md`, and here is `task.md`: rename it",
+        "cron/a/TASK.md:5: its gate could not run: its `cwd` `/nowhere/at/all` is not a directory",
+        "corn: the scheduler reads no tasks below this directory: did you mean `cron`?",
+        "cron/lower/TASK.md: the file of a task must be named `TASK.md`, not `task.md`: rename it",
         "heartbeat/notes.txt: a task of the heartbeat ends in `.md`: call this `heartbeat/notes.md`",
         "heartbeat/more: a task of the heartbeat is a file",
     ] {
@@ -226,7 +226,7 @@ fn what_others_may_write_is_told_with_its_path_and_the_command_that_mends_it() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
     let (_, _, err) = place.tasks(&["check"]);
     let expected = format!(
-        "heartbeat/b.md: others than its owner may write `heartbeat/b.md` (mode 666): run `chmod go-w {}`",
+        "heartbeat/b.md: users other than its owner may write `heartbeat/b.md` (mode 666): run `chmod go-w {}`",
         file.display()
     );
     assert!(err.contains(&expected), "{err}");
@@ -258,7 +258,7 @@ fn a_heartbeat_nobody_runs_is_told_that_its_agent_is_missing_and_not_that_it_nam
     place.save("agents.toml", &agents.replace("\"heartbeat\"", "\"subagent\""));
     place.save("tasks/heartbeat/b.md", "x");
     let (_, _, err) = place.tasks(&["check"]);
-    assert!(err.contains("heartbeat/b.md: there is no agent of kind `heartbeat`, and nobody else runs this"), "{err}");
+    assert!(err.contains("there is no agent of kind `heartbeat`, and no other agent runs this"), "{err}");
 }
 
 #[test]

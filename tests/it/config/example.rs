@@ -17,7 +17,7 @@ fn the_example_loads() {
     let lead = &policy.agents["lead"];
     assert_eq!((lead.profile.kind, lead.profile.mode), (Kind::Foreground, Mode::OnRequest));
     let releases: Permission = format!("@write:{}", place.text("policy/releases")).parse().unwrap();
-    assert!(lead.rights.iter().any(|base| base.hold == Hold::PassOn && base.right.permission == releases));
+    assert!(lead.permissions.iter().any(|base| base.hold == Hold::PassOn && base.pinned.permission == releases));
 }
 
 /// Runs the commands that the head of the example gives, up to `bestow` itself, in an empty directory.

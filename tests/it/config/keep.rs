@@ -134,7 +134,7 @@ async fn a_yes_to_a_command_becomes_a_rule_with_a_comment_and_every_other_line_s
 }
 
 #[tokio::test]
-async fn a_yes_to_a_right_becomes_one_of_the_permissions() {
+async fn a_yes_to_a_permission_becomes_one_of_the_permissions() {
     let place = Place::with(FILE);
     let (engine, _there) = engine(&place).await;
     let wanted = format!("@write:{}", place.text("home"));
@@ -147,7 +147,7 @@ async fn a_yes_to_a_right_becomes_one_of_the_permissions() {
     assert!(new.contains("  \"@events\",   # to ask\n  # last words\n  # ann (terminal) approved this"), "{new}");
     assert_eq!(new.lines().filter(|line| line.trim() == format!("\"{wanted}\",")).count(), 2, "{new}");
     let policy = place.load().unwrap();
-    assert!(policy.agents.values().all(|agent| agent.rights.len() == 2), "each has its one and the new one");
+    assert!(policy.agents.values().all(|agent| agent.permissions.len() == 2), "each has its one and the new one");
 }
 
 #[tokio::test]
@@ -183,7 +183,7 @@ async fn every_way_to_write_an_agent_down_can_be_added_to() {
         assert_eq!(new.matches("approved this permanently").count(), 2, "{new}");
         let agent = &policy.agents[&id("lead")];
         assert!(agent.rules.iter().any(|rule| rule.verdict == Verdict::Allow && rule.shape.is_some()), "{new}");
-        assert!(agent.rights.iter().any(|right| right.right.permission.path().is_some()), "{new}");
+        assert!(agent.permissions.iter().any(|listed| listed.pinned.permission.path().is_some()), "{new}");
         assert_eq!(new.contains('\r'), file.contains('\r'));
         assert!(!file.contains('\r') || new.lines().count() == new.matches("\r\n").count(), "one kind of line end");
     }
@@ -453,7 +453,7 @@ async fn an_engine_that_follows_the_file_takes_it_over_and_the_file_alone_gives_
     }
     assert_eq!(engine.resolution(request.id).unwrap().unwrap().outcome, bestow::Outcome::Granted);
     assert_eq!(lead.check(PermissionRef::from(&wanted)), Check::Held);
-    let from_file = engine.grants().unwrap().into_iter().filter(|grant| grant.right.permission == wanted);
+    let from_file = engine.grants().unwrap().into_iter().filter(|grant| grant.pinned.permission == wanted);
     assert_eq!(from_file.count(), 1, "once, from the file");
     place.write("policy/agents.toml", FILE);
     while lead.check(PermissionRef::from(&wanted)) == Check::Held {
@@ -467,8 +467,8 @@ async fn what_an_engine_keeps_for_good_can_be_written_down_later() {
     let (engine, _there) = engine(&place).await;
     let command = asks_to(&engine, "lead", Action::command("npm run build")).await;
     you(&engine).answer(command.id, Answer::allow().scope(Scope::Always)).await.unwrap();
-    let right = asks(&engine, "lead", tag("@events")).await;
-    you(&engine).answer(right.id, Answer::allow().scope(Scope::Always)).await.unwrap();
+    let request = asks(&engine, "lead", tag("@events")).await;
+    you(&engine).answer(request.id, Answer::allow().scope(Scope::Always)).await.unwrap();
     let ruling = engine.rulings().unwrap().remove(0);
     let kept = place.file().keep(&PermanentDecision::of_ruling(&ruling).unwrap()).unwrap();
     assert_eq!(kept.places.len(), 1);
@@ -476,14 +476,14 @@ async fn what_an_engine_keeps_for_good_can_be_written_down_later() {
         .grants()
         .unwrap()
         .into_iter()
-        .find(|grant| grant.right.permission == tag("@events") && grant.to == id("lead"));
+        .find(|grant| grant.pinned.permission == tag("@events") && grant.to == id("lead"));
     let grant = grant.unwrap();
     place.file().keep(&PermanentDecision::of_grant(&grant, &owner("you")).unwrap()).unwrap();
-    let config = engine.grants().unwrap().into_iter().find(|grant| grant.right.permission == tag("@network")).unwrap();
+    let config = engine.grants().unwrap().into_iter().find(|grant| grant.pinned.permission == tag("@network")).unwrap();
     let why = PermanentDecision::of_grant(&config, &owner("you")).unwrap_err().to_string();
     assert!(why.contains("was not given by a person"), "{why}");
     let text = content(&place);
     assert_eq!(text.matches("ann (terminal) approved this permanently").count(), 2, "{text}");
     let policy = place.load().unwrap();
-    assert_eq!(policy.agents[&id("lead")].rights.len(), 2);
+    assert_eq!(policy.agents[&id("lead")].permissions.len(), 2);
 }

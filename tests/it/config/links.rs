@@ -6,8 +6,8 @@ use bestow::{Permission, Policy, grant::PinnedPermission};
 
 use super::{Place, one_agent};
 
-fn rights(policy: &Policy) -> Vec<PinnedPermission> {
-    policy.agents["lead"].rights.iter().map(|base| base.right.clone()).collect()
+fn pinned(policy: &Policy) -> Vec<PinnedPermission> {
+    policy.agents["lead"].permissions.iter().map(|base| base.pinned.clone()).collect()
 }
 
 fn tag(access: &str, path: &str) -> Permission {
@@ -15,29 +15,29 @@ fn tag(access: &str, path: &str) -> Permission {
 }
 
 #[test]
-fn a_right_is_pinned_to_the_object_its_path_leads_to() {
+fn a_permission_is_pinned_to_the_object_its_path_leads_to() {
     let place = Place::with(&one_agent(r#"permissions = ["@write:link/x"]"#));
     fs::create_dir_all(place.path("elsewhere/x")).unwrap();
     place.link("policy/link", "../elsewhere");
     let found = fs::metadata(place.path("elsewhere/x")).unwrap();
-    let rights = rights(&place.load().unwrap());
-    assert_eq!(rights[0].permission, tag("write", &place.text("elsewhere/x")));
-    assert!(rights[0].identity.is_some_and(|identity| identity.is_inode(found.dev(), found.ino())));
+    let pinned = pinned(&place.load().unwrap());
+    assert_eq!(pinned[0].permission, tag("write", &place.text("elsewhere/x")));
+    assert!(pinned[0].identity.is_some_and(|identity| identity.is_inode(found.dev(), found.ino())));
 }
 
 #[test]
-fn a_right_to_what_is_not_there_yet_is_kept_without_an_object() {
+fn a_permission_to_what_is_not_there_yet_is_kept_without_an_object() {
     let place = Place::with(&one_agent(r#"permissions = ["@write:a/b/c"]"#));
-    let rights = rights(&place.load().unwrap());
-    assert_eq!(rights[0].permission, tag("write", &place.text("policy/a/b/c")));
-    assert_eq!(rights[0].identity, None);
+    let pinned = pinned(&place.load().unwrap());
+    assert_eq!(pinned[0].permission, tag("write", &place.text("policy/a/b/c")));
+    assert_eq!(pinned[0].identity, None);
 }
 
 #[test]
 fn a_link_to_what_is_not_there_yet_is_followed_all_the_same() {
     let place = Place::with(&one_agent(r#"permissions = ["@write:link/c"]"#));
     place.link("policy/link", "../later");
-    assert_eq!(rights(&place.load().unwrap())[0].permission, tag("write", &place.text("later/c")));
+    assert_eq!(pinned(&place.load().unwrap())[0].permission, tag("write", &place.text("later/c")));
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_parent_in_a_link_is_walked_as_the_kernel_walks_it() {
     fs::create_dir_all(place.path("far/away/inner")).unwrap();
     place.link("policy/hop", "../far/away/inner");
     place.link("policy/link", "hop/..");
-    assert_eq!(rights(&place.load().unwrap())[0].permission, tag("read", &place.text("far/away/notes")));
+    assert_eq!(pinned(&place.load().unwrap())[0].permission, tag("read", &place.text("far/away/notes")));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn relative_paths_are_relative_to_the_real_directory_of_the_file() {
     let place = Place::with(&one_agent(r#"permissions = ["@read:docs"]"#));
     place.link("home/agents.toml", "../policy/agents.toml");
     let policy = place.file_at("home/agents.toml").load().unwrap();
-    assert_eq!(rights(&policy)[0].permission, tag("read", &place.text("policy/docs")));
+    assert_eq!(pinned(&policy)[0].permission, tag("read", &place.text("policy/docs")));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_neighbour_with_a_longer_name_does_not_hold_the_file() {
 
 /// Weakness W-1, at a reload: the agent replaces a directory that the file names with a link.
 #[test]
-fn a_directory_swapped_for_a_link_does_not_move_a_right_at_the_next_reload() {
+fn a_directory_swapped_for_a_link_does_not_move_a_permission_at_the_next_reload() {
     let place = Place::new();
     fs::create_dir_all(place.path("workspace/site")).unwrap();
     let (workspace, site) = (place.text("workspace"), place.text("workspace/site"));

@@ -13,8 +13,8 @@ use bestow::{
 use super::{Place, one_agent};
 
 fn held(policy: &Policy, agent: &str) -> Vec<(String, Hold, u32)> {
-    let rights = policy.agents[agent].rights.iter();
-    rights.map(|base| (base.right.permission.to_string(), base.hold, base.place.line)).collect()
+    let permissions = policy.agents[agent].permissions.iter();
+    permissions.map(|base| (base.pinned.permission.to_string(), base.hold, base.place.line)).collect()
 }
 
 fn protects(policy: &Policy, path: &str) -> bool {
@@ -124,14 +124,14 @@ fn a_permission_written_twice_is_held_once_from_its_first_line() {
 
 #[test]
 fn nothing_written_is_nothing_held() {
-    assert!(Place::with(&one_agent("")).load().unwrap().agents["lead"].rights.is_empty());
+    assert!(Place::with(&one_agent("")).load().unwrap().agents["lead"].permissions.is_empty());
 }
 
 #[test]
 fn a_place_names_the_file_as_it_was_named() {
     let place = Place::with(&one_agent("permissions = [\"@network\"]"));
     let policy = place.load().unwrap();
-    let shown = policy.agents["lead"].rights[0].place.to_string();
+    let shown = policy.agents["lead"].permissions[0].place.to_string();
     assert_eq!(shown, format!("{}:5", place.text("policy/agents.toml")));
 }
 
@@ -212,5 +212,5 @@ fn the_file_itself_and_every_link_to_it_are_protected() {
 fn a_protected_path_can_be_given_by_its_exact_name() {
     let place = Place::with(&one_agent("permissions = [\"@read:~/.netrc\"]"));
     let netrc: Permission = format!("@read:{}", place.text("home/.netrc")).parse().unwrap();
-    assert_eq!(place.load().unwrap().agents["lead"].rights[0].right.permission, netrc);
+    assert_eq!(place.load().unwrap().agents["lead"].permissions[0].pinned.permission, netrc);
 }

@@ -112,9 +112,9 @@ proptest! {
             let mut expected: Vec<_> = tags.clone();
             expected.sort();
             expected.dedup();
-            let held = policy.agents[id.as_str()].rights.iter();
+            let held = policy.agents[id.as_str()].permissions.iter();
             let mut held: Vec<_> =
-                held.map(|base| (base.right.permission.to_string(), base.hold == Hold::PassOn)).collect();
+                held.map(|base| (base.pinned.permission.to_string(), base.hold == Hold::PassOn)).collect();
             held.sort();
             prop_assert_eq!(held, expected);
         }
@@ -128,9 +128,9 @@ proptest! {
         let whole = Place::with(&text).load().unwrap();
         if let Ok(part) = Place::with(&text[..end]).load() {
             for (id, agent) in &part.agents {
-                for base in &agent.rights {
-                    let mut rights = whole.agents[id].rights.iter();
-                    prop_assert!(rights.any(|other| (&other.right, other.hold) == (&base.right, base.hold)));
+                for base in &agent.permissions {
+                    let mut permissions = whole.agents[id].permissions.iter();
+                    prop_assert!(permissions.any(|other| (&other.pinned, other.hold) == (&base.pinned, base.hold)));
                 }
             }
         }

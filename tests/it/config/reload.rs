@@ -74,7 +74,7 @@ impl Following {
     pub(super) fn held(&self, agent: &str) -> Vec<String> {
         let grants = self.engine.grants().unwrap();
         let held = grants.iter().filter(|grant| grant.to.as_str() == agent);
-        let tags = held.map(|grant| grant.right.permission.to_string());
+        let tags = held.map(|grant| grant.pinned.permission.to_string());
         let mut tags: Vec<_> = tags.map(|tag| tag.replace(self.place.text("").trim_end_matches('/'), "$DIR")).collect();
         tags.sort();
         tags
@@ -107,7 +107,7 @@ fn turn(place: &Place, name: &str, target: &str) {
 }
 
 #[tokio::test]
-async fn an_agent_that_breaks_a_path_does_not_keep_an_edit_from_taking_rights_away() {
+async fn an_agent_that_breaks_a_path_does_not_keep_an_edit_from_taking_permissions_away() {
     let mut following = Following::start(with_site(), THREE).await;
     fs::rename(following.place.path("workspace/site"), following.place.path("workspace/old")).unwrap();
     following.place.link("workspace/site", "site");
@@ -231,12 +231,12 @@ async fn a_person_accepts_where_a_link_leads_by_writing_it_down() {
 #[tokio::test]
 async fn a_directory_made_anew_in_its_place_is_held_anew() {
     let mut following = Following::start(with_current(), CURRENT).await;
-    let before = following.engine.grants().unwrap()[0].right.identity;
+    let before = following.engine.grants().unwrap()[0].pinned.identity;
     fs::rename(following.place.path("data/v1"), following.place.path("data/old")).unwrap();
     fs::create_dir(following.place.path("data/v1")).unwrap();
     following.edit(&format!("{CURRENT}# a comment\n")).await;
     let grants = following.engine.grants().unwrap();
-    assert_ne!(grants[0].right.identity, before);
+    assert_ne!(grants[0].pinned.identity, before);
     assert_eq!(following.held("lead"), ["@write:$DIR/data/v1"]);
 }
 

@@ -174,7 +174,7 @@ fn the_same_rule_twice_is_one() {
 
 /// A rule that allows gives no permission. The agent must still hold it.
 #[test]
-fn no_rule_gives_a_right() {
+fn no_rule_gives_a_permission() {
     let place = saved(&rule("verdict = \"allow\"").replace(", \"@network\"", ""));
     let tool = || Action::tool("deploy".parse().unwrap(), serde_json::json!({}));
     let network = || bestow::Permission::Network;

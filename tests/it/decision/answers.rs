@@ -310,7 +310,7 @@ fn raise(program: &str) -> bestow::command::Raise {
 
 /// A use of a permission counts even if it opens nothing.
 #[tokio::test]
-async fn what_a_rule_denies_cannot_be_used_by_naming_the_right() {
+async fn what_a_rule_denies_cannot_be_used_by_naming_the_permission() {
     let world = World::new();
     let mut file = policy(settings(|_| ()), &[("lead", "you", &["@write:/ws"])]);
     let no = bestow::policy::Rule {
@@ -335,7 +335,7 @@ async fn what_a_rule_denies_cannot_be_used_by_naming_the_right() {
 /// The attack: requests about actions are pending, and another agent grants the missing permission. A naive engine
 /// finds nothing missing any more and approves the actions.
 #[tokio::test]
-async fn a_right_that_comes_answers_no_question_about_an_action() {
+async fn a_permission_that_comes_answers_no_question_about_an_action() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let lead = world.lead("lead", &["@network"]).await;

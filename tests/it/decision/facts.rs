@@ -67,7 +67,7 @@ async fn b3_one_name_joins_the_question_the_answer_and_what_it_allowed() {
 
 /// The missing permission comes from the same answer, and carries the same request id.
 #[tokio::test]
-async fn b3_a_right_that_was_given_once_joins_as_well() {
+async fn b3_a_permission_that_was_given_once_joins_as_well() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let (_, ticket) = asked(&ann, Action::network("example.com")).await;
@@ -281,7 +281,7 @@ async fn b23_what_a_person_gave_says_by_whom_for_what_and_until_when() {
     let grant = ann.grants().unwrap().pop().unwrap();
     let bestow::grant::Origin::Person { by, request, .. } = &grant.origin else { panic!("{grant:?}") };
     assert_eq!((by.as_str(), *request, grant.until, grant.since), ("ann", Some(ticket.id()), Some(until), world.now()));
-    assert_eq!((&grant.to, &grant.right.permission), (&id("ann"), &tag("@network")));
+    assert_eq!((&grant.to, &grant.pinned.permission), (&id("ann"), &tag("@network")));
     assert_ne!(
         grant.id.to_string(),
         decided(&ann, Action::network("h")).await.id.unwrap().to_string(),

@@ -114,7 +114,7 @@ async fn what_a_policy_of_the_parents_run_denies_binds_the_child_once_the_parent
     you.update_policy(&night, PolicyPatch::writing().deny("/ws/more")).await.unwrap();
     assert!(is_denied_through(&kid, Action::write("/ws/more"), "lead").await);
     you.set_policies(&night, None, ToolPolicies::default()).await.unwrap();
-    assert_eq!(ruled(&kid, Action::write("/ws/secrets/k")).await, Ruled::Ask, "it lacks the right by now");
+    assert_eq!(ruled(&kid, Action::write("/ws/secrets/k")).await, Ruled::Ask, "it lacks the permission by now");
     world.engine.retire(kid.id()).await.unwrap();
     assert!(you.guards(&night).is_err(), "nobody is left whom it could bind");
 }

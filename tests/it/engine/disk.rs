@@ -224,7 +224,7 @@ async fn what_was_found_for_one_thing_opens_that_and_in_that_way() {
 }
 
 #[tokio::test]
-async fn a_one_shot_right_opens_once() {
+async fn a_one_shot_permission_opens_once() {
     let disk = Disk::new().await;
     let worker = disk.worker().await;
     disk.you().give(worker.id(), disk.write("ws/d"), Scope::Once, why()).await.unwrap();
@@ -235,7 +235,7 @@ async fn a_one_shot_right_opens_once() {
 
 /// The check happens at the last valid moment, and then the permission expires.
 #[tokio::test]
-async fn a_right_whose_moment_has_come_opens_nothing() {
+async fn a_permission_whose_moment_has_come_opens_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let root = bestow::fs::real(dir.path().to_str().unwrap()).unwrap().path().to_string();
     let clock = ScriptedClock::new([Some(1_000)]);
@@ -254,8 +254,8 @@ async fn a_file_replaced_below_an_exact_line_is_not_reached_through_a_broad_one(
     let protect = settings(|settings| settings.protected = [disk.path("secret").parse().unwrap()].into());
     let broad = format!("@read:{}", disk.root.display());
     let mut file = crate::support::policy(protect, &[("cfg", "you", &[&broad, &disk.read("secret/key").to_string()])]);
-    let exact = &mut file.agents.get_mut(&crate::support::id("cfg")).unwrap().rights[1];
-    exact.right.identity = bestow::fs::real(&disk.path("secret/key")).unwrap().identity();
+    let exact = &mut file.agents.get_mut(&crate::support::id("cfg")).unwrap().permissions[1];
+    exact.pinned.identity = bestow::fs::real(&disk.path("secret/key")).unwrap().identity();
     disk.engine.configure(file).await.unwrap();
     let cfg = disk.engine.agent("cfg").unwrap();
     assert!(cfg.resolve(Access::Read, &disk.path("secret/key")).await.is_ok());

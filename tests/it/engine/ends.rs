@@ -108,7 +108,7 @@ impl Clock for Fragile {
 }
 
 #[tokio::test]
-async fn a_panic_under_the_lock_ends_every_right_and_every_wait() {
+async fn a_panic_under_the_lock_ends_every_permission_and_every_wait() {
     let clock = Arc::new(Fragile::default());
     let engine = Engine::on(settings(|_| {}), clock.clone(), Arc::new(AsWritten)).unwrap();
     let ann =

@@ -150,7 +150,7 @@ async fn names_that_the_settings_add_are_sensitive_too() {
 }
 
 #[tokio::test]
-async fn a_sensitive_file_given_once_is_written_once_and_another_one_shot_right_is_left_alone() {
+async fn a_sensitive_file_given_once_is_written_once_and_another_one_shot_permission_is_left_alone() {
     let world = World::new();
     let host = host(&world, Settings::default(), []).await;
     let files = host.agent.fs();
@@ -165,7 +165,7 @@ async fn a_sensitive_file_given_once_is_written_once_and_another_one_shot_right_
 }
 
 #[tokio::test]
-async fn a_one_shot_right_is_good_for_one_call_of_a_hundred_at_once() {
+async fn a_one_shot_permission_is_good_for_one_call_of_a_hundred_at_once() {
     let world = World::new();
     let host = host(&world, Settings::default(), []).await;
     host.given(write(&world.text("workspace/f")), Scope::Once).await;
@@ -197,7 +197,7 @@ async fn a_root_that_is_another_directory_now_is_replaced_and_not_refused() {
 }
 
 #[tokio::test]
-async fn a_right_for_what_does_not_exist_creates_nothing_above_it() {
+async fn a_permission_for_what_does_not_exist_creates_nothing_above_it() {
     let world = World::new();
     let files = host(&world, Settings::default(), [write(&world.text("gone/dir"))]).await.agent.fs();
     let answer = files.create_dir_all(&world.text("gone/dir/sub")).await;

@@ -20,7 +20,7 @@ async fn the_receiver_is_told_what_from_whom_and_why() {
     let [Notification::Granted(grant)] = &told[..] else { panic!("{told:?}") };
     assert_eq!(grant.origin, Origin::Agent { from: id("ann") });
     assert_eq!(grant.reason, Some(why()));
-    assert_eq!((grant.right.permission.clone(), grant.depth, grant.hold), (tag("@write:/ws/a"), 1, Hold::Use));
+    assert_eq!((grant.pinned.permission.clone(), grant.depth, grant.hold), (tag("@write:/ws/a"), 1, Hold::Use));
     assert_eq!(told[0].to_string(), "you now hold write access to \"/ws/a\", given by ann: because it must");
 }
 
@@ -138,7 +138,7 @@ async fn the_longer_of_two_supports_counts_until_it_goes() {
 }
 
 #[tokio::test]
-async fn a_right_is_passed_on_so_often_and_no_further() {
+async fn a_permission_is_passed_on_so_often_and_no_further() {
     let world = World::with(|settings| settings.max_depth = 2);
     let mut giver = world.worker("a0", &["@network"]).await;
     for depth in 1..=2 {
@@ -153,7 +153,7 @@ async fn a_right_is_passed_on_so_often_and_no_further() {
 }
 
 #[tokio::test]
-async fn a_one_shot_right_cannot_be_passed_on() {
+async fn a_one_shot_permission_cannot_be_passed_on() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let bob = world.worker("bob", &[]).await;
@@ -297,7 +297,7 @@ async fn what_is_protected_is_reached_by_nothing_but_a_line_that_names_it() {
 }
 
 #[tokio::test]
-async fn two_uses_of_a_one_shot_right_at_the_same_time_are_one() {
+async fn two_uses_of_a_one_shot_permission_at_the_same_time_are_one() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     for _ in 0..20 {
@@ -317,7 +317,7 @@ async fn two_uses_of_a_one_shot_right_at_the_same_time_are_one() {
 }
 
 #[tokio::test]
-async fn a_right_that_ends_soonest_is_used_up_first_and_a_lasting_one_never() {
+async fn a_permission_that_ends_soonest_is_used_up_first_and_a_lasting_one_never() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let you = world.you();

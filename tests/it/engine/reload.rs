@@ -458,7 +458,7 @@ async fn what_a_person_gave_survives_a_reload_that_does_not_speak_of_it() {
 
 /// The other half of the rule about passing on and using: the redundant grant exists before the file narrows.
 #[tokio::test]
-async fn a_right_that_becomes_one_for_passing_on_cannot_be_used_through_a_friend() {
+async fn a_permission_that_becomes_one_for_passing_on_cannot_be_used_through_a_friend() {
     let world = World::new();
     world.engine.configure(file(&[("boss", "you", &["@write:/ws"])])).await.unwrap();
     let boss = world.engine.agent(id("boss")).unwrap();

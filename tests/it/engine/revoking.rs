@@ -44,7 +44,7 @@ async fn everything_that_rested_on_it_falls_in_the_same_step() {
 }
 
 #[tokio::test]
-async fn two_agents_cannot_keep_each_others_right_alive() {
+async fn two_agents_cannot_keep_each_others_permission_alive() {
     let world = World::new();
     let ann = world.worker("ann", &["@network"]).await;
     let bob = world.worker("bob", &[]).await;
@@ -184,7 +184,7 @@ async fn a_grant_that_races_with_the_end_of_its_support_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_right_leaves_a_fact_when_its_time_comes() {
+async fn the_end_of_a_permission_leaves_a_fact_when_its_time_comes() {
     let world = World::new();
     let ann = world.worker("ann", &[]).await;
     let until = Scope::Until(world.after(1_000));

@@ -60,7 +60,7 @@ async fn a_path_that_climbs_or_leads_through_a_link_is_held_and_shown_where_it_r
     symlink(world.path("outside"), world.path("workspace/l")).unwrap();
     let through = tag(&format!("@write:{}", world.text("workspace/l")));
     let (_engine, lead, _) = pair(&world, std::slice::from_ref(&through)).await;
-    let held: Vec<String> = lead.grants().unwrap().iter().map(|grant| grant.right.permission.to_string()).collect();
+    let held: Vec<String> = lead.grants().unwrap().iter().map(|grant| grant.pinned.permission.to_string()).collect();
     assert_eq!(held, [format!("@write:{}", world.text("outside"))]);
     assert_eq!(lead.check(&through), Check::NotHeld, "the raw text is nowhere");
     // A text with `..` is no tag, because its meaning depends on links.

@@ -81,7 +81,7 @@ fn once() -> Answer {
 }
 
 #[tokio::test]
-async fn a_question_about_a_missing_right_shows_the_action_and_the_right() {
+async fn a_question_about_a_missing_permission_shows_the_action_and_the_permission() {
     let asking = Asking::new(&["@write:/ws"]).await;
     let question = asking.question(Action::command("curl https://ok.com")).await;
     let text = question.to_string();
@@ -135,7 +135,7 @@ async fn a_yes_for_once_to_a_write_writes_no_other_content() {
 }
 
 #[tokio::test]
-async fn a_yes_for_once_to_a_command_and_its_right_is_used_up_as_one() {
+async fn a_yes_for_once_to_a_command_and_its_permission_is_used_up_as_one() {
     let asking = Asking::new(&["@write:/ws"]).await;
     let line = || Action::command("node build.js > /elsewhere/x");
     let question = asking.question(line()).await;
@@ -175,7 +175,7 @@ async fn another_input_gets_what_it_needs_and_nothing_that_only_the_first_lacked
 }
 
 #[tokio::test]
-async fn a_lasting_yes_gives_the_right_and_says_nothing_about_the_action() {
+async fn a_lasting_yes_gives_the_permission_and_says_nothing_about_the_action() {
     for scope in [Scope::Session, Scope::Always] {
         let asking = Asking::new(&["@write:/ws"]).await;
         asking.answered(Action::command("curl https://ok.com"), Answer::allow().scope(scope)).await;
@@ -225,7 +225,7 @@ async fn part_of_what_an_action_lacks_is_nothing_for_once() {
 
 /// The approval may concern an irreversible action, so it counts only in its run.
 #[tokio::test]
-async fn a_right_that_came_with_a_yes_ends_with_the_run_and_with_the_yes() {
+async fn a_permission_that_came_with_a_yes_ends_with_the_run_and_with_the_yes() {
     let curl = || Action::command("curl https://ok.com");
     let asking = Asking::new(&[]).await;
     asking.answered(curl(), once()).await;
@@ -254,7 +254,7 @@ async fn a_program_that_obeys_what_a_yes_let_an_agent_write_is_not_safe() {
 }
 
 #[tokio::test]
-async fn a_plain_request_gives_a_plain_right_for_once() {
+async fn a_plain_request_gives_a_plain_permission_for_once() {
     let asking = Asking::new(&[]).await;
     let ticket = asking.ann.request(PermissionRequest::new(tag("@network"), why())).await.unwrap();
     let question = asking.question(Action::command("curl https://ok.com")).await;

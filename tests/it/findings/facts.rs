@@ -161,7 +161,7 @@ async fn b5_the_permission_state_of_an_agent_is_one_value() {
     assert_eq!((state.mode, state.written_mode, state.modes_above.len()), (Mode::Plan, Some(Mode::Default), 0));
     let rules: Vec<_> = state.rules.iter().map(|rule| (rule.verdict, rule.place.line, rule.of.is_none())).collect();
     assert_eq!(rules, [(bestow::decision::Verdict::Deny, 7, true), (bestow::decision::Verdict::Allow, 9, true)]);
-    let held = |right: &StatedPermission| (right.permission.to_string(), right.hold, right.scope);
+    let held = |stated: &StatedPermission| (stated.permission.to_string(), stated.hold, stated.scope);
     assert_eq!(state.held.iter().map(held).collect::<Vec<_>>(), [("@write:/ws".to_owned(), Hold::Use, Scope::Always)]);
     assert!(state.held[0].grant.contains("agents.toml:1"), "{state}");
 

@@ -239,7 +239,7 @@ async fn one_that_ignores_being_asked_is_killed_when_the_grace_is_over() {
 }
 
 #[tokio::test]
-async fn a_right_that_is_revoked_takes_the_process_with_it_in_the_same_step() {
+async fn a_permission_that_is_revoked_takes_the_process_with_it_in_the_same_step() {
     let host = Host::new().await;
     let (process, line) = host.holds_on().await;
     let mut events = host.engine.subscribe();
@@ -257,7 +257,7 @@ async fn a_right_that_is_revoked_takes_the_process_with_it_in_the_same_step() {
 }
 
 #[tokio::test]
-async fn a_right_that_another_grant_still_carries_is_not_lost() {
+async fn a_permission_that_another_grant_still_carries_is_not_lost() {
     let host = Host::new().await;
     let you = host.engine.approver("you", "ann", "test");
     you.give(host.agent.id(), host.place.write(), Scope::Always, why()).await.unwrap();
@@ -271,7 +271,7 @@ async fn a_right_that_another_grant_still_carries_is_not_lost() {
 }
 
 #[tokio::test]
-async fn a_right_that_expires_takes_the_process_with_it() {
+async fn a_permission_that_expires_takes_the_process_with_it() {
     let host = Host::new().await;
     let other = host.place.workspace.parent().unwrap().join("other");
     fs::create_dir(&other).unwrap();
@@ -290,7 +290,7 @@ async fn a_right_that_expires_takes_the_process_with_it() {
 }
 
 #[tokio::test]
-async fn a_right_that_falls_with_its_giver_takes_the_process_of_the_receiver_with_it() {
+async fn a_permission_that_falls_with_its_giver_takes_the_process_of_the_receiver_with_it() {
     let host = Host::new().await;
     let child = host.agent.create(host.place.profile("child"), &[host.place.write()], why()).await;
     let child = match child {
@@ -592,7 +592,7 @@ async fn holds_on_until_killed(at: &Path) {
 /// The test covers a durable engine: a revocation takes effect before it is stored, and so does the end of the
 /// processes that depend on it.
 #[tokio::test(flavor = "multi_thread")]
-async fn in_a_durable_engine_it_ends_with_its_right_and_everything_is_in_the_trail() {
+async fn in_a_durable_engine_it_ends_with_its_permission_and_everything_is_in_the_trail() {
     let place = Place::new();
     let engine = Engine::durable(Settings::default(), &place.state).await.unwrap();
     let agent = engine.register(place.profile("worker"), InitialGrants::of([place.write()])).await.unwrap();

@@ -237,7 +237,7 @@ async fn using_the_network_or_the_socket_is_refused_by_a_rule_a_mode_and_a_hook(
 
 /// A3: a one-time permission is consumed by one use, and by no refused one.
 #[tokio::test]
-async fn a_one_shot_right_to_the_network_is_used_up_by_the_use_that_was_allowed() {
+async fn a_one_shot_permission_to_the_network_is_used_up_by_the_use_that_was_allowed() {
     let world = World::new();
     let agent = world.worker("ann", &[]).await;
     let once = bestow::grant::Scope::Once;

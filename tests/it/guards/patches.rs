@@ -168,7 +168,7 @@ async fn questions_that_policies_answer_by_now_end_and_the_others_wait() {
     assert_eq!(yes.poll().unwrap().outcome, Outcome::Granted);
     assert_eq!(no.poll().unwrap().outcome, Outcome::Denied);
     assert!(open.poll().is_none());
-    assert!(not_held.poll().is_none(), "a policy gives no right, so a person still has to");
+    assert!(not_held.poll().is_none(), "a policy gives no permission, so a person still has to");
     assert_eq!(verdict(&bot, write("generated/a")).await, Verdict::Allow);
     let kinds: Vec<_> = heard(&mut events).iter().map(|told| told.event.kind()).collect();
     let last_update = kinds.iter().rposition(|kind| *kind == "policy.updated").unwrap();
@@ -176,7 +176,7 @@ async fn questions_that_policies_answer_by_now_end_and_the_others_wait() {
 }
 
 #[tokio::test]
-async fn a_policy_that_allows_what_is_not_held_leaves_a_question_for_the_right() {
+async fn a_policy_that_allows_what_is_not_held_leaves_a_question_for_the_permission() {
     let world = World::new();
     let bot = world.worker("bot", &[]).await;
     let (you, run) = (world.you(), run_of(&bot));
@@ -187,7 +187,7 @@ async fn a_policy_that_allows_what_is_not_held_leaves_a_question_for_the_right()
     let (request, _ticket) = question(&bot, write("a")).await;
     let pending = world.engine.pending().unwrap();
     let asked = &pending.iter().find(|pending| pending.request.id == request).unwrap().request;
-    assert!(asked.only_lacks && !asked.asks_about_action(), "nothing but the right is asked for");
+    assert!(asked.only_lacks && !asked.asks_about_action(), "nothing but the permission is asked for");
 }
 
 #[tokio::test]

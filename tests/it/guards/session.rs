@@ -177,7 +177,7 @@ async fn an_agent_that_leaves_a_run_that_goes_on_takes_its_yes_out_of_the_guard(
 }
 
 #[tokio::test]
-async fn a_yes_of_the_session_gives_no_right() {
+async fn a_yes_of_the_session_gives_no_permission() {
     let world = World::new();
     let bot = world.worker("bot", &["@write:/ws"]).await;
     let you = world.you();

@@ -133,7 +133,7 @@ fn key_of_grant(grant: &Grant) -> Key {
         Origin::Agent { from } => from.to_string(),
     };
     let end = grant.until.map_or(u64::MAX, Timestamp::as_millis);
-    (grant.to.clone(), grant.right.permission.clone(), from, grant.hold == Hold::Use, grant.scope.to_string(), end)
+    (grant.to.clone(), grant.pinned.permission.clone(), from, grant.hold == Hold::Use, grant.scope.to_string(), end)
 }
 
 fn key_of_given(given: &Given) -> Key {
@@ -356,10 +356,10 @@ impl Pair {
                 ProvenanceStep::FreeReading => prop_assert!(place + 1 == chain.len() && self.plain.is_free(&below.1)),
                 ProvenanceStep::Grant(grant) => {
                     prop_assert!(
-                        grants.contains(grant) && grant.to == below.0 && grant.right.permission.covers(&below.1)
+                        grants.contains(grant) && grant.to == below.0 && grant.pinned.permission.covers(&below.1)
                     );
                     match &grant.origin {
-                        Origin::Agent { from } => below = (from.clone(), grant.right.permission.clone()),
+                        Origin::Agent { from } => below = (from.clone(), grant.pinned.permission.clone()),
                         Origin::Config(_) | Origin::Operator | Origin::Person { .. } => {
                             prop_assert!(place + 1 == chain.len())
                         }

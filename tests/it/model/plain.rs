@@ -517,7 +517,7 @@ impl Plain {
         for (agent, spec) in &policy.agents {
             self.members.entry(agent.clone()).or_insert(Member { owner: "you", run: 0, from_file: true });
             let lines: BTreeSet<_> =
-                spec.rights.iter().map(|line| (line.right.permission.clone(), line.hold == Hold::Use)).collect();
+                spec.permissions.iter().map(|line| (line.pinned.permission.clone(), line.hold == Hold::Use)).collect();
             let line_of = |given: &Given| (given.what.clone(), given.hold == Hold::Use);
             self.given
                 .retain(|given| given.to != *agent || given.from != From::File || lines.contains(&line_of(given)));

@@ -226,7 +226,7 @@ fn when_the_agent_loses_events_its_commands_are_heard_no_longer() {
         alone(async {
             let host = host(ground, &[Permission::Events, write(ground)]).await;
             let grant =
-                host.agent.grants().unwrap().into_iter().find(|held| held.right.permission == Permission::Events);
+                host.agent.grants().unwrap().into_iter().find(|held| held.pinned.permission == Permission::Events);
             let grant = grant.unwrap().id;
             let mut events = host.engine.subscribe();
             // The first line shows that the connection works. Before the second line the permission is revoked.

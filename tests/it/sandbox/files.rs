@@ -209,7 +209,7 @@ fn what_is_hidden_and_missing_cannot_be_made() {
 }
 
 #[test]
-fn a_right_that_names_something_sensitive_opens_that_and_nothing_beside_it() {
+fn a_permission_that_names_something_sensitive_opens_that_and_nothing_beside_it() {
     with_bubblewrap(|ground| {
         let git = Permission::write(ground.world.text("workspace/.git").parse().unwrap());
         let profile = ground.profile_with(&[git]);
@@ -242,7 +242,7 @@ fn a_descriptor_that_the_host_left_open_does_not_reach_the_command() {
 }
 
 #[test]
-fn standing_somewhere_is_no_right_to_write_there() {
+fn standing_somewhere_is_no_permission_to_write_there() {
     everywhere(|ground| {
         let workspace = Permission::write(ground.world.workspace().parse().unwrap());
         let outside = super::ground::scope(&ground.world.text("outside"), &[workspace]);

@@ -15,7 +15,7 @@ fn python(ground: &Ground, network: bool, program: &str) -> bestow::sandbox::Fin
 }
 
 #[test]
-fn without_the_right_there_is_no_network_and_with_it_there_is() {
+fn without_the_permission_there_is_no_network_and_with_it_there_is() {
     everywhere(|ground| {
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -122,7 +122,7 @@ fn a_network_that_is_kept_to_hosts_leads_to_them_and_nowhere_else() {
 }
 
 #[test]
-fn without_the_right_to_a_network_hosts_give_none() {
+fn without_the_permission_to_a_network_hosts_give_none() {
     with_bubblewrap(|ground| {
         let profile = ground.profile_with(&[]).only_to(["docs.example.invalid".parse().unwrap()]);
         let done =

@@ -56,7 +56,7 @@ async fn a_task_gets_what_its_agent_holds_and_loses_what_that_one_loses() {
     let own = &run.agent;
     assert!(own.check(PermissionRef::Network).is_held() && own.check(PermissionRef::write(work.as_str())).is_held());
     assert_eq!(own.check(PermissionRef::write(beside.as_str())), Check::NotHeld);
-    let network = target.grants().unwrap().into_iter().find(|grant| grant.right.permission == Permission::Network);
+    let network = target.grants().unwrap().into_iter().find(|grant| grant.pinned.permission == Permission::Network);
     stage.engine.revoke(network.unwrap().id, None).await.unwrap();
     assert_eq!(own.check(PermissionRef::Network), Check::NotHeld, "it fell with what it rested on");
     // A permission that the agent receives later is available in the next run of the task.
@@ -212,7 +212,7 @@ async fn what_an_agent_could_write_once_is_refused_after_a_restart_too_until_a_p
 
 /// The attack: an agent writes a task and gives up its permission before the next scan.
 #[tokio::test]
-async fn a_right_that_came_and_went_between_two_looks_leaves_no_task() {
+async fn a_permission_that_came_and_went_between_two_looks_leaves_no_task() {
     let mut stage = Stage::new().await;
     for name in ["same", "changed"] {
         stage.cron(name, HOURLY, "a person's");
@@ -242,7 +242,7 @@ async fn a_right_that_came_and_went_between_two_looks_leaves_no_task() {
 
 /// The attack: the permission to write is granted after the file was read, and before it is due.
 #[tokio::test]
-async fn a_right_to_write_a_task_that_comes_later_counts_when_it_is_due() {
+async fn a_permission_to_write_a_task_that_comes_later_counts_when_it_is_due() {
     let mut stage = Stage::new().await;
     stage.cron("a", HOURLY, "x");
     stage.save("heartbeat/b.md", "x");
@@ -359,7 +359,7 @@ async fn a_state_that_says_more_than_a_state_counts_as_nothing() {
         r#"{"settled": "2026-01-01T00:00:00Z", "permissions": ["@network"], "agent": "worker"}"#,
     );
     let tasks = stage.start().await;
-    assert!(stage.told_kind("task.trouble").await.to_string().contains("counts as nothing"));
+    assert!(stage.told_kind("task.trouble").await.to_string().contains("is ignored"));
     tasks.run(&task("cron/a")).await.unwrap();
     assert_eq!(stage.run().await.agent.check(PermissionRef::Network), Check::NotHeld);
 }

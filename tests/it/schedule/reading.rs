@@ -54,10 +54,10 @@ async fn every_mistake_is_told_with_its_line() {
         ("---\nschedule: \"@daily\"\ngate:\n  line: x\n  timeout: 1s\n---\nx", "its keys are command, permissions"),
         ("---\na: &b [1]\n---\nx", "anchors"),
         ("---\na: !tag x\n---\nx", "tags"),
-        ("---\n- a\n---\nx", "each line here is a key"),
+        ("---\n- a\n---\nx", "each line must be a key"),
         ("---\n{: }: [\n---\nx", "line"),
         ("---\na: [[[[[[[[[[1]]]]]]]]]]\n---\nx", "too deep"),
-        ("---\nschedule: \"@daily\"\ngate: x\n---\nx", "line 3: `gate` is a map"),
+        ("---\nschedule: \"@daily\"\ngate: x\n---\nx", "line 3: `gate` must be a map"),
         ("---\nschedule: \"@daily\"\ngate:\n  cwd: /\n---\nx", "`command` is missing from `gate`"),
         ("---\nschedule: \"@daily\"\ngate:\n  command: \"\"\n---\nx", "`command` is missing from `gate`"),
     ] {
@@ -79,9 +79,9 @@ async fn every_mistake_of_a_gate_is_told() {
         ("timeout: 300001", "from `100ms` to `5m`"),
         ("timeout: soon", "line 5: `timeout` must be a number and a unit"),
         ("home: /tmp", "below something that the gate declares to write"),
-        ("env: [a]", "is a map of names and texts"),
-        ("env: { \"A B\": x }", "is no variable"),
-        ("env: { A: [x] }", "is no variable"),
+        ("env: [a]", "must be a map of names and texts"),
+        ("env: { \"A B\": x }", "is not a variable"),
+        ("env: { A: [x] }", "is not a variable"),
         ("allowed_domains: [\"*\"]", "line 5: `*`: name each host"),
         ("allowed_domains: [\"a b.com\"]", "`a b.com`: each part of a name"),
         ("allowed_domains: [127.0.0.1]", "name a host and nothing else"),
@@ -143,7 +143,10 @@ async fn what_is_no_task_of_the_heartbeat_says_why() {
     stage.save("heartbeat/a.md", "---\nschedule: \"@daily\"\nagent: nightly\n---\nx");
     let _tasks = stage.start().await;
     let TaskEvent::Rejected { why, .. } = stage.told_kind("task.rejected").await else { panic!() };
-    assert!(why.contains("line 2: `schedule` is for tasks below `cron/`") && why.contains("line 3: `agent`"), "{why}");
+    assert!(
+        why.contains("line 2: `schedule` is only for tasks below `cron/`") && why.contains("line 3: `agent`"),
+        "{why}"
+    );
 }
 
 #[tokio::test]
@@ -162,7 +165,7 @@ async fn what_lies_where_no_task_is_looked_for_is_told() {
     let mut told: Vec<_> = stage.told_so_far().iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 5, "{told:?}");
     for expected in [
-        "Cron was rejected: nobody looks for tasks below this: did you mean `cron`?",
+        "Cron was rejected: the scheduler reads no tasks below this directory: did you mean `cron`?",
         "heartbeat/beat.txt was rejected: a task of the heartbeat ends in `.md`: call this `heartbeat/beat.md`",
         "heartbeat/deep was rejected: a task of the heartbeat is a file",
     ] {

@@ -34,6 +34,16 @@ fn only_a_whole_first_word_decides() {
 }
 
 #[test]
+fn the_reply_to_an_unclear_line_names_every_answer() {
+    let (_, answers) = answer::UNCLEAR.split_once("Type ").unwrap();
+    let answers = answers.split([',', '(', ')']).flat_map(|part| part.split(" or ")).filter_map(decision);
+    assert_eq!(
+        answers.collect::<Vec<_>>(),
+        [AllowSession, AllowSession, AllowOnce, AllowOnce, AllowAlways, AllowAlways, Deny, Deny]
+    );
+}
+
+#[test]
 fn the_words_after_it_are_for_whoever_asked() {
     assert_eq!(understood("n  not today "), Some((Deny, Some("not today"))));
     assert_eq!(understood("y\tgo"), Some((AllowSession, Some("go"))));

@@ -91,12 +91,12 @@ async fn a_person_is_asked_again_after_no_answer_and_reminded_and_may_leave() {
     let choice = "Then Enter:";
     let (status, told) = at_a_terminal(&[
         (choice, "stop\n"),
-        ("not one of y o a n", ""),
+        ("This is not an answer. Type y (yes, for this session), o (once), a (always) or n (no)", ""),
         (choice, "\n"),
-        ("not one of y o a n", ""),
+        ("This is not an answer. Type y (yes, for this session), o (once), a (always) or n (no)", ""),
         (choice, ""),
         ("> (", "ask him\n"),
-        ("not one of y o a n", ""),
+        ("This is not an answer. Type y (yes, for this session), o (once), a (always) or n (no)", ""),
         (choice, "\u{4}"),
         ("you left", ""),
         ("without the console nobody answers", ""),

@@ -69,7 +69,7 @@ async fn live_until_killed(engine: Engine, writer: usize, life: String, mut rand
             3..=5 => {
                 let held = agent.grants().unwrap();
                 let Some(grant) = held.get((random as usize >> 8) % held.len().max(1)) else { continue };
-                let taken = grant.right.permission.to_string();
+                let taken = grant.pinned.permission.to_string();
                 say(&format!("try {taken}"));
                 engine.revoke(grant.id, None).await.unwrap();
                 say(&format!("gone {taken}"));
@@ -114,7 +114,7 @@ impl Acknowledged {
     async fn agrees(&mut self, directory: &Path, life: usize) {
         let engine = open(directory).await;
         let held: BTreeSet<String> =
-            engine.grants().unwrap().iter().map(|grant| grant.right.permission.to_string()).collect();
+            engine.grants().unwrap().iter().map(|grant| grant.pinned.permission.to_string()).collect();
         for (wanted, expected) in &self.held {
             if !self.unknown.contains(wanted) {
                 assert_eq!(held.contains(wanted), *expected, "life {life}: {wanted}");

@@ -109,7 +109,7 @@ async fn agrees(disk: &Arc<FakeDisk>, told: &Acknowledged, context: &str) {
         assert!(waits || world.engine.resolution(*asked).unwrap().is_some(), "{context}: a question is lost");
     }
     for grant in world.engine.grants().unwrap() {
-        let chain = world.engine.why(&grant.to, &grant.right.permission).unwrap();
+        let chain = world.engine.why(&grant.to, &grant.pinned.permission).unwrap();
         assert!(!chain.is_empty(), "{context}: {grant} hangs on nothing");
     }
     world.engine.shutdown().await;

@@ -286,7 +286,7 @@ async fn an_agent_with_a_lasting_denial_is_retired_although_the_store_broke() {
 }
 
 #[tokio::test]
-async fn a_one_shot_right_is_not_used_before_that_is_stored_and_cannot_be_used_twice_meanwhile() {
+async fn a_one_shot_permission_is_not_used_before_that_is_stored_and_cannot_be_used_twice_meanwhile() {
     let store = HeldStore::new(Vec::new());
     let world = world(store.clone()).await;
     let ann = world.worker("ann", &[]).await;
@@ -303,7 +303,7 @@ async fn a_one_shot_right_is_not_used_before_that_is_stored_and_cannot_be_used_t
 
 /// Each use has a file of its own, because it reads the real disk.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_read_by_a_lasting_right_waits_for_no_disk_and_its_fact_follows_while_writes_and_single_uses_wait() {
+async fn a_read_by_a_lasting_permission_waits_for_no_disk_and_its_fact_follows_while_writes_and_single_uses_wait() {
     let directory = tempfile::tempdir().unwrap();
     let store = HeldStore::new(Vec::new());
     let world = world(store.clone()).await;

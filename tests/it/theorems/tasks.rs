@@ -54,9 +54,9 @@ async fn a_task_file_grants_nothing_whatever_it_says(files: Vec<String>) -> Resu
         }
         let task = grant.to.as_str().strip_prefix("cron:");
         prop_assert!(task.is_some(), "{} is new", grant);
-        let is_own = grant.right.permission.path().is_some_and(|path| own(task.unwrap()).contains(path));
+        let is_own = grant.pinned.permission.path().is_some_and(|path| own(task.unwrap()).contains(path));
         let parent = stage.engine.agent(&grant.to).unwrap().profile().unwrap().parent.clone().unwrap();
-        let of_parent = stage.engine.agent(&parent).unwrap().check(&grant.right.permission).is_held();
+        let of_parent = stage.engine.agent(&parent).unwrap().check(&grant.pinned.permission).is_held();
         prop_assert!(is_own || of_parent, "{} is more than {} holds", grant, parent);
         prop_assert_ne!(parent.as_str(), "lead", "no file chooses such an agent");
     }

@@ -54,7 +54,7 @@ impl Watched {
     async fn next(&mut self) -> String {
         match timeout(GUARD, self.changes.recv()).await.expect("nothing was told").expect("the watch ended") {
             Change::Loaded(policy) => {
-                let mark = policy.agents["lead"].rights[0].right.permission.to_string();
+                let mark = policy.agents["lead"].permissions[0].pinned.permission.to_string();
                 mark.strip_prefix("@read:/marks/").unwrap().to_owned()
             }
             Change::Rejected(error) => {

@@ -48,11 +48,13 @@ Examples:
 
     /// Checks a policy file and runs the tests in it
     ///
-    /// It lists every mistake of the file, and every `[[test]]` in it that fails. No running engine is affected.
+    /// It lists every mistake at once: in the text of the file, in its owner, mode and links, and every `[[test]]` in
+    /// it that fails. No running engine is affected.
     #[command(after_long_help = "\
 Examples:
   bestow check-config
-  bestow check-config policies/agents.toml")]
+  bestow check-config policies/agents.toml
+  bestow check-config --json")]
     CheckConfig(CheckConfigArgs),
 
     /// Lists the protected paths, which no grant reaches
@@ -114,11 +116,14 @@ Examples:
     #[command(after_long_help = "\
 Examples:
   bestow tools
-  bestow tools --config agents.toml")]
+  bestow tools --config agents.toml
+  bestow tools --json")]
     Tools {
         /// A policy file whose tools are listed first
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
+        #[command(flatten)]
+        form: FormArgs,
     },
 }
 
@@ -215,6 +220,8 @@ pub(crate) struct CheckConfigArgs {
     /// The policy file, as the other commands name it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
 }
 
 impl CheckConfigArgs {

@@ -100,7 +100,7 @@ pub(super) const RULES: &[Rule] = &[
     )
     .when(&[Flag(RECURSIVE), Operand(is_doomed_top)])
     .examples(&["chmod -R 000 /", "chgrp -R x /etc", "chmod -R go-rwx ~"], &["chmod -R 755 .", "chgrp x f"]),
-    rule("shred srm", "overwrites files so that nobody can recover them")
+    rule("shred srm", "overwrites files so that they cannot be recovered")
         .when(&[NoFlag("--help --version")])
         .examples(&["shred f", "shred -u -z f", "srm f"], &["shred --help"]),
     rule("mv gmv", "throws a root, home, system or whole working directory away")
@@ -157,7 +157,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("pv", "overwrites a device")
         .when(&[Flag("-o --output"), Operand(is_disk)])
         .examples(&["pv a.iso -o /dev/sdb"], &["pv /dev/sda", "pv a -o b"]),
-    rule("wipe scrub nwipe sfill", "overwrites files so that nobody can recover them")
+    rule("wipe scrub nwipe sfill", "overwrites files so that they cannot be recovered")
         .when(&[NoFlag("--help --version -h -v")])
         .examples(&["wipe -rf x", "scrub /dev/sda", "nwipe --autonuke"], &["wipe --help"]),
     rule("truncate gtruncate", "empties a device or a file of the system")

@@ -150,7 +150,7 @@ impl Walker<'_> {
             "watch" | "gwatch" => self.watch(rest),
             "su" | "runuser" | "script" | "nix-shell" | "flock" | "sg" | "newgrp" | "scriptreplay" => {
                 let found = self.search_option(rest, "-c --command --run").or_stricter(self.search_input(input));
-                Some(Verdict::dangerous("runs a command as somebody else or somewhere else").or_stricter(found))
+                Some(Verdict::dangerous("runs a command as another user or in another environment").or_stricter(found))
             }
             "tmux" | "screen" | "ssh" if matches!(rest, [word] if LISTS.contains(&word.text.as_str())) => None,
             "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => {

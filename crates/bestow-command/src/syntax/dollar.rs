@@ -234,7 +234,7 @@ impl Reader<'_> {
             Some(b'@') if self.peek_second() == Some(b'P') => Change::Prompt,
             Some(b'%') => Change::Cut,
             Some(sign @ (b'@' | b'#' | b'/' | b'^' | b',')) => Change::Edit(sign),
-            _ => return self.stop("an expansion nobody knows"),
+            _ => return self.stop("an unknown form of expansion"),
         };
         self.at += 1;
         Ok(operator)

@@ -121,7 +121,7 @@ const MOST_WRITTEN_OUT: usize = 256;
 
 /// Expands the alternatives `{a,b}` and `(a|b)` of a glob.
 fn written_out(glob: &str) -> Result<Vec<String>, &'static str> {
-    const TOO_MANY: &str = "the pattern has more alternatives than anybody reads";
+    const TOO_MANY: &str = "the pattern has too many alternatives to be checked";
     let (mut done, mut open) = (Vec::new(), vec![glob.to_owned()]);
     while let Some(text) = open.pop() {
         if done.len() + open.len() > MOST_WRITTEN_OUT {

@@ -158,7 +158,7 @@ fn tier_of(classifier: &Classifier, used: &ToolUse<'_>, besides: &Map<String, Va
 }
 
 /// The reason for the tier of a declared tool that is neither file, command nor network.
-pub const DECLARED: &str = "a tool whose effect nobody has classified";
+pub const DECLARED: &str = "a tool whose effect is not classified";
 
 /// Returns the operation for an access to a path.
 fn operation_of(access: Access) -> Operation {

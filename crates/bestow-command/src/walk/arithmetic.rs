@@ -20,7 +20,7 @@ impl Walker<'_> {
             |arg: &Arg| matches!(arg.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
         if words.iter().any(evaluates) {
             if words.iter().any(Arg::is_wild) {
-                self.lose("an arithmetic test evaluates text that nobody has read");
+                self.lose("an arithmetic test evaluates text that is unknown");
             }
             self.evaluate(words.iter().map(|word| word.text.clone()).collect());
         }
@@ -39,7 +39,7 @@ impl Walker<'_> {
         let texts = self.expand_whole(&Word { span: here, pieces: pieces.to_vec() });
         self.here = here;
         if texts.iter().any(Arg::is_wild) {
-            self.lose("arithmetic evaluates text that nobody has read");
+            self.lose("arithmetic evaluates text that is unknown");
         }
         self.evaluate(texts.into_iter().map(|arg| arg.text).collect());
     }
@@ -81,7 +81,7 @@ impl Walker<'_> {
                 let unread = value.is_wild();
                 texts.extend(value.texts.iter().filter(|text| !is_number(text)).cloned());
                 if unread || seen.len() + texts.len() > MAX_EXPRESSIONS {
-                    self.lose("arithmetic evaluates text that nobody has read");
+                    self.lose("arithmetic evaluates text that is unknown");
                     return;
                 }
             }

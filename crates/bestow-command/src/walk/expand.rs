@@ -366,7 +366,7 @@ impl Walker<'_> {
                 self.with_what_it_destroys(parameter, &value, &inside, edited)
             }
             Change::Indirect => {
-                self.suspect("an indirect expansion follows a name nobody has read");
+                self.suspect("an indirect expansion follows a name that is unknown");
                 self.expand_whole(&inside);
                 if !parameter.inside.is_empty() {
                     // The variable that `${!name:=word}` sets is unknown.

@@ -164,7 +164,7 @@ impl Walker<'_> {
         let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
         if assignment.partial && subscript {
             if values.iter().any(Arg::is_wild) {
-                self.lose("a subscript evaluates text that nobody has read");
+                self.lose("a subscript evaluates text that is unknown");
             }
             self.evaluate(values.iter().map(|value| between_brackets(&value.text).into()).collect());
         }
@@ -266,7 +266,7 @@ impl Walker<'_> {
             }
             Flow::Write if !is_free(text) || !target.is_exact() => "a redirection writes a file",
             Flow::Read if target.is_wild() && target.text.contains([UNKNOWN, SOMETHING]) => {
-                "a redirection reads a file nobody knows"
+                "a redirection reads an unknown file"
             }
             Flow::Read | Flow::Write | Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => return,
         };

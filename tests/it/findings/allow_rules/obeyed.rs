@@ -231,12 +231,12 @@ proptest! {
             let asker = ground.agent("asker", "plain/a/b", &[]).await;
             assert_eq!(verdict(&asker, command), Verdict::Allow, "{}", reason(&asker, command));
             let at = ["plain/a/b", "plain/a", "plain"][up];
-            let right = format!("{at}/{file}");
-            let writer = ground.agent("writer", "out", &[if by_name { &right } else { at }]).await;
-            let write = Action::write(&ground.path(&right));
+            let target = format!("{at}/{file}");
+            let writer = ground.agent("writer", "out", &[if by_name { &target } else { at }]).await;
+            let write = Action::write(&ground.path(&target));
             let may_write = writer.explain(&write).unwrap().decision.verdict() == Verdict::Allow;
             let held = verdict(&asker, command) == Verdict::Allow;
-            assert!(!(may_write && held), "{command} obeys {right}");
+            assert!(!(may_write && held), "{command} obeys {target}");
             assert!(may_write || held || file != "HEAD" && !by_name, "{command}: {}", reason(&asker, command));
         });
     }

@@ -27,8 +27,9 @@ async fn a_command_in_the_sandbox_has_all_of_a_directory_but_what_was_refused() 
     let settings = settings(|settings| settings.default_verdict = Verdict::Ask);
     let engine = Engine::on(settings, Arc::new(ManualClock::at(START)), Arc::new(DiskPaths)).unwrap();
     let profile = Profile::new(id("ann"), owner("you"), Kind::Permanent, at.parse().unwrap());
-    let right = tag(&format!("@write:{at}"));
-    let agent = engine.register(profile.in_mode(Mode::Untrusted), InitialGrants::of([right.clone()])).await.unwrap();
+    let permission = tag(&format!("@write:{at}"));
+    let agent =
+        engine.register(profile.in_mode(Mode::Untrusted), InitialGrants::of([permission.clone()])).await.unwrap();
     let you = engine.approver(owner("you"), "ann", "test");
     let _there = you.attend().unwrap();
     engine.add_hook("asks".parse().unwrap(), Arc::new(Asks)).unwrap();
@@ -39,12 +40,12 @@ async fn a_command_in_the_sandbox_has_all_of_a_directory_but_what_was_refused() 
     }
     engine.set_mode(agent.id(), Mode::Bypass).await.unwrap();
     let sandbox = Sandbox::with_helper(crate::support::BESTOW);
-    agent.exec(&sandbox, Command::new("sh").arg("x.sh"), std::slice::from_ref(&right)).await.unwrap();
+    agent.exec(&sandbox, Command::new("sh").arg("x.sh"), std::slice::from_ref(&permission)).await.unwrap();
     assert_eq!(fs::read_to_string(work.join("refused")).unwrap(), "kept");
     assert_eq!(fs::read_to_string(work.join("out")).unwrap(), "");
     assert_eq!(fs::read_to_string(work.join("b")).unwrap(), "y\n");
     // Outside of a sandbox the engine cannot separate them.
-    assert_eq!(verdict(&agent, &Action::command("sh x.sh").needing(right)), Effect::Deny);
+    assert_eq!(verdict(&agent, &Action::command("sh x.sh").needing(permission)), Effect::Deny);
 }
 
 /// A hook that asks a person about files.

@@ -65,7 +65,7 @@ async fn what_is_not_held_is_not_open_in_the_sandbox_of_a_host() {
 
 /// A one-time permission is open for its one use.
 #[tokio::test]
-async fn a_right_for_one_use_is_open_in_the_sandbox_of_a_host_once() {
+async fn a_permission_for_one_use_is_open_in_the_sandbox_of_a_host_once() {
     let world = World::new();
     let agent = bound(&world, Mode::OnFailure, &[], &[]).await;
     let _there = world.you().attend().unwrap();
@@ -76,7 +76,7 @@ async fn a_right_for_one_use_is_open_in_the_sandbox_of_a_host_once() {
 }
 
 #[tokio::test]
-async fn a_right_to_a_directory_opens_nothing_sensitive_in_it() {
+async fn a_permission_to_a_directory_opens_nothing_sensitive_in_it() {
     let world = World::new();
     let agent = bound(&world, Mode::OnFailure, &["@write:/ws", "@write:/ws/.env"], &[]).await;
     let _there = world.you().attend().unwrap();

@@ -52,7 +52,7 @@ const REFUSED: [(Operation, &str); 8] = [
     (Operation::Command, "curl https://example.com"),
 ];
 
-const RIGHTS: [&str; 8] = [
+const PERMISSIONS: [&str; 8] = [
     "@network",
     "@events",
     "@write:/ws",
@@ -118,13 +118,13 @@ proptest! {
         denied in prop::option::weighted(0.3, prop::sample::select(vec![Operation::Write, Operation::Network])),
         said in prop::collection::vec(
             (
-                prop::sample::select(LINES.to_vec()), prop::sample::subsequence(RIGHTS.to_vec(), 0..3),
+                prop::sample::select(LINES.to_vec()), prop::sample::subsequence(PERMISSIONS.to_vec(), 0..3),
                 any::<bool>(), any::<bool>(),
             ),
             0..4,
         ),
-        used in prop::sample::subsequence(RIGHTS.to_vec(), 0..3),
-        more in prop::sample::select(RIGHTS.to_vec()),
+        used in prop::sample::subsequence(PERMISSIONS.to_vec(), 0..3),
+        more in prop::sample::select(PERMISSIONS.to_vec()),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
@@ -132,8 +132,9 @@ proptest! {
             let asks = rule(bestow::decision::Verdict::Ask, None, None);
             let agent = bound(&world, bestow::agent::Mode::Default, &HELD, &[asks]).await;
             let _there = world.you().attend().unwrap();
-            for (line, rights, is_yes, for_good) in said {
-                let held = rights.into_iter().filter(|right| !["@write:/elsewhere", "@tool:other"].contains(right));
+            for (line, permissions, is_yes, for_good) in said {
+                let others = ["@write:/elsewhere", "@tool:other"];
+                let held = permissions.into_iter().filter(|permission| !others.contains(permission));
                 let decision = decided(&agent, needing(Action::command(line), held)).await;
                 let Some(question) = decision.approval_action_id else { continue };
                 let scope = if for_good { Scope::Always } else { Scope::Session };
@@ -161,9 +162,9 @@ proptest! {
     }
 }
 
-fn needing<'r>(action: Action, rights: impl Iterator<Item = &'r str>) -> Action {
-    match Permissions::from_tags(rights) {
-        Ok(rights) => action.needing(rights),
+fn needing<'r>(action: Action, permissions: impl Iterator<Item = &'r str>) -> Action {
+    match Permissions::from_tags(permissions) {
+        Ok(permissions) => action.needing(permissions),
         Err(_) => action,
     }
 }

@@ -7,17 +7,17 @@ use super::{all_are, bound, call, decided, rule, says_yes};
 use crate::{findings::uses::given, support::World};
 
 const HELD: [&str; 5] = ["@write:/ws", "@write:/other", "@network", "@events", "@tool:deploy"];
-const RIGHTS: [&str; 5] = ["@network", "@write:/ws", "@write:/ws/sub", "@events", "@tool:deploy"];
+const PERMISSIONS: [&str; 5] = ["@network", "@write:/ws", "@write:/ws/sub", "@events", "@tool:deploy"];
 
 #[tokio::test]
-async fn a_yes_to_a_command_covers_it_with_no_more_rights() {
+async fn a_yes_to_a_command_covers_it_with_no_more_permissions() {
     for scope in [Scope::Session, Scope::Always] {
         let world = World::new();
         let agent = bound(&world, Mode::Default, &HELD, &[]).await;
         let _there = world.you().attend().unwrap();
         says_yes(&world, &agent, Action::command("cargo build"), scope).await;
         all_are(&agent, Effect::Allow, [Action::command("cargo build")]);
-        all_are(&agent, Effect::Ask, RIGHTS.map(|right| given("cargo build", right)));
+        all_are(&agent, Effect::Ask, PERMISSIONS.map(|permission| given("cargo build", permission)));
         says_yes(&world, &agent, given("cargo build", "@network"), scope).await;
         all_are(&agent, Effect::Allow, [given("cargo build", "@network"), Action::command("cargo build")]);
         all_are(&agent, Effect::Ask, [given("cargo build", "@events")]);
@@ -25,7 +25,7 @@ async fn a_yes_to_a_command_covers_it_with_no_more_rights() {
 }
 
 #[tokio::test]
-async fn a_yes_to_a_program_file_or_a_tool_covers_it_with_no_more_rights() {
+async fn a_yes_to_a_program_file_or_a_tool_covers_it_with_no_more_permissions() {
     let world = World::new();
     let agent = bound(&world, Mode::Default, &HELD, &[rule(Verdict::Ask, None, Some("/ws/**"))]).await;
     let _there = world.you().attend().unwrap();
@@ -33,8 +33,8 @@ async fn a_yes_to_a_program_file_or_a_tool_covers_it_with_no_more_rights() {
     for action in [Action::exec("/ws/x"), write(), Action::write("/ws/a"), call("foo", json!({"x": 1}))] {
         says_yes(&world, &agent, action.clone(), Scope::Session).await;
         all_are(&agent, Effect::Allow, [action.clone()]);
-        for right in ["@network", "@events", "@tool:deploy"] {
-            all_are(&agent, Effect::Ask, [action.clone().needing(crate::support::tag(right))]);
+        for permission in ["@network", "@events", "@tool:deploy"] {
+            all_are(&agent, Effect::Ask, [action.clone().needing(crate::support::tag(permission))]);
         }
     }
     let moves = |to: &str| call("move_file", json!({"source": "/ws/a", "destination": to}));

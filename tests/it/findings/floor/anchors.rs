@@ -30,7 +30,7 @@ impl Ground {
         let granted = settings(|settings| settings.reads = Reads::Granted);
         let engine = Engine::on(granted, Arc::new(ManualClock::at(START)), Arc::new(DiskPaths)).unwrap();
         let ground = Ground { engine, directory };
-        ground.agent("a", &[&ground.right("out")]).await;
+        ground.agent("a", &[&ground.permission("out")]).await;
         ground.agent("b", &[]).await;
         ground.agent("c", &[]).await;
         ground
@@ -44,7 +44,7 @@ impl Ground {
         self.path(below).to_str().unwrap().to_owned()
     }
 
-    fn right(&self, below: &str) -> String {
+    fn permission(&self, below: &str) -> String {
         format!("@write:{}", self.text(below))
     }
 
@@ -57,7 +57,7 @@ impl Ground {
     }
 
     async fn pass_on(&self, from: &str, to: &str, below: &str) -> Result<(), Error> {
-        self.named(from).grant(&id(to), tag(&self.right(below)), why()).await.map(drop)
+        self.named(from).grant(&id(to), tag(&self.permission(below)), why()).await.map(drop)
     }
 
     /// Replaces `out` with another directory.
@@ -72,18 +72,18 @@ impl Ground {
         assert!(agent.fs().write(&path, "x").await.is_err(), "{name} writes {below}");
         assert!(agent.resolve(Access::Write, &path).await.is_err(), "{name} resolves {below}");
         assert_ne!(agent.verdict(&Action::write(&path)).unwrap(), Verdict::Allow, "{name} {below}");
-        assert!(agent.exec_scope(&[tag(&self.right(below))]).is_err(), "{name} runs a command with {below}");
-        assert!(agent.spend(&tag(&self.right(below))).await.is_err(), "{name} spends {below}");
+        assert!(agent.exec_scope(&[tag(&self.permission(below))]).is_err(), "{name} runs a command with {below}");
+        assert!(agent.spend(&tag(&self.permission(below))).await.is_err(), "{name} spends {below}");
         let on = self.engine.agent(id(if name == "c" { "b" } else { "c" })).unwrap();
-        assert!(agent.grant(on.id(), tag(&self.right(below)), why()).await.is_err(), "{name} passes on {below}");
-        let chain = agent.why(&tag(&self.right(below))).unwrap();
+        assert!(agent.grant(on.id(), tag(&self.permission(below)), why()).await.is_err(), "{name} passes on {below}");
+        let chain = agent.why(&tag(&self.permission(below))).unwrap();
         assert!(chain.iter().any(|link| matches!(link, ProvenanceStep::Replaced(_))), "{chain:?}");
         assert!(!self.path(below).exists(), "{name} wrote {below}");
     }
 }
 
 #[tokio::test]
-async fn a_right_to_what_is_not_there_yet_ends_with_the_directory_in_which_it_was_given() {
+async fn a_permission_to_what_is_not_there_yet_ends_with_the_directory_in_which_it_was_given() {
     let ground = Ground::new().await;
     ground.pass_on("a", "b", "out/precious").await.unwrap();
     ground.replace_out();
@@ -105,7 +105,7 @@ async fn given_back_it_is_no_better() {
 }
 
 #[tokio::test]
-async fn a_directory_that_moves_into_another_one_takes_no_right_along() {
+async fn a_directory_that_moves_into_another_one_takes_no_permission_along() {
     let ground = Ground::new().await;
     fs::create_dir(ground.path("out/sub")).unwrap();
     ground.pass_on("a", "b", "out/sub").await.unwrap();
@@ -129,12 +129,12 @@ async fn what_is_made_later_below_an_anchor_that_stands_is_written_as_before() {
     b.fs().write(&ground.text("out/precious/deep/er/f"), "x").await.unwrap();
     assert_eq!(fs::read(ground.path("out/precious/deep/er/f")).unwrap(), b"x");
     assert!(b.fs().write(&ground.text("out/precious/f"), "x").await.is_err());
-    let chain = b.why(&tag(&ground.right("out/precious/deep"))).unwrap();
+    let chain = b.why(&tag(&ground.permission("out/precious/deep"))).unwrap();
     assert!(chain.iter().all(|link| matches!(link, ProvenanceStep::Grant(_))), "{chain:?}");
 }
 
 #[tokio::test]
-async fn a_second_chain_that_stands_carries_the_right_on() {
+async fn a_second_chain_that_stands_carries_the_permission_on() {
     let ground = Ground::new().await;
     let all = format!("@write:{}", ground.path("").to_str().unwrap().trim_end_matches('/'));
     fs::create_dir(ground.path("out/sub")).unwrap();
@@ -181,7 +181,7 @@ impl Paths for OneDirectory {
 }
 
 #[tokio::test]
-async fn the_same_inode_born_at_another_moment_ends_every_right_that_hung_on_it() {
+async fn the_same_inode_born_at_another_moment_ends_every_permission_that_hung_on_it() {
     let paths = Arc::new(OneDirectory(Mutex::new(FileIdentity::new(1, 2).born(10, 0))));
     let engine = Engine::on(settings(|_| {}), Arc::new(ManualClock::at(START)), paths.clone()).unwrap();
     let a =
@@ -207,8 +207,8 @@ fn what_was_noted_before_births_were_noted_is_compared_without() -> io::Result<(
     assert!(old.is_met_by(FileIdentity::new(1, 2).born(3, 4)));
     assert!(!FileIdentity::new(1, 2).born(3, 4).is_met_by(old));
     assert!(!old.is_met_by(FileIdentity::new(1, 3)));
-    let right: bestow::grant::PinnedPermission = serde_json::from_str(r#"{"permission":"@write:/w"}"#)?;
-    assert_eq!(right, bestow::grant::PinnedPermission::from(tag("@write:/w")));
+    let permission: bestow::grant::PinnedPermission = serde_json::from_str(r#"{"permission":"@write:/w"}"#)?;
+    assert_eq!(permission, bestow::grant::PinnedPermission::from(tag("@write:/w")));
     Ok(())
 }
 

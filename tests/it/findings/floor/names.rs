@@ -65,7 +65,7 @@ const PLAIN: [&str; 12] = [
 ];
 
 #[tokio::test]
-async fn a_write_that_the_classifier_calls_dangerous_is_not_allowed_unasked_by_a_broad_right() {
+async fn a_write_that_the_classifier_calls_dangerous_is_not_allowed_unasked_by_a_broad_permission() {
     let world = World::new();
     let agent = world.worker("a", &["@write:/work"]).await;
     for path in DISAGREED.iter().chain(&OBEYED).map(|name| format!("/work/project/{name}")) {
@@ -102,7 +102,7 @@ async fn classifier_and_engine_agree_about_every_row_of_the_table() {
 }
 
 #[tokio::test]
-async fn the_record_of_writing_a_secret_by_a_right_that_names_it_says_dangerous() {
+async fn the_record_of_writing_a_secret_by_a_permission_that_names_it_says_dangerous() {
     let world = World::new();
     let agent = world.worker("a", &["@write:/work", "@write:/work/.env"]).await;
     let decided = agent.authorize(Action::write("/work/.env")).await.unwrap();
@@ -124,7 +124,7 @@ async fn names_that_a_person_adds_are_in_the_record_too() {
 }
 
 #[tokio::test]
-async fn a_right_to_everything_writes_nothing_of_the_system() {
+async fn a_permission_to_everything_writes_nothing_of_the_system() {
     let world = World::with(|settings| settings.reads = Reads::Anywhere);
     let all = world.worker("all", &["@write:/"]).await;
     for path in ["/etc/hosts", "/usr/bin/ls", "/boot/vmlinuz", "/bin/sh", "/var/spool/cron/root"] {

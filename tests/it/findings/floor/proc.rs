@@ -93,14 +93,14 @@ async fn system_wide_files_of_proc_are_read_and_never_written() {
 async fn a_line_of_a_file_that_names_a_process_opens_it_to_nobody() {
     let path = format!("/proc/{}/environ", std::process::id());
     let engine = Engine::new(Settings::default()).unwrap();
-    let right = bestow::policy::PolicyPermission {
-        right: tag(&format!("@write:{path}")).into(),
+    let listed = bestow::policy::PolicyPermission {
+        pinned: tag(&format!("@write:{path}")).into(),
         hold: bestow::grant::Hold::Use,
         place: bestow::grant::Place { file: "agents.toml".into(), line: 1 },
     };
     let spec = bestow::policy::AgentPolicy {
         profile: profile("a", "you", Kind::Subagent),
-        rights: vec![right],
+        permissions: vec![listed],
         rules: std::sync::Arc::default(),
     };
     let agents = [(id("a"), spec)].into();

@@ -46,14 +46,14 @@ async fn what_is_on_the_floor_is_never_given_by_the_host_program_a_person_or_an_
     engine.register(profile("b", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
     let person = engine.approver("you", "ann", "terminal");
     for path in ["/etc/shadow", "/etc/sudoers.d", "/dev/sda", "/proc", "/proc/1", "/proc/1/environ"] {
-        let right = tag(&format!("@write:{path}"));
-        assert_eq!(all.check(&right), Check::NotHeld, "{path}");
-        let holding = InitialGrants::of([right.clone()]);
+        let permission = tag(&format!("@write:{path}"));
+        assert_eq!(all.check(&permission), Check::NotHeld, "{path}");
+        let holding = InitialGrants::of([permission.clone()]);
         let given = engine.register(profile("c", "you", Kind::Subagent), holding).await;
-        assert_eq!(refusal(given), Refusal::Protected(right.clone()), "{path}");
-        let passed_on = all.grant(&id("b"), right.clone(), why()).await;
-        assert_eq!(refusal(passed_on), Refusal::Protected(right.clone()), "{path}");
-        assert!(person.give(&id("b"), right, bestow::grant::Scope::Always, why()).await.is_err(), "{path}");
+        assert_eq!(refusal(given), Refusal::Protected(permission.clone()), "{path}");
+        let passed_on = all.grant(&id("b"), permission.clone(), why()).await;
+        assert_eq!(refusal(passed_on), Refusal::Protected(permission.clone()), "{path}");
+        assert!(person.give(&id("b"), permission, bestow::grant::Scope::Always, why()).await.is_err(), "{path}");
     }
 }
 
@@ -90,7 +90,7 @@ async fn a_rehearsal_and_paths_that_are_as_written_have_the_floor_too() {
         assert_eq!(agent.check(PermissionRef::write(path)), Check::NotHeld, "{path}");
     }
     let stand = Profile::new(id("a"), "you".parse().unwrap(), Kind::Subagent, "/".parse().unwrap());
-    let spec = bestow::policy::AgentPolicy { profile: stand, rights: Vec::new(), rules: Arc::default() };
+    let spec = bestow::policy::AgentPolicy { profile: stand, permissions: Vec::new(), rules: Arc::default() };
     let policy = Policy { settings: Settings::default(), agents: [(id("a"), spec)].into(), left_out: Vec::new() };
     let rehearsal = bestow::policy::DryRun::of(policy).unwrap();
     let explained = rehearsal.explain(&id("a"), &bestow::Action::read("/etc/shadow")).unwrap();

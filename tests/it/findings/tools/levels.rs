@@ -56,7 +56,7 @@ async fn a_declaration_the_classifier_and_the_decision_mean_the_same_tool() {
     assert_eq!(
         verdict(&ann, "github/issues", &json!({})).await,
         Effect::Ask,
-        "the right is there; its effect is unknown"
+        "the permission is there; its effect is unknown"
     );
 }
 

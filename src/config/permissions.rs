@@ -30,14 +30,14 @@ impl Written {
 
 /// Reads the permissions under both keys of one table.
 pub(super) fn read(table: &mut Table<'_>, base: Base<'_>, found: &mut Diagnostics<'_>) -> Vec<Written> {
-    let mut rights = Vec::new();
+    let mut permissions = Vec::new();
     for (key, hold) in [("permissions", Hold::Use), ("grant_only", Hold::PassOn)] {
         for At { place: offset, value } in table.texts(key, found) {
             let written = parse(value, base).map(|permission| Written { permission, hold, offset });
-            rights.extend(found.ok(offset, written));
+            permissions.extend(found.ok(offset, written));
         }
     }
-    rights
+    permissions
 }
 
 /// Parses one tag.

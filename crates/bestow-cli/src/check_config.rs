@@ -1,0 +1,109 @@
+//! `bestow check-config`: the mistakes of a policy file.
+
+use std::{collections::BTreeSet, fmt};
+
+use bestow::{
+    Error, Policy, PolicyFile,
+    grant::Place,
+    policy::{ConfigError, DryRun, Rule},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    args::{CheckConfigArgs, Form},
+    exit::Exit,
+};
+
+/// Prints every mistake of a policy file, or the number of things in it.
+pub(crate) fn check_config(args: CheckConfigArgs) -> Result<Exit, Exit> {
+    let form = args.form.form();
+    let file = PolicyFile::new(args.path());
+    let (name, checked) = (file.path().display(), checked(&file));
+    match (form, checked) {
+        (Form::Text, Ok(counts)) => Ok(Exit::print(&format!("{name}: {counts}\n"))),
+        (Form::Text, Err(wrong)) => Err(Exit::failed(wrong)),
+        (Form::Json, Ok(counts)) => Ok(Exit::print(&format!("{}\n", counts.to_json(&name)))),
+        (Form::Json, Err(wrong)) => {
+            let printed = Exit::print(&format!("{}\n", wrong.to_json(&name)));
+            Err(if matches!(printed, Exit::Done) { Exit::Failed(String::new()) } else { printed })
+        }
+    }
+}
+
+/// Checks a policy file as an engine does that starts with it.
+pub(crate) fn checked(file: &PolicyFile) -> Result<Counts, Wrong> {
+    let (policy, text) = file.check().map_err(Wrong::File)?;
+    let counts = Counts::of(&policy, text.tests());
+    DryRun::of(policy).map_err(Wrong::Engine)?;
+    Ok(counts)
+}
+
+/// The numbers of things in a good policy file.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    agents: usize,
+    rules: usize,
+    tests: usize,
+}
+
+impl Counts {
+    /// Counts agents, rules and tests. A rule counts once, for however many agents and paths it holds.
+    fn of(policy: &Policy, tests: usize) -> Counts {
+        let rules = policy.agents.values().flat_map(|agent| agent.rules.iter());
+        let rules = rules.map(|Rule { place: Place { line, .. }, .. }| line).collect::<BTreeSet<_>>().len();
+        Counts { agents: policy.agents.len(), rules, tests }
+    }
+
+    fn to_json(&self, file: &impl ToString) -> Value {
+        let Counts { agents, rules, tests } = self;
+        json!({ "file": file.to_string(), "valid": true, "agents": agents, "rules": rules, "tests": tests })
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let some = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+        let (agents, rules) = (some(self.agents, "agent"), some(self.rules, "rule"));
+        write!(f, "good: {agents}, {rules}, {}", some(self.tests, "test"))
+    }
+}
+
+/// The reason why an engine would not take a policy file.
+#[derive(Debug)]
+pub(crate) enum Wrong {
+    /// The file has mistakes.
+    File(ConfigError),
+    /// An engine refuses the policy of the file.
+    Engine(Error),
+}
+
+impl Wrong {
+    fn to_json(&self, file: &impl ToString) -> Value {
+        let (problems, further) = match self {
+            Wrong::File(why) => {
+                let problems = why.problems().iter().map(|problem| {
+                    json!({
+                        "line": problem.position.map(|position| position.line),
+                        "column": problem.position.map(|position| position.column),
+                        "message": problem.message,
+                        "help": problem.help,
+                    })
+                });
+                (problems.collect(), why.further_problems())
+            }
+            Wrong::Engine(why) => {
+                (vec![json!({ "line": null, "column": null, "message": why.to_string(), "help": null })], 0)
+            }
+        };
+        json!({ "file": file.to_string(), "valid": false, "problems": problems, "furtherProblems": further })
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wrong::File(why) => why.fmt(f),
+            Wrong::Engine(why) => why.fmt(f),
+        }
+    }
+}
