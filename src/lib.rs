@@ -146,6 +146,7 @@ pub mod text {
     #[doc(hidden)]
     #[cfg(any(feature = "config", feature = "stdio"))]
     pub use crate::suggest::closest as closest_word;
+    pub use bestow_command::StrictJson;
 }
 
 /// Declarations of tools, and the policies for the tools of a run.

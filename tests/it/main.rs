@@ -23,6 +23,8 @@ mod engine;
 mod findings;
 mod fs;
 mod guards;
+#[cfg(feature = "http")]
+mod http;
 mod import_circles;
 mod invariants;
 mod matrix;

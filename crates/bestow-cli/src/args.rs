@@ -9,6 +9,7 @@ mod policy_args;
 mod process_args;
 mod program_args;
 mod sandbox_args;
+mod server_args;
 mod state_args;
 mod task_args;
 mod usage;
@@ -24,6 +25,7 @@ pub(crate) use audit_args::{AuditCommand, ShowArgs};
 pub(crate) use policy_args::{CheckArgs, CheckConfigArgs, ClassifyArgs, InitArgs, PolicyCommand, Question};
 pub(crate) use program_args::ProgramCommand;
 pub(crate) use sandbox_args::{ExecArgs, SandboxCommand, SandboxPart, ScopeArgs};
+pub(crate) use server_args::{CreateArgs, NewRole, ServeArgs, ServerCommand, TokenArgs, TokenPart};
 pub(crate) use state_args::{KeepArgs, StateCommand};
 pub(crate) use task_args::{TaskCommand, TaskPart, TasksArgs};
 
@@ -71,6 +73,8 @@ pub(crate) enum Command {
     #[command(flatten)]
     State(StateCommand),
     #[command(flatten)]
+    Server(ServerCommand),
+    #[command(flatten)]
     Tasks(TaskCommand),
     #[command(flatten)]
     Agent(AgentCommand),
@@ -79,12 +83,13 @@ pub(crate) enum Command {
 }
 
 /// Returns the headings of the groups of commands on the first help page, each with the commands below it.
-fn groups() -> [(&'static str, clap::Command); 6] {
+fn groups() -> [(&'static str, clap::Command); 7] {
     let group = || clap::Command::new("group");
     [
         ("Write and try a policy file", PolicyCommand::augment_subcommands(group())),
         ("Run a command in a sandbox", SandboxCommand::augment_subcommands(group())),
         ("Answer and inspect an engine, running or stopped", StateCommand::augment_subcommands(group())),
+        ("Serve an engine to other programs", ServerCommand::augment_subcommands(group())),
         ("Scheduled tasks", TaskCommand::augment_subcommands(group())),
         ("For agents: inside a command that holds @events", AgentCommand::augment_subcommands(group())),
         ("This program", ProgramCommand::augment_subcommands(group())),

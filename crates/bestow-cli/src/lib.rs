@@ -18,17 +18,19 @@ mod init;
 mod jsonl;
 mod path;
 mod persist;
+mod serve;
 mod signals;
 mod state;
 mod suggest;
 mod tasks;
+mod token;
 mod tools;
 
 use std::process::ExitCode;
 
 use args::{
     AdminRequest, AgentCommand, Arguments, Command, PolicyCommand, ProgramCommand, SandboxCommand, SandboxPart,
-    StateCommand, TaskCommand,
+    ServerCommand, StateCommand, TaskCommand,
 };
 use exit::Exit;
 
@@ -54,6 +56,8 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::State(StateCommand::Keep(args)) => persist::keep(&args)?,
         Command::State(StateCommand::Audit(command)) => audit::audit(&command)?,
         Command::State(StateCommand::Engine(command)) => engine(&command.request()?)?,
+        Command::Server(ServerCommand::Serve(args)) => serve::serve(&args)?,
+        Command::Server(ServerCommand::Token(args)) => token::token(&args)?,
         Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,
         Command::Agent(AgentCommand::Request(args)) => events::request(&args),
         Command::Agent(AgentCommand::Grant(args)) => events::grant(&args),

@@ -19,6 +19,17 @@ pub(crate) async fn until_signal<T>(work: impl Future<Output = T>) -> Result<T, 
     }
 }
 
+/// Returns a future that ends when a signal asks this process to end.
+pub(crate) fn end() -> io::Result<impl Future<Output = ()>> {
+    let [mut int, mut term] = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];
+    Ok(async move {
+        tokio::select! {
+            _ = int.recv() => {}
+            _ = term.recv() => {}
+        }
+    })
+}
+
 fn each([int, term, hup, quit]: [io::Result<Signal>; 4]) -> io::Result<[Signal; 4]> {
     Ok([int?, term?, hup?, quit?])
 }

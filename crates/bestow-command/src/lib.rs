@@ -42,7 +42,7 @@ pub use classifier::{Classifier, classify, classify_tool};
 pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
 pub use tool::built_in_tools;
-pub use values::{CommandRules, Raise, SafeAddition};
+pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
 
 /// Pieces that the engine of `bestow` uses. They are no part of the public interface, and change without notice.
 #[doc(hidden)]

@@ -1,14 +1,9 @@
 //! The protocol of `bestow classify --jsonl`: one line in, one line out.
 
-use std::fmt;
-
-use serde::{
-    Deserialize, Deserializer,
-    de::{self, MapAccess, Visitor},
-};
+use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
-use super::{answer::Classification, classifier::Classifier, tier::Tier};
+use super::{answer::Classification, classifier::Classifier, tier::Tier, values::StrictJson};
 
 /// The longest line that is read, in bytes. A real command fits, even with every letter escaped.
 const LONGEST: usize = 1 << 20;
@@ -57,77 +52,13 @@ impl Classifier {
 /// A JSON object in which no key is repeated on any level.
 struct Question(Map<String, Value>);
 
-struct Strict(Value);
-
 impl<'de> Deserialize<'de> for Question {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Strict::deserialize(deserializer)?.0 {
+        match StrictJson::deserialize(deserializer)?.0 {
             Value::Object(map) => Ok(Question(map)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
                 Err(de::Error::custom("not an object"))
             }
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Strict)
-    }
-}
-
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON with every key once")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(Strict(value)) = items.next_element()? {
-            list.push(value);
-        }
-        Ok(list.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut map = Map::new();
-        while let Some((key, Strict(value))) = entries.next_entry::<String, Strict>()? {
-            if map.insert(key, value).is_some() {
-                return Err(de::Error::custom("a key comes twice"));
-            }
-        }
-        Ok(map.into())
     }
 }

@@ -1,8 +1,8 @@
-//! Resuming an engine from the store. All users are disconnected, and all earlier runs have ended.
+//! Resuming an engine from the store. All users are disconnected. A run to which something is bound has ended.
 
 use std::{iter, sync::Arc};
 
-use crate::model::{Ended, Event, RunId, Settings};
+use crate::model::{Ended, Event, RunId, SavedDecision, Scope, Settings, Verdict};
 
 use super::{
     super::{State, agent::Agent},
@@ -23,8 +23,9 @@ impl State {
         let is_shared = self.shared_runs();
         let runs = agents.into_iter().zip(runs::numbered(run));
         let runs = runs.flat_map(|(agent, run)| self.over(agent, run, is_shared(agent)));
-        // All saved decisions that belong to a run end, whichever agents of the run remain.
-        let said = self.rulings.values().filter_map(|ruling| Some((ruling, ruling.run.clone()?)));
+        // The other saved decisions that belong to a run end, whichever agents of the run remain.
+        let said = self.rulings.values().filter(|ruling| !self.outlives_restart(ruling, &is_shared));
+        let said = said.filter_map(|ruling| Some((ruling, ruling.run.clone()?)));
         let said =
             said.map(|(ruling, run)| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::RunEnded(run) });
         let opened = iter::once(Event::StoreOpened { cut });
@@ -38,16 +39,32 @@ impl State {
             .collect()
     }
 
+    /// Returns true if a saved decision is an approval of one use in a run that goes on. It was acknowledged, so a crash
+    /// does not take it away.
+    fn outlives_restart(&self, ruling: &SavedDecision, is_shared: &impl Fn(&Agent) -> bool) -> bool {
+        let agent = self.agents.get(&ruling.agent).filter(|agent| ruling.run.as_ref() == Some(&agent.run));
+        is_for_one_use(ruling) && agent.is_some_and(|agent| !self.run_is_over(agent, is_shared(agent)))
+    }
+
     /// Returns the ends of the previous run and the begin of a new one. An agent that was alone in its run and has
     /// nothing bound to it keeps the run. Its pending requests remain.
     fn over<'a>(&self, agent: &'a Agent, run: RunId, is_shared: bool) -> impl Iterator<Item = Event> + use<'a> {
-        let revocations = runs::revocations_of_run(agent);
-        let said = agent.rulings.iter().any(|ruling| ruling.run.is_some());
+        let began = || [runs::ended(agent), Event::RunBegan { agent: agent.profile.id.clone(), run, by: None }];
+        runs::revocations_of_run(agent).chain(self.run_is_over(agent, is_shared).then(began).into_iter().flatten())
+    }
+
+    /// Returns true if the run of `agent` does not go on after a restart: other agents were in it, or something that the
+    /// restart ends is bound to it.
+    fn run_is_over(&self, agent: &Agent, is_shared: bool) -> bool {
+        let said = agent.rulings.iter().any(|ruling| ruling.run.is_some() && !is_for_one_use(ruling));
         // The tool policies of a run end when no agent is left in it.
         let guarded = self.guards_of(&agent.profile.owner, &agent.run).is_some();
-        let begins =
-            is_shared || said || guarded || !agent.kept_from.is_empty() || revocations.clone().next().is_some();
-        let began = || [runs::ended(agent), Event::RunBegan { agent: agent.profile.id.clone(), run, by: None }];
-        revocations.chain(begins.then(began).into_iter().flatten())
+        let holds = runs::revocations_of_run(agent).next().is_some();
+        eprintln!("DBG {is_shared} {said} {guarded} {holds} {:?} {:?}", agent.kept_from.len(), agent.rulings);
+        is_shared || said || guarded || holds || !agent.kept_from.is_empty()
     }
+}
+
+fn is_for_one_use(ruling: &SavedDecision) -> bool {
+    ruling.scope == Scope::Once && ruling.verdict == Verdict::Allow
 }

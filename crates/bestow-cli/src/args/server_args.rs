@@ -1,0 +1,152 @@
+//! Commands about the server, and about the credentials of its clients.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use bestow::{
+    AgentId,
+    user::{ApproverId, OwnerId},
+};
+use bestow_http::credentials::CredentialId;
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{Form, PolicyFileArgs, values};
+
+/// Commands about the server.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServerCommand {
+    /// Serves an engine over HTTP and WebSocket
+    ///
+    /// It runs an engine on the policy file and the state directory, and answers the clients that have a credential
+    /// (`bestow token`). It ends at SIGINT and SIGTERM: everything that waits stays stored.
+    #[command(after_long_help = "\
+Examples:
+  bestow serve --config agents.toml --state state
+  bestow serve --config agents.toml --state state --listen 127.0.0.1:0 --ready-file ready.json")]
+    Serve(ServeArgs),
+
+    /// Manages the credentials of the server's clients
+    ///
+    /// It works with and without a running server. A running server refuses a revoked credential at once.
+    #[command(after_long_help = "\
+Examples:
+  bestow token create --state state --role agent --agent writer
+  bestow token create --state state --role approver --owner you --by ann --expires 30d
+  bestow token list --state state")]
+    Token(TokenArgs),
+}
+
+/// The arguments of `serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyFileArgs,
+    /// The state directory
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) state: PathBuf,
+    /// The address to listen on; port 0 is a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7422")]
+    pub(crate) listen: SocketAddr,
+    /// A file to write once the server listens: `{"url":…,"pid":…}`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+    /// A further name under which the server answers, without a port
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// The origin of a web page that may speak to the server, as in `https://dashboard.example.org`
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) allow_origin: Vec<String>,
+    /// Listens on an address that other machines reach: only a proxy with TLS may reach it
+    #[arg(long)]
+    pub(crate) behind_tls_proxy: bool,
+}
+
+/// The arguments of `token`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenArgs {
+    #[command(subcommand)]
+    pub(crate) part: TokenPart,
+    /// The state directory
+    #[arg(long, value_name = "DIRECTORY", global = true, default_value = "state")]
+    pub(crate) state: PathBuf,
+    /// Prints JSON for programs instead of text for people
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl TokenArgs {
+    pub(crate) fn form(&self) -> Form {
+        if self.json { Form::Json } else { Form::Text }
+    }
+}
+
+/// Commands below `token`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenPart {
+    /// Creates a credential and prints its token once
+    #[command(after_long_help = "\
+Examples:
+  bestow token create --state state --role agent --agent writer --json
+  bestow token create --state state --role approver --owner you --by ann --name phone --expires 30d
+  bestow token create --state state --role operator --name orchestrator")]
+    Create(CreateArgs),
+
+    /// Lists the credentials, without their secrets
+    #[command(after_long_help = "\
+Examples:
+  bestow token list --state state")]
+    List,
+
+    /// Gives a credential a new secret, and prints its token once
+    #[command(after_long_help = "\
+Examples:
+  bestow token rotate --state state 0a1b2c3d4e5f")]
+    Rotate {
+        /// The id of the credential; `bestow token list` shows it
+        #[arg(value_name = "ID")]
+        id: CredentialId,
+    },
+
+    /// Revokes a credential
+    #[command(after_long_help = "\
+Examples:
+  bestow token revoke --state state 0a1b2c3d4e5f")]
+    Revoke {
+        /// The id of the credential; `bestow token list` shows it
+        #[arg(value_name = "ID")]
+        id: CredentialId,
+    },
+}
+
+/// The role of a new credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NewRole {
+    /// One agent: it requests, and can never decide
+    Agent,
+    /// A person who answers the requests of one owner's agents
+    Approver,
+    /// The program that runs the agents, for every owner
+    Operator,
+}
+
+/// The arguments of `token create`.
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// The role
+    #[arg(long, value_enum)]
+    pub(crate) role: NewRole,
+    /// The agent of an agent's credential
+    #[arg(long, value_name = "ID", required_if_eq("role", "agent"))]
+    pub(crate) agent: Option<AgentId>,
+    /// The owner for whom an approver decides
+    #[arg(long, value_name = "OWNER", required_if_eq("role", "approver"))]
+    pub(crate) owner: Option<OwnerId>,
+    /// The person, as records name them; without it, the owner
+    #[arg(long, value_name = "PERSON")]
+    pub(crate) by: Option<ApproverId>,
+    /// A remark: the program or device that uses the credential
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) name: Option<String>,
+    /// The time after which it is refused, as in `30d` or `8h`; without it, the credential does not expire
+    #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
+    pub(crate) expires: Option<Duration>,
+}

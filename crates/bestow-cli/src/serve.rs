@@ -1,0 +1,117 @@
+//! `bestow serve`: an engine with its server.
+
+use std::{
+    fs,
+    io::{self, Write},
+    os::{
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr as UnixAddress, UnixDatagram},
+    },
+    path::{Path, PathBuf},
+};
+
+use bestow::Engine;
+use bestow_http::{
+    AllowedHosts, Limits, Options, Server,
+    credentials::{CredentialFile, Credentials},
+    router,
+};
+use serde_json::json;
+
+use crate::{args::ServeArgs, exit::Exit, signals};
+
+/// Serves an engine until a signal ends this process.
+pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Exit> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Exit::failed)?;
+    runtime.block_on(async {
+        let engine = Engine::open_durable(&args.policy.config, &args.state).await.map_err(Exit::failed)?;
+        let served = served(&engine, args).await;
+        engine.shutdown().await;
+        served
+    })
+}
+
+async fn served(engine: &Engine, args: &ServeArgs) -> Result<Exit, Exit> {
+    let stop = signals::end().map_err(Exit::failed)?;
+    let server = listen(args).await?;
+    let file = CredentialFile::in_directory(&args.state);
+    if file.list().map_err(Exit::failed)?.is_empty() {
+        eprintln!("bestow: nobody has a credential yet: `bestow token create --state {}`", args.state.display());
+    }
+    let mut options = Options::new(Credentials::of(file));
+    options.allowed = allowed(args);
+    let router = router(engine, options);
+    let url = format!("http://{}", server.address());
+    let _ready = Ready::tell(&url, args.ready_file.as_deref()).map_err(Exit::failed)?;
+    if let Exit::Failed(why) = Exit::print(&format!("listening on {url}\n")) {
+        return Err(Exit::Failed(why));
+    }
+    let ending = async {
+        stop.await;
+        notify("STOPPING=1");
+        // The open sockets are told, and what waits stays stored.
+        engine.shutdown().await;
+    };
+    server.serve(router, ending).await;
+    Ok(Exit::Done)
+}
+
+async fn listen(args: &ServeArgs) -> Result<Server, Exit> {
+    let limits = Limits::default();
+    let server = if args.behind_tls_proxy {
+        Server::behind_tls_proxy(args.listen, limits).await
+    } else {
+        Server::on_loopback(args.listen, limits).await
+    };
+    server.map_err(Exit::failed)
+}
+
+fn allowed(args: &ServeArgs) -> AllowedHosts {
+    let own = args.allow_host.iter().fold(AllowedHosts::default(), |allowed, name| allowed.host(name));
+    args.allow_origin.iter().fold(own, |allowed, origin| allowed.origin(origin))
+}
+
+/// The statement that the server listens. The file is removed when the server ends.
+struct Ready(Option<PathBuf>);
+
+impl Ready {
+    fn tell(url: &str, file: Option<&Path>) -> io::Result<Ready> {
+        if let Some(file) = file {
+            write_whole(file, &format!("{}\n", json!({ "url": url, "pid": std::process::id() })))?;
+        }
+        notify("READY=1");
+        Ok(Ready(file.map(Path::to_owned)))
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        if let Some(file) = &self.0 {
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+/// Writes a file so that nobody sees a part of it.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut next = path.as_os_str().to_owned();
+    next.push(format!(".{}", std::process::id()));
+    let written = fs::File::create(&next).and_then(|mut file| file.write_all(text.as_bytes()));
+    let named = written.and_then(|()| fs::rename(&next, path));
+    named.map_err(|why| {
+        let _ = fs::remove_file(&next);
+        io::Error::new(why.kind(), format!("the ready file {} cannot be written: {why}", path.display()))
+    })
+}
+
+/// Tells the service manager, if one started this process (`Type=notify` of systemd). Without one, it does nothing.
+fn notify(state: &str) {
+    let Some(socket) = std::env::var_os("NOTIFY_SOCKET") else { return };
+    let bytes = socket.as_encoded_bytes();
+    let address = match bytes.strip_prefix(b"@") {
+        Some(name) => UnixAddress::from_abstract_name(name),
+        None => UnixAddress::from_pathname(&socket),
+    };
+    // A service manager that is gone needs no notice.
+    let _ = address.and_then(|address| UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address));
+}

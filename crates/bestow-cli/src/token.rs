@@ -1,0 +1,98 @@
+//! `bestow token`: creates, lists, rotates and revokes credentials.
+
+use bestow::{
+    event::Timestamp,
+    host::{Clock as _, SystemClock},
+    text::Escaped,
+    user::ApproverId,
+};
+use bestow_http::credentials::{Credential, CredentialFile, Issued, NewCredential, Role};
+use serde_json::json;
+
+use crate::{
+    args::{CreateArgs, Form, NewRole, TokenArgs, TokenPart},
+    exit::Exit,
+};
+
+/// Carries out a command about credentials.
+pub(crate) fn token(args: &TokenArgs) -> Result<Exit, Exit> {
+    let file = CredentialFile::in_directory(&args.state);
+    let now = SystemClock::new().now().map_err(Exit::failed)?;
+    let form = args.form();
+    Ok(match &args.part {
+        TokenPart::Create(args) => {
+            let issued = file.create(new(args, now)?, now).map_err(Exit::failed)?;
+            shown_once(&issued, form)
+        }
+        TokenPart::Rotate { id } => shown_once(&file.rotate(id, now).map_err(Exit::failed)?, form),
+        TokenPart::List => list(&file.list().map_err(Exit::failed)?, now, form),
+        TokenPart::Revoke { id } => {
+            let revoked = file.revoke(id, now).map_err(Exit::failed)?;
+            match form {
+                Form::Json => Exit::print(&format!("{}\n", json!(revoked))),
+                Form::Text => Exit::print(&format!("The credential {id} ({}) is revoked.\n", revoked.role)),
+            }
+        }
+    })
+}
+
+/// Returns the credential to create. An option of another role is refused: it would have no effect.
+fn new(args: &CreateArgs, now: Timestamp) -> Result<NewCredential, Exit> {
+    let foreign = |option: &str, is_given: bool| {
+        let role = format!("{:?}", args.role).to_lowercase();
+        if is_given { Err(Exit::usage(format!("`{option}` does not belong to the role {role}"))) } else { Ok(()) }
+    };
+    let missing = |option: &str| Exit::usage(format!("`{option}` is missing"));
+    let role = match args.role {
+        NewRole::Agent => {
+            foreign("--owner", args.owner.is_some())?;
+            foreign("--by", args.by.is_some())?;
+            Role::Agent { agent: args.agent.clone().ok_or_else(|| missing("--agent"))? }
+        }
+        NewRole::Approver => {
+            foreign("--agent", args.agent.is_some())?;
+            let owner = args.owner.clone().ok_or_else(|| missing("--owner"))?;
+            let by = args.by.clone().map_or_else(|| owner.as_str().parse::<ApproverId>(), Ok);
+            Role::Approver { owner, by: by.map_err(Exit::usage)? }
+        }
+        NewRole::Operator => {
+            foreign("--agent", args.agent.is_some())?;
+            foreign("--owner", args.owner.is_some())?;
+            foreign("--by", args.by.is_some())?;
+            Role::Operator
+        }
+    };
+    let expires_at = args.expires.map(|lifetime| now.after(lifetime));
+    Ok(NewCredential { role, name: args.name.clone(), expires_at })
+}
+
+fn shown_once(Issued { credential, token, .. }: &Issued, form: Form) -> Exit {
+    Exit::print(&match form {
+        Form::Json => format!("{}\n", json!({ "id": credential.id, "token": token })),
+        Form::Text => format!(
+            "{token}\n\nThis is the token of {} (credential {}). It is shown once: keep it where its holder finds it.\n",
+            credential.role, credential.id
+        ),
+    })
+}
+
+fn list(all: &[Credential], now: Timestamp, form: Form) -> Exit {
+    if form == Form::Json {
+        return Exit::print(&format!("{}\n", json!({ "credentials": all })));
+    }
+    if all.is_empty() {
+        return Exit::print("There are no credentials: `bestow token create` makes one.\n");
+    }
+    Exit::print(&all.iter().map(|credential| line(credential, now)).collect::<String>())
+}
+
+fn line(credential: &Credential, now: Timestamp) -> String {
+    let state = match (credential.revoked_at, credential.expires_at) {
+        (Some(at), _) => format!("revoked {at}"),
+        (None, Some(end)) if end <= now => format!("expired {end}"),
+        (None, Some(end)) => format!("until {end}"),
+        (None, None) => "does not expire".to_owned(),
+    };
+    let name = credential.name.as_deref().map_or_else(String::new, |name| format!("  ({})", Escaped(name)));
+    format!("{}  {}  {state}{name}\n", credential.id, credential.role)
+}

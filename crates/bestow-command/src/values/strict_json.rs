@@ -1,0 +1,85 @@
+//! JSON without repeated keys.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, MapAccess, Visitor},
+};
+use serde_json::{Map, Value};
+
+/// A JSON value in which no object has a key twice, on any level.
+///
+/// The readers of a repeated key may disagree about the entry that counts. So a check of one entry says nothing about
+/// the program that uses the other one.
+///
+/// ```
+/// use bestow_command::StrictJson;
+/// assert!(serde_json::from_str::<StrictJson>(r#"{"command":"ls","input":{"a":1}}"#).is_ok());
+/// assert!(serde_json::from_str::<StrictJson>(r#"{"command":"ls","command":"rm -rf /"}"#).is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "a plain wrapper")]
+pub struct StrictJson(pub Value);
+
+impl<'de> Deserialize<'de> for StrictJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StrictVisitor).map(StrictJson)
+    }
+}
+
+struct StrictVisitor;
+
+impl<'de> Visitor<'de> for StrictVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON with every key once")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(StrictJson(value)) = items.next_element()? {
+            list.push(value);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some((key, StrictJson(value))) = entries.next_entry::<String, StrictJson>()? {
+            if map.insert(key, value).is_some() {
+                return Err(de::Error::custom("a key comes twice"));
+            }
+        }
+        Ok(map.into())
+    }
+}

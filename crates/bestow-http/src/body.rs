@@ -1,0 +1,98 @@
+//! The bodies of requests: one JSON object, of limited size and depth, in which no key comes twice.
+
+use axum::{
+    body::{Body, HttpBody},
+    http::{HeaderMap, StatusCode, header},
+};
+use bestow::text::StrictJson;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::{Map, Value, json};
+
+use crate::problem::Problem;
+
+/// Reads the object in a body of at most `most` bytes.
+pub(crate) async fn object(headers: &HeaderMap, body: Body, most: usize) -> Result<Map<String, Value>, Problem> {
+    json_is_said(headers)?;
+    let too_large = || {
+        let detail = format!("the body is longer than {most} bytes, which is the limit");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+    };
+    // A length that is announced is refused before a byte is read.
+    if body.size_hint().lower() > u64::try_from(most).unwrap_or(u64::MAX) {
+        return Err(too_large());
+    }
+    let read = Limited::new(body, most).collect().await.map_err(|why| {
+        if why.is::<LengthLimitError>() {
+            too_large()
+        } else {
+            invalid(format!("the body did not arrive whole: {why}"))
+        }
+    })?;
+    object_in(&read.to_bytes())
+}
+
+/// Returns the object in a text.
+pub(crate) fn object_in(text: &[u8]) -> Result<Map<String, Value>, Problem> {
+    let StrictJson(value) =
+        serde_json::from_slice(text).map_err(|why| invalid(format!("the body is not valid JSON: {why}")))?;
+    match value {
+        Value::Object(fields) => Ok(fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(invalid("the body is one JSON object".to_owned()))
+        }
+    }
+}
+
+fn json_is_said(headers: &HeaderMap) -> Result<(), Problem> {
+    let said = headers.get(header::CONTENT_TYPE).and_then(|said| said.to_str().ok()).unwrap_or_default();
+    let kind = said.split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let detail = "send the body as `Content-Type: application/json`";
+    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail))
+}
+
+fn invalid(detail: String) -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, "invalid_body", detail)
+}
+
+/// Reads the fields of an object, each with its type.
+pub(crate) struct Fields(pub(crate) Map<String, Value>);
+
+impl Fields {
+    /// Takes the text in a field. A missing field and `null` are no text.
+    pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, Problem> {
+        match self.0.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(invalid(format!("`{name}` is a text"))),
+        }
+    }
+
+    /// Takes the text in a field that must be there and not be empty.
+    pub(crate) fn required(&mut self, name: &str) -> Result<String, Problem> {
+        let text = self.text(name)?.filter(|text| !text.is_empty());
+        text.ok_or_else(|| invalid(format!("`{name}` is missing: it is a text that is not empty")))
+    }
+
+    /// Takes the object in a field. A missing field and `null` are an empty object.
+    pub(crate) fn object(&mut self, name: &str) -> Result<Value, Problem> {
+        match self.0.remove(name) {
+            None | Some(Value::Null) => Ok(json!({})),
+            Some(object @ Value::Object(_)) => Ok(object),
+            Some(_) => Err(invalid(format!("`{name}` is an object"))),
+        }
+    }
+
+    /// Takes the whole number in a field, at most `most`.
+    pub(crate) fn number(&mut self, name: &str, most: u64) -> Result<Option<u64>, Problem> {
+        match self.0.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => match value.as_u64().filter(|number| *number <= most) {
+                Some(number) => Ok(Some(number)),
+                None => Err(invalid(format!("`{name}` is a whole number from 0 to {most}"))),
+            },
+        }
+    }
+}

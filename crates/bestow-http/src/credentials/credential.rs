@@ -1,0 +1,168 @@
+//! One credential, as the file holds it.
+
+use std::{fmt, str::FromStr};
+
+use bestow::{
+    AgentId,
+    event::Timestamp,
+    grant::Means,
+    user::{ApproverId, OwnerId},
+};
+use serde::{Deserialize, Serialize};
+
+/// The length of an id: hexadecimal digits.
+const ID_DIGITS: usize = 12;
+
+/// The id of a credential. It is no secret: it names the credential in lists and in records.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CredentialId(String);
+
+impl CredentialId {
+    pub(super) fn from_random(bytes: &[u8; ID_DIGITS / 2]) -> CredentialId {
+        CredentialId(super::token::hex(bytes))
+    }
+
+    /// Returns the id as a text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The error for a text that is not the id of a credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an id of a credential has {ID_DIGITS} digits from 0-9 and a-f: `bestow token list` shows them")]
+pub struct InvalidCredentialId;
+
+impl FromStr for CredentialId {
+    type Err = InvalidCredentialId;
+
+    fn from_str(text: &str) -> Result<CredentialId, InvalidCredentialId> {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let is_valid = text.len() == ID_DIGITS && text.bytes().all(is_digit);
+        if is_valid { Ok(CredentialId(text.to_owned())) } else { Err(InvalidCredentialId) }
+    }
+}
+
+impl TryFrom<String> for CredentialId {
+    type Error = InvalidCredentialId;
+
+    fn try_from(text: String) -> Result<CredentialId, InvalidCredentialId> {
+        text.parse()
+    }
+}
+
+impl From<CredentialId> for String {
+    fn from(id: CredentialId) -> String {
+        id.0
+    }
+}
+
+impl fmt::Display for CredentialId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The role of a credential: one of the three handles of the library.
+///
+/// The credential of an agent can never decide. The credential of an approver can never act as an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "camelCase", deny_unknown_fields)]
+#[allow(clippy::exhaustive_enums, reason = "every role needs a decision")]
+pub enum Role {
+    /// One agent.
+    Agent {
+        /// The agent.
+        agent: AgentId,
+    },
+    /// A person who decides for one owner.
+    Approver {
+        /// The owner.
+        owner: OwnerId,
+        /// The person, as records name them.
+        by: ApproverId,
+    },
+    /// The host program, which acts for every owner.
+    Operator,
+}
+
+/// The name of a role, without its holder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "every role needs a decision")]
+pub enum RoleName {
+    /// [`Role::Agent`].
+    Agent,
+    /// [`Role::Approver`].
+    Approver,
+    /// [`Role::Operator`].
+    Operator,
+}
+
+impl Role {
+    /// Returns the name of the role.
+    pub fn name(&self) -> RoleName {
+        match self {
+            Role::Agent { .. } => RoleName::Agent,
+            Role::Approver { .. } => RoleName::Approver,
+            Role::Operator => RoleName::Operator,
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Role::Agent { agent } => write!(f, "agent {agent}"),
+            Role::Approver { owner, by } => write!(f, "approver {by} for {owner}"),
+            Role::Operator => f.write_str("operator"),
+        }
+    }
+}
+
+/// A credential without its secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Credential {
+    /// The id.
+    pub id: CredentialId,
+    /// The role, with its holder.
+    #[serde(flatten)]
+    pub role: Role,
+    /// A remark of its creator: the program or device that uses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The time of its creation, or of its last rotation.
+    pub created_at: Timestamp,
+    /// The time from which it is refused. None if it does not expire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// The time of its revocation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<Timestamp>,
+}
+
+impl Credential {
+    /// Returns true if the credential is accepted at `now`.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Returns the means by which its holder acts, as records name them.
+    pub fn means(&self) -> Means {
+        format!("http, credential {}", self.id).into()
+    }
+}
+
+/// A credential to create.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "its parts are given by its creator")]
+pub struct NewCredential {
+    /// The role, with its holder.
+    pub role: Role,
+    /// A remark: the program or device that uses it.
+    pub name: Option<String>,
+    /// The time from which it is refused.
+    pub expires_at: Option<Timestamp>,
+}

@@ -1,0 +1,136 @@
+//! The identity of a sender. It comes from the sender's credential, never from a parameter or a body.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, StatusCode, header},
+};
+use bestow::{Agent, Approver, Engine, Error, decision::Refusal};
+
+use tokio::time;
+
+use crate::{
+    body::{self, Fields},
+    credentials::{Credential, Credentials, Role},
+    problem::Problem,
+};
+
+/// The prefix of a WebSocket subprotocol that contains a token. Browsers cannot send the `Authorization` header.
+const TOKEN_PROTOCOL: &str = "bearer.";
+
+/// The engine, and the credentials that its clients use.
+#[derive(Clone, Debug)]
+pub(crate) struct Entrance {
+    engine: Engine,
+    credentials: Credentials,
+    body_time: Duration,
+}
+
+/// A sender whose credential is valid.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    engine: Engine,
+    credential: Credential,
+}
+
+impl Entrance {
+    pub(crate) fn new(engine: Engine, credentials: Credentials, body_time: Duration) -> Entrance {
+        Entrance { engine, credentials, body_time }
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Reads the object in the body of a request, of at most `most` bytes.
+    pub(crate) async fn object(&self, headers: &HeaderMap, body: Body, most: usize) -> Result<Fields, Problem> {
+        match time::timeout(self.body_time, body::object(headers, body, most)).await {
+            Ok(read) => read.map(Fields),
+            Err(_) => {
+                let detail = "the body did not arrive in time";
+                Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", detail))
+            }
+        }
+    }
+
+    /// Returns the sender of a request, by its `Authorization` header.
+    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        self.authenticated(bearer(headers)?)
+    }
+
+    /// Returns the sender of a WebSocket upgrade, by its `Authorization` header or its subprotocol.
+    pub(crate) fn caller_of_socket(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        if headers.contains_key(header::AUTHORIZATION) {
+            return self.caller(headers);
+        }
+        let offered = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
+        let mut tokens = offered
+            .filter_map(|offered| offered.to_str().ok())
+            .flat_map(|offered| offered.split(','))
+            .filter_map(|offered| offered.trim().strip_prefix(TOKEN_PROTOCOL));
+        match (tokens.next(), tokens.next()) {
+            (Some(token), None) => self.authenticated(token),
+            (Some(_), Some(_)) => Err(unauthorized("offer one subprotocol with a token")),
+            (None, _) => Err(unauthorized(
+                "send `Authorization: Bearer TOKEN`, or offer the WebSocket subprotocol `bearer.TOKEN`",
+            )),
+        }
+    }
+
+    /// Returns true if the sender's credential is still valid.
+    pub(crate) fn still_accepts(&self, caller: &Caller) -> bool {
+        self.engine.now().is_ok_and(|now| self.credentials.still_accepts(&caller.credential, now))
+    }
+
+    fn authenticated(&self, token: &str) -> Result<Caller, Problem> {
+        let now = self.engine.now()?;
+        let credential = self.credentials.authenticate(token, now)?;
+        Ok(Caller { engine: self.engine.clone(), credential })
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
+    let mut given = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(given), None) = (given.next(), given.next()) else {
+        return Err(unauthorized("send one header `Authorization: Bearer TOKEN`"));
+    };
+    let (scheme, token) = given.to_str().ok().and_then(|given| given.split_once(' ')).unwrap_or_default();
+    if scheme.eq_ignore_ascii_case("bearer") { Ok(token.trim()) } else { Err(unauthorized("the scheme is `Bearer`")) }
+}
+
+fn unauthorized(detail: &str) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+}
+
+impl Caller {
+    pub(crate) fn credential(&self) -> &Credential {
+        &self.credential
+    }
+
+    /// Returns the handle of the agent, if the credential is an agent's.
+    pub(crate) fn agent(&self) -> Result<Agent, Problem> {
+        let Role::Agent { agent } = &self.credential.role else {
+            return Err(Problem::forbidden("this needs the credential of an agent"));
+        };
+        match self.engine.agent(agent) {
+            Ok(agent) => Ok(agent),
+            Err(Error::Refused(Refusal::UnknownAgent(_))) => {
+                let detail =
+                    format!("the agent {agent} of this credential is not registered: add it to the policy file");
+                Err(Problem::new(StatusCode::FORBIDDEN, "unknown_agent", detail))
+            }
+            Err(why) => Err(why.into()),
+        }
+    }
+
+    /// Returns the handle of the person, if the credential is an approver's.
+    pub(crate) fn approver(&self) -> Result<Approver, Problem> {
+        match &self.credential.role {
+            Role::Approver { owner, by } => Ok(self.engine.approver(owner, by, self.credential.means())),
+            Role::Agent { .. } | Role::Operator => {
+                Err(Problem::forbidden("only the credential of an approver can see requests and answer them"))
+            }
+        }
+    }
+}

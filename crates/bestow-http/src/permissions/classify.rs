@@ -1,0 +1,156 @@
+//! `POST /api/hooks/classify`: may an agent call a tool with this input now?
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use bestow::{
+    Action, Agent, Outcome,
+    action::Authorization,
+    command::Tier,
+    decision::Decision,
+    request::{Resolution, Ticket},
+    tool::ToolName,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{LONGEST_BODY, item};
+use crate::{
+    body::Fields,
+    identity::{Caller, Entrance},
+    problem::Problem,
+};
+
+/// The longest time that a call waits for a person, in milliseconds. Hooks give up after ten seconds.
+const LONGEST_WAIT: u64 = 9_000;
+
+/// The answer about one tool call.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    allow: bool,
+    tier: Tier,
+    reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+    /// The input to call the tool with instead, when a person or a hook changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<Value>,
+    /// The remark of the person who refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<String>,
+}
+
+/// A tool call, as a hook describes it.
+struct Call {
+    tool: ToolName,
+    input: Value,
+    wait: Duration,
+}
+
+/// Answers about a tool call of the agent whose credential the request has. Every error means no.
+pub(super) async fn classify(State(entrance): State<Arc<Entrance>>, request: Request) -> Response {
+    match classified(&entrance, request).await {
+        Ok(answer) => Json(answer).into_response(),
+        Err(problem) => problem.with(json!({ "allow": false, "reason": problem.detail })),
+    }
+}
+
+async fn classified(entrance: &Entrance, request: Request) -> Result<Answer, Problem> {
+    let (parts, body) = request.into_parts();
+    let caller = entrance.caller(&parts.headers)?;
+    let agent = caller.agent()?;
+    let fields = entrance.object(&parts.headers, body, LONGEST_BODY).await?;
+    let call = read(&caller, &agent, fields)?;
+    answer(&agent, call).await
+}
+
+fn read(caller: &Caller, agent: &Agent, mut fields: Fields) -> Result<Call, Problem> {
+    let tool = fields.required("toolName")?;
+    let input = fields.object("toolInput")?;
+    let wait = Duration::from_millis(fields.number("waitMs", LONGEST_WAIT)?.unwrap_or(0));
+    let profile = agent.profile()?;
+    for (name, own) in [("agentId", agent.id().as_str()), ("userId", profile.owner.as_str())] {
+        if fields.text(name)?.is_some_and(|said| said != own) {
+            let id = caller.credential().id.as_str();
+            return Err(Problem::forbidden(&format!("the credential {id} belongs to another `{name}`")));
+        }
+    }
+    let tool = tool.parse().map_err(|why| {
+        Problem::new(StatusCode::BAD_REQUEST, "invalid_body", format!("`toolName` is not the name of a tool: {why}"))
+    })?;
+    Ok(Call { tool, input, wait })
+}
+
+async fn answer(agent: &Agent, call: Call) -> Result<Answer, Problem> {
+    let Call { tool, input, wait } = call;
+    let action = Action::tool(tool, input.clone()).with_details(input);
+    let asked = match agent.authorize(action.clone()).await {
+        Ok(Authorization::Asked(decision, ticket)) => (decision, ticket),
+        Ok(settled) => return Ok(of_settled(settled)),
+        Err(why) => return Err(why.into()),
+    };
+    let (decision, ticket) = asked;
+    match ticket.wait(wait).await {
+        None => Ok(queued(&decision, &ticket)),
+        Some(resolution) if resolution.outcome != Outcome::Granted => Ok(not_granted(&decision, &resolution)),
+        Some(resolution) if resolution.updated_input.is_some() => Ok(changed(&decision, &resolution)),
+        // The approval is for one call of exactly this input: it is used now.
+        Some(_) => match agent.authorize(action).await {
+            Ok(Authorization::Asked(decision, ticket)) => Ok(queued(&decision, &ticket)),
+            Ok(settled) => Ok(of_settled(settled)),
+            Err(why) => Err(why.into()),
+        },
+    }
+}
+
+impl Answer {
+    fn of(decision: &Decision, allow: bool, reason: String) -> Answer {
+        let tier = decision.action.tier;
+        Answer { allow, tier, reason, request_id: None, updated_input: None, feedback: None }
+    }
+
+    fn blocked(decision: &Decision, why: &str) -> Answer {
+        Answer::of(decision, false, format!("Blocked: {why}"))
+    }
+}
+
+/// Returns the answer to a decision that waits for nobody.
+fn of_settled(settled: Authorization) -> Answer {
+    match settled {
+        Authorization::Allowed(decision) => Answer::of(&decision, true, decision.decision_reason.to_string()),
+        Authorization::Denied(decision) => Answer::blocked(&decision, &decision.decision_reason),
+        Authorization::Confined(decision, _) => Answer::blocked(
+            &decision,
+            "the call may happen only inside a sandbox: run it with `bestow exec`, which applies one",
+        ),
+        Authorization::Updated(decision, _) => {
+            Answer::blocked(&decision, "a hook of the host program changed the input: the tool was not called")
+        }
+        Authorization::Asked(decision, ticket) => queued(&decision, &ticket),
+    }
+}
+
+fn queued(decision: &Decision, ticket: &Ticket) -> Answer {
+    let reason = format!("Queued for approval: {}", decision.action.tier_reason);
+    Answer { request_id: Some(item::id_of_a_call(ticket.id())), ..Answer::of(decision, false, reason) }
+}
+
+fn not_granted(decision: &Decision, resolution: &Resolution) -> Answer {
+    let feedback = resolution.feedback.as_ref().map(ToString::to_string);
+    let request_id = Some(item::id_of_a_call(resolution.request));
+    Answer { request_id, feedback, ..Answer::blocked(decision, &resolution.to_string()) }
+}
+
+/// Returns the answer for an input that the approver changed. The approval is for the changed input, so the call that was
+/// described may not happen.
+fn changed(decision: &Decision, resolution: &Resolution) -> Answer {
+    let updated_input = resolution.updated_input.as_deref().map(item::tool_input);
+    let why = "the approver changed the input: call the tool with `updatedInput`";
+    Answer { updated_input, ..Answer::blocked(decision, why) }
+}

@@ -1,0 +1,178 @@
+//! `GET` and `POST /api/permissions`: the requests that wait, and the answers to them.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Query, Request, State, rejection::QueryRejection},
+    http::{HeaderMap, StatusCode},
+};
+use bestow::{
+    Action, Answer, Approver, Error,
+    action::ActionFacts,
+    decision::Refusal,
+    grant::Scope,
+    request::{Pending, RequestId},
+    text::{Reason, StrictJson},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{
+    LONGEST_BODY,
+    item::{self, Item},
+};
+use crate::{
+    body::Fields,
+    identity::{Caller, Entrance},
+    problem::Problem,
+};
+
+/// The fields that can contain a command.
+const COMMAND_FIELDS: [&str; 2] = ["command", "input"];
+
+/// The filter of a list.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Filter {
+    agent_id: Option<String>,
+}
+
+/// Lists the requests that wait for an answer of the caller.
+pub(super) async fn list(
+    State(entrance): State<Arc<Entrance>>,
+    headers: HeaderMap,
+    filter: Result<Query<Filter>, QueryRejection>,
+) -> Result<Json<Value>, Problem> {
+    let approver = entrance.caller(&headers)?.approver()?;
+    let Query(filter) =
+        filter.map_err(|why| Problem::new(StatusCode::BAD_REQUEST, "invalid_query", why.body_text()))?;
+    let pending = approver.pending()?;
+    let wanted = |pending: &&Pending| filter.agent_id.as_deref().is_none_or(|id| pending.request.from.as_str() == id);
+    let items: Vec<_> = pending.iter().filter(wanted).map(|pending| Item::of(&pending.request)).collect();
+    let message = match items.len() {
+        0 => "No request waits for an answer.".to_owned(),
+        1 => "1 request waits for an answer.".to_owned(),
+        count => format!("{count} requests wait for an answer."),
+    };
+    Ok(Json(json!({ "pending": items, "message": message })))
+}
+
+/// The decision of a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Decision {
+    Approve,
+    Reject,
+    ApproveAlways,
+}
+
+impl Decision {
+    pub(super) fn parse(text: &str) -> Result<Decision, Problem> {
+        match text {
+            "approve" => Ok(Decision::Approve),
+            "reject" => Ok(Decision::Reject),
+            "approve_always" => Ok(Decision::ApproveAlways),
+            _ => Err(bad("invalid decision value: it must be one of approve, reject, approve_always")),
+        }
+    }
+}
+
+/// A decision about one request, as it arrives.
+pub(super) struct Submitted {
+    pub(super) request: String,
+    pub(super) decision: Decision,
+    pub(super) feedback: Option<String>,
+    pub(super) modified_input: Option<String>,
+}
+
+impl Submitted {
+    /// Reads the fields of a decision.
+    pub(super) fn read(mut fields: Fields) -> Result<Submitted, Problem> {
+        Ok(Submitted {
+            request: fields.required("requestId")?,
+            decision: Decision::parse(&fields.required("decision")?)?,
+            feedback: fields.text("feedback")?.filter(|text| !text.is_empty()),
+            modified_input: fields.text("modifiedInput")?,
+        })
+    }
+}
+
+/// Answers a request.
+pub(super) async fn decide(State(entrance): State<Arc<Entrance>>, request: Request) -> Result<Json<Value>, Problem> {
+    let (parts, body) = request.into_parts();
+    let caller = entrance.caller(&parts.headers)?;
+    caller.approver()?;
+    let submitted = Submitted::read(entrance.object(&parts.headers, body, LONGEST_BODY).await?)?;
+    let tier = apply(&caller, &submitted).await?;
+    let Submitted { request, decision, .. } = submitted;
+    Ok(Json(json!({ "success": true, "requestId": request, "decision": decision, "tier": tier })))
+}
+
+/// Answers a request with the authority of the caller. When this returns, the answer is in force. Returns the tier of the
+/// request.
+pub(super) async fn apply(caller: &Caller, submitted: &Submitted) -> Result<bestow::command::Tier, Problem> {
+    let approver = caller.approver()?;
+    let (id, pending) = find(&approver, &submitted.request)?;
+    let action = pending.request.action.as_deref().filter(|_| pending.request.asks_about_action());
+    let mut answer = match submitted.decision {
+        Decision::Reject => Answer::deny(),
+        Decision::Approve if action.is_some() => Answer::allow().scope(Scope::Once),
+        Decision::Approve => Answer::allow(),
+        Decision::ApproveAlways => Answer::allow().scope(Scope::Always),
+    };
+    if let Some(feedback) = &submitted.feedback {
+        let feedback: Reason = feedback.parse().map_err(|why| bad(format!("`feedback` is not valid: {why}")))?;
+        answer = answer.feedback(feedback);
+    }
+    if let Some(modified) = &submitted.modified_input {
+        let action = action.filter(|_| submitted.decision != Decision::Reject).ok_or_else(|| {
+            bad("`modifiedInput` belongs to the approval of a tool call: this is a rejection, or a request for permissions")
+        })?;
+        answer = answer.instead(changed(action, modified)?);
+    }
+    let tier = action.map_or(bestow::command::Tier::Dangerous, |action| action.tier);
+    approver.answer(id, answer).await.map_err(|why| not_answered(&submitted.request, why))?;
+    Ok(tier)
+}
+
+/// Returns the pending request with this id. A settled request, an unknown one and one of another owner look the same.
+fn find(approver: &Approver, text: &str) -> Result<(RequestId, Pending), Problem> {
+    let id = item::parse_id(text).map_err(|_| unknown(text))?;
+    let found = approver.pending()?.into_iter().find(|pending| pending.request.id == id);
+    found.map(|pending| (id, pending)).ok_or_else(|| unknown(text))
+}
+
+/// Returns the action with the input that the approver wants instead: a whole input as JSON, or the text of a command.
+fn changed(action: &ActionFacts, modified: &str) -> Result<Action, Problem> {
+    let whole = serde_json::from_str::<StrictJson>(modified).ok().map(|whole| whole.0);
+    let input = match whole.filter(Value::is_object) {
+        Some(whole) => whole,
+        None => with_command(action, modified).ok_or_else(|| {
+            bad("`modifiedInput` is the whole input as a JSON object: the input of this call is more than a command")
+        })?,
+    };
+    Ok(Action::tool(action.tool.clone(), input.clone()).with_details(input))
+}
+
+/// Returns the input of an action with another command, if the command is all of its input.
+fn with_command(action: &ActionFacts, command: &str) -> Option<Value> {
+    let shown = action.details.as_ref().filter(|details| details.left_out == 0)?;
+    let input: Map<String, Value> = serde_json::from_str(&shown.shown).ok()?;
+    let name = input.keys().next().filter(|name| input.len() == 1 && COMMAND_FIELDS.contains(&name.as_str()))?;
+    Some(json!({ name.as_str(): command }))
+}
+
+/// Returns the problem of an answer that the engine does not accept. In this dialect, a request that has ended looks like
+/// one that never was.
+fn not_answered(request: &str, why: Error) -> Problem {
+    if let Error::Refused(Refusal::AlreadyResolved(_)) = why { unknown(request) } else { why.into() }
+}
+
+fn unknown(request: &str) -> Problem {
+    Problem::not_found(format!("no request {request:?} waits for an answer"))
+}
+
+fn bad(detail: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, "invalid_body", detail)
+}

@@ -1,0 +1,100 @@
+//! A request as this dialect shows it.
+
+use bestow::{
+    action::ActionFacts,
+    command::Tier,
+    event::Timestamp,
+    request::{InvalidRequestId, Request, RequestId, Resolution},
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// The prefix of the id of a request about a tool call.
+const OF_A_CALL: &str = "hook_";
+
+/// The prefix of the id of a request for permissions.
+const FOR_PERMISSIONS: &str = "perm_";
+
+/// The tool name of a request for permissions.
+const REQUEST_PERMISSION: &str = "request_permission";
+
+/// Returns the id of a request in this dialect.
+pub(super) fn id(request: &Request) -> String {
+    let prefix = if request.asks_about_action() { OF_A_CALL } else { FOR_PERMISSIONS };
+    format!("{prefix}{}", request.id)
+}
+
+/// Returns the id of a request about a tool call.
+pub(super) fn id_of_a_call(request: RequestId) -> String {
+    format!("{OF_A_CALL}{request}")
+}
+
+/// Returns the id of a request that has ended.
+pub(super) fn id_of(resolution: &Resolution) -> String {
+    let prefix = if resolution.action.is_some() { OF_A_CALL } else { FOR_PERMISSIONS };
+    format!("{prefix}{}", resolution.request)
+}
+
+/// Reads an id with either prefix.
+pub(super) fn parse_id(text: &str) -> Result<RequestId, InvalidRequestId> {
+    text.strip_prefix(OF_A_CALL).or_else(|| text.strip_prefix(FOR_PERMISSIONS)).unwrap_or(text).parse()
+}
+
+/// A pending request.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Item {
+    id: String,
+    agent_id: String,
+    user_id: String,
+    tool_name: String,
+    tool_input: Value,
+    tier: Tier,
+    reason: String,
+    timestamp: u64,
+    status: &'static str,
+}
+
+impl Item {
+    pub(super) fn of(request: &Request) -> Item {
+        let action = request.action.as_deref();
+        Item {
+            id: id(request),
+            agent_id: request.from.to_string(),
+            user_id: request.owner.to_string(),
+            tool_name: action.map_or_else(|| REQUEST_PERMISSION.to_owned(), |action| action.tool.to_string()),
+            tool_input: action.map_or_else(|| permissions(request), tool_input),
+            // A permission lasts, so it is never a safe thing to give.
+            tier: action.map_or(Tier::Dangerous, |action| action.tier),
+            reason: action.map_or_else(|| request.reason.to_string(), |action| action.tier_reason.to_string()),
+            timestamp: request.since.as_millis(),
+            status: "pending",
+        }
+    }
+}
+
+fn permissions(request: &Request) -> Value {
+    let asked: Vec<_> = request.permissions().map(ToString::to_string).collect();
+    json!({ "permissions": asked, "reason": request.reason.to_string() })
+}
+
+/// Returns the input of a tool call without its secrets. An input that is too long to show is cut, and says so.
+pub(super) fn tool_input(action: &ActionFacts) -> Value {
+    let Some(details) = &action.details else { return json!({ "resource": &*action.resource }) };
+    if details.left_out == 0
+        && let Ok(input) = serde_json::from_str(&details.shown)
+    {
+        return input;
+    }
+    json!({ "shown": &*details.shown, "leftOut": details.left_out, "digest": details.digest.to_string() })
+}
+
+/// Returns what a card shows in place of the whole input: the command, or the path or host.
+pub(super) fn command(request: &Request) -> String {
+    request.action.as_ref().map_or_else(|| request.to_string(), |action| action.resource.to_string())
+}
+
+/// Returns the time of a message, in milliseconds.
+pub(super) fn millis(time: Timestamp) -> u64 {
+    time.as_millis()
+}

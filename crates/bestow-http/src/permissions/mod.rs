@@ -1,0 +1,28 @@
+//! The Permissions API (`sources/003`): a queue of tool calls that a person approves.
+
+mod classify;
+mod decide;
+mod item;
+mod socket;
+mod state;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+
+use crate::identity::Entrance;
+
+/// The longest body of a request, in bytes.
+const LONGEST_BODY: usize = 1 << 20;
+
+/// Returns the paths of this dialect.
+pub(crate) fn routes() -> Router<Arc<Entrance>> {
+    Router::new()
+        .route("/api/permissions", get(decide::list).post(decide::decide))
+        .route("/api/hooks/classify", post(classify::classify))
+        .route("/api/hooks/requests/{request}", get(state::state))
+        .route("/ws/permissions", get(socket::open))
+}

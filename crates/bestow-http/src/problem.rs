@@ -1,0 +1,97 @@
+//! The body of an error: RFC 9457, "Problem Details for HTTP APIs".
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use bestow::Error;
+use serde_json::{Value, json};
+
+use crate::{credentials::NotAuthenticated, refusal};
+
+/// An error as a client receives it.
+///
+/// Besides the members of RFC 9457 it has `code`, a stable name, and `error`, the text for clients of the Permissions API
+/// (`sources/003`).
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) status: StatusCode,
+    pub(crate) code: &'static str,
+    pub(crate) detail: String,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
+        Problem { status, code, detail: detail.into() }
+    }
+
+    /// Returns the problem of a sender with a role that may not do this.
+    pub(crate) fn forbidden(detail: &str) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
+    /// Returns the problem of a name that does not exist, as far as the sender may know.
+    pub(crate) fn not_found(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "not_found", detail)
+    }
+
+    /// Returns the members of the body.
+    pub(crate) fn members(&self) -> Value {
+        json!({
+            "type": "about:blank",
+            "title": self.status.canonical_reason().unwrap_or("Error"),
+            "status": self.status.as_u16(),
+            "detail": self.detail,
+            "code": self.code,
+            "error": self.detail,
+        })
+    }
+
+    /// Returns the response with further members in its body.
+    pub(crate) fn with(&self, further: Value) -> Response {
+        let mut members = self.members();
+        if let (Value::Object(all), Value::Object(further)) = (&mut members, further) {
+            all.extend(further);
+        }
+        let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"))];
+        let mut response = (self.status, headers, members.to_string()).into_response();
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        self.with(Value::Null)
+    }
+}
+
+impl From<NotAuthenticated> for Problem {
+    fn from(why: NotAuthenticated) -> Problem {
+        match why {
+            NotAuthenticated::Invalid => Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", why.to_string()),
+            NotAuthenticated::Unreadable => {
+                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "credentials_unreadable", why.to_string())
+            }
+        }
+    }
+}
+
+/// The engine refuses, or gives no answer.
+impl From<Error> for Problem {
+    fn from(why: Error) -> Problem {
+        let (status, code) = match &why {
+            Error::Refused(refusal) => (refusal::status(refusal), refusal::code(refusal)),
+            Error::Text(_) | Error::Path(_) | Error::Open(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+            Error::HookExists(_) | Error::Commands(_) | Error::NoRuntime | Error::File(_) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "internal")
+            }
+            Error::Clock(_) | Error::Closed | Error::Store(_) | Error::Replaced { .. } | _ => {
+                (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+            }
+        };
+        Problem::new(status, code, why.to_string())
+    }
+}

@@ -1,0 +1,122 @@
+//! The status code and the name of each refusal of the engine.
+
+use axum::http::StatusCode;
+use bestow::decision::Refusal;
+
+/// Returns the status code of a refusal. An object of another owner looks as if it did not exist.
+pub(crate) fn status(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::OtherOwner { .. }
+        | Refusal::NotYours(..)
+        | Refusal::UnknownRuling(..)
+        | Refusal::UnknownRun(..)
+        | Refusal::NothingHeldBack
+        | Refusal::Gone(..)
+        | Refusal::NotYourGrant(..)
+        | Refusal::UnknownProcess(..)
+        | Refusal::UnknownAgent(..)
+        | Refusal::UnknownGrant(..)
+        | Refusal::UnknownRequest(..)
+        | Refusal::UnknownCode(..) => StatusCode::NOT_FOUND,
+        Refusal::NotForeground(..)
+        | Refusal::NotHeld { .. }
+        | Refusal::NotAllowed(..)
+        | Refusal::WiderThanDecided(..)
+        | Refusal::HeldOnce { .. }
+        | Refusal::InFile(..)
+        | Refusal::FromFile(..)
+        | Refusal::Protected(..)
+        | Refusal::Governs(..)
+        | Refusal::Sensitive { .. }
+        | Refusal::SelfGrant(..)
+        | Refusal::ScopePast(..)
+        | Refusal::TooDeep { .. } => StatusCode::FORBIDDEN,
+        Refusal::InputClimbs { .. }
+        | Refusal::NotForGood(..)
+        | Refusal::NotShownWhole { .. }
+        | Refusal::UnknownTool { .. }
+        | Refusal::InvalidGlob { .. }
+        | Refusal::SeveralBases(..)
+        | Refusal::NotAsked(..)
+        | Refusal::NoChildKind { .. }
+        | Refusal::NameOfTask(..)
+        | Refusal::ScopeTooWide { .. }
+        | Refusal::AmbiguousCode(..)
+        | Refusal::OnlyOnce(..) => StatusCode::UNPROCESSABLE_ENTITY,
+        Refusal::TooManyDeclarations { .. }
+        | Refusal::TooManyPolicies { .. }
+        | Refusal::TooManyChildren { .. }
+        | Refusal::TooManyAsked { .. }
+        | Refusal::AskedAfterNo { .. }
+        | Refusal::TooManyChanges { .. }
+        | Refusal::TooManyPending { .. }
+        | Refusal::TooManyProcesses { .. }
+        | Refusal::TooManyGrants { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::ProcessEnded(..) => StatusCode::GONE,
+        Refusal::AgentExists(..)
+        | Refusal::AlreadyResolved(..)
+        | Refusal::RunGoesOn(..)
+        | Refusal::ToolIsDeclared(..)
+        | Refusal::OtherChange { .. }
+        | Refusal::ProcessGoesOn(..) => StatusCode::CONFLICT,
+    }
+}
+
+/// Returns the name of a refusal, for programs.
+pub(crate) fn code(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::AgentExists(..) => "agent_exists",
+        Refusal::AlreadyResolved(..) => "already_resolved",
+        Refusal::OtherOwner { .. } => "not_found",
+        Refusal::NotForeground(..) => "not_foreground",
+        Refusal::NotYours(..) => "not_found",
+        Refusal::NotHeld { .. } => "not_held",
+        Refusal::NotAllowed(..) => "not_allowed",
+        Refusal::WiderThanDecided(..) => "wider_than_decided",
+        Refusal::InputClimbs { .. } => "input_climbs",
+        Refusal::NotForGood(..) => "not_for_good",
+        Refusal::NotShownWhole { .. } => "not_shown_whole",
+        Refusal::UnknownRuling(..) => "unknown_ruling",
+        Refusal::UnknownRun(..) => "unknown_run",
+        Refusal::RunGoesOn(..) => "run_goes_on",
+        Refusal::UnknownTool { .. } => "unknown_tool",
+        Refusal::ToolIsDeclared(..) => "tool_is_declared",
+        Refusal::TooManyDeclarations { .. } => "too_many_declarations",
+        Refusal::InvalidGlob { .. } => "invalid_glob",
+        Refusal::SeveralBases(..) => "several_bases",
+        Refusal::TooManyPolicies { .. } => "too_many_policies",
+        Refusal::NotAsked(..) => "not_asked",
+        Refusal::NothingHeldBack => "nothing_held_back",
+        Refusal::Gone(..) => "gone",
+        Refusal::HeldOnce { .. } => "held_once",
+        Refusal::InFile(..) => "in_file",
+        Refusal::NoChildKind { .. } => "no_child_kind",
+        Refusal::NameOfTask(..) => "name_of_task",
+        Refusal::TooManyChildren { .. } => "too_many_children",
+        Refusal::OtherChange { .. } => "other_change",
+        Refusal::FromFile(..) => "from_file",
+        Refusal::Protected(..) => "protected",
+        Refusal::Governs(..) => "governs",
+        Refusal::Sensitive { .. } => "sensitive",
+        Refusal::NotYourGrant(..) => "not_your_grant",
+        Refusal::SelfGrant(..) => "self_grant",
+        Refusal::ScopeTooWide { .. } => "scope_too_wide",
+        Refusal::ScopePast(..) => "scope_past",
+        Refusal::TooDeep { .. } => "too_deep",
+        Refusal::TooManyAsked { .. } => "too_many_asked",
+        Refusal::AskedAfterNo { .. } => "asked_after_no",
+        Refusal::TooManyChanges { .. } => "too_many_changes",
+        Refusal::TooManyPending { .. } => "too_many_pending",
+        Refusal::UnknownProcess(..) => "unknown_process",
+        Refusal::ProcessEnded(..) => "process_ended",
+        Refusal::TooManyProcesses { .. } => "too_many_processes",
+        Refusal::TooManyGrants { .. } => "too_many_grants",
+        Refusal::UnknownAgent(..) => "unknown_agent",
+        Refusal::UnknownGrant(..) => "unknown_grant",
+        Refusal::UnknownRequest(..) => "unknown_request",
+        Refusal::UnknownCode(..) => "unknown_code",
+        Refusal::AmbiguousCode(..) => "ambiguous_code",
+        Refusal::ProcessGoesOn(..) => "process_goes_on",
+        Refusal::OnlyOnce(..) => "only_once",
+    }
+}

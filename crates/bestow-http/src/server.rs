@@ -1,0 +1,153 @@
+//! The server of a router: one connection after the other, each within limits.
+
+use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, watch},
+    time,
+};
+
+/// The limits of a server.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The most connections at a time. Further clients wait in the queue of the system.
+    pub connections: usize,
+    /// The longest time in which a client sends the head of a request.
+    pub head: Duration,
+    /// The time that open requests have to end when the server ends.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { connections: 4_096, head: Duration::from_secs(10), grace: Duration::from_secs(5) }
+    }
+}
+
+/// The most bytes of the head of a request.
+const LONGEST_HEAD: usize = 64 << 10;
+
+/// The most headers of a request.
+const MOST_HEADERS: usize = 64;
+
+/// The pause after an error of the system, such as too many open files.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The reason why a server does not listen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListenError {
+    /// The address is not on the loopback interface.
+    #[error(
+        "{0} can be reached from other machines, and the server does not encrypt: listen on 127.0.0.1, or put a proxy \
+         with TLS before it and say so with `--behind-tls-proxy`"
+    )]
+    NotLoopback(SocketAddr),
+    /// The system refuses the address.
+    #[error("the server cannot listen on {0}: {1}")]
+    Io(SocketAddr, #[source] io::Error),
+}
+
+/// A listener with the limits of a daemon.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    limits: Limits,
+}
+
+impl Server {
+    /// Listens on an address of the loopback interface. Port 0 is a free port.
+    ///
+    /// # Errors
+    ///
+    /// [`ListenError`] for another address, or if the system refuses it.
+    pub async fn on_loopback(address: SocketAddr, limits: Limits) -> Result<Server, ListenError> {
+        if !address.ip().is_loopback() {
+            return Err(ListenError::NotLoopback(address));
+        }
+        Server::behind_tls_proxy(address, limits).await
+    }
+
+    /// Listens on any address. The caller states that only a proxy with TLS reaches it.
+    ///
+    /// # Errors
+    ///
+    /// [`ListenError::Io`] if the system refuses the address.
+    pub async fn behind_tls_proxy(address: SocketAddr, limits: Limits) -> Result<Server, ListenError> {
+        let listener = TcpListener::bind(address).await.map_err(|why| ListenError::Io(address, why))?;
+        let address = listener.local_addr().map_err(|why| ListenError::Io(address, why))?;
+        Ok(Server { listener, address, limits })
+    }
+
+    /// Returns the address, with the port that the system chose.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves `router` until `stop` is ready. Then no connection is accepted, and open requests have the grace period to
+    /// end.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future closes all connections that are not WebSockets.
+    pub async fn serve(self, router: Router, stop: impl Future<Output = ()>) {
+        let Server { listener, limits, .. } = self;
+        let places = Arc::new(Semaphore::new(limits.connections));
+        let (closing, closed) = watch::channel(false);
+        let mut connections = tokio::task::JoinSet::new();
+        let mut stop = pin!(stop);
+        loop {
+            // A free place comes first: a client that is not accepted waits in the queue of the system.
+            let next = async {
+                let place = Arc::clone(&places).acquire_owned().await;
+                (place, listener.accept().await)
+            };
+            tokio::select! {
+                () = &mut stop => break,
+                (place, accepted) = next => match accepted {
+                    Ok((stream, _)) => {
+                        let (router, closed) = (router.clone(), closed.clone());
+                        connections.spawn(async move {
+                            connection(stream, router, limits, closed).await;
+                            drop(place);
+                        });
+                    }
+                    Err(_) => time::sleep(PAUSE).await,
+                },
+                Some(_) = connections.join_next() => {}
+            }
+        }
+        drop(listener);
+        let _ = closing.send(true);
+        let ended = async { while connections.join_next().await.is_some() {} };
+        let _ = time::timeout(limits.grace, ended).await;
+    }
+}
+
+async fn connection(stream: TcpStream, router: Router, limits: Limits, mut closed: watch::Receiver<bool>) {
+    let _ = stream.set_nodelay(true);
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head)
+        .max_buf_size(LONGEST_HEAD)
+        .max_headers(MOST_HEADERS)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .with_upgrades();
+    let mut served = pin!(served);
+    tokio::select! {
+        _ = served.as_mut() => {}
+        _ = closed.changed() => {
+            served.as_mut().graceful_shutdown();
+            let _ = served.await;
+        }
+    }
+}

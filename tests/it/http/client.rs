@@ -1,0 +1,93 @@
+//! A client that sends what a test says, byte by byte.
+
+use std::net::SocketAddr;
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use tokio_tungstenite::{
+    WebSocketStream, client_async,
+    tungstenite::{self, Message, client::IntoClientRequest, http::HeaderValue},
+};
+
+/// A reply of the server. A body that is not JSON is null.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) head: String,
+    pub(super) json: Value,
+}
+
+/// Sends one request, and reads the whole reply.
+pub(super) async fn call(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let length = if body.is_empty() { String::new() } else { format!("content-length: {}\r\n", body.len()) };
+    let text =
+        format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}{length}\r\n{body}");
+    raw(address, text.as_bytes()).await.expect("a reply")
+}
+
+/// Sends bytes, and reads until the server closes. Returns none if the server closes without a reply.
+pub(super) async fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    // The server may refuse a request before it has read all of it.
+    let _ = stream.write_all(bytes).await;
+    let mut read = Vec::new();
+    let _ = stream.read_to_end(&mut read).await;
+    let text = String::from_utf8(read).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Some(Reply { status, head: head.to_lowercase(), json: serde_json::from_str(body).unwrap_or(Value::Null) })
+}
+
+/// A WebSocket.
+pub(super) struct Socket(WebSocketStream<TcpStream>);
+
+impl Socket {
+    /// Opens a socket. Returns the status code if the server refuses it.
+    pub(super) async fn open(address: SocketAddr, path: &str, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, HeaderValue::from_str(value).unwrap());
+        }
+        match client_async(request, stream).await {
+            Ok((socket, _)) => Ok(Socket(socket)),
+            Err(tungstenite::Error::Http(reply)) => Err(reply.status().as_u16()),
+            Err(why) => panic!("{why}"),
+        }
+    }
+
+    pub(super) async fn say(&mut self, text: &str) {
+        self.0.send(Message::text(text.to_owned())).await.unwrap();
+    }
+
+    pub(super) async fn send(&mut self, message: Message) -> Result<(), tungstenite::Error> {
+        self.0.send(message).await
+    }
+
+    /// Returns the next frame with JSON. Returns the code if the server closes the socket.
+    pub(super) async fn next(&mut self) -> Result<Value, u16> {
+        loop {
+            match self.0.next().await {
+                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
+                Some(Ok(Message::Close(frame))) => return Err(frame.map_or(1005, |frame| frame.code.into())),
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return Err(1006),
+            }
+        }
+    }
+
+    /// Returns the next frame of a type. Others are passed over.
+    pub(super) async fn next_of(&mut self, kind: &str) -> Value {
+        loop {
+            let frame = self.next().await.expect("an open socket");
+            if frame["type"] == kind {
+                return frame["data"].clone();
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A server in this process, on a real socket.
+
+use std::net::SocketAddr;
+
+use bestow::{Agent, Kind, grant::Reads};
+use bestow_http::{
+    Limits, Options, Server,
+    credentials::{CredentialFile, Credentials, Issued, NewCredential, Role},
+    router,
+};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+
+use super::client::{Reply, call};
+use crate::support::World;
+
+/// An engine with the agents `bot` and `other` of `you`, and `theirs` of `them`, and its server.
+pub(super) struct Daemon {
+    pub(super) world: World,
+    pub(super) file: CredentialFile,
+    pub(super) address: SocketAddr,
+    server: JoinHandle<()>,
+    _directory: TempDir,
+}
+
+impl Daemon {
+    pub(super) async fn start() -> Daemon {
+        Daemon::with(Limits::default(), |_| {}).await
+    }
+
+    pub(super) async fn with(limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
+        let world = World::with(|settings| settings.reads = Reads::Anywhere);
+        for (name, owner) in [("bot", "you"), ("other", "you"), ("theirs", "them")] {
+            let _: Agent = world.agent(name, owner, Kind::Subagent, &["@write:/ws", "@network"]).await;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let file = CredentialFile::in_directory(directory.path().join("state"));
+        let server = Server::on_loopback("127.0.0.1:0".parse().unwrap(), limits).await.unwrap();
+        let address = server.address();
+        let mut options = Options::new(Credentials::of(file.clone()));
+        change(&mut options);
+        let router = router(&world.engine, options);
+        let server = tokio::spawn(server.serve(router, std::future::pending()));
+        Daemon { world, file, address, server, _directory: directory }
+    }
+
+    pub(super) fn issue(&self, role: Role) -> Issued {
+        self.file.create(NewCredential { role, name: None, expires_at: None }, self.world.now()).unwrap()
+    }
+
+    /// Returns a token of an agent.
+    pub(super) fn agent(&self, name: &str) -> String {
+        self.issue(Role::Agent { agent: name.parse().unwrap() }).token
+    }
+
+    /// Returns a token of a person who decides for an owner.
+    pub(super) fn approver(&self, owner: &str) -> String {
+        self.issue(Role::Approver { owner: owner.parse().unwrap(), by: "ann".parse().unwrap() }).token
+    }
+
+    /// Asks if the agent with this token may run a command.
+    pub(super) async fn classify(&self, token: &str, command: &str) -> Reply {
+        let body = serde_json::json!({ "toolName": "bash", "toolInput": { "command": command } });
+        self.post(token, "/api/hooks/classify", &body.to_string()).await
+    }
+
+    pub(super) async fn post(&self, token: &str, path: &str, body: &str) -> Reply {
+        let headers = [("authorization", &*format!("Bearer {token}")), ("content-type", "application/json")];
+        call(self.address, "POST", path, &headers, body).await
+    }
+
+    pub(super) async fn get(&self, token: &str, path: &str) -> Reply {
+        call(self.address, "GET", path, &[("authorization", &format!("Bearer {token}"))], "").await
+    }
+
+    /// Returns the requests that wait for an approver.
+    pub(super) async fn pending(&self, token: &str) -> Vec<serde_json::Value> {
+        self.get(token, "/api/permissions").await.json["pending"].as_array().unwrap().clone()
+    }
+
+    pub(super) async fn decide(&self, token: &str, request: &str, decision: &str) -> Reply {
+        let body = serde_json::json!({ "requestId": request, "decision": decision });
+        self.post(token, "/api/permissions", &body.to_string()).await
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}

@@ -1,0 +1,193 @@
+//! `GET` and `POST /api/permissions` (`sources/003`, cases C27 to C37, C47 and C50 of the dialect).
+
+use serde_json::json;
+
+use super::{client::call, daemon::Daemon};
+
+#[tokio::test]
+async fn a_queued_call_is_listed_with_every_field_and_is_gone_when_it_is_approved() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let queued = daemon.classify(&bot, "node script.js").await.json;
+    let [item] = &daemon.pending(&you).await[..] else { panic!("one waits") };
+    assert_eq!(item["id"], queued["requestId"]);
+    assert_eq!((&item["agentId"], &item["userId"], &item["toolName"]), (&json!("bot"), &json!("you"), &json!("bash")));
+    assert_eq!(item["toolInput"], json!({ "command": "node script.js" }), "as it was given");
+    assert_eq!((&item["tier"], &item["status"]), (&json!("dangerous"), &json!("pending")));
+    assert_eq!(item["timestamp"], json!(daemon.world.now().as_millis()));
+    let id = item["id"].as_str().unwrap();
+    let done = daemon.decide(&you, id, "approve").await;
+    assert_eq!(done.status, 200);
+    let expected = json!({ "success": true, "requestId": id, "decision": "approve", "tier": "dangerous" });
+    assert_eq!(done.json, expected);
+    assert_eq!(daemon.pending(&you).await, Vec::<serde_json::Value>::new());
+}
+
+#[tokio::test]
+async fn an_approval_is_for_one_call_of_exactly_this_agent_and_input() {
+    let daemon = Daemon::start().await;
+    let (bot, other, you) = (daemon.agent("bot"), daemon.agent("other"), daemon.approver("you"));
+    let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
+    assert_eq!(daemon.decide(&you, &id, "approve").await.status, 200);
+    assert_eq!(daemon.classify(&other, "node a.js").await.json["allow"], false, "another agent");
+    assert_eq!(daemon.classify(&bot, "node b.js").await.json["allow"], false, "another input");
+    assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], true);
+    assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], false, "a second call");
+}
+
+#[tokio::test]
+async fn what_is_always_approved_is_a_listed_decision_for_this_agent_that_ends_when_it_is_revoked() {
+    let daemon = Daemon::start().await;
+    let (bot, other, you) = (daemon.agent("bot"), daemon.agent("other"), daemon.approver("you"));
+    let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
+    assert_eq!(daemon.decide(&you, &id, "approve_always").await.status, 200);
+    for _ in 0..3 {
+        assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], true);
+    }
+    assert_eq!(daemon.classify(&other, "node a.js").await.json["allow"], false);
+    assert_eq!(daemon.classify(&bot, "node a.js; rm -rf /").await.json["tier"], "destructive");
+    let [saved] = &daemon.world.engine.rulings().unwrap()[..] else { panic!("one saved decision") };
+    daemon.world.you().revoke_ruling(saved.id, None).await.unwrap();
+    assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], false);
+}
+
+#[tokio::test]
+async fn a_rejection_stands_and_its_remark_reaches_the_agent() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
+    let body = json!({ "requestId": id, "decision": "reject", "feedback": "use deno" }).to_string();
+    assert_eq!(daemon.post(&you, "/api/permissions", &body).await.status, 200);
+    assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], false);
+    let path = format!("/api/hooks/requests/{id}");
+    let told = daemon.get(&bot, &path).await.json;
+    assert_eq!((&told["status"], &told["feedback"]), (&json!("rejected"), &json!("use deno")), "{told}");
+    let other = daemon.agent("other");
+    for (token, path, status) in [
+        (&*other, &*path, 404),
+        (&you, &path, 403),
+        ("", &path, 401),
+        (&bot, "/api/hooks/requests/hook_nonsense", 404),
+        (&bot, "/api/hooks/requests/%ff", 404),
+    ] {
+        assert_eq!(daemon.get(token, path).await.status, status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_input_that_the_approver_changed_into_something_worse_is_refused_and_the_request_stays() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
+    let body = json!({ "requestId": id, "decision": "approve", "modifiedInput": "rm -rf /" }).to_string();
+    let reply = daemon.post(&you, "/api/permissions", &body).await;
+    assert_eq!(reply.status, 422, "{}", reply.json);
+    assert_eq!(daemon.pending(&you).await.len(), 1);
+    assert_eq!(daemon.classify(&bot, "rm -rf /").await.json["allow"], false);
+    assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], false);
+}
+
+/// A settled request, an unknown one, and one of another owner look the same.
+#[tokio::test]
+async fn a_request_that_is_not_the_approvers_does_not_exist() {
+    let daemon = Daemon::start().await;
+    let (bot, theirs) = (daemon.agent("bot"), daemon.agent("theirs"));
+    let (you, them) = (daemon.approver("you"), daemon.approver("them"));
+    let settled = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
+    assert_eq!(daemon.decide(&you, &settled, "approve").await.status, 200);
+    let foreign = daemon.classify(&theirs, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
+    let unknown = "hook_00000000-0000-7000-8000-000000000000";
+    for id in [&settled, &foreign, unknown, "hook_nonsense", "x"] {
+        let reply = daemon.decide(&you, id, "approve").await;
+        assert_eq!((reply.status, &reply.json["code"]), (404, &json!("not_found")), "{id}: {}", reply.json);
+    }
+    assert_eq!(daemon.pending(&you).await.len(), 0);
+    assert_eq!(daemon.pending(&them).await.len(), 1, "and it still waits");
+}
+
+#[tokio::test]
+async fn the_list_is_of_the_callers_own_agents_and_of_one_if_it_is_named() {
+    let daemon = Daemon::start().await;
+    let you = daemon.approver("you");
+    for agent in ["bot", "other", "theirs"] {
+        daemon.classify(&daemon.agent(agent), "node a.js").await;
+    }
+    let listed = async |query: &str| {
+        let reply = daemon.get(&you, &format!("/api/permissions{query}")).await;
+        reply.json["pending"].as_array().unwrap().iter().map(|item| item["agentId"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("").await.len(), 2);
+    assert_eq!(listed("?agentId=bot").await, ["bot"]);
+    assert_eq!(listed("?agentId=%62ot").await, ["bot"], "a name in another spelling");
+    assert_eq!(listed("?agentId=theirs").await.len(), 0);
+    assert_eq!(listed("?agentId=nobody").await.len(), 0);
+}
+
+#[tokio::test]
+async fn only_an_approver_sees_and_decides() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let operator = daemon.issue(bestow_http::credentials::Role::Operator).token;
+    let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
+    for (token, status) in [("", 401), ("nonsense", 401), (&*bot, 403), (&*operator, 403)] {
+        assert_eq!(daemon.get(token, "/api/permissions").await.status, status);
+        assert_eq!(daemon.decide(token, &id, "approve").await.status, status);
+    }
+    assert_eq!(daemon.pending(&you).await.len(), 1, "it still waits");
+}
+
+#[tokio::test]
+async fn a_malformed_decision_changes_nothing() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
+    for (body, named) in [
+        (json!({ "decision": "approve" }), "requestId"),
+        (json!({ "requestId": id }), "decision"),
+        (json!({ "requestId": id, "decision": "yes" }), "approve, reject, approve_always"),
+        (json!({ "requestId": id, "decision": 1 }), "decision"),
+        (json!({ "requestId": id, "decision": "reject", "modifiedInput": "ls" }), "modifiedInput"),
+        (json!({ "requestId": id, "decision": "approve", "feedback": "" , "modifiedInput": 7 }), "modifiedInput"),
+    ] {
+        let reply = daemon.post(&you, "/api/permissions", &body.to_string()).await;
+        assert_eq!(reply.status, 400, "{body}: {}", reply.json);
+        assert!(reply.json["error"].as_str().unwrap().contains(named), "{body}: {}", reply.json);
+    }
+    let authorized = format!("Bearer {you}");
+    let body = json!({ "requestId": id, "decision": "approve" }).to_string();
+    let plain = [("authorization", &*authorized), ("content-type", "text/plain")];
+    assert_eq!(call(daemon.address, "POST", "/api/permissions", &plain, &body).await.status, 415);
+    assert_eq!(daemon.pending(&you).await.len(), 1);
+}
+
+/// The same call while it waits joins the request that is there.
+#[tokio::test]
+async fn a_thousand_equal_calls_are_one_request() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let first = daemon.classify(&bot, "node a.js").await.json["requestId"].clone();
+    for _ in 0..1_000 {
+        let reply = daemon.classify(&bot, "node a.js").await;
+        assert!(reply.json["allow"] == false && (reply.json["requestId"] == first || reply.status == 429));
+    }
+    assert_eq!(daemon.pending(&you).await.len(), 1);
+}
+
+/// Two approvers answer one request at the same time: one answer counts, and the other is told.
+#[tokio::test]
+async fn of_two_answers_at_the_same_time_one_wins() {
+    let daemon = Daemon::start().await;
+    let (ann, bea) = (daemon.approver("you"), daemon.approver("you"));
+    let bot = daemon.agent("bot");
+    for round in 0..200 {
+        let id =
+            daemon.classify(&bot, &format!("node {round}.js")).await.json["requestId"].as_str().unwrap().to_owned();
+        let (yes, no) = tokio::join!(daemon.decide(&ann, &id, "approve"), daemon.decide(&bea, &id, "reject"));
+        let mut statuses = [yes.status, no.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 404], "round {round}: {} {}", yes.json, no.json);
+        let allowed = daemon.classify(&bot, &format!("node {round}.js")).await.json["allow"] == true;
+        assert_eq!(allowed, yes.status == 200, "round {round}");
+        daemon.world.later(120_000).await;
+    }
+}

@@ -1,0 +1,10 @@
+//! Tests of the server, over real sockets.
+
+mod classify;
+mod client;
+mod credentials;
+mod daemon;
+mod decide;
+mod malformed;
+mod process;
+mod socket;
