@@ -36,7 +36,10 @@ async fn served(engine: &Engine, args: &ServeArgs) -> Result<Exit, Exit> {
     let server = listen(args).await?;
     let file = CredentialFile::in_directory(&args.state);
     if file.list().map_err(Exit::failed)?.is_empty() {
-        eprintln!("bestow: nobody has a credential yet: `bestow token create --state {}`", args.state.display());
+        eprintln!(
+            "bestow: there is no credential yet: `bestow token create --state {}` makes one",
+            args.state.display()
+        );
     }
     let mut options = Options::new(Credentials::of(file));
     options.allowed = allowed(args);

@@ -70,7 +70,7 @@ fn shown_once(Issued { credential, token, .. }: &Issued, form: Form) -> Exit {
     Exit::print(&match form {
         Form::Json => format!("{}\n", json!({ "id": credential.id, "token": token })),
         Form::Text => format!(
-            "{token}\n\nThis is the token of {} (credential {}). It is shown once: keep it where its holder finds it.\n",
+            "{token}\n\nThis is the token of {} (credential {}). It is shown only once.\n",
             credential.role, credential.id
         ),
     })

@@ -1,7 +1,7 @@
 //! HTTP and WebSocket access to a [`bestow::Engine`].
 //!
-//! This package decides nothing. It finds out who sends a message, by the sender's credential, and passes the message to
-//! the handle of that agent, approver or operator. Every answer comes from the engine.
+//! This package decides nothing. The credential of a sender shows who sends a message. The message goes to the handle
+//! of that agent, approver or operator. Every answer comes from the engine.
 //!
 //! [`router`] gives an axum router, which an orchestrator can mount in its own program. [`Server`] serves it with the
 //! limits of a daemon: `bestow serve` is little more than that.

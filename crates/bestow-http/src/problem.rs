@@ -11,8 +11,8 @@ use crate::{credentials::NotAuthenticated, refusal};
 
 /// An error as a client receives it.
 ///
-/// Besides the members of RFC 9457 it has `code`, a stable name, and `error`, the text for clients of the Permissions API
-/// (`sources/003`).
+/// It has two members besides those of RFC 9457: `code`, a stable name, and `error`, the text for clients of the
+/// Permissions API (`sources/003`).
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,

@@ -93,7 +93,7 @@ impl Server {
         self.address
     }
 
-    /// Serves `router` until `stop` is ready. Then no connection is accepted, and open requests have the grace period to
+    /// Serves `router` until `stop` is ready. Then it accepts no connection, and open requests have the grace period to
     /// end.
     ///
     /// # Cancellation

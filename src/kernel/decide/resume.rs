@@ -5,7 +5,7 @@ use std::{iter, sync::Arc};
 use crate::model::{Ended, Event, RunId, SavedDecision, Scope, Settings, Verdict};
 
 use super::{
-    super::{State, agent::Agent},
+    super::{State, agent::Agent, tool_policy::RunGuards},
     runs,
 };
 
@@ -39,8 +39,8 @@ impl State {
             .collect()
     }
 
-    /// Returns true if a saved decision is an approval of one use in a run that goes on. It was acknowledged, so a crash
-    /// does not take it away.
+    /// Returns true if a saved decision is an approval of one use in a run that goes on. It was acknowledged, so a
+    /// crash does not take it away.
     fn outlives_restart(&self, ruling: &SavedDecision, is_shared: &impl Fn(&Agent) -> bool) -> bool {
         let agent = self.agents.get(&ruling.agent).filter(|agent| ruling.run.as_ref() == Some(&agent.run));
         is_for_one_use(ruling) && agent.is_some_and(|agent| !self.run_is_over(agent, is_shared(agent)))
@@ -53,18 +53,19 @@ impl State {
         runs::revocations_of_run(agent).chain(self.run_is_over(agent, is_shared).then(began).into_iter().flatten())
     }
 
-    /// Returns true if the run of `agent` does not go on after a restart: other agents were in it, or something that the
-    /// restart ends is bound to it.
+    /// Returns true if the run of `agent` does not go on after a restart: other agents were in it, or something that
+    /// the restart ends is bound to it.
     fn run_is_over(&self, agent: &Agent, is_shared: bool) -> bool {
         let said = agent.rulings.iter().any(|ruling| ruling.run.is_some() && !is_for_one_use(ruling));
         // The tool policies of a run end when no agent is left in it.
-        let guarded = self.guards_of(&agent.profile.owner, &agent.run).is_some();
+        let guarded = self.guards_of(&agent.profile.owner, &agent.run).is_some_and(RunGuards::state_something);
         let holds = runs::revocations_of_run(agent).next().is_some();
-        eprintln!("DBG {is_shared} {said} {guarded} {holds} {:?} {:?}", agent.kept_from.len(), agent.rulings);
         is_shared || said || guarded || holds || !agent.kept_from.is_empty()
     }
 }
 
+/// Returns true if a saved decision is the answer to a request, for one use. A destructive action is never asked about:
+/// its approval has no request, and ends with the run.
 fn is_for_one_use(ruling: &SavedDecision) -> bool {
-    ruling.scope == Scope::Once && ruling.verdict == Verdict::Allow
+    ruling.scope == Scope::Once && ruling.verdict == Verdict::Allow && ruling.request.is_some()
 }

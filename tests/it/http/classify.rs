@@ -51,7 +51,6 @@ const COMMANDS: [(&str, &[&str]); 3] = [
             "lsof",
             "tee f",
             "echo \"unclosed",
-            "$X -rf /",
         ],
     ),
     (
@@ -110,7 +109,7 @@ async fn every_command_has_its_tier_and_only_safe_ones_pass() {
 #[tokio::test]
 async fn a_find_that_removes_or_runs_is_never_safe() {
     let daemon = Daemon::start().await;
-    for command in ["find . -delete", "find . -exec rm {} +", "find sub -delete", "sed 'w x' f"] {
+    for command in ["find . -delete", "find . -exec rm {} +", "find sub -delete", "sed 'w x' f", "$X -rf /"] {
         let reply = daemon.classify(&daemon.agent("bot"), command).await;
         assert!(reply.json["allow"] == false && reply.json["tier"] != "safe", "{command}: {}", reply.json);
     }

@@ -160,7 +160,7 @@ async fn a_malformed_decision_changes_nothing() {
     assert_eq!(daemon.pending(&you).await.len(), 1);
 }
 
-/// The same call while it waits joins the request that is there.
+/// An equal call joins the request that waits.
 #[tokio::test]
 async fn a_thousand_equal_calls_are_one_request() {
     let daemon = Daemon::start().await;

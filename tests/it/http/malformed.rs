@@ -68,7 +68,8 @@ async fn strange_forms_of_a_request_have_a_named_answer() {
         (format!("POST /api/permissions HTTP/1.1\r\n{auth}Content-Type: application/json\r\n\r\n"), 400),
         (
             format!(
-                "POST /api/permissions HTTP/1.1\r\n{auth}Content-Type: application/json\r\nContent-Length: 99999999\r\n\r\n"
+                "POST /api/permissions HTTP/1.1\r\n{auth}Content-Type: application/json\r\n\
+                 Content-Length: 99999999\r\n\r\n"
             ),
             413,
         ),

@@ -189,7 +189,7 @@ fn options_of_another_role_and_unknown_ids_are_errors_that_name_them() {
         assert!(output.status.code() == Some(code) && told.contains(named), "{words:?}: {output:?}");
     }
     for (words, named) in
-        [(&["token", "revoke", "000000000000"][..], "000000000000"), (&["token", "rotate", "nonsense"], "nonsense")]
+        [(&["token", "revoke", "000000000000"][..], "000000000000"), (&["token", "rotate", "nonsense"], "12 digits")]
     {
         let output = project.bestow(words);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();

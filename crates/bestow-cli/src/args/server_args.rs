@@ -24,7 +24,7 @@ Examples:
   bestow serve --config agents.toml --state state --listen 127.0.0.1:0 --ready-file ready.json")]
     Serve(ServeArgs),
 
-    /// Manages the credentials of the server's clients
+    /// Manages the credentials of clients
     ///
     /// It works with and without a running server. A running server refuses a revoked credential at once.
     #[command(after_long_help = "\

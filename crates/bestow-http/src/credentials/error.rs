@@ -18,7 +18,10 @@ pub enum CredentialError {
         why: io::Error,
     },
     /// The file is not one that this program writes.
-    #[error("{} is damaged ({why}): restore it from a copy, or remove it and create the credentials again", path.display())]
+    #[error(
+        "{} is damaged ({why}): restore it from a copy, or remove it and create the credentials again",
+        path.display()
+    )]
     Damaged {
         /// The path.
         path: PathBuf,
@@ -26,7 +29,7 @@ pub enum CredentialError {
         why: serde_json::Error,
     },
     /// There are too many credentials.
-    #[error("there are {most} credentials, which is the limit: revoke those that nobody uses")]
+    #[error("there are {most} credentials, which is the limit: remove the file and create those that are in use again")]
     TooMany {
         /// The limit.
         most: usize,

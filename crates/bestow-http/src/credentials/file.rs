@@ -80,8 +80,8 @@ impl CredentialFile {
     ///
     /// # Errors
     ///
-    /// [`CredentialError`] if the file cannot be read and written, if the name is not one line, or if there are too many
-    /// credentials.
+    /// [`CredentialError`] if the file cannot be read and written, if the name is not one line, or if there are too
+    /// many credentials.
     pub fn create(&self, new: NewCredential, now: Timestamp) -> Result<Issued, CredentialError> {
         let NewCredential { role, name, expires_at } = new;
         if name.as_deref().is_some_and(|name| !is_name(name)) {

@@ -147,8 +147,8 @@ fn not_granted(decision: &Decision, resolution: &Resolution) -> Answer {
     Answer { request_id, feedback, ..Answer::blocked(decision, &resolution.to_string()) }
 }
 
-/// Returns the answer for an input that the approver changed. The approval is for the changed input, so the call that was
-/// described may not happen.
+/// Returns the answer for an input that the approver changed. The approval is for the changed input, so the described
+/// call may not happen.
 fn changed(decision: &Decision, resolution: &Resolution) -> Answer {
     let updated_input = resolution.updated_input.as_deref().map(item::tool_input);
     let why = "the approver changed the input: call the tool with `updatedInput`";

@@ -109,8 +109,8 @@ pub(super) async fn decide(State(entrance): State<Arc<Entrance>>, request: Reque
     Ok(Json(json!({ "success": true, "requestId": request, "decision": decision, "tier": tier })))
 }
 
-/// Answers a request with the authority of the caller. When this returns, the answer is in force. Returns the tier of the
-/// request.
+/// Answers a request with the authority of the caller. When this returns, the answer is in force. Returns the tier of
+/// the request.
 pub(super) async fn apply(caller: &Caller, submitted: &Submitted) -> Result<bestow::command::Tier, Problem> {
     let approver = caller.approver()?;
     let (id, pending) = find(&approver, &submitted.request)?;
@@ -127,7 +127,7 @@ pub(super) async fn apply(caller: &Caller, submitted: &Submitted) -> Result<best
     }
     if let Some(modified) = &submitted.modified_input {
         let action = action.filter(|_| submitted.decision != Decision::Reject).ok_or_else(|| {
-            bad("`modifiedInput` belongs to the approval of a tool call: this is a rejection, or a request for permissions")
+            bad("`modifiedInput` belongs to the approval of a tool call, not to a rejection or a request for permissions")
         })?;
         answer = answer.instead(changed(action, modified)?);
     }
@@ -163,8 +163,8 @@ fn with_command(action: &ActionFacts, command: &str) -> Option<Value> {
     Some(json!({ name.as_str(): command }))
 }
 
-/// Returns the problem of an answer that the engine does not accept. In this dialect, a request that has ended looks like
-/// one that never was.
+/// Returns the problem of an answer that the engine does not accept. In this dialect, a request that has ended looks
+/// like one that never was.
 fn not_answered(request: &str, why: Error) -> Problem {
     if let Error::Refused(Refusal::AlreadyResolved(_)) = why { unknown(request) } else { why.into() }
 }
