@@ -18,8 +18,11 @@ use super::{
 use listing::Listing;
 
 /// The packages with a public API, and their listings below the root of the workspace.
-const LISTINGS: [(&str, &str); 2] =
-    [("bestow", "docs/public-api.txt"), ("bestow-command", "crates/bestow-command/public-api.txt")];
+const LISTINGS: [(&str, &str); 3] = [
+    ("bestow", "docs/public-api.txt"),
+    ("bestow-command", "crates/bestow-command/public-api.txt"),
+    ("bestow-http", "crates/bestow-http/public-api.txt"),
+];
 
 /// The number of names that the root of a library may have. Modules by family take the others. Lower
 /// this number when names have moved. Never raise it.

@@ -28,7 +28,7 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   api [--check]  writes the public API of the libraries to docs/public-api.txt and
-                 crates/bestow-command/public-api.txt, or compares it with these files
+                 crates/*/public-api.txt, or compares it with these files
   book           builds docs/ into target/book, and checks every link and anchor
   licences       checks the licence and the source of every dependency by deny.toml, and lists duplicates
   msrv           checks that the packages compile with the oldest supported compiler

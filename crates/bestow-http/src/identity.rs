@@ -12,7 +12,7 @@ use tokio::time;
 
 use crate::{
     body::{self, Fields},
-    credentials::{Credential, Credentials, Role},
+    credentials::{Credential, Credentials, NotAuthenticated, Role},
     problem::Problem,
 };
 
@@ -76,6 +76,11 @@ impl Entrance {
                 "send `Authorization: Bearer TOKEN`, or offer the WebSocket subprotocol `bearer.TOKEN`",
             )),
         }
+    }
+
+    /// Refuses a sender whose credential is no longer valid.
+    pub(crate) fn refuse_revoked(&self, caller: &Caller) -> Result<(), Problem> {
+        if self.still_accepts(caller) { Ok(()) } else { Err(NotAuthenticated::Invalid.into()) }
     }
 
     /// Returns true if the sender's credential is still valid.

@@ -1,11 +1,4 @@
-//! HTTP and WebSocket access to a [`bestow::Engine`].
-//!
-//! This package decides nothing. The credential of a sender shows who sends a message. The message goes to the handle
-//! of that agent, approver or operator. Every answer comes from the engine.
-//!
-//! [`router`] gives an axum router, which an orchestrator can mount in its own program. [`Server`] serves it with the
-//! limits of a daemon: `bestow serve` is little more than that.
-
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod body;

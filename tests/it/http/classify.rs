@@ -1,6 +1,6 @@
 //! `POST /api/hooks/classify` (`sources/003`, cases C1 to C26 of the dialect).
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{client::call, daemon::Daemon};
 
@@ -221,7 +221,7 @@ async fn a_call_that_waits_is_answered_as_soon_as_a_person_decides() {
     let body = json!({ "toolName": "bash", "toolInput": { "command": "node a.js" }, "waitMs": 9000 }).to_string();
     for (decision, allow) in [("approve", true), ("reject", false)] {
         let (asked, decided) = tokio::join!(daemon.post(&bot, "/api/hooks/classify", &body), async {
-            let id = first_pending(&daemon, &you).await;
+            let id = daemon.first_pending(&you).await;
             daemon.decide(&you, &id, decision).await
         });
         assert_eq!((asked.status, decided.status), (200, 200), "{} {}", asked.json, decided.json);
@@ -235,7 +235,7 @@ async fn a_changed_input_reaches_the_waiting_caller_and_only_it_may_run() {
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let body = json!({ "toolName": "bash", "toolInput": { "command": "node a.js" }, "waitMs": 9000 }).to_string();
     let (asked, decided) = tokio::join!(daemon.post(&bot, "/api/hooks/classify", &body), async {
-        let id = first_pending(&daemon, &you).await;
+        let id = daemon.first_pending(&you).await;
         let changed = json!({ "requestId": id, "decision": "approve", "modifiedInput": "node b.js" });
         daemon.post(&you, "/api/permissions", &changed.to_string()).await
     });
@@ -245,15 +245,4 @@ async fn a_changed_input_reaches_the_waiting_caller_and_only_it_may_run() {
     assert_eq!(daemon.classify(&bot, "node b.js").await.json["allow"], true, "the changed input passes");
     assert_eq!(daemon.classify(&bot, "node b.js").await.json["allow"], false, "once");
     assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], false, "and the first one was not approved");
-}
-
-/// Returns the id of the first request that waits, as soon as one does.
-async fn first_pending(daemon: &Daemon, you: &str) -> String {
-    loop {
-        if let Some(item) = daemon.pending(you).await.first() {
-            let id: &Value = &item["id"];
-            return id.as_str().unwrap().to_owned();
-        }
-        tokio::task::yield_now().await;
-    }
 }

@@ -61,6 +61,20 @@ async fn an_open_socket_ends_when_its_credential_is_revoked() {
 }
 
 #[tokio::test]
+async fn a_call_that_waits_is_not_allowed_when_its_credential_is_revoked_meanwhile() {
+    let daemon = Daemon::start().await;
+    let bot = daemon.issue(Role::Agent { agent: "bot".parse().unwrap() });
+    let you = daemon.approver("you");
+    let body = json!({ "toolName": "bash", "toolInput": { "command": "node a.js" }, "waitMs": 9000 }).to_string();
+    let (asked, ()) = tokio::join!(daemon.post(&bot.token, "/api/hooks/classify", &body), async {
+        let id = daemon.first_pending(&you).await;
+        daemon.file.revoke(&bot.credential.id, daemon.world.now()).unwrap();
+        assert_eq!(daemon.decide(&you, &id, "approve").await.status, 200);
+    });
+    assert_eq!((asked.status, &asked.json["allow"]), (401, &json!(false)), "{}", asked.json);
+}
+
+#[tokio::test]
 async fn a_file_that_cannot_be_read_accepts_nobody_and_comes_back() {
     let daemon = Daemon::start().await;
     let you = daemon.approver("you");

@@ -78,6 +78,16 @@ impl Daemon {
         self.get(token, "/api/permissions").await.json["pending"].as_array().unwrap().clone()
     }
 
+    /// Returns the id of the first request that waits for an approver, as soon as one does.
+    pub(super) async fn first_pending(&self, token: &str) -> String {
+        loop {
+            if let Some(item) = self.pending(token).await.first() {
+                return item["id"].as_str().unwrap().to_owned();
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
     pub(super) async fn decide(&self, token: &str, request: &str, decision: &str) -> Reply {
         let body = serde_json::json!({ "requestId": request, "decision": decision });
         self.post(token, "/api/permissions", &body.to_string()).await

@@ -67,7 +67,7 @@ async fn classified(entrance: &Entrance, request: Request) -> Result<Answer, Pro
     let agent = caller.agent()?;
     let fields = entrance.object(&parts.headers, body, LONGEST_BODY).await?;
     let call = read(&caller, &agent, fields)?;
-    answer(&agent, call).await
+    answer(entrance, &caller, &agent, call).await
 }
 
 fn read(caller: &Caller, agent: &Agent, mut fields: Fields) -> Result<Call, Problem> {
@@ -87,7 +87,7 @@ fn read(caller: &Caller, agent: &Agent, mut fields: Fields) -> Result<Call, Prob
     Ok(Call { tool, input, wait })
 }
 
-async fn answer(agent: &Agent, call: Call) -> Result<Answer, Problem> {
+async fn answer(entrance: &Entrance, caller: &Caller, agent: &Agent, call: Call) -> Result<Answer, Problem> {
     let Call { tool, input, wait } = call;
     let action = Action::tool(tool, input.clone()).with_details(input);
     let asked = match agent.authorize(action.clone()).await {
@@ -96,7 +96,10 @@ async fn answer(agent: &Agent, call: Call) -> Result<Answer, Problem> {
         Err(why) => return Err(why.into()),
     };
     let (decision, ticket) = asked;
-    match ticket.wait(wait).await {
+    let ended = ticket.wait(wait).await;
+    // The credential may have been revoked meanwhile.
+    entrance.refuse_revoked(caller)?;
+    match ended {
         None => Ok(queued(&decision, &ticket)),
         Some(resolution) if resolution.outcome != Outcome::Granted => Ok(not_granted(&decision, &resolution)),
         Some(resolution) if resolution.updated_input.is_some() => Ok(changed(&decision, &resolution)),

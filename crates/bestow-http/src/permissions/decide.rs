@@ -127,7 +127,7 @@ pub(super) async fn apply(caller: &Caller, submitted: &Submitted) -> Result<best
     }
     if let Some(modified) = &submitted.modified_input {
         let action = action.filter(|_| submitted.decision != Decision::Reject).ok_or_else(|| {
-            bad("`modifiedInput` belongs to the approval of a tool call, not to a rejection or a request for permissions")
+            bad("`modifiedInput` belongs to the approval of a tool call: not to a rejection, nor to permissions")
         })?;
         answer = answer.instead(changed(action, modified)?);
     }

@@ -229,9 +229,7 @@ impl Channel {
 
     async fn decide(&mut self, submitted: Submitted) -> Result<(&'static str, Value), Problem> {
         // The credential may have been revoked since the last frame.
-        if !self.entrance.still_accepts(&self.caller) {
-            return Err(Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", "the credential is no longer valid"));
-        }
+        self.entrance.refuse_revoked(&self.caller)?;
         decide::apply(&self.caller, &submitted).await?;
         let timestamp = item::millis(self.entrance.engine().now()?);
         let Submitted { request, decision, .. } = submitted;

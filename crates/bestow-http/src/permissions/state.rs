@@ -27,10 +27,8 @@ pub(super) async fn state(
     let Path(text) = path.map_err(|_| Problem::not_found("this is not the id of a request"))?;
     let unknown = || Problem::not_found(format!("this agent has made no request {text:?}"));
     let id = item::parse_id(&text).map_err(|_| unknown())?;
-    let ticket = agent.ticket(id).map_err(|why| match why {
-        Error::Refused(Refusal::UnknownRequest(_) | Refusal::NotYours(_)) => unknown(),
-        why => why.into(),
-    })?;
+    let is_unknown = |why: &Error| matches!(why, Error::Refused(Refusal::UnknownRequest(_) | Refusal::NotYours(_)));
+    let ticket = agent.ticket(id).map_err(|why| if is_unknown(&why) { unknown() } else { why.into() })?;
     Ok(Json(told(&text, &ticket)))
 }
 
