@@ -10,18 +10,21 @@ use serde_json::{Map, Value, json};
 
 use crate::problem::Problem;
 
-/// Reads the object in a body of at most `most` bytes.
-pub(crate) async fn object(headers: &HeaderMap, body: Body, most: usize) -> Result<Map<String, Value>, Problem> {
+/// The longest body of a request, in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// Reads the object in a body.
+pub(crate) async fn object(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Problem> {
     json_is_said(headers)?;
     let too_large = || {
-        let detail = format!("the body is longer than {most} bytes, which is the limit");
+        let detail = format!("the body is longer than {LONGEST} bytes, which is the limit");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
     };
     // A length that is announced is refused before a byte is read.
-    if body.size_hint().lower() > u64::try_from(most).unwrap_or(u64::MAX) {
+    if body.size_hint().lower() > u64::try_from(LONGEST).unwrap_or(u64::MAX) {
         return Err(too_large());
     }
-    let read = Limited::new(body, most).collect().await.map_err(|why| {
+    let read = Limited::new(body, LONGEST).collect().await.map_err(|why| {
         if why.is::<LengthLimitError>() {
             too_large()
         } else {

@@ -43,9 +43,9 @@ impl Entrance {
         &self.engine
     }
 
-    /// Reads the object in the body of a request, of at most `most` bytes.
-    pub(crate) async fn object(&self, headers: &HeaderMap, body: Body, most: usize) -> Result<Fields, Problem> {
-        match time::timeout(self.body_time, body::object(headers, body, most)).await {
+    /// Reads the object in the body of a request.
+    pub(crate) async fn object(&self, headers: &HeaderMap, body: Body) -> Result<Fields, Problem> {
+        match time::timeout(self.body_time, body::object(headers, body)).await {
             Ok(read) => read.map(Fields),
             Err(_) => {
                 let detail = "the body did not arrive in time";

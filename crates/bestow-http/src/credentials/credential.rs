@@ -11,7 +11,7 @@ use bestow::{
 use serde::{Deserialize, Serialize};
 
 /// The length of an id: hexadecimal digits.
-const ID_DIGITS: usize = 12;
+pub(super) const ID_DIGITS: usize = 12;
 
 /// The id of a credential. It is no secret: it names the credential in lists and in records.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -19,8 +19,9 @@ const ID_DIGITS: usize = 12;
 pub struct CredentialId(String);
 
 impl CredentialId {
-    pub(super) fn from_random(bytes: &[u8; ID_DIGITS / 2]) -> CredentialId {
-        CredentialId(super::token::hex(bytes))
+    /// Creates an id from random digits.
+    pub(super) fn of_digits(digits: String) -> CredentialId {
+        CredentialId(digits)
     }
 
     /// Returns the id as a text.

@@ -6,7 +6,7 @@ use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
-use super::CredentialId;
+use super::credential::{CredentialId, ID_DIGITS};
 
 /// The first part of every token. Scanners for leaked secrets find it.
 const PREFIX: &str = "bestow_";
@@ -32,7 +32,7 @@ impl SecretHash {
 
 /// A new id.
 pub(super) fn new_id() -> io::Result<CredentialId> {
-    random().map(|bytes| CredentialId::from_random(&bytes))
+    random::<{ ID_DIGITS / 2 }>().map(|bytes| CredentialId::of_digits(hex(&bytes)))
 }
 
 /// Returns a new token of the credential `id`, and the hash of its secret.

@@ -19,7 +19,7 @@ use bestow::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{LONGEST_BODY, item};
+use super::item;
 use crate::{
     body::Fields,
     identity::{Caller, Entrance},
@@ -65,7 +65,7 @@ async fn classified(entrance: &Entrance, request: Request) -> Result<Answer, Pro
     let (parts, body) = request.into_parts();
     let caller = entrance.caller(&parts.headers)?;
     let agent = caller.agent()?;
-    let fields = entrance.object(&parts.headers, body, LONGEST_BODY).await?;
+    let fields = entrance.object(&parts.headers, body).await?;
     let call = read(&caller, &agent, fields)?;
     answer(entrance, &caller, &agent, call).await
 }

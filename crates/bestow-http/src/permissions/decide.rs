@@ -18,10 +18,7 @@ use bestow::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{
-    LONGEST_BODY,
-    item::{self, Item},
-};
+use super::item::{self, Item};
 use crate::{
     body::Fields,
     identity::{Caller, Entrance},
@@ -103,7 +100,7 @@ pub(super) async fn decide(State(entrance): State<Arc<Entrance>>, request: Reque
     let (parts, body) = request.into_parts();
     let caller = entrance.caller(&parts.headers)?;
     caller.approver()?;
-    let submitted = Submitted::read(entrance.object(&parts.headers, body, LONGEST_BODY).await?)?;
+    let submitted = Submitted::read(entrance.object(&parts.headers, body).await?)?;
     let tier = apply(&caller, &submitted).await?;
     let Submitted { request, decision, .. } = submitted;
     Ok(Json(json!({ "success": true, "requestId": request, "decision": decision, "tier": tier })))

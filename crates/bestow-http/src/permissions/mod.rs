@@ -15,9 +15,6 @@ use axum::{
 
 use crate::identity::Entrance;
 
-/// The longest body of a request, in bytes.
-const LONGEST_BODY: usize = 1 << 20;
-
 /// Returns the paths of this dialect.
 pub(crate) fn routes() -> Router<Arc<Entrance>> {
     Router::new()
