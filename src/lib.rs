@@ -142,7 +142,7 @@ pub mod request {
 pub mod text {
     pub use crate::model::{Escaped, InvalidName, InvalidReason, InvalidText, Name, OrText, Reason};
     #[doc(hidden)]
-    pub use crate::model::{InvalidDuration, parse_duration_or_bare};
+    pub use crate::model::{InvalidDuration, is_shown_whole, parse_duration_or_bare};
     #[doc(hidden)]
     #[cfg(any(feature = "config", feature = "stdio"))]
     pub use crate::suggest::closest as closest_word;

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Digest, Quoted, redacted_value};
+use super::{Digest, Quoted, has_mark, redacted_value};
 
 /// The number of characters shown from the beginning of a shortened content.
 const HEAD: usize = 2_000;
@@ -47,6 +47,13 @@ impl Details {
         let shown = format!("{head}… ({left_out} of {count} characters are not shown) …{tail}").into();
         Details { shown, left_out: u64::try_from(left_out).unwrap_or(u64::MAX), digest }
     }
+}
+
+/// Returns true if a person sees `content` as it is: nothing in it is redacted, nothing is cut, and it has no text that
+/// looks like a redaction.
+pub fn is_shown_whole(content: &Value) -> bool {
+    let text = content.to_string();
+    redacted_value(content) == *content && !has_mark(&text) && text.chars().count() <= HEAD + TAIL
 }
 
 /// Formats the content for people: quoted, and escaped.

@@ -56,7 +56,7 @@ pub(crate) use bestow_command::values::{CommandProfile, Raise, SafeAddition};
 pub(crate) use bestow_command::values::{CommandRules, Tier};
 pub use command_fingerprint::CommandFingerprint;
 pub use decision::{Decision, DecisionSource, Ruled};
-pub use details::Details;
+pub use details::{Details, is_shown_whole};
 pub use digest::{Digest, InvalidDigest};
 #[cfg(any(feature = "sandbox", feature = "schedule"))]
 pub use domain::{Domain, InvalidDomain};

@@ -16,7 +16,7 @@ use bestow_http::{
     credentials::{CredentialFile, Credentials},
     router,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{args::ServeArgs, exit::Exit, signals};
 
@@ -89,7 +89,10 @@ impl Ready {
 
 impl Drop for Ready {
     fn drop(&mut self) {
-        if let Some(file) = &self.0 {
+        let Some(file) = &self.0 else { return };
+        // A server that was started meanwhile may have written its own.
+        let told = fs::read(file).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        if told.as_ref().and_then(|told| told.get("pid")).is_some_and(|pid| *pid == std::process::id()) {
             let _ = fs::remove_file(file);
         }
     }
@@ -99,7 +102,7 @@ impl Drop for Ready {
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let mut next = path.as_os_str().to_owned();
     next.push(format!(".{}", std::process::id()));
-    let written = fs::File::create(&next).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written = fs::File::create_new(&next).and_then(|mut file| file.write_all(text.as_bytes()));
     let named = written.and_then(|()| fs::rename(&next, path));
     named.map_err(|why| {
         let _ = fs::remove_file(&next);

@@ -13,6 +13,11 @@ use crate::problem::Problem;
 /// The longest body of a request, in bytes.
 const LONGEST: usize = 1 << 20;
 
+/// Returns the beginning of a text of a client, for a message.
+pub(crate) fn shortened(text: &str) -> String {
+    text.chars().take(100).collect()
+}
+
 /// Reads the object in a body.
 pub(crate) async fn object(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Problem> {
     json_is_said(headers)?;

@@ -8,23 +8,43 @@ use axum::{
 };
 use bestow::{Agent, Approver, Engine, Error, decision::Refusal};
 
-use tokio::time;
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time,
+};
 
 use crate::{
     body::{self, Fields},
-    credentials::{Credential, Credentials, NotAuthenticated, Role},
+    credentials::{Credential, CredentialId, Credentials, NotAuthenticated, Role},
     problem::Problem,
+    shares::Shares,
 };
 
 /// The prefix of a WebSocket subprotocol that contains a token. Browsers cannot send the `Authorization` header.
 const TOKEN_PROTOCOL: &str = "bearer.";
 
+/// The pieces of work of the engine at the same time. Reading a large directory takes seconds.
+const WORKERS: usize = 8;
+
+/// The calls of one credential that wait for a person at the same time. A further one is answered at once.
+const WAITING: usize = 32;
+
+/// The open WebSockets of one credential.
+const SOCKETS: usize = 32;
+
 /// The engine, and the credentials that its clients use.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Entrance {
     engine: Engine,
     credentials: Credentials,
     body_time: Duration,
+    /// The turns of each credential in the work of the engine.
+    turns: Shares<CredentialId>,
+    /// The places for work of the engine at the same time.
+    workers: Semaphore,
+    waiting: Shares<CredentialId>,
+    sockets: Shares<CredentialId>,
 }
 
 /// A sender whose credential is valid.
@@ -36,22 +56,57 @@ pub(crate) struct Caller {
 
 impl Entrance {
     pub(crate) fn new(engine: Engine, credentials: Credentials, body_time: Duration) -> Entrance {
-        Entrance { engine, credentials, body_time }
+        Entrance {
+            engine,
+            credentials,
+            body_time,
+            turns: Shares::of(1),
+            workers: Semaphore::new(WORKERS),
+            waiting: Shares::of(WAITING),
+            sockets: Shares::of(SOCKETS),
+        }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Reads the object in the body of a request.
-    pub(crate) async fn object(&self, headers: &HeaderMap, body: Body) -> Result<Fields, Problem> {
-        match time::timeout(self.body_time, body::object(headers, body)).await {
-            Ok(read) => read.map(Fields),
-            Err(_) => {
-                let detail = "the body did not arrive in time";
-                Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", detail))
-            }
-        }
+    /// Reads the object in the body of a request of `caller`. The caller's credential is still valid then.
+    pub(crate) async fn object(&self, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Fields, Problem> {
+        let read = time::timeout(self.body_time, body::object(headers, body)).await;
+        let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time");
+        let fields = read.map_err(late)??;
+        self.refuse_revoked(caller)?;
+        Ok(Fields(fields))
+    }
+
+    /// Runs work of the engine that reads the disk or a long text, so that it delays no other request. The calls of one
+    /// credential have their turn one after the other. The credential is still valid when the work begins.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let full = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is not able to work");
+        let _turn = self.turns.take(&caller.credential.id).await.ok_or_else(full)?;
+        let _place = self.workers.acquire().await.map_err(|_| full())?;
+        self.refuse_revoked(caller)?;
+        let runtime = Handle::current();
+        tokio::task::spawn_blocking(move || runtime.block_on(work)).await.map_err(|_| full())
+    }
+
+    /// Takes one of the places that a credential has for calls that wait for a person.
+    pub(crate) fn place_to_wait(&self, caller: &Caller) -> Option<OwnedSemaphorePermit> {
+        self.waiting.try_take(&caller.credential.id)
+    }
+
+    /// Takes one of the places that a credential has for WebSockets.
+    pub(crate) fn place_for_socket(&self, caller: &Caller) -> Result<OwnedSemaphorePermit, Problem> {
+        let too_many = || {
+            let detail = format!("this credential has {SOCKETS} open WebSockets, which is the limit: close one");
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sockets", detail)
+        };
+        self.sockets.try_take(&caller.credential.id).ok_or_else(too_many)
     }
 
     /// Returns the sender of a request, by its `Authorization` header.

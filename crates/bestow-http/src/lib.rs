@@ -6,10 +6,12 @@ pub mod credentials;
 mod guard;
 mod identity;
 mod permissions;
+mod places;
 mod problem;
 mod refusal;
 mod router;
 mod server;
+mod shares;
 
 pub use guard::AllowedHosts;
 pub use router::{Options, router};

@@ -3,7 +3,7 @@
 use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::Router;
-use hyper::server::conn::http1;
+use hyper::{body::Incoming, server::conn::http1};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
@@ -13,6 +13,10 @@ use tokio::{
     sync::{Semaphore, watch},
     time,
 };
+use tokio_io_timeout::TimeoutStream;
+use tower::ServiceExt;
+
+use crate::places::ConnectionPlace;
 
 /// The limits of a server.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +26,16 @@ pub struct Limits {
     pub connections: usize,
     /// The longest time in which a client sends the head of a request.
     pub head: Duration,
+    /// The longest time in which a client accepts nothing of a reply.
+    pub write: Duration,
     /// The time that open requests have to end when the server ends.
     pub grace: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { connections: 4_096, head: Duration::from_secs(10), grace: Duration::from_secs(5) }
+        let seconds = Duration::from_secs;
+        Limits { connections: 4_096, head: seconds(10), write: seconds(10), grace: seconds(5) }
     }
 }
 
@@ -116,10 +123,10 @@ impl Server {
                 (place, accepted) = next => match accepted {
                     Ok((stream, _)) => {
                         let (router, closed) = (router.clone(), closed.clone());
-                        connections.spawn(async move {
-                            connection(stream, router, limits, closed).await;
-                            drop(place);
-                        });
+                        if let Ok(place) = place {
+                            let place = ConnectionPlace::new(place);
+                            connections.spawn(connection(stream, router, limits, place, closed));
+                        }
                     }
                     Err(_) => time::sleep(PAUSE).await,
                 },
@@ -133,14 +140,26 @@ impl Server {
     }
 }
 
-async fn connection(stream: TcpStream, router: Router, limits: Limits, mut closed: watch::Receiver<bool>) {
+async fn connection(
+    stream: TcpStream,
+    router: Router,
+    limits: Limits,
+    place: ConnectionPlace,
+    mut closed: watch::Receiver<bool>,
+) {
     let _ = stream.set_nodelay(true);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(limits.write));
+    let service = router.map_request(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(place.clone());
+        request
+    });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
         .max_buf_size(LONGEST_HEAD)
         .max_headers(MOST_HEADERS)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(service))
         .with_upgrades();
     let mut served = pin!(served);
     tokio::select! {

@@ -5,6 +5,10 @@ use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
 use bestow::event::Event;
 use bestow_http::credentials::{CredentialError, CredentialFile, NewCredential, Role};
 use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use super::{client::Socket, daemon::Daemon};
 use crate::support::START;
@@ -72,6 +76,72 @@ async fn a_call_that_waits_is_not_allowed_when_its_credential_is_revoked_meanwhi
         assert_eq!(daemon.decide(&you, &id, "approve").await.status, 200);
     });
     assert_eq!((asked.status, &asked.json["allow"]), (401, &json!(false)), "{}", asked.json);
+}
+
+/// The head of a decision arrives before its credential is revoked, and the rest of the body after that.
+#[tokio::test]
+async fn a_decision_whose_credential_is_revoked_before_its_last_byte_does_not_count() {
+    let daemon = Daemon::start().await;
+    let you = daemon.issue(Role::Approver { owner: "you".parse().unwrap(), by: "ann".parse().unwrap() });
+    let id = daemon.classify(&daemon.agent("bot"), "node a.js").await.json["requestId"].clone();
+    let body = json!({ "requestId": id, "decision": "approve" }).to_string();
+    let head = format!(
+        "POST /api/permissions HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+        daemon.address,
+        you.token,
+        body.len()
+    );
+    let mut stream = TcpStream::connect(daemon.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // The server asks for the body once it has read the head and authenticated the sender.
+    let mut told = [0; 25];
+    stream.read_exact(&mut told).await.unwrap();
+    assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
+    daemon.file.revoke(&you.credential.id, daemon.world.now()).unwrap();
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).await.unwrap();
+    assert!(reply.starts_with("HTTP/1.1 401 "), "{reply}");
+    assert_eq!(daemon.pending(&daemon.approver("you")).await.len(), 1);
+}
+
+#[test]
+fn a_file_of_another_version_or_with_an_id_twice_or_too_long_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = CredentialFile::in_directory(directory.path().join("state"));
+    file.create(operator(), START).unwrap();
+    let text = fs::read_to_string(file.path()).unwrap();
+    let mut twice: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let first = twice["credentials"][0].clone();
+    twice["credentials"].as_array_mut().unwrap().push(first);
+    for damaged in [text.replace("\"version\": 1", "\"version\": 99"), twice.to_string()] {
+        fs::write(file.path(), damaged).unwrap();
+        assert!(matches!(file.list(), Err(CredentialError::Damaged { .. })));
+    }
+    fs::File::create(file.path()).unwrap().set_len(1 << 30).unwrap();
+    assert!(matches!(file.list(), Err(CredentialError::Io { .. })));
+}
+
+/// A misspelt path is an error, and not a new tree of directories. A pipe in the place of the lock makes nobody wait.
+#[test]
+fn a_directory_or_a_lock_that_cannot_be_right_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let deep = CredentialFile::in_directory(directory.path().join("not/there")).create(operator(), START);
+    assert!(matches!(deep, Err(CredentialError::Io { .. })), "{deep:?}");
+    let state = directory.path().join("state");
+    fs::create_dir(&state).unwrap();
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        state.join("credentials.lock"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let piped = CredentialFile::in_directory(&state).create(operator(), START);
+    assert!(matches!(piped, Err(CredentialError::Io { .. })), "{piped:?}");
 }
 
 #[tokio::test]

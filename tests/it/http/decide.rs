@@ -87,6 +87,36 @@ async fn an_input_that_the_approver_changed_into_something_worse_is_refused_and_
     assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], false);
 }
 
+/// The agent learns the approved input as it is shown, so an input that is not shown whole cannot be approved instead.
+#[tokio::test]
+async fn a_changed_input_with_a_secret_or_too_much_text_is_refused() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let id = daemon.classify(&bot, "node a.js").await.json["requestId"].as_str().unwrap().to_owned();
+    for modified in
+        ["node b.js --password hunter3", "node b.js [redacted 7]", &format!("node b.js {}", "b".repeat(20_000))]
+    {
+        let body = json!({ "requestId": id, "decision": "approve", "modifiedInput": modified }).to_string();
+        let reply = daemon.post(&you, "/api/permissions", &body).await;
+        assert_eq!((reply.status, &reply.json["code"]), (422, &json!("not_shown_whole")), "{}", reply.json);
+    }
+    assert_eq!(daemon.pending(&you).await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_input_that_is_shown_in_part_says_so_and_is_approved_as_a_whole_or_not_at_all() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let long = format!("node a.js {}", "z".repeat(20_000));
+    let id = daemon.classify(&bot, &long).await.json["requestId"].as_str().unwrap().to_owned();
+    let [item] = &daemon.pending(&you).await[..] else { panic!("one waits") };
+    assert_eq!((&item["toolInputCut"], &item["toolInput"]["leftOut"]), (&json!(true), &json!(17_024)), "{item}");
+    assert_eq!(daemon.decide(&you, &id, "approve_always").await.status, 422);
+    assert_eq!(daemon.decide(&you, &id, "approve").await.status, 200);
+    assert_eq!(daemon.classify(&bot, &format!("{long}z")).await.json["allow"], false, "another end");
+    assert_eq!(daemon.classify(&bot, &long).await.json["allow"], true);
+}
+
 /// A settled request, an unknown one, and one of another owner look the same.
 #[tokio::test]
 async fn a_request_that_is_not_the_approvers_does_not_exist() {
@@ -147,6 +177,12 @@ async fn a_malformed_decision_changes_nothing() {
         (json!({ "requestId": id, "decision": "yes" }), "approve, reject, approve_always"),
         (json!({ "requestId": id, "decision": 1 }), "decision"),
         (json!({ "requestId": id, "decision": "reject", "modifiedInput": "ls" }), "modifiedInput"),
+        (json!({ "requestId": id, "decision": "approve", "modifiedInput": " " }), "modifiedInput"),
+        (json!({ "requestId": id, "decision": "approve", "modifiedInput": "{\"command\":1," }), "modifiedInput"),
+        (
+            json!({ "requestId": id, "decision": "approve", "modifiedInput": "{\"command\":\"a\",\"command\":\"b\"}" }),
+            "modifiedInput",
+        ),
         (json!({ "requestId": id, "decision": "approve", "feedback": "" , "modifiedInput": 7 }), "modifiedInput"),
     ] {
         let reply = daemon.post(&you, "/api/permissions", &body.to_string()).await;

@@ -119,6 +119,19 @@ async fn a_chunked_body_without_end_is_cut_off_at_the_limit() {
     assert_eq!(daemon.get(&you, "/api/permissions").await.status, 200);
 }
 
+/// A client that never reads its replies keeps its connection for a limited time.
+#[tokio::test]
+async fn a_client_that_never_reads_is_cut_off() {
+    let mut limits = Limits::default();
+    limits.write = Duration::from_millis(300);
+    let daemon = Daemon::with(limits, |_| {}).await;
+    let mut stream = TcpStream::connect(daemon.address).await.unwrap();
+    let request = format!("GET /health HTTP/1.1\r\nHost: {}\r\n\r\n", daemon.address).repeat(1_000);
+    // The server stops to read when its replies are not accepted, and then closes: writing fails.
+    while stream.write_all(request.as_bytes()).await.is_ok() {}
+    assert_eq!(call(daemon.address, "GET", "/health", &[], "").await.status, 200);
+}
+
 /// A client that sends the head of a request, or its body, byte by byte occupies its connection for a limited time.
 #[tokio::test]
 async fn a_slow_client_is_cut_off() {

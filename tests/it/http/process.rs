@@ -172,6 +172,23 @@ fn an_address_that_other_machines_reach_needs_a_statement() {
 }
 
 #[test]
+fn a_name_or_an_origin_that_can_match_nothing_is_refused() {
+    let project = Project::new();
+    for (option, value) in [
+        ("--allow-host", ""),
+        ("--allow-host", "a:80"),
+        ("--allow-host", "http://a"),
+        ("--allow-origin", "evil"),
+        ("--allow-origin", "https://a/"),
+        ("--allow-origin", "https://a:b"),
+    ] {
+        let output = project.bestow(&["serve", "--state", "state", option, value]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(64) && told.contains(option), "{option} {value}: {told}");
+    }
+}
+
+#[test]
 fn options_of_another_role_and_unknown_ids_are_errors_that_name_them() {
     let project = Project::new();
     for (words, code, named) in [

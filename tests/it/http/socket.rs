@@ -149,6 +149,28 @@ async fn a_frame_that_is_too_long_ends_the_socket_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_credential_has_a_limited_number_of_sockets_and_each_counts_as_a_connection() {
+    let mut limits = bestow_http::Limits::default();
+    limits.connections = 40;
+    let daemon = Daemon::with(limits, |_| {}).await;
+    let you = daemon.approver("you");
+    let mut open = Vec::new();
+    for _ in 0..32 {
+        let mut socket = opened(&daemon, &you, "").await.unwrap();
+        assert_eq!(socket.next().await.unwrap()["type"], "connected");
+        open.push(socket);
+    }
+    assert_eq!(opened(&daemon, &you, "").await.err(), Some(429));
+    let other = daemon.approver("you");
+    for _ in 0..8 {
+        open.push(opened(&daemon, &other, "").await.unwrap());
+    }
+    // All 40 places are taken. A further client is accepted when one of them ends.
+    let (late, ()) = tokio::join!(daemon.get(&other, "/api/permissions"), async { drop(open.pop()) });
+    assert_eq!(late.status, 200);
+}
+
+#[tokio::test]
 async fn the_end_of_the_engine_closes_every_socket() {
     let daemon = Daemon::start().await;
     let mut socket = opened(&daemon, &daemon.approver("you"), "").await.unwrap();

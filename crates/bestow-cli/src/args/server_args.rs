@@ -50,10 +50,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) ready_file: Option<PathBuf>,
     /// A further name under which the server answers, without a port
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = values::host_name)]
     pub(crate) allow_host: Vec<String>,
     /// The origin of a web page that may speak to the server, as in `https://dashboard.example.org`
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", value_parser = values::origin)]
     pub(crate) allow_origin: Vec<String>,
     /// Listens on an address that other machines reach: only a proxy with TLS may reach it
     #[arg(long)]

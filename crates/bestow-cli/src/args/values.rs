@@ -51,3 +51,31 @@ pub(super) fn host(text: &str) -> Result<String, String> {
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     Err(format!("name a host and not a URL: `--network {}`", host.escape_debug()))
 }
+
+/// Reads the name of a server, without a port.
+pub(super) fn host_name(text: &str) -> Result<String, String> {
+    let name = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let is_valid = match name {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => !text.is_empty() && text.chars().all(is_name),
+    };
+    let example = "name a host without scheme and port, as in `permissions.example.org`";
+    if is_valid {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("`{}` is not the name of a host: {example}", Escaped(text)))
+    }
+}
+
+/// Reads the origin of a web page.
+pub(super) fn origin(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = rest.and_then(|rest| match rest.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => port.parse::<u16>().ok().map(|_| host),
+        _ => Some(rest),
+    });
+    let example = "an origin is a scheme, a host and perhaps a port, as in `https://dashboard.example.org`";
+    let is_valid = host.is_some_and(|host| host_name(host).is_ok());
+    if is_valid { Ok(text.to_owned()) } else { Err(format!("`{}` is not an origin: {example}", Escaped(text))) }
+}

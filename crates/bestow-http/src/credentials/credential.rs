@@ -139,6 +139,9 @@ pub struct Credential {
     /// The time from which it is refused. None if it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// The number of its rotations.
+    #[serde(default)]
+    pub rotations: u32,
     /// The time of its revocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,

@@ -1,6 +1,7 @@
 //! The file of credentials in the state directory. Every program that changes it holds its lock.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
@@ -11,7 +12,8 @@ use bestow::{
     event::Timestamp,
     journal::{Disk, RealDisk},
 };
-use serde::{Deserialize, Serialize};
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize, de};
 
 use super::{
     Credential, CredentialError, CredentialId, NewCredential,
@@ -26,6 +28,12 @@ const LOCK: &str = "credentials.lock";
 
 /// The most credentials, revoked ones included.
 const MOST: usize = 10_000;
+
+/// The version of the form of the file.
+const VERSION: u32 = 1;
+
+/// The longest file that is read, in bytes. The most credentials fit.
+const LONGEST: u64 = 16 << 20;
 
 /// The most characters of a name.
 const LONGEST_NAME: usize = 200;
@@ -94,7 +102,7 @@ impl CredentialFile {
             }
             let id = new_id(all)?;
             let (token, hash) = token::issue(&id).map_err(CredentialError::Random)?;
-            let credential = Credential { id, role, name, created_at: now, expires_at, revoked_at: None };
+            let credential = Credential { id, role, name, created_at: now, expires_at, rotations: 0, revoked_at: None };
             all.push(Stored { credential: credential.clone(), hash });
             Ok(Issued { credential, token })
         })
@@ -123,6 +131,7 @@ impl CredentialFile {
             let (token, hash) = token::issue(id).map_err(CredentialError::Random)?;
             stored.hash = hash;
             stored.credential.created_at = now;
+            stored.credential.rotations = stored.credential.rotations.saturating_add(1);
             Ok(Issued { credential: stored.credential.clone(), token })
         })
     }
@@ -146,12 +155,25 @@ impl CredentialFile {
     /// Returns the credentials with their hashes. A missing file holds none.
     pub(super) fn read(&self) -> Result<Vec<Stored>, CredentialError> {
         let path = self.path();
+        // A file that this program wrote is much shorter.
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.len() > LONGEST) {
+            let why = io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {LONGEST} bytes"));
+            return Err(CredentialError::Io { path, why });
+        }
         let bytes = match RealDisk.read(&path) {
             Ok(bytes) => bytes,
             Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(why) => return Err(CredentialError::Io { path, why }),
         };
-        let content: Content = serde_json::from_slice(&bytes).map_err(|why| CredentialError::Damaged { path, why })?;
+        let damaged = |why| CredentialError::Damaged { path, why };
+        let content: Content = match serde_json::from_slice(&bytes) {
+            Ok(content) => content,
+            Err(why) => return Err(damaged(why)),
+        };
+        let mut ids = BTreeSet::new();
+        if content.version != VERSION || !content.credentials.iter().all(|stored| ids.insert(&stored.credential.id)) {
+            return Err(damaged(de::Error::custom("another version, or an id that comes twice")));
+        }
         Ok(content.credentials)
     }
 
@@ -182,7 +204,7 @@ impl CredentialFile {
             Ok(()) | Err(_) => {}
         }
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&next)?;
-        serde_json::to_writer_pretty(&mut file, &Content { version: 1, credentials })?;
+        serde_json::to_writer_pretty(&mut file, &Content { version: VERSION, credentials })?;
         file.write_all(b"\n")?;
         file.sync_all()?;
         fs::rename(&next, self.path())?;
@@ -190,15 +212,26 @@ impl CredentialFile {
     }
 
     fn create_directory(&self) -> Result<(), CredentialError> {
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory);
-        made.map_err(|why| CredentialError::Io { path: self.directory.clone(), why })
+        match fs::DirBuilder::new().mode(0o700).create(&self.directory) {
+            Err(why) if why.kind() != io::ErrorKind::AlreadyExists => {
+                Err(CredentialError::Io { path: self.directory.clone(), why })
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 }
 
 /// Waits for the lock. Other users may not write the directory: they could replace the file.
 fn locked(directory: &Path, lock: &Path) -> io::Result<File> {
     RealDisk.refuse_others(directory)?;
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)?;
+    // Neither a link nor a pipe is opened, so nobody can make this wait.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(flags.cast_signed());
+    let file = options.open(lock)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+    }
     file.lock()?;
     Ok(file)
 }

@@ -65,7 +65,7 @@ async fn classified(entrance: &Entrance, request: Request) -> Result<Answer, Pro
     let (parts, body) = request.into_parts();
     let caller = entrance.caller(&parts.headers)?;
     let agent = caller.agent()?;
-    let fields = entrance.object(&parts.headers, body).await?;
+    let fields = entrance.object(&caller, &parts.headers, body).await?;
     let call = read(&caller, &agent, fields)?;
     answer(entrance, &caller, &agent, call).await
 }
@@ -90,26 +90,28 @@ fn read(caller: &Caller, agent: &Agent, mut fields: Fields) -> Result<Call, Prob
 async fn answer(entrance: &Entrance, caller: &Caller, agent: &Agent, call: Call) -> Result<Answer, Problem> {
     let Call { tool, input, wait } = call;
     let action = Action::tool(tool, input.clone()).with_details(input);
-    let asked = match agent.authorize(action.clone()).await {
-        Ok(Authorization::Asked(decision, ticket)) => (decision, ticket),
-        Ok(settled) => return Ok(of_settled(settled)),
-        Err(why) => return Err(why.into()),
-    };
-    let (decision, ticket) = asked;
-    let ended = ticket.wait(wait).await;
-    // The credential may have been revoked meanwhile.
-    entrance.refuse_revoked(caller)?;
+    let authorized = authorize(entrance, caller, agent, &action).await?;
+    let Authorization::Asked(decision, ticket) = authorized else { return Ok(of_settled(authorized)) };
+    let place = entrance.place_to_wait(caller);
+    let ended = ticket.wait(if place.is_some() { wait } else { Duration::ZERO }).await;
+    drop(place);
     match ended {
         None => Ok(queued(&decision, &ticket)),
         Some(resolution) if resolution.outcome != Outcome::Granted => Ok(not_granted(&decision, &resolution)),
         Some(resolution) if resolution.updated_input.is_some() => Ok(changed(&decision, &resolution)),
         // The approval is for one call of exactly this input: it is used now.
-        Some(_) => match agent.authorize(action).await {
-            Ok(Authorization::Asked(decision, ticket)) => Ok(queued(&decision, &ticket)),
-            Ok(settled) => Ok(of_settled(settled)),
-            Err(why) => Err(why.into()),
-        },
+        Some(_) => authorize(entrance, caller, agent, &action).await.map(of_settled),
     }
+}
+
+async fn authorize(
+    entrance: &Entrance,
+    caller: &Caller,
+    agent: &Agent,
+    action: &Action,
+) -> Result<Authorization, Problem> {
+    let (agent, action) = (agent.clone(), action.clone());
+    Ok(entrance.work(caller, async move { agent.authorize(action).await }).await??)
 }
 
 impl Answer {

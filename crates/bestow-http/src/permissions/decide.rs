@@ -13,14 +13,14 @@ use bestow::{
     decision::Refusal,
     grant::Scope,
     request::{Pending, RequestId},
-    text::{Reason, StrictJson},
+    text::{Reason, StrictJson, is_shown_whole},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::item::{self, Item};
 use crate::{
-    body::Fields,
+    body::{self, Fields},
     identity::{Caller, Entrance},
     problem::Problem,
 };
@@ -90,8 +90,16 @@ impl Submitted {
             request: fields.required("requestId")?,
             decision: Decision::parse(&fields.required("decision")?)?,
             feedback: fields.text("feedback")?.filter(|text| !text.is_empty()),
-            modified_input: fields.text("modifiedInput")?,
+            modified_input: modified(&mut fields)?,
         })
+    }
+}
+
+/// Returns the changed input. An empty text is refused: it would approve a command that does nothing.
+fn modified(fields: &mut Fields) -> Result<Option<String>, Problem> {
+    match fields.text("modifiedInput")? {
+        Some(text) if text.trim().is_empty() => Err(bad("`modifiedInput` is empty: leave it out to approve the input")),
+        modified => Ok(modified),
     }
 }
 
@@ -100,15 +108,19 @@ pub(super) async fn decide(State(entrance): State<Arc<Entrance>>, request: Reque
     let (parts, body) = request.into_parts();
     let caller = entrance.caller(&parts.headers)?;
     caller.approver()?;
-    let submitted = Submitted::read(entrance.object(&parts.headers, body).await?)?;
-    let tier = apply(&caller, &submitted).await?;
+    let submitted = Submitted::read(entrance.object(&caller, &parts.headers, body).await?)?;
+    let tier = apply(&entrance, &caller, &submitted).await?;
     let Submitted { request, decision, .. } = submitted;
     Ok(Json(json!({ "success": true, "requestId": request, "decision": decision, "tier": tier })))
 }
 
 /// Answers a request with the authority of the caller. When this returns, the answer is in force. Returns the tier of
 /// the request.
-pub(super) async fn apply(caller: &Caller, submitted: &Submitted) -> Result<bestow::command::Tier, Problem> {
+pub(super) async fn apply(
+    entrance: &Entrance,
+    caller: &Caller,
+    submitted: &Submitted,
+) -> Result<bestow::command::Tier, Problem> {
     let approver = caller.approver()?;
     let (id, pending) = find(&approver, &submitted.request)?;
     let action = pending.request.action.as_deref().filter(|_| pending.request.asks_about_action());
@@ -129,7 +141,8 @@ pub(super) async fn apply(caller: &Caller, submitted: &Submitted) -> Result<best
         answer = answer.instead(changed(action, modified)?);
     }
     let tier = action.map_or(bestow::command::Tier::Dangerous, |action| action.tier);
-    approver.answer(id, answer).await.map_err(|why| not_answered(&submitted.request, why))?;
+    let answered = entrance.work(caller, async move { approver.answer(id, answer).await }).await?;
+    answered.map_err(|why| not_answered(&submitted.request, why))?;
     Ok(tier)
 }
 
@@ -142,13 +155,21 @@ fn find(approver: &Approver, text: &str) -> Result<(RequestId, Pending), Problem
 
 /// Returns the action with the input that the approver wants instead: a whole input as JSON, or the text of a command.
 fn changed(action: &ActionFacts, modified: &str) -> Result<Action, Problem> {
-    let whole = serde_json::from_str::<StrictJson>(modified).ok().map(|whole| whole.0);
-    let input = match whole.filter(Value::is_object) {
-        Some(whole) => whole,
-        None => with_command(action, modified).ok_or_else(|| {
+    let input = if modified.trim_start().starts_with('{') {
+        let StrictJson(whole) = serde_json::from_str(modified)
+            .map_err(|why| bad(format!("`modifiedInput` is not a valid JSON object: {why}")))?;
+        whole
+    } else {
+        with_command(action, modified).ok_or_else(|| {
             bad("`modifiedInput` is the whole input as a JSON object: the input of this call is more than a command")
-        })?,
+        })?
     };
+    // The agent gets the input as it is shown. It has to be the approved one.
+    if !is_shown_whole(&input) {
+        let detail = "`modifiedInput` has a secret, a mark of a redaction, or more text than is shown, so the agent \
+                      could not be told this input: reject the call, with a remark";
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "not_shown_whole", detail));
+    }
     Ok(Action::tool(action.tool.clone(), input.clone()).with_details(input))
 }
 
@@ -167,7 +188,7 @@ fn not_answered(request: &str, why: Error) -> Problem {
 }
 
 fn unknown(request: &str) -> Problem {
-    Problem::not_found(format!("no request {request:?} waits for an answer"))
+    Problem::not_found(format!("no request {:?} waits for an answer", body::shortened(request)))
 }
 
 fn bad(detail: impl Into<String>) -> Problem {

@@ -49,6 +49,8 @@ pub(super) struct Item {
     user_id: String,
     tool_name: String,
     tool_input: Value,
+    /// True if `tool_input` shows only a part.
+    tool_input_cut: bool,
     tier: Tier,
     reason: String,
     timestamp: u64,
@@ -64,6 +66,9 @@ impl Item {
             user_id: request.owner.to_string(),
             tool_name: action.map_or_else(|| REQUEST_PERMISSION.to_owned(), |action| action.tool.to_string()),
             tool_input: action.map_or_else(|| permissions(request), tool_input),
+            tool_input_cut: action.is_some_and(|action| {
+                action.cut || action.details.as_ref().is_some_and(|details| details.left_out > 0)
+            }),
             // A permission lasts, so it is never a safe thing to give.
             tier: action.map_or(Tier::Dangerous, |action| action.tier),
             reason: action.map_or_else(|| request.reason.to_string(), |action| action.tier_reason.to_string()),

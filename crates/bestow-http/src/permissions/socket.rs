@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
+    Extension,
     extract::{
         Query, State, WebSocketUpgrade,
         rejection::QueryRejection,
@@ -18,7 +19,10 @@ use bestow::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::{self, MissedTickBehavior};
+use tokio::{
+    sync::OwnedSemaphorePermit,
+    time::{self, MissedTickBehavior},
+};
 
 use super::{
     decide::{self, Decision, Submitted},
@@ -28,6 +32,7 @@ use crate::{
     body::{self, Fields},
     credentials::Role,
     identity::{Caller, Entrance},
+    places::ConnectionPlace,
     problem::Problem,
 };
 
@@ -42,6 +47,9 @@ const SILENT_HEARTBEATS: u32 = 3;
 
 /// The longest frame and message of a client, in bytes.
 const LONGEST_FRAME: usize = 1 << 18;
+
+/// The read buffer of a socket, in bytes. There are many sockets, and their messages are short.
+const BUFFER: usize = 4 << 10;
 
 /// The close code for a client without a valid credential.
 const NOT_AUTHENTICATED: u16 = 4001;
@@ -65,6 +73,7 @@ pub(super) async fn open(
     State(entrance): State<Arc<Entrance>>,
     headers: HeaderMap,
     named: Result<Query<Named>, QueryRejection>,
+    place: Option<Extension<ConnectionPlace>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let upgrade = match upgrade {
@@ -80,16 +89,20 @@ pub(super) async fn open(
         Err(problem) if problem.status == StatusCode::UNAUTHORIZED => return upgrade.on_upgrade(unauthenticated),
         Err(problem) => return problem.into_response(),
     };
-    match attended(&caller, named) {
-        Ok((session, owner)) => {
-            upgrade.on_upgrade(move |socket| Channel { entrance, caller, socket, silent: 0 }.run(session, owner))
+    let opened = entrance.place_for_socket(&caller).and_then(|own| Ok((own, attended(&caller, named)?)));
+    match opened {
+        Ok((own, (session, owner))) => {
+            let places = (own, place);
+            let channel = move |socket| Channel { entrance, caller, socket, silent: 0, _places: places };
+            upgrade.on_upgrade(move |socket| channel(socket).run(session, owner))
         }
         Err(problem) => problem.into_response(),
     }
 }
 
 fn limited(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
-    upgrade.protocols([PROTOCOL]).max_message_size(LONGEST_FRAME).max_frame_size(LONGEST_FRAME)
+    let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(LONGEST_FRAME).max_frame_size(LONGEST_FRAME);
+    upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_write_buffer_size(LONGEST_FRAME)
 }
 
 async fn unauthenticated(mut socket: WebSocket) {
@@ -125,6 +138,8 @@ struct Channel {
     socket: WebSocket,
     /// The heartbeats since the last frame of the client.
     silent: u32,
+    /// The place of the credential, and the place of the connection in the server.
+    _places: (OwnedSemaphorePermit, Option<Extension<ConnectionPlace>>),
 }
 
 /// The end of a connection.
@@ -230,7 +245,7 @@ impl Channel {
     async fn decide(&mut self, submitted: Submitted) -> Result<(&'static str, Value), Problem> {
         // The credential may have been revoked since the last frame.
         self.entrance.refuse_revoked(&self.caller)?;
-        decide::apply(&self.caller, &submitted).await?;
+        decide::apply(&self.entrance, &self.caller, &submitted).await?;
         let timestamp = item::millis(self.entrance.engine().now()?);
         let Submitted { request, decision, .. } = submitted;
         Ok(("decision_ack", json!({ "requestId": request, "decision": decision, "timestamp": timestamp })))
@@ -242,7 +257,7 @@ impl Channel {
 }
 
 fn unknown_type(kind: &str) -> Problem {
-    let detail = format!("no frame has the type {kind:?}: a client sends `decision` or `ping`");
+    let detail = format!("no frame has the type {:?}: a client sends `decision` or `ping`", body::shortened(kind));
     Problem::new(StatusCode::BAD_REQUEST, "unknown_type", detail)
 }
 

@@ -15,7 +15,7 @@ use bestow::{
 use serde_json::{Value, json};
 
 use super::item;
-use crate::{identity::Entrance, problem::Problem};
+use crate::{body, identity::Entrance, problem::Problem};
 
 /// Tells an agent how its request stands: `status`, the remark of the person, and the input that was approved instead.
 pub(super) async fn state(
@@ -25,7 +25,7 @@ pub(super) async fn state(
 ) -> Result<Json<Value>, Problem> {
     let agent = entrance.caller(&headers)?.agent()?;
     let Path(text) = path.map_err(|_| Problem::not_found("this is not the id of a request"))?;
-    let unknown = || Problem::not_found(format!("this agent has made no request {text:?}"));
+    let unknown = || Problem::not_found(format!("this agent has made no request {:?}", body::shortened(&text)));
     let id = item::parse_id(&text).map_err(|_| unknown())?;
     let is_unknown = |why: &Error| matches!(why, Error::Refused(Refusal::UnknownRequest(_) | Refusal::NotYours(_)));
     let ticket = agent.ticket(id).map_err(|why| if is_unknown(&why) { unknown() } else { why.into() })?;
