@@ -92,6 +92,16 @@ impl<'n, N: Node + 'n> Table<'n, N> {
         Some(value).filter(|value| !value.is_empty())
     }
 
+    /// Returns the place of a value under `key` that is written without content, or as an empty list.
+    #[cfg(feature = "schedule")]
+    pub(crate) fn blank(&self, key: impl Key) -> Option<N::Place> {
+        let written = key.names().iter().filter_map(|name| N::get(self.entries, name));
+        written
+            .filter(|value| value.is_empty() || value.as_list().is_some_and(|list| list.is_empty()))
+            .map(|value| value.place())
+            .next()
+    }
+
     /// Reads a value with `read`. A value without such a form is reported as not being `expected`.
     fn read<T>(
         &mut self,

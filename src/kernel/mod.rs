@@ -9,6 +9,7 @@ mod agent;
 mod ancestry;
 mod authorization;
 mod below;
+mod cascade;
 mod command;
 mod command_match;
 mod compiled_permissions;

@@ -123,6 +123,8 @@ impl Table<'_> {
     fn domains(&mut self, has_network: bool) -> Vec<Domain> {
         let mut all = Vec::new();
         let mut first = None;
+        self.refuse_empty(["allowed_domains", "allowedDomains"]);
+        self.refuse_empty(["package_managers", "packageManagers"]);
         for TextAt { place: line, value: name } in self.texts(["allowed_domains", "allowedDomains"]) {
             first = first.or(Some(line));
             match name.parse() {
@@ -148,6 +150,15 @@ impl Table<'_> {
         let mut known = BTreeSet::new();
         all.retain(|host| known.insert(host.clone()));
         all
+    }
+
+    /// Refuses a list of hosts that is there and names none. Without the key the gate reaches every host, so an empty
+    /// list would mean the opposite of what it says.
+    fn refuse_empty(&mut self, key: [&'static str; 2]) {
+        if let Some(line) = self.blank(key) {
+            let why = "names nothing: leave out `@network` for no host, or the key for every host";
+            self.wrong(line, key, why);
+        }
     }
 }
 

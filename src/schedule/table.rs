@@ -112,6 +112,11 @@ impl<'n> Table<'n> {
         self.table.value(key, &mut self.problems)
     }
 
+    /// Returns the line of a value that is written without content, or as an empty list.
+    pub(super) fn blank(&self, key: impl Key) -> Option<u32> {
+        self.table.blank(key)
+    }
+
     pub(super) fn text(&mut self, key: impl Key) -> Option<TextAt<'n>> {
         self.table.text(key, &mut self.problems)
     }

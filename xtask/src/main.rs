@@ -7,6 +7,7 @@ mod book;
 mod licences;
 mod msrv;
 mod publish;
+mod tree;
 mod workspace;
 
 use std::{env, process::ExitCode};
@@ -34,6 +35,8 @@ usage: cargo xtask TASK
   msrv           checks that the packages compile with the oldest supported compiler
   publish        packs every publishable member, compiles what was packed, and publishes it in a dry run
                  (--no-verify does not compile)
+  tree           counts the packages that a program gets with the default features, and compares them
+                 with their bound
 
 Exit status: 0 done, 1 failed, 77 not run (the reason is printed).
 ";
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         ["msrv"] => msrv::check(),
         ["publish"] => publish::package(true),
         ["publish", "--no-verify"] => publish::package(false),
+        ["tree"] => tree::check(),
         ["--help" | "-h" | "help"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -52,7 +52,7 @@ impl AllowedHosts {
             (Some(_), _) => Err(Problem::new(
                 StatusCode::FORBIDDEN,
                 "origin_not_allowed",
-                "this web page may not speak to the server: allow its origin when the server starts",
+                "this web page may not speak to the server: start the server with `--allow-origin`",
             )),
         }
     }
@@ -78,7 +78,7 @@ impl AllowedHosts {
         Err(Problem::new(
             StatusCode::MISDIRECTED_REQUEST,
             "host_not_allowed",
-            "the server does not answer under this name: allow the name when the server starts",
+            "the server does not answer under this name: start the server with `--allow-host`",
         ))
     }
 

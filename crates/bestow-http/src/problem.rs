@@ -92,6 +92,10 @@ impl From<Error> for Problem {
                 (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
             }
         };
+        if status == StatusCode::NOT_FOUND {
+            // An object of another owner looks as if it did not exist.
+            return Problem::not_found("there is no such agent, request or decision");
+        }
         Problem::new(status, code, why.to_string())
     }
 }

@@ -15,6 +15,7 @@ async fn a_queued_call_is_listed_with_every_field_and_is_gone_when_it_is_approve
     assert_eq!(item["toolInput"], json!({ "command": "node script.js" }), "as it was given");
     assert_eq!((&item["tier"], &item["status"]), (&json!("dangerous"), &json!("pending")));
     assert_eq!(item["timestamp"], json!(daemon.world.now().as_millis()));
+    assert!(item["expiresAt"].as_u64() > item["timestamp"].as_u64() && item["permissions"] == json!([]), "{item}");
     let id = item["id"].as_str().unwrap();
     let done = daemon.decide(&you, id, "approve").await;
     assert_eq!(done.status, 200);
@@ -115,6 +116,59 @@ async fn an_input_that_is_shown_in_part_says_so_and_is_approved_as_a_whole_or_no
     assert_eq!(daemon.decide(&you, &id, "approve").await.status, 200);
     assert_eq!(daemon.classify(&bot, &format!("{long}z")).await.json["allow"], false, "another end");
     assert_eq!(daemon.classify(&bot, &long).await.json["allow"], true);
+}
+
+/// An agent without the network asks for a call that uses it: the approver sees what an approval gives besides.
+#[tokio::test]
+async fn a_call_that_lacks_a_permission_names_it_under_one_id_and_tier() {
+    let daemon = Daemon::start().await;
+    let _ = daemon.world.agent("offline", "you", bestow::Kind::Subagent, &["@write:/ws"]).await;
+    let (offline, you) = (daemon.agent("offline"), daemon.approver("you"));
+    let queued = daemon.classify(&offline, "curl https://example.com").await.json;
+    let [item] = &daemon.pending(&you).await[..] else { panic!("one waits") };
+    assert_eq!((&item["id"], &item["tier"]), (&queued["requestId"], &queued["tier"]));
+    assert_eq!(item["permissions"], json!(["@network"]));
+    let done = daemon.decide(&you, item["id"].as_str().unwrap(), "approve").await.json;
+    assert_eq!(done["tier"], item["tier"]);
+    assert_eq!(daemon.classify(&offline, "curl https://example.com").await.json["allow"], true);
+    assert_eq!(daemon.classify(&offline, "curl https://example.com").await.json["allow"], false, "once");
+}
+
+/// A destructive call is never asked about. A person enables exactly one of them.
+#[tokio::test]
+async fn a_destructive_call_that_a_person_enabled_passes_once() {
+    let daemon = Daemon::start().await;
+    let (bot, other, you) = (daemon.agent("bot"), daemon.agent("other"), daemon.approver("you"));
+    let enable = async |token: &str, body: &serde_json::Value| {
+        daemon.post(token, "/api/permissions/enable", &body.to_string()).await
+    };
+    let call = json!({
+        "agentId": "bot", "toolName": "bash", "toolInput": { "command": "terraform destroy" }, "reason": "clean"
+    });
+    let classified = daemon.classify(&bot, "terraform destroy").await.json;
+    assert_eq!((&classified["tier"], &classified["allow"]), (&json!("destructive"), &json!(false)), "{classified}");
+    for (token, status) in [(&*bot, 403), ("", 401)] {
+        assert_eq!(enable(token, &call).await.status, status);
+    }
+    for (field, status) in [("agentId", 400), ("toolName", 400), ("reason", 400)] {
+        let mut partial = call.clone();
+        partial.as_object_mut().unwrap().remove(field);
+        assert_eq!(enable(&you, &partial).await.status, status, "{field}");
+    }
+    let mut answers = Vec::new();
+    for agent in ["theirs", "unknown"] {
+        let mut foreign = call.clone();
+        foreign["agentId"] = json!(agent);
+        let reply = enable(&you, &foreign).await;
+        answers.push((reply.status, reply.json));
+    }
+    assert!(answers[0] == answers[1] && answers[0].0 == 404, "another owner's agent looks unknown: {answers:?}");
+    let done = enable(&you, &call).await;
+    assert_eq!(done.status, 200, "{}", done.json);
+    assert_eq!(daemon.classify(&other, "terraform destroy").await.json["allow"], false, "another agent");
+    assert_eq!(daemon.classify(&bot, "terraform destroy -target=a").await.json["allow"], false, "another input");
+    assert_eq!(daemon.classify(&bot, "terraform destroy").await.json["allow"], true);
+    assert_eq!(daemon.classify(&bot, "terraform destroy").await.json["allow"], false, "a second time");
 }
 
 /// A settled request, an unknown one, and one of another owner look the same.

@@ -82,6 +82,8 @@ async fn every_mistake_of_a_gate_is_told() {
         ("env: [a]", "must be a map of names and texts"),
         ("env: { \"A B\": x }", "is not a variable"),
         ("env: { A: [x] }", "is not a variable"),
+        ("permissions: [\"@network\"]\n  allowed_domains: []", "`allowed_domains` names nothing"),
+        ("permissions: [\"@network\"]\n  package_managers:", "`package_managers` names nothing"),
         ("allowed_domains: [\"*\"]", "line 5: `*`: name each host"),
         ("allowed_domains: [\"a b.com\"]", "`a b.com`: each part of a name"),
         ("allowed_domains: [127.0.0.1]", "name a host and nothing else"),

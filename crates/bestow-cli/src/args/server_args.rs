@@ -41,7 +41,7 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) policy: PolicyFileArgs,
     /// The state directory
-    #[arg(long, value_name = "DIRECTORY")]
+    #[arg(long, value_name = "DIRECTORY", default_value = "state")]
     pub(crate) state: PathBuf,
     /// The address to listen on; port 0 is a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7422")]
@@ -146,7 +146,9 @@ pub(crate) struct CreateArgs {
     /// A remark: the program or device that uses the credential
     #[arg(long, value_name = "TEXT")]
     pub(crate) name: Option<String>,
-    /// The time after which it is refused, as in `30d` or `8h`; without it, the credential does not expire
+    /// The time after which it is refused, as in `30d` or `8h`; a number alone is in seconds
+    ///
+    /// Without it, the credential does not expire.
     #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
     pub(crate) expires: Option<Duration>,
 }

@@ -156,6 +156,8 @@ fn not_granted(decision: &Decision, resolution: &Resolution) -> Answer {
 /// call may not happen.
 fn changed(decision: &Decision, resolution: &Resolution) -> Answer {
     let updated_input = resolution.updated_input.as_deref().map(item::tool_input);
+    let feedback = resolution.feedback.as_ref().map(ToString::to_string);
+    let request_id = Some(item::id_of_a_call(resolution.request));
     let why = "the approver changed the input: call the tool with `updatedInput`";
-    Answer { updated_input, ..Answer::blocked(decision, why) }
+    Answer { updated_input, feedback, request_id, ..Answer::blocked(decision, why) }
 }

@@ -140,7 +140,7 @@ pub(super) async fn apply(
         })?;
         answer = answer.instead(changed(action, modified)?);
     }
-    let tier = action.map_or(bestow::command::Tier::Dangerous, |action| action.tier);
+    let tier = item::tier(&pending.request);
     let answered = entrance.work(caller, async move { approver.answer(id, answer).await }).await?;
     answered.map_err(|why| not_answered(&submitted.request, why))?;
     Ok(tier)

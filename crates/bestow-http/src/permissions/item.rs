@@ -20,7 +20,7 @@ const REQUEST_PERMISSION: &str = "request_permission";
 
 /// Returns the id of a request in this dialect.
 pub(super) fn id(request: &Request) -> String {
-    let prefix = if request.asks_about_action() { OF_A_CALL } else { FOR_PERMISSIONS };
+    let prefix = if request.action.is_some() { OF_A_CALL } else { FOR_PERMISSIONS };
     format!("{prefix}{}", request.id)
 }
 
@@ -53,7 +53,10 @@ pub(super) struct Item {
     tool_input_cut: bool,
     tier: Tier,
     reason: String,
+    /// The permissions that the agent lacks. An approval gives them as well: for the one call, or for good.
+    permissions: Vec<String>,
     timestamp: u64,
+    expires_at: u64,
     status: &'static str,
 }
 
@@ -69,13 +72,19 @@ impl Item {
             tool_input_cut: action.is_some_and(|action| {
                 action.cut || action.details.as_ref().is_some_and(|details| details.left_out > 0)
             }),
-            // A permission lasts, so it is never a safe thing to give.
-            tier: action.map_or(Tier::Dangerous, |action| action.tier),
+            tier: tier(request),
             reason: action.map_or_else(|| request.reason.to_string(), |action| action.tier_reason.to_string()),
+            permissions: request.permissions().map(ToString::to_string).collect(),
             timestamp: request.since.as_millis(),
+            expires_at: request.deadline.as_millis(),
             status: "pending",
         }
     }
+}
+
+/// Returns the tier of a request. A permission lasts, so it is never a safe thing to give.
+pub(super) fn tier(request: &Request) -> Tier {
+    request.action.as_ref().map_or(Tier::Dangerous, |action| action.tier)
 }
 
 fn permissions(request: &Request) -> Value {

@@ -2,6 +2,7 @@
 
 mod classify;
 mod decide;
+mod enable;
 mod item;
 mod socket;
 mod state;
@@ -19,6 +20,7 @@ use crate::identity::Entrance;
 pub(crate) fn routes() -> Router<Arc<Entrance>> {
     Router::new()
         .route("/api/permissions", get(decide::list).post(decide::decide))
+        .route("/api/permissions/enable", post(enable::enable))
         .route("/api/hooks/classify", post(classify::classify))
         .route("/api/hooks/requests/{request}", get(state::state))
         .route("/ws/permissions", get(socket::open))

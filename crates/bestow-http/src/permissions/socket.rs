@@ -245,7 +245,10 @@ impl Channel {
     async fn decide(&mut self, submitted: Submitted) -> Result<(&'static str, Value), Problem> {
         // The credential may have been revoked since the last frame.
         self.entrance.refuse_revoked(&self.caller)?;
-        decide::apply(&self.entrance, &self.caller, &submitted).await?;
+        if let Err(problem) = decide::apply(&self.entrance, &self.caller, &submitted).await {
+            let data = json!({ "message": problem.detail, "code": problem.code, "requestId": submitted.request });
+            return Ok(("error", data));
+        }
         let timestamp = item::millis(self.entrance.engine().now()?);
         let Submitted { request, decision, .. } = submitted;
         Ok(("decision_ack", json!({ "requestId": request, "decision": decision, "timestamp": timestamp })))
