@@ -1,13 +1,12 @@
 //! The identity of a sender. It comes from the sender's credential, never from a parameter or a body.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
     http::{HeaderMap, StatusCode, header},
 };
 use bestow::{Agent, Approver, Engine, Error, decision::Refusal};
-
 use tokio::{
     runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -42,7 +41,7 @@ pub(crate) struct Entrance {
     /// The turns of each credential in the work of the engine.
     turns: Shares<CredentialId>,
     /// The places for work of the engine at the same time.
-    workers: Semaphore,
+    workers: Arc<Semaphore>,
     waiting: Shares<CredentialId>,
     sockets: Shares<CredentialId>,
 }
@@ -61,7 +60,7 @@ impl Entrance {
             credentials,
             body_time,
             turns: Shares::of(1),
-            workers: Semaphore::new(WORKERS),
+            workers: Arc::new(Semaphore::new(WORKERS)),
             waiting: Shares::of(WAITING),
             sockets: Shares::of(SOCKETS),
         }
@@ -88,11 +87,16 @@ impl Entrance {
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Problem> {
         let full = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is not able to work");
-        let _turn = self.turns.take(&caller.credential.id).await.ok_or_else(full)?;
-        let _place = self.workers.acquire().await.map_err(|_| full())?;
+        let turn = self.turns.take(&caller.credential.id).await.ok_or_else(full)?;
+        let place = Arc::clone(&self.workers).acquire_owned().await.map_err(|_| full())?;
         self.refuse_revoked(caller)?;
         let runtime = Handle::current();
-        tokio::task::spawn_blocking(move || runtime.block_on(work)).await.map_err(|_| full())
+        let working = move || {
+            // The work goes on if the client is gone, and keeps its turn and its place until it ends.
+            let _places = (turn, place);
+            runtime.block_on(work)
+        };
+        tokio::task::spawn_blocking(working).await.map_err(|_| full())
     }
 
     /// Takes one of the places that a credential has for calls that wait for a person.

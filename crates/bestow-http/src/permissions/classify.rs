@@ -147,17 +147,20 @@ fn queued(decision: &Decision, ticket: &Ticket) -> Answer {
 }
 
 fn not_granted(decision: &Decision, resolution: &Resolution) -> Answer {
-    let feedback = resolution.feedback.as_ref().map(ToString::to_string);
-    let request_id = Some(item::id_of_a_call(resolution.request));
-    Answer { request_id, feedback, ..Answer::blocked(decision, &resolution.to_string()) }
+    answered(decision, resolution, &resolution.to_string())
 }
 
 /// Returns the answer for an input that the approver changed. The approval is for the changed input, so the described
 /// call may not happen.
 fn changed(decision: &Decision, resolution: &Resolution) -> Answer {
+    let why = "the approver changed the input: call the tool with `updatedInput`";
     let updated_input = resolution.updated_input.as_deref().map(item::tool_input);
+    Answer { updated_input, ..answered(decision, resolution, why) }
+}
+
+/// Returns the answer for a call that a person did not approve as it is.
+fn answered(decision: &Decision, resolution: &Resolution, why: &str) -> Answer {
     let feedback = resolution.feedback.as_ref().map(ToString::to_string);
     let request_id = Some(item::id_of_a_call(resolution.request));
-    let why = "the approver changed the input: call the tool with `updatedInput`";
-    Answer { updated_input, feedback, request_id, ..Answer::blocked(decision, why) }
+    Answer { request_id, feedback, ..Answer::blocked(decision, why) }
 }

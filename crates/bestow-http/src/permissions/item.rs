@@ -3,7 +3,6 @@
 use bestow::{
     action::ActionFacts,
     command::Tier,
-    event::Timestamp,
     request::{InvalidRequestId, Request, RequestId, Resolution},
 };
 use serde::Serialize;
@@ -106,9 +105,4 @@ pub(super) fn tool_input(action: &ActionFacts) -> Value {
 /// Returns what a card shows in place of the whole input: the command, or the path or host.
 pub(super) fn command(request: &Request) -> String {
     request.action.as_ref().map_or_else(|| request.to_string(), |action| action.resource.to_string())
-}
-
-/// Returns the time of a message, in milliseconds.
-pub(super) fn millis(time: Timestamp) -> u64 {
-    time.as_millis()
 }

