@@ -152,7 +152,7 @@ impl AgentPart {
             Ok(id) => id,
             Err(_) => self.own_with_code(named)?,
         };
-        self.agent.cancel(id).await.map_err(|why| NotDone::about_request(named, &why))
+        self.agent.cancel(id).await.map_err(|why| NotDone::about_request(named, None, &why))
     }
 
     /// Finds a request by its code among this agent's own requests only. Codes are short, so the codes of other agents

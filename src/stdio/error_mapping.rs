@@ -31,8 +31,8 @@ impl NotDone {
     }
 
     /// Creates the error for a request that could not be answered or cancelled. `named` is the bot's name for the
-    /// request.
-    pub(super) fn about_request(named: &str, error: &Error) -> NotDone {
+    /// request, and `run` the run that it stated.
+    pub(super) fn about_request(named: &str, run: Option<&RunId>, error: &Error) -> NotDone {
         let foreign = matches!(
             error,
             Error::Refused(
@@ -42,7 +42,7 @@ impl NotDone {
                     | Refusal::NotYours(_)
             )
         );
-        if foreign { NotDone::no_request(named, None) } else { NotDone::from(error) }
+        if foreign { NotDone::no_request(named, run) } else { NotDone::from(error) }
     }
 }
 

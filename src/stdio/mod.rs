@@ -22,6 +22,7 @@
 //! and confining the process in anything besides its conversation.
 
 mod agent;
+mod approver_client;
 mod base64;
 mod bot;
 mod connector;
@@ -33,9 +34,11 @@ mod line_codec;
 mod message;
 mod process;
 mod processes;
+mod render;
 mod session;
 mod writer;
 
+pub use approver_client::ApproverClient;
 pub use bot::Bot;
 pub use limits::Limits;
 pub use line_codec::{Line, Lines};

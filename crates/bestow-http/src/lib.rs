@@ -12,6 +12,7 @@ mod refusal;
 mod router;
 mod server;
 mod shares;
+mod socket;
 
 pub use guard::AllowedHosts;
 pub use router::{Options, router};

@@ -41,6 +41,27 @@ pub enum FromConnector {
     Bye(Bye),
 }
 
+impl FromConnector {
+    /// Returns the identifier that the bot chose for the message.
+    pub fn request_id(&self) -> Option<&str> {
+        let given = match self {
+            FromConnector::Hello(hello) => &hello.request_id,
+            FromConnector::PermissionDecision(decision) => &decision.request_id,
+            FromConnector::RevokePermission(revoke) => &revoke.request_id,
+            FromConnector::AgreeToWidening(agree) => &agree.request_id,
+            FromConnector::UpdatePolicy(update) => &update.request_id,
+            FromConnector::ListPolicies(wanted) => &wanted.request_id,
+            FromConnector::EnableAction(wanted) => &wanted.request_id,
+            FromConnector::DeclareTools(wanted) => &wanted.request_id,
+            FromConnector::BeginRun(wanted) | FromConnector::JoinRun(wanted) => &wanted.request_id,
+            FromConnector::EndRun(wanted) => &wanted.request_id,
+            FromConnector::Message(message) => &message.request_id,
+            FromConnector::Bye(_) => return None,
+        };
+        given.as_deref()
+    }
+}
+
 /// The user's decision (`sources/001`, "Decision semantics").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,0 +1,178 @@
+//! A WebSocket of one client: its limits, its heartbeat and its end. The dialects render what it says.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Extension,
+    extract::{
+        WebSocketUpgrade,
+        ws::{CloseFrame, Message, Utf8Bytes, WebSocket, rejection::WebSocketUpgradeRejection},
+    },
+    http::StatusCode,
+};
+use bestow::event::Timestamp;
+use serde_json::Value;
+use tokio::{
+    sync::OwnedSemaphorePermit,
+    time::{self, Interval, MissedTickBehavior},
+};
+
+use crate::{
+    identity::{Caller, Entrance},
+    places::ConnectionPlace,
+    problem::Problem,
+};
+
+/// The time between two heartbeats.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+
+/// The time after which a client that accepts no frame is cut off.
+const LONGEST_SEND: Duration = Duration::from_secs(10);
+
+/// The number of heartbeats without any frame of the client after which it counts as gone.
+const SILENT_HEARTBEATS: u32 = 3;
+
+/// The longest frame and message of a client, in bytes.
+const LONGEST_FRAME: usize = 1 << 18;
+
+/// The read buffer of a socket, in bytes. There are many sockets, and their messages are short.
+const BUFFER: usize = 4 << 10;
+
+/// The close code for a client without a valid credential.
+const NOT_AUTHENTICATED: u16 = 4001;
+
+/// The close code for the end of the engine.
+const GOING_AWAY: u16 = 1001;
+
+/// The subprotocol of this server. A browser that offers a token as a subprotocol has to offer a second one, which the
+/// server can choose: a token is never echoed.
+const PROTOCOL: &str = "bestow";
+
+/// Returns the upgrade of a request to a WebSocket, with the limits of this server.
+pub(crate) fn limited(
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<WebSocketUpgrade, Problem> {
+    let upgrade = upgrade.map_err(|why| {
+        let detail = format!("this path is a WebSocket: {}", why.body_text());
+        Problem::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", detail)
+    })?;
+    let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(LONGEST_FRAME).max_frame_size(LONGEST_FRAME);
+    Ok(upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_write_buffer_size(LONGEST_FRAME))
+}
+
+/// Closes the socket of a client without a valid credential, for dialects whose clients expect a close code. No message
+/// is sent before it.
+pub(crate) async fn unauthenticated(mut socket: WebSocket) {
+    let close = close(NOT_AUTHENTICATED, "send the credential of an approver");
+    let _ = time::timeout(LONGEST_SEND, socket.send(close)).await;
+}
+
+fn close(code: u16, reason: &'static str) -> Message {
+    Message::Close(Some(CloseFrame { code, reason: reason.into() }))
+}
+
+/// The end of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended;
+
+/// Something that arrives at a socket.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    Text(Utf8Bytes),
+    /// A frame that is not text. No dialect has such frames.
+    Binary,
+    /// The time for a heartbeat.
+    Beat,
+}
+
+/// The places that an open socket has: in its credential and in the server.
+pub(crate) type Places = (OwnedSemaphorePermit, Option<Extension<ConnectionPlace>>);
+
+/// The socket of one client.
+pub(crate) struct Socket {
+    pub(crate) entrance: Arc<Entrance>,
+    pub(crate) caller: Caller,
+    socket: WebSocket,
+    heartbeat: Interval,
+    /// The heartbeats since the last frame of the client.
+    silent: u32,
+    _places: Places,
+}
+
+impl Socket {
+    pub(crate) fn new(entrance: Arc<Entrance>, caller: Caller, socket: WebSocket, places: Places) -> Socket {
+        let mut heartbeat = time::interval_at(time::Instant::now() + HEARTBEAT, HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Socket { entrance, caller, socket, heartbeat, silent: 0, _places: places }
+    }
+
+    /// Waits for something to arrive.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> Result<Incoming, Ended> {
+        loop {
+            let received = tokio::select! {
+                received = self.socket.recv() => received,
+                _ = self.heartbeat.tick() => return Ok(Incoming::Beat),
+            };
+            let Some(Ok(message)) = received else { return Err(Ended) };
+            self.silent = 0;
+            match message {
+                Message::Text(text) => return Ok(Incoming::Text(text)),
+                Message::Binary(_) => return Ok(Incoming::Binary),
+                Message::Ping(_) | Message::Pong(_) => {}
+                Message::Close(_) => return Err(Ended),
+            }
+        }
+    }
+
+    /// Sends a frame, if the credential is still valid.
+    pub(crate) async fn say(&mut self, frame: &Value) -> Result<(), Ended> {
+        self.say_text(frame.to_string()).await
+    }
+
+    /// Sends the text of a frame, if the credential is still valid.
+    pub(crate) async fn say_text(&mut self, frame: String) -> Result<(), Ended> {
+        if !self.entrance.still_accepts(&self.caller) {
+            return self.close(NOT_AUTHENTICATED, "the credential is no longer valid").await;
+        }
+        self.send(Message::text(frame)).await
+    }
+
+    /// Checks that the client is there, and that its credential is still valid. A client that is there answers without
+    /// the help of its program.
+    pub(crate) async fn beat(&mut self) -> Result<(), Ended> {
+        self.silent += 1;
+        if self.silent > SILENT_HEARTBEATS {
+            return Err(Ended);
+        }
+        if !self.entrance.still_accepts(&self.caller) {
+            return self.close(NOT_AUTHENTICATED, "the credential is no longer valid").await;
+        }
+        self.send(Message::Ping(Vec::new().into())).await
+    }
+
+    /// Ends the socket because the engine ends, or because the client is too slow.
+    pub(crate) async fn going_away(&mut self) -> Result<(), Ended> {
+        self.close(GOING_AWAY, "the server ends, or this client reads too slowly").await
+    }
+
+    /// Returns the time of the engine in milliseconds since 1970. Without a clock the socket ends.
+    pub(crate) fn now(&self) -> Result<Timestamp, Ended> {
+        self.entrance.engine().now().map_err(|_| Ended)
+    }
+
+    async fn send(&mut self, message: Message) -> Result<(), Ended> {
+        match time::timeout(LONGEST_SEND, self.socket.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Ended),
+        }
+    }
+
+    async fn close(&mut self, code: u16, reason: &'static str) -> Result<(), Ended> {
+        self.send(close(code, reason)).await?;
+        Err(Ended)
+    }
+}
