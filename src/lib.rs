@@ -58,7 +58,7 @@ pub mod action {
 /// Agents: their handles, modes, runs, inboxes and files.
 pub mod agent {
     pub use crate::engine::{Agent, FileFailure, Files, Inbox, InitialGrants, Notification};
-    pub use crate::model::{AgentId, AgentOrigin, InvalidId, InvalidMode, Kind, Mode, Profile, RunId};
+    pub use crate::model::{AgentId, AgentOrigin, BotCommand, InvalidId, InvalidMode, Kind, Mode, Profile, RunId};
 }
 
 /// Decisions, explanations, and decisions that people have saved.

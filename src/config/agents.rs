@@ -17,7 +17,8 @@ use super::{
     table::{At, Table},
 };
 use crate::{
-    model::{AgentId, Kind, Mode, Name, OwnerId, Profile, Rule, SanitizedPath},
+    model::{AgentId, BotCommand, Kind, Mode, Name, OwnerId, Profile, Rule, SanitizedPath},
+    node::Node,
     table::as_table,
 };
 
@@ -164,6 +165,7 @@ pub(super) struct Draft {
     who: Option<(OwnerId, Kind)>,
     name: Option<Name>,
     mode: Mode,
+    bot: Option<Arc<BotCommand>>,
 }
 
 impl Draft {
@@ -171,7 +173,7 @@ impl Draft {
     pub(super) fn profile(&self, stand: SanitizedPath) -> Option<Profile> {
         let (owner, kind) = self.who.clone()?;
         let profile = Profile::new(self.id.clone(), owner, kind, stand);
-        Some(Profile { name: self.name.clone(), mode: self.mode, ..profile })
+        Some(Profile { name: self.name.clone(), mode: self.mode, bot: self.bot.clone(), ..profile })
     }
 }
 
@@ -214,6 +216,7 @@ fn draft(
     let id = id.and_then(|id| found.ok(header.offset, free(id)));
     let name: Option<Name> = parsed(table, "name", found);
     let kind = Field::read(table.has("kind"), table.word("kind", &KINDS, found));
+    let bot = bot(table, found);
     let common = Common::read(table, base, found).over(defaults, limits, header, found);
     let owner = common.owner.required("owner", header, found);
     let stand = common.stand.required("working_dir", header, found);
@@ -226,7 +229,38 @@ fn draft(
     };
     let mode = common.mode.unwrap_or_default();
     let Common { permissions, rules, binding, .. } = common;
-    Some(Draft { id: id?, offset: header.offset, stand, permissions, rules, binding, who, name, mode })
+    Some(Draft { id: id?, offset: header.offset, stand, permissions, rules, binding, who, name, mode, bot })
+}
+
+/// Reads the program that acts as the agent.
+fn bot(table: &mut Table<'_>, found: &mut Diagnostics<'_>) -> Option<Arc<BotCommand>> {
+    let place = table.peek("command").map(Node::place);
+    let written = table.texts("command", found);
+    let confined = table.peek("sandbox").map(Node::place);
+    let sandbox = table.flag("sandbox", found).unwrap_or(false);
+    let Some(place) = place else {
+        if let Some(confined) = confined {
+            found.add(confined, Problem::new("`sandbox` says how the `command` runs, and there is no `command`"));
+        }
+        return None;
+    };
+    if table.peek("command").and_then(Node::as_list).is_some_and(<[_]>::is_empty) {
+        found.add(place, Problem::new("`command` is the program and its arguments: [\"python3\", \"bot.py\"]"));
+        return None;
+    }
+    let words = written.iter().map(|word| found.ok(word.place, word_of(word.value))).collect::<Option<Vec<_>>>()?;
+    if words.is_empty() {
+        return None;
+    }
+    Some(Arc::new(BotCommand { command: words, sandbox }))
+}
+
+/// Returns a word of a command. The system cannot pass on a word with a zero byte.
+fn word_of(text: &str) -> Result<String, Problem> {
+    if text.trim().is_empty() || text.contains('\0') {
+        return Err(Problem::new("a word of `command` is not blank and contains no zero byte"));
+    }
+    Ok(text.to_owned())
 }
 
 /// Refuses an id that is reserved for scheduled tasks.

@@ -255,7 +255,7 @@ impl Agent {
 
     /// Authorizes like `go_ahead`, for the host program, which confines the action to what it names. An action that
     /// needs an approval only because of its tier is then allowed.
-    #[cfg(all(feature = "sandbox", feature = "schedule"))]
+    #[cfg(feature = "sandbox")]
     pub(crate) async fn go_ahead_confined(&self, action: Action) -> Result<Option<Arc<Cause>>, Error> {
         let (action, opinions) = self.unchanged(action).await?;
         self.let_run(ResolvedAction { confined: true, ..action }, opinions).await

@@ -1,10 +1,10 @@
 //! Agents: their kinds, modes and profiles.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Name, OwnerId, SanitizedPath};
+use super::{AgentId, Escaped, Name, OwnerId, SanitizedPath};
 
 /// The kind of an agent: a user talks to it, or it runs for another reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -162,12 +162,34 @@ pub struct Profile {
     /// The agent that created it, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<AgentId>,
+    /// The program that acts as the agent, if the host starts one for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bot: Option<Arc<BotCommand>>,
+}
+
+/// The command of the program that acts as an agent. Only a file or the host program states it, never an agent: the
+/// program starts with the authority of the host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::exhaustive_structs, reason = "what starts, and how it is confined")]
+pub struct BotCommand {
+    /// The program and its arguments. It is never empty.
+    pub command: Vec<String>,
+    /// True if the program is confined to what its agent may do.
+    pub sandbox: bool,
+}
+
+impl fmt::Display for BotCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = self.command.iter().map(|word| Escaped(word).to_string()).collect::<Vec<_>>().join(" ");
+        let confined = if self.sandbox { ", in the sandbox" } else { "" };
+        write!(f, "{words}{confined}")
+    }
 }
 
 impl Profile {
     /// Creates a profile with the working directory `working_dir`, without name and parent, in the default mode.
     pub fn new(id: AgentId, owner: OwnerId, kind: Kind, working_dir: SanitizedPath) -> Profile {
-        Profile { id, owner, name: None, kind, working_dir, mode: Mode::Default, parent: None }
+        Profile { id, owner, name: None, kind, working_dir, mode: Mode::Default, parent: None, bot: None }
     }
 
     /// Sets the name.
@@ -180,6 +202,12 @@ impl Profile {
     #[must_use]
     pub fn in_mode(self, mode: Mode) -> Profile {
         Profile { mode, ..self }
+    }
+
+    /// Sets the program that acts as the agent.
+    #[must_use]
+    pub fn with_bot(self, bot: BotCommand) -> Profile {
+        Profile { bot: Some(Arc::new(bot)), ..self }
     }
 
     /// Returns a label for sentences: the name with the id, so that a name cannot be mistaken for another agent.

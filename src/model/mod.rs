@@ -36,7 +36,7 @@ mod verdict;
 
 pub use action::{Action, ActionFacts, CommandShape, Destructive};
 pub(crate) use action::{What, cut, cut_to};
-pub use agent::{AgentOrigin, InvalidMode, Kind, Mode, Profile};
+pub use agent::{AgentOrigin, BotCommand, InvalidMode, Kind, Mode, Profile};
 pub(crate) use bestow_command::internal::{
     Below, Coverage, GIVEN, MAX_PERMISSIONS, Named, Obeyed, Obeys, Quoted, Said, Spoken, SpokenPart, StartDir, Ticked,
     base_name, canonical_host, is_deceptive, is_device_name, list_permissions, sensitive_part,

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     engine::{Agent, Error},
     kernel::{Refusal, Starting},
-    model::{Action, Actor, Permission, ProcessExit, ProcessId, Reason},
+    model::{Action, Actor, Cause, Permission, ProcessExit, ProcessId, Reason},
     sandbox::{Command, ExecError, Limits, Profile, Sandbox, SandboxError},
 };
 
@@ -100,10 +100,37 @@ impl Agent {
 
     /// Gets the decision, and starts the process, for the first time or again.
     async fn start_as_planned(&self, entry: Arc<Entry>, by: Actor) -> Result<ProcessId, ExecError> {
-        let registry = self.outside::<Registry>()?;
         let action = entry.plan.profile.action(&entry.plan.command)?;
-        let generation = registry.generation();
+        let generation = self.outside::<Registry>()?.generation();
         let cause = self.go_ahead(action.clone()).await?;
+        self.start_decided(entry, by, action, generation, cause).await
+    }
+
+    /// Starts a process for the host program, which decided to start it and confines it. An approval that only the tier
+    /// of the command would need is skipped.
+    pub(super) async fn process_start_confined(
+        &self,
+        sandbox: &Sandbox,
+        profile: Profile,
+        command: Command,
+        options: ProcessOptions,
+    ) -> Result<ProcessId, ExecError> {
+        let entry = Arc::new(Entry::new(self.process_plan(sandbox, profile, command, options)));
+        let action = entry.plan.profile.action(&entry.plan.command)?;
+        let generation = self.outside::<Registry>()?.generation();
+        let cause = self.go_ahead_confined(action.clone()).await?;
+        self.start_decided(entry, Actor::Operator, action, generation, cause).await
+    }
+
+    async fn start_decided(
+        &self,
+        entry: Arc<Entry>,
+        by: Actor,
+        action: Action,
+        generation: u64,
+        cause: Option<Arc<Cause>>,
+    ) -> Result<ProcessId, ExecError> {
+        let registry = self.outside::<Registry>()?;
         let again = entry.process();
         if let (Some(before), None) = (&again, entry.exit()) {
             self.order_stop(by.clone(), before.id, TO_END, Some(again_reason()?)).await?;

@@ -22,6 +22,7 @@
 //! ```
 
 mod agent;
+mod bot;
 mod entry;
 mod ordered;
 mod registry;

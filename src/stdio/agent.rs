@@ -23,6 +23,7 @@ use super::{
         Role, ToAgent, UsePermission, UseResult,
     },
     session::{Ended, Peer, Reply, answered, greeted, now},
+    sinks::Speech,
 };
 
 pub(super) struct AgentPart {
@@ -30,7 +31,11 @@ pub(super) struct AgentPart {
     pub(super) agent: Agent,
     /// The runner that starts processes for the bot, if the host allows it processes.
     pub(super) runner: Option<Arc<dyn Runner>>,
+    /// The receiver of the texts that the agent says to its own user, if the host has one.
+    said: Option<Speech>,
     hears: Hears,
+    /// True if the conversation lasts only as long as the agent holds `@events`.
+    needs_events: bool,
     events: Subscription,
     /// The holdings that the bot was last informed of.
     told: Holdings,
@@ -42,8 +47,7 @@ pub(super) struct AgentPart {
 enum Hears {
     /// All notifications: the bot is the agent.
     Everything(Inbox),
-    /// Only the results of requests made in this conversation. The bot is one of several that act as the agent, for as
-    /// long as the agent holds `@events`.
+    /// Only the results of requests made in this conversation. The bot is one of several that act as the agent.
     ItsOwn(Vec<Ticket>),
 }
 
@@ -64,12 +68,18 @@ impl AgentPart {
 
     /// Creates the part for one of several bots that act as `agent`, through its `@events`.
     pub(super) fn beside_others(engine: Engine, agent: Agent) -> AgentPart {
+        AgentPart { needs_events: true, ..AgentPart::one_of_several(engine, agent) }
+    }
+
+    /// Creates the part for one of several bots that act as `agent`, whatever the agent holds.
+    pub(super) fn one_of_several(engine: Engine, agent: Agent) -> AgentPart {
         AgentPart::hearing(Hears::ItsOwn(Vec::new()), engine, agent)
     }
 
     fn hearing(hears: Hears, engine: Engine, agent: Agent) -> AgentPart {
         let events = engine.subscribe();
-        AgentPart { engine, agent, runner: None, hears, events, told: Holdings::default(), asked_as: BTreeMap::new() }
+        let (told, asked_as) = (Holdings::default(), BTreeMap::new());
+        AgentPart { engine, agent, runner: None, said: None, hears, needs_events: false, events, told, asked_as }
     }
 
     /// Returns this part with a runner that starts processes.
@@ -77,10 +87,15 @@ impl AgentPart {
         AgentPart { runner, ..self }
     }
 
+    /// Returns this part with a receiver of what the agent says to its own user.
+    pub(super) fn saying_to(self, said: Option<Speech>) -> AgentPart {
+        AgentPart { said, ..self }
+    }
+
     /// Returns true if this conversation may continue. A bot beside others stops acting for the agent once the agent no
     /// longer holds `@events`.
     fn may_go_on(&self) -> bool {
-        matches!(self.hears, Hears::Everything(_)) || self.agent.check(&Permission::Events) != Check::NotHeld
+        !self.needs_events || self.agent.check(&Permission::Events) != Check::NotHeld
     }
 
     pub(super) fn answered<T>(&self, answer: T, request_id: Option<String>) -> Answered<T> {
@@ -206,7 +221,12 @@ impl AgentPart {
 
     async fn message(&self, message: &MessageFromAgent) -> Result<(), NotDone> {
         let Some(to) = &message.agent_id else {
-            return match self.agent.say(&message.text).await? {
+            let shown = self.agent.say(&message.text).await?;
+            if let Some(said) = &self.said {
+                said(&message.text);
+                return Ok(());
+            }
+            return match shown {
                 Delivery::Shown => Ok(()),
                 Delivery::ByNobody => Err(NotDone::new(ErrorCode::NobodyThere, self.why_nobody()?)),
             };
@@ -301,6 +321,21 @@ impl AgentPart {
             text: resolution.to_string(),
             ts: resolution.at,
         })
+    }
+}
+
+impl AgentPart {
+    /// Translates news into messages.
+    pub(super) fn messages_about(&mut self, news: News) -> Vec<ToAgent> {
+        // The holdings come first, so that the bot knows them before it reads the explanation.
+        let held = self.policy_updated();
+        let ts = now(&self.engine);
+        let mail = match news {
+            News::Mail(mail) => Some(self.mail(mail)),
+            News::Exited(process_id, exit) => Some(ToAgent::ProcessExited(ProcessExited { process_id, exit, ts })),
+            News::Held => None,
+        };
+        held.into_iter().chain(mail).collect()
     }
 }
 
@@ -410,15 +445,7 @@ impl Peer for AgentPart {
     }
 
     async fn tell(&mut self, news: News) -> Vec<ToAgent> {
-        // The holdings come first, so that the bot knows them before it reads the explanation.
-        let held = self.policy_updated();
-        let ts = now(&self.engine);
-        let mail = match news {
-            News::Mail(mail) => Some(self.mail(mail)),
-            News::Exited(process_id, exit) => Some(ToAgent::ProcessExited(ProcessExited { process_id, exit, ts })),
-            News::Held => None,
-        };
-        held.into_iter().chain(mail).collect()
+        self.messages_about(news)
     }
 
     fn fault(fault: Fault) -> ToAgent {

@@ -16,20 +16,19 @@ use super::{
     agent::AgentPart,
     connector::ConnectorPart,
     session::{Ended, converse},
+    sinks::{Speech, TextSink},
 };
 
 /// The channel through which a connector's user answers. Every decision records it.
 const MEANS: &str = "stdio";
-
-/// The receiver of the lines of a bot's standard error.
-pub(super) type Sink = Box<dyn FnMut(&str) + Send>;
 
 /// A bot before its conversation starts: the role it has, and the limits on its resources.
 pub struct Bot {
     engine: Engine,
     seat: Seat,
     pub(super) limits: Limits,
-    pub(super) stderr: Option<Sink>,
+    pub(super) stderr: Option<TextSink>,
+    said: Option<Speech>,
     runner: Option<Arc<dyn Runner>>,
 }
 
@@ -115,14 +114,36 @@ impl Bot {
         Bot { stderr: Some(Box::new(sink)), ..self }
     }
 
+    /// Returns this bot with a receiver of what its agent says to its own user: `said` receives each text, in addition
+    /// to the user, and no user has to be connected. For a connector, this changes nothing.
+    #[must_use]
+    pub fn saying_to(self, said: impl Fn(&str) + Send + Sync + 'static) -> Bot {
+        Bot { said: Some(Arc::new(said)), ..self }
+    }
+
     /// Returns this bot with a runner through which it may start processes.
     #[cfg(feature = "sandbox")]
     pub(crate) fn with_runner(self, runner: Arc<dyn Runner>) -> Bot {
         Bot { runner: Some(runner), ..self }
     }
 
+    /// Returns the agent as which the bot acts, and its limits, if it acts as one.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn acting_as(&self) -> Option<(Agent, Limits)> {
+        match &self.seat {
+            Seat::Agent(agent) | Seat::BesideOthers(agent) => Some((agent.clone(), self.limits)),
+            Seat::Connector { .. } => None,
+        }
+    }
+
+    /// Takes the receiver of the lines of the bot's standard error.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn take_stderr(&mut self) -> Option<TextSink> {
+        self.stderr.take()
+    }
+
     fn new(engine: &Engine, seat: Seat) -> Bot {
-        Bot { engine: engine.clone(), seat, limits: Limits::default(), stderr: None, runner: None }
+        Bot { engine: engine.clone(), seat, limits: Limits::default(), stderr: None, said: None, runner: None }
     }
 
     /// Talks to a bot that writes to `reader` and reads from `writer`, until one side ends the conversation.
@@ -146,10 +167,10 @@ impl Bot {
         writer: impl AsyncWrite + Unpin + Send,
         stop: impl Future<Output = ()> + Send,
     ) -> Ended {
-        let Bot { engine, seat, limits, stderr: _, runner } = self;
+        let Bot { engine, seat, limits, stderr: _, said, runner } = self;
         match seat {
             Seat::Agent(agent) => {
-                let mut part = AgentPart::new(engine.clone(), agent).with_runner(runner);
+                let mut part = AgentPart::new(engine.clone(), agent).with_runner(runner).saying_to(said);
                 converse(&mut part, &engine, &limits, reader, writer, stop).await
             }
             Seat::BesideOthers(agent) => {

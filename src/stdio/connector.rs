@@ -109,7 +109,16 @@ impl Peer for ConnectorPart {
             FromConnector::Hello(hello) => return greeted(hello),
             FromConnector::Bye(_) => return Reply::End(Ended::Bye),
             FromConnector::Message(message) => self.message(&message.text).await.map(|()| None),
-            order => self.carry_out(order).await,
+            order @ (FromConnector::PermissionDecision(_)
+            | FromConnector::RevokePermission(_)
+            | FromConnector::AgreeToWidening(_)
+            | FromConnector::UpdatePolicy(_)
+            | FromConnector::ListPolicies(_)
+            | FromConnector::EnableAction(_)
+            | FromConnector::DeclareTools(_)
+            | FromConnector::BeginRun(_)
+            | FromConnector::JoinRun(_)
+            | FromConnector::EndRun(_)) => self.carry_out(order).await,
         };
         match done {
             Ok(said) => said.map_or(Reply::Nothing, Reply::Say),

@@ -22,6 +22,7 @@
 //! and confining the process in anything besides its conversation.
 
 mod agent;
+mod agent_client;
 mod approver_client;
 mod base64;
 mod bot;
@@ -36,12 +37,16 @@ mod process;
 mod processes;
 mod render;
 mod session;
+mod sinks;
 mod writer;
 
+pub use agent_client::AgentClient;
 pub use approver_client::ApproverClient;
 pub use bot::Bot;
 pub use limits::Limits;
 pub use line_codec::{Line, Lines};
 pub use message::*;
+#[cfg(feature = "sandbox")]
+pub(crate) use process::log;
 pub use process::{Exit, Running};
 pub use session::Ended;

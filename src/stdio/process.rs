@@ -1,7 +1,9 @@
 //! A bot that is a child process.
 
 use std::{
-    fmt, io,
+    fmt,
+    future::Future,
+    io,
     process::{ExitStatus, Stdio},
     time::Duration,
 };
@@ -15,9 +17,10 @@ use tokio::{
 };
 
 use super::{
-    bot::{Bot, Sink},
+    bot::Bot,
     line_codec::{Line, Lines},
     session::Ended,
+    sinks::TextSink,
 };
 use crate::quote::quoted;
 
@@ -68,8 +71,7 @@ impl Running {
         let pipes = child.stdout.take().zip(child.stdin.take());
         let (stdout, stdin) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;
         let log = child.stderr.take().zip(sink).map(|(stderr, sink)| tokio::spawn(log(stderr, sink)));
-        let (stop, stopped) = oneshot::channel();
-        let task = tokio::spawn(async move {
+        Ok(Running::talking(pid, move |stopped| async move {
             let exit = run(bot, child, (stdout, stdin), stopped, grace).await;
             if let Some(log) = log {
                 // Another process may have inherited the pipe and keep it open. The engine does not wait for it.
@@ -78,8 +80,16 @@ impl Running {
                 abort.abort();
             }
             exit
-        });
-        Ok(Running { pid, stop: Some(stop), task, exit: None })
+        }))
+    }
+
+    /// Starts a conversation on a task of its own. It ends with the process of the bot.
+    pub(crate) fn talking<F: Future<Output = Exit> + Send + 'static>(
+        pid: Option<u32>,
+        talk: impl FnOnce(oneshot::Receiver<()>) -> F,
+    ) -> Running {
+        let (stop, stopped) = oneshot::channel();
+        Running { pid, stop: Some(stop), task: tokio::spawn(talk(stopped)), exit: None }
     }
 
     /// Returns the process id.
@@ -167,7 +177,8 @@ async fn run(
     Exit { ended, status }
 }
 
-async fn log(stderr: impl AsyncRead + Unpin, mut sink: Sink) {
+/// Passes each line of standard error on.
+pub(crate) async fn log(stderr: impl AsyncRead + Unpin, mut sink: TextSink) {
     let mut lines = Lines::new(stderr, MAX_LOG_LINE);
     while let Ok(Some(line)) = lines.next().await {
         match line {

@@ -77,16 +77,14 @@ impl From<&Resolution> for PermissionResolved {
 impl ToConnector {
     /// Returns the message about a change of tool policies in a run of `owner`; `None` for every other event.
     pub fn of_policy(event: &Event, owner: &OwnerId, ts: Timestamp) -> Option<ToConnector> {
-        match event {
-            Event::PolicyForAll { owner: whose, run, policies, .. } if whose == owner => {
-                Some(ToConnector::PolicyForAll(GuardForAll { run_id: run.clone(), policies: names(policies), ts }))
-            }
-            Event::PolicyUpdated { owner: whose, run, tool, policies, .. } if whose == owner => {
-                let (run_id, tool, policies) = (run.clone(), tool.clone(), names(policies));
-                Some(ToConnector::PolicyUpdated(GuardUpdated { run_id, tool, policies, ts }))
-            }
-            _ => None,
+        let names_of = |whose: &OwnerId, policies: &[Arc<str>]| (whose == owner).then(|| names(policies));
+        if let Event::PolicyForAll { owner: whose, run, policies, .. } = event {
+            let policies = names_of(whose, policies)?;
+            return Some(ToConnector::PolicyForAll(GuardForAll { run_id: run.clone(), policies, ts }));
         }
+        let Event::PolicyUpdated { owner: whose, run, tool, policies, .. } = event else { return None };
+        let policies = names_of(whose, policies)?;
+        Some(ToConnector::PolicyUpdated(GuardUpdated { run_id: run.clone(), tool: tool.clone(), policies, ts }))
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bestow::Engine;
+use bestow::{Engine, sandbox::Sandbox};
 use bestow_http::{
     AllowedHosts, Limits, Options, Server,
     credentials::{CredentialFile, Credentials},
@@ -43,6 +43,8 @@ async fn served(engine: &Engine, args: &ServeArgs) -> Result<Exit, Exit> {
     }
     let mut options = Options::new(Credentials::of(file));
     options.allowed = allowed(args);
+    // Without a sandbox, a run whose bots are confined does not start, and says so.
+    options.sandbox = Sandbox::with_this_program().ok();
     let router = router(engine, options);
     let url = format!("http://{}", server.address());
     let _ready = Ready::tell(&url, args.ready_file.as_deref()).map_err(Exit::failed)?;

@@ -17,6 +17,7 @@ use crate::{
     body::{self, Fields},
     credentials::{Credential, CredentialId, Credentials, NotAuthenticated, Role},
     problem::Problem,
+    runs::Runs,
     shares::Shares,
 };
 
@@ -44,6 +45,7 @@ pub(crate) struct Entrance {
     workers: Arc<Semaphore>,
     waiting: Shares<CredentialId>,
     sockets: Shares<CredentialId>,
+    runs: Arc<Runs>,
 }
 
 /// A sender whose credential is valid.
@@ -54,7 +56,7 @@ pub(crate) struct Caller {
 }
 
 impl Entrance {
-    pub(crate) fn new(engine: Engine, credentials: Credentials, body_time: Duration) -> Entrance {
+    pub(crate) fn new(engine: Engine, credentials: Credentials, body_time: Duration, runs: Runs) -> Entrance {
         Entrance {
             engine,
             credentials,
@@ -63,11 +65,16 @@ impl Entrance {
             workers: Arc::new(Semaphore::new(WORKERS)),
             waiting: Shares::of(WAITING),
             sockets: Shares::of(SOCKETS),
+            runs: Arc::new(runs),
         }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    pub(crate) fn runs(&self) -> Arc<Runs> {
+        Arc::clone(&self.runs)
     }
 
     /// Reads the object in the body of a request of `caller`. The caller's credential is still valid then.

@@ -10,6 +10,7 @@ mod places;
 mod problem;
 mod refusal;
 mod router;
+mod runs;
 mod server;
 mod shares;
 mod socket;

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{Json, Router, extract::DefaultBodyLimit, middleware, routing::get};
-use bestow::Engine;
+use bestow::{Engine, sandbox::Sandbox};
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
     identity::Entrance,
     permissions,
     problem::Problem,
+    runs::{self, Runs},
 };
 
 /// The settings of a router.
@@ -24,12 +25,14 @@ pub struct Options {
     pub allowed: AllowedHosts,
     /// The longest time in which a client sends the body of a request.
     pub body_time: Duration,
+    /// The sandbox for the programs of agents that the policy file confines. Without one they do not start.
+    pub sandbox: Option<Sandbox>,
 }
 
 impl Options {
     /// Creates the settings with these credentials, for clients on this machine.
     pub fn new(credentials: Credentials) -> Options {
-        Options { credentials, allowed: AllowedHosts::default(), body_time: Duration::from_secs(10) }
+        Options { credentials, allowed: AllowedHosts::default(), body_time: Duration::from_secs(10), sandbox: None }
     }
 }
 
@@ -40,11 +43,13 @@ impl Options {
 /// Each request acts with the authority of its credential and no more. The router itself has the engine, the handle of
 /// the operator.
 pub fn router(engine: &Engine, options: Options) -> Router {
-    let Options { credentials, allowed, body_time } = options;
-    let entrance = Arc::new(Entrance::new(engine.clone(), credentials, body_time));
+    let Options { credentials, allowed, body_time, sandbox } = options;
+    let runs = Runs::new(engine, sandbox);
+    let entrance = Arc::new(Entrance::new(engine.clone(), credentials, body_time, runs));
     Router::new()
         .route("/health", get(health))
         .merge(permissions::routes())
+        .merge(runs::routes())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(DefaultBodyLimit::disable())

@@ -70,9 +70,10 @@ impl State {
         }
         self.refuse_known(&profile.id)?;
         self.refuse_too_many(&profile.id, 0, permissions.len())?;
-        // The child inherits the mode, so an agent cannot avoid its own mode by letting a child act.
-        let (profile, mut ids) =
-            (Arc::new(Profile { mode: *mode, parent: Some(creator.clone()), ..profile }), self.fresh_ids());
+        // The child inherits the mode, so an agent cannot avoid its own mode by letting a child act. An agent states no
+        // command that the host would start.
+        let profile = Arc::new(Profile { mode: *mode, parent: Some(creator.clone()), bot: None, ..profile });
+        let mut ids = self.fresh_ids();
         let mut events =
             vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: AgentOrigin::Agent }];
         for (pinned, id) in permissions.into_iter().zip(&mut ids) {

@@ -1,7 +1,7 @@
 //! Applying a policy file. The restrictive part takes effect at once. The widening part takes effect at once or after
 //! an approval.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, iter, sync::Arc};
 
 use crate::model::{
     Actor, AgentId, AgentOrigin, AgentPolicy, Ended, Event, Grant, GrantId, HeldChange, Hold, Mode, Origin, OwnerId,
@@ -213,8 +213,12 @@ impl State {
         let settings = restriction::changed_settings(&self.settings, &policy.settings).into_iter();
         let settings = settings.map(|sentence| (None, sentence.into()));
         let agents = policy.agents.iter().flat_map(|(id, spec)| {
-            let sentences = match self.agents.get(id) {
-                None => vec![format!("new, {} in mode {:?}", spec.profile.kind, spec.profile.mode)],
+            let sentences: Vec<_> = match self.agents.get(id) {
+                None => {
+                    let command = spec.profile.bot.as_ref().map(|bot| format!("command: {bot}"));
+                    let new = format!("new, {} in mode {:?}", spec.profile.kind, spec.profile.mode);
+                    iter::once(new).chain(command).collect()
+                }
                 Some(agent) => {
                     let rules = restriction::widening_rules(agent.rules.written(), &spec.rules);
                     restriction::changed_profile(&agent.profile, &as_set(agent, &spec.profile))

@@ -144,6 +144,8 @@ pub(super) fn profile(now: &Profile, new: &Profile) -> Profile {
         mode,
         // An ancestor restricts the agent.
         parent: _,
+        // The host starts this command.
+        bot,
     } = new;
     Profile {
         id: id.clone(),
@@ -153,6 +155,7 @@ pub(super) fn profile(now: &Profile, new: &Profile) -> Profile {
         working_dir: now.working_dir.clone(),
         mode: unless(!lets_no_more(now.mode, *mode), now.mode, *mode),
         parent: now.parent.clone(),
+        bot: bot.as_ref().and(now.bot.clone()),
     }
 }
 
@@ -192,8 +195,9 @@ fn has(rules: &[Rule], rule: &Rule) -> bool {
 
 /// Returns one sentence for each changed field of an agent.
 pub(super) fn changed_profile(now: &Profile, new: &Profile) -> Vec<String> {
-    let Profile { id: _, owner, name, kind, working_dir, mode, parent } = now;
+    let Profile { id: _, owner, name, kind, working_dir, mode, parent, bot } = now;
     let of = |profile: &Profile| profile.parent.as_ref().map_or("none".to_owned(), ToString::to_string);
+    let started = |profile: &Profile| profile.bot.as_ref().map_or("none".to_owned(), ToString::to_string);
     let fields = [
         (owner != &new.owner, "owner", owner.to_string(), new.owner.to_string()),
         (kind != &new.kind, "kind", kind.to_string(), new.kind.to_string()),
@@ -201,6 +205,7 @@ pub(super) fn changed_profile(now: &Profile, new: &Profile) -> Vec<String> {
         (working_dir != &new.working_dir, "working_dir", working_dir.to_string(), new.working_dir.to_string()),
         (name != &new.name, "name", now.label().to_string(), new.label().to_string()),
         (parent != &new.parent, "parent", of(now), of(new)),
+        (bot != &new.bot, "command", started(now), started(new)),
     ];
     in_words(fields).collect()
 }

@@ -54,3 +54,10 @@ pub struct Fault {
     /// The time of the error.
     pub ts: Timestamp,
 }
+
+impl Fault {
+    /// Creates the error with this code, about the order with this `requestId`.
+    pub fn new(code: ErrorCode, message: String, request_id: Option<String>, ts: Timestamp) -> Fault {
+        Fault { code, message, request_id, ts }
+    }
+}

@@ -9,7 +9,7 @@ use super::{
     ErrorCode, FromAgent, FromConnector, Role,
     schema::{self, Shape},
 };
-use crate::quote::quoted;
+use crate::{quote::quoted, text::StrictJson};
 
 /// The maximum number of characters in a `requestId`.
 const MAX_CORRELATION: usize = 256;
@@ -129,7 +129,8 @@ pub(in super::super) fn parse<T: Incoming>(line: &str) -> Result<T, InvalidMessa
     };
     let (forbidden, role) = T::FORBIDDEN;
     if let Some(shape) = schema::of(T::ROLE, &kind).filter(|_| T::TYPES.contains(&kind.as_str())) {
-        return fields(&shape, line).map_err(|why| invalid(ErrorCode::ValidationError, format!("{kind}: {why}")));
+        let message = fields(&shape, line).and_then(|message| without_repetition(line).map(|()| message));
+        return message.map_err(|why| invalid(ErrorCode::ValidationError, format!("{kind}: {why}")));
     }
     Err(if forbidden.contains(&kind.as_str()) {
         invalid(ErrorCode::Forbidden, format!("this bot is {role}, which cannot say `{kind}`"))
@@ -148,6 +149,11 @@ fn fields<T: Incoming>(shape: &Shape, line: &str) -> Result<T, String> {
         let given = serde_json::from_str(line).ok();
         given.and_then(|given| shape.wrong(&given)).unwrap_or_else(|| without_place(&error))
     })
+}
+
+/// Refuses a key that occurs twice, at any depth: a reader further on might take the other value.
+fn without_repetition(line: &str) -> Result<(), String> {
+    serde_json::from_str::<StrictJson>(line).map(drop).map_err(|error| without_place(&error))
 }
 
 fn is_object(line: &str) -> bool {

@@ -40,6 +40,7 @@ path = "file"
 kind = "foreground"
 owner = "you"
 working_dir = "/nowhere"
+command = ["true"]
 [[agents.lead.rules]]
 verdict = "allow"
 [tasks]
@@ -144,7 +145,7 @@ fn the_reader_knows_every_key_and_names_the_values_of_the_table() {
                 assert!(says("text in quotes") || says("duration in quotes") || says("text or a number"), "{about}")
             }
             Value::Words(_) | Value::OneOrMore(_) => assert!(says("must be a text or a list of texts"), "{about}"),
-            Value::Texts(_) => assert!(says("must be a list of texts"), "{about}"),
+            Value::Texts(_) | Value::SomeTexts(_) => assert!(says("must be a list of texts"), "{about}"),
             Value::Flag => assert!(says("must be `true` or `false`"), "{about}"),
             Value::Number(least, most) => assert!(says(&format!("a whole number from {least} to {most}")), "{about}"),
             Value::Limit(_) => assert!(says("must be a text or a number"), "{about}"),
@@ -277,7 +278,7 @@ fn the_schema_refuses_nothing_that_the_reader_accepts() {
         let few = &TEXTS[..3];
         let (texts, lists) = match key.value {
             Value::Text(_) | Value::Limit(_) => (TEXTS.as_slice(), few),
-            Value::Texts(_) => (few, TEXTS.as_slice()),
+            Value::Texts(_) | Value::SomeTexts(_) => (few, TEXTS.as_slice()),
             Value::OneOrMore(_) => (TEXTS.as_slice(), TEXTS.as_slice()),
             _ => (few, few),
         };
@@ -304,7 +305,9 @@ fn the_schema_accepts_no_text_of_a_known_form_that_the_reader_refuses() {
     for (table, key) in all_keys().filter(|(table, _)| table.name != "test") {
         let (form, value): (Form, fn(&str) -> String) = match key.value {
             Value::Text(form) | Value::Limit(form) => (form, |text| format!("\"{text}\"")),
-            Value::Texts(form) | Value::OneOrMore(form) => (form, |text| format!("[\"{text}\"]")),
+            Value::Texts(form) | Value::SomeTexts(form) | Value::OneOrMore(form) => {
+                (form, |text| format!("[\"{text}\"]"))
+            }
             _ => continue,
         };
         // Other forms depend on the rest of the file, on the disk, or on more than a pattern can say.

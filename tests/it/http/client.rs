@@ -13,6 +13,9 @@ use tokio_tungstenite::{
     tungstenite::{self, Message, client::IntoClientRequest, http::HeaderValue},
 };
 
+/// The time after which a frame counts as missing.
+const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(60);
+
 /// A reply of the server. A body that is not JSON is null.
 #[derive(Debug)]
 pub(super) struct Reply {
@@ -69,8 +72,13 @@ impl Socket {
         self.0.send(message).await
     }
 
-    /// Returns the next frame with JSON. Returns the code if the server closes the socket.
+    /// Returns the next frame with JSON. Returns the code if the server closes the socket. A frame that never comes
+    /// fails the test.
     pub(super) async fn next(&mut self) -> Result<Value, u16> {
+        tokio::time::timeout(LONGEST_WAIT, self.following()).await.expect("no frame arrives")
+    }
+
+    async fn following(&mut self) -> Result<Value, u16> {
         loop {
             match self.0.next().await {
                 Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),

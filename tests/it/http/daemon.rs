@@ -29,7 +29,11 @@ impl Daemon {
     }
 
     pub(super) async fn with(limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
-        let world = World::with(|settings| settings.reads = Reads::Anywhere);
+        Daemon::of(World::with(|settings| settings.reads = Reads::Anywhere), limits, change).await
+    }
+
+    /// Starts a server of this world.
+    pub(super) async fn of(world: World, limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
         for (name, owner) in [("bot", "you"), ("other", "you"), ("theirs", "them")] {
             let _: Agent = world.agent(name, owner, Kind::Subagent, &["@write:/ws", "@network"]).await;
         }

@@ -7,4 +7,7 @@ mod daemon;
 mod decide;
 mod malformed;
 mod process;
+#[cfg(feature = "cli")]
+mod project;
+mod runs;
 mod socket;

@@ -32,6 +32,8 @@ fn what_stands_twice_is_named() {
     assert_eq!(agent(r#"{"type":"hello","type":"bye"}"#).1, "duplicate field `type`");
     let twice = r#""operation":"fs.read","resource":"/a","resource":"/b""#;
     assert_eq!(agent(&format!(r#"{{"type":"authorize",{twice}}}"#)).1, "authorize: duplicate field `resource`");
+    let nested = r#""toolName":"bash","toolInput":{"command":"ls","options":{"a":1,"a":2}}"#;
+    assert_eq!(agent(&format!(r#"{{"type":"authorize",{nested}}}"#)).1, "authorize: the key `a` occurs twice");
     let enable =
         |fields: &str| connector(&format!(r#"{{"type":"enable_action","agentId":"a","reason":"b",{fields}}}"#));
     assert_eq!(enable(twice), "enable_action: duplicate field `resource`");

@@ -8,6 +8,8 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
+use super::Escaped;
+
 /// A JSON value in which no object has a key twice, on any level.
 ///
 /// The readers of a repeated key may disagree about the entry that counts. So a check of one entry says nothing about
@@ -76,9 +78,10 @@ impl<'de> Visitor<'de> for StrictVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some((key, StrictJson(value))) = entries.next_entry::<String, StrictJson>()? {
-            if map.insert(key, value).is_some() {
-                return Err(de::Error::custom("a key comes twice"));
+            if map.contains_key(&key) {
+                return Err(de::Error::custom(format_args!("the key `{}` occurs twice", Escaped(&key))));
             }
+            map.insert(key, value);
         }
         Ok(map.into())
     }

@@ -50,6 +50,7 @@ fn value(value: Value) -> Map<String, Json> {
         Value::Words(words) => one_or_more(word(words)),
         Value::Text(form) => text(form),
         Value::Texts(form) => list(text(form)),
+        Value::SomeTexts(form) => json!({ "type": "array", "items": text(form), "minItems": 1 }),
         Value::OneOrMore(form) => one_or_more(text(form)),
         Value::Flag => json!({ "type": "boolean" }),
         Value::Number(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),

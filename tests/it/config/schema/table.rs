@@ -31,6 +31,8 @@ pub(super) enum Value {
     Text(Form),
     /// A list of texts of this form.
     Texts(Form),
+    /// A list of texts of this form that is not empty.
+    SomeTexts(Form),
     /// A text of this form, or a list of them that is not empty.
     OneOrMore(Form),
     Flag,
@@ -58,6 +60,8 @@ pub(super) enum Form {
     Permission,
     Name,
     Field,
+    /// A word of a command.
+    Argument,
     Duration,
     /// A duration that is not zero.
     Time,
@@ -78,6 +82,7 @@ impl Form {
             Form::Permission => r"^\s*@(network\s*$|events\s*$|tool:\S|(read|write):([^$\s~]|~$|~/))",
             Form::Name => r"^[^/]+$",
             Form::Field => r"^(\.|[^.|?\[\]/\s]+(\[\])?)([.|](\.|[^.|?\[\]/\s]+(\[\])?))*\??$",
+            Form::Argument => r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
             Form::Duration => r"^[0-9]+(ms|s|m|h|d)$",
             Form::Time => r"^0*[1-9][0-9]*(ms|s|m|h|d)$",
             Form::TimeLimit => r"^(unlimited|0*[1-9][0-9]*(ms|s|m|h|d))$",
@@ -101,8 +106,8 @@ impl Key {
     }
 }
 
-use Form::{Count, Duration, Field, Free, Id, Name, Path, Permission, Size, Time, TimeLimit, Told, Tool};
-use Value::{Any, Flag, Limit, Named, Number, OneOrMore, Tables, Text, Texts, Word, Words};
+use Form::{Argument, Count, Duration, Field, Free, Id, Name, Path, Permission, Size, Time, TimeLimit, Told, Tool};
+use Value::{Any, Flag, Limit, Named, Number, OneOrMore, SomeTexts, Tables, Text, Texts, Word, Words};
 
 const VERDICTS: &[&str] = &["allow", "ask", "deny"];
 const MODES: &[&str] = &["default", "untrusted", "on_request", "on_failure", "never", "plan", "bypass", "auto"];
@@ -298,6 +303,12 @@ pub(super) const TABLES: &[Table] = &[
                 .required(),
             OWNER,
             WORKING_DIR,
+            key(
+                "command",
+                SomeTexts(Argument),
+                "The program that acts as the agent, and its arguments. `start_run` starts it.",
+            ),
+            key("sandbox", Flag, "Confines the program of `command` to what the agent may do.").or("false"),
             MODE,
             PERMISSIONS,
             GRANT_ONLY,

@@ -1,0 +1,91 @@
+//! The runs that are going on, and the news of them.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bestow::{
+    Engine,
+    agent::{AgentId, RunId},
+    sandbox::Sandbox,
+    user::OwnerId,
+};
+use serde_json::Value;
+use tokio::sync::{broadcast, watch};
+
+/// The news by which a client may lag. A client that lags further is cut off.
+const NEWS: usize = 1_024;
+
+/// News of a run: its begin, its output and its end.
+#[derive(Debug)]
+pub(super) struct RunNews {
+    pub(super) owner: OwnerId,
+    pub(super) run: RunId,
+    pub(super) message: Value,
+}
+
+/// The runs whose bots are going on, the engine that they belong to, and their news.
+#[derive(Debug)]
+pub(super) struct Board {
+    pub(super) engine: Engine,
+    /// The sandbox for bots that are confined.
+    pub(super) sandbox: Option<Sandbox>,
+    running: Mutex<BTreeMap<(OwnerId, RunId), Running>>,
+    news: broadcast::Sender<Arc<RunNews>>,
+}
+
+/// A run that is going on.
+#[derive(Debug)]
+struct Running {
+    agents: Vec<AgentId>,
+    stop: watch::Sender<bool>,
+}
+
+impl Board {
+    pub(super) fn new(engine: &Engine, sandbox: Option<Sandbox>) -> Board {
+        Board { engine: engine.clone(), sandbox, running: Mutex::default(), news: broadcast::channel(NEWS).0 }
+    }
+
+    pub(super) fn news(&self) -> broadcast::Receiver<Arc<RunNews>> {
+        self.news.subscribe()
+    }
+
+    pub(super) fn tell(&self, owner: &OwnerId, run: &RunId, message: Value) {
+        // Without a client there is no receiver.
+        let _ = self.news.send(Arc::new(RunNews { owner: owner.clone(), run: run.clone(), message }));
+    }
+
+    /// Enters a run that begins. Returns the signal that stops it.
+    pub(super) fn enter(&self, owner: &OwnerId, run: &RunId, agents: Vec<AgentId>) -> watch::Receiver<bool> {
+        let (stop, stopped) = watch::channel(false);
+        self.lock().insert((owner.clone(), run.clone()), Running { agents, stop });
+        stopped
+    }
+
+    /// Stops a run. Returns true if it was going on.
+    pub(super) fn stop(&self, owner: &OwnerId, run: &RunId) -> bool {
+        self.lock().get(&(owner.clone(), run.clone())).map(|running| running.stop.send(true)).is_some()
+    }
+
+    /// Forgets a run whose bots have ended.
+    pub(super) fn forget(&self, owner: &OwnerId, run: &RunId) {
+        self.lock().remove(&(owner.clone(), run.clone()));
+    }
+
+    pub(super) fn is_running(&self, owner: &OwnerId, run: &RunId) -> bool {
+        self.lock().contains_key(&(owner.clone(), run.clone()))
+    }
+
+    /// Returns the running run that has this agent.
+    pub(super) fn running_with(&self, owner: &OwnerId, agent: &AgentId) -> Option<RunId> {
+        let running = self.lock();
+        let mut of_owner = running.iter().filter(|((whose, _), _)| whose == owner);
+        of_owner.find(|(_, running)| running.agents.contains(agent)).map(|((_, run), _)| run.clone())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(OwnerId, RunId), Running>> {
+        // Each change is one insertion or removal, so a panic elsewhere leaves the map whole.
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,173 @@
+//! The messages of this dialect: its own, and those of a connector over stdio, which have equal names.
+
+use bestow::{
+    agent::{AgentId, RunId},
+    event::Timestamp,
+    stdio::{ErrorCode, Fault, FromConnector, InvalidMessage, ToConnector},
+    text::Escaped,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// A message of a person's client.
+#[derive(Debug)]
+pub(super) enum Order {
+    Own(Own),
+    /// A message that a connector over stdio has as well.
+    Shared(FromConnector),
+}
+
+/// The messages that only this dialect has. Unknown fields are passed over.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub(super) enum Own {
+    Subscribe {
+        run_id: RunId,
+    },
+    Unsubscribe {
+        run_id: RunId,
+    },
+    PrepareRun {
+        #[serde(default)]
+        agents: Option<Vec<AgentId>>,
+        #[serde(default)]
+        cwd: Option<String>,
+    },
+    StartRun {
+        run_id: RunId,
+        #[serde(default)]
+        input: Option<String>,
+    },
+    StopRun {
+        run_id: RunId,
+    },
+}
+
+/// The types of the messages in [`Own`].
+const OWN: [&str; 5] = ["subscribe", "unsubscribe", "prepare_run", "start_run", "stop_run"];
+
+/// The messages of a connector that have no meaning here: this client is nobody's user.
+const WITHOUT_MEANING: &str = "this dialect has no `hello`, `bye` or `message`: close the socket to end it";
+
+/// The codes of this dialect's errors (`sources/001`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    Subscribe,
+    PrepareFailed,
+    StartFailed,
+    Shared(ErrorCode),
+}
+
+/// A message that was not carried out.
+#[derive(Debug)]
+pub(super) struct NotDone {
+    pub(super) code: Code,
+    pub(super) message: String,
+}
+
+impl NotDone {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> NotDone {
+        NotDone { code, message: message.into() }
+    }
+
+    pub(super) fn no_run(run: &RunId) -> NotDone {
+        NotDone::new(Code::Shared(ErrorCode::RunNotFound), format!("No active run found for runId {run}"))
+    }
+}
+
+impl From<Fault> for NotDone {
+    fn from(Fault { code, message, .. }: Fault) -> NotDone {
+        NotDone { code: Code::Shared(code), message }
+    }
+}
+
+/// The request that a decision names.
+#[derive(Debug)]
+pub(super) struct Decided {
+    request: String,
+    run: RunId,
+}
+
+impl Decided {
+    /// Returns the request that an order decides.
+    pub(super) fn of(order: &FromConnector) -> Option<Decided> {
+        let FromConnector::PermissionDecision(decision) = order else { return None };
+        Some(Decided { request: decision.permission_request_id.clone(), run: decision.run_id.clone()? })
+    }
+
+    /// Translates the failure of a decision. In this dialect, a request that has ended looks like one that never was.
+    pub(super) fn failed(self, fault: Fault) -> NotDone {
+        if fault.code != ErrorCode::AlreadyResolved {
+            return fault.into();
+        }
+        let Decided { request, run } = self;
+        let message = format!("No pending permission request {} for run {run}", Escaped(&request));
+        NotDone::new(Code::Shared(ErrorCode::NoPendingPermission), message)
+    }
+}
+
+/// Reads a frame. Returns the identifier that the client chose, if it could be read.
+pub(super) fn read(text: &str) -> (Option<String>, Result<Order, NotDone>) {
+    match text.parse::<FromConnector>() {
+        Ok(FromConnector::Hello(_) | FromConnector::Bye(_) | FromConnector::Message(_)) => {
+            (None, Err(NotDone::new(Code::Shared(ErrorCode::ValidationError), WITHOUT_MEANING)))
+        }
+        Ok(order) => (order.request_id().map(str::to_owned), with_run(order)),
+        Err(InvalidMessage { code: ErrorCode::UnknownType, message, request_id, .. }) => {
+            (request_id, own(text, message))
+        }
+        Err(InvalidMessage { code, message, request_id, .. }) => {
+            (request_id, Err(NotDone::new(Code::Shared(code), message)))
+        }
+    }
+}
+
+/// Returns the order. In this dialect a decision names its run.
+fn with_run(order: FromConnector) -> Result<Order, NotDone> {
+    if let FromConnector::PermissionDecision(decision) = &order
+        && decision.run_id.is_none()
+    {
+        let message = "permission_decision: `runId` is missing";
+        return Err(NotDone::new(Code::Shared(ErrorCode::ValidationError), message));
+    }
+    Ok(Order::Shared(order))
+}
+
+fn own(text: &str, unknown: String) -> Result<Order, NotDone> {
+    let invalid = |message| NotDone::new(Code::Shared(ErrorCode::ValidationError), message);
+    let kind = serde_json::from_str::<Value>(text).ok().and_then(|value| Some(value.get("type")?.as_str()?.to_owned()));
+    let Some(kind) = kind.filter(|kind| OWN.contains(&kind.as_str())) else {
+        return Err(invalid(format!("{unknown}; and `{}`", OWN.join("`, `"))));
+    };
+    serde_json::from_str(text).map(Order::Own).map_err(|why| invalid(format!("{kind}: {why}")))
+}
+
+/// Renders the error about a message.
+pub(super) fn error(why: &NotDone, request_id: Option<&str>, ts: Timestamp) -> Value {
+    let code = match why.code {
+        Code::Subscribe => json!("SUBSCRIBE_ERROR"),
+        Code::PrepareFailed => json!("PREPARE_FAILED"),
+        Code::StartFailed => json!("START_FAILED"),
+        // Every type is known or not; this dialect has one code for all that is no message.
+        Code::Shared(ErrorCode::UnknownType) => json!(ErrorCode::ValidationError),
+        Code::Shared(code) => json!(code),
+    };
+    with_id(json!({ "type": "error", "code": code, "message": why.message, "ts": ts }), request_id)
+}
+
+/// Renders the reply to a message.
+pub(super) fn reply(said: &ToConnector) -> Value {
+    json!(said)
+}
+
+/// Renders the reply to `prepare_run`.
+pub(super) fn prepared(run: &RunId, agents: &[AgentId], request_id: Option<&str>, ts: Timestamp) -> Value {
+    with_id(json!({ "type": "run_prepared", "runId": run, "agents": agents, "ts": ts }), request_id)
+}
+
+fn with_id(mut message: Value, request_id: Option<&str>) -> Value {
+    if let (Value::Object(fields), Some(id)) = (&mut message, request_id) {
+        fields.insert("requestId".to_owned(), id.into());
+    }
+    message
+}

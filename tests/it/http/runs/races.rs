@@ -1,0 +1,146 @@
+//! Many clients at once: A13, and subscribers and requests in large numbers.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::{Stage, heard, person, say, subscribe, tool_host};
+use crate::http::daemon::Daemon;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a13_of_two_people_who_answer_at_once_one_wins_and_both_are_told() {
+    let mut stage = Stage::new().await;
+    let mut other = person(&stage.daemon).await;
+    subscribe(&mut other, &stage.run).await;
+    for round in 0..1_000 {
+        // Each write is of its own path, so no denial answers the next one.
+        assert_eq!(stage.write(&format!("file{round}")).await["decision"], "ask");
+        let request = stage.asked().await;
+        assert_eq!(other.next().await.unwrap()["requestId"], json!(request));
+        let decide = |decision: &str| {
+            json!({
+                "type": "permission_decision",
+                "runId": stage.run,
+                "permissionRequestId": request,
+                "decision": decision,
+                "requestId": "mine",
+            })
+        };
+        let (first, second) = (decide("allow"), decide("deny"));
+        tokio::join!(say(&mut stage.you, first), say(&mut other, second));
+        let mut errors = 0;
+        let mut outcomes = BTreeSet::new();
+        for socket in [&mut stage.you, &mut other] {
+            // The loser also gets the error about its own decision.
+            let mut resolved = false;
+            while !resolved {
+                let frame = socket.next().await.unwrap();
+                match frame["type"].as_str().unwrap() {
+                    "error" => errors += usize::from(frame["code"] == "NO_PENDING_PERMISSION"),
+                    "request_resolved" => {
+                        outcomes.insert(frame["outcome"].as_str().unwrap().to_owned());
+                        resolved = true;
+                    }
+                    kind => panic!("{kind}"),
+                }
+            }
+        }
+        if errors == 0 {
+            // The error comes after the end of the request, at whoever lost.
+            let (frame, loser) = tokio::select! {
+                frame = stage.you.next() => (frame.unwrap(), "allow"),
+                frame = other.next() => (frame.unwrap(), "deny"),
+            };
+            assert_eq!(frame["code"], "NO_PENDING_PERMISSION", "{loser}: {frame}");
+            errors += 1;
+        }
+        let result = stage.told("permission_result").await["outcome"].as_str().unwrap().to_owned();
+        assert_eq!((errors, outcomes), (1, BTreeSet::from([result])), "round {round}");
+    }
+}
+
+/// A thousand clients are shown every one of the requests, and how each ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_subscribers_lose_nothing() {
+    let daemon = Daemon::with(bestow_http::Limits::default(), |_| {}).await;
+    let run = daemon.world.engine.run_of(&"bot".parse().unwrap()).unwrap().to_string();
+    let mut sockets = Vec::new();
+    // A credential has a limited number of sockets.
+    for _ in 0..32 {
+        let token = daemon.approver("you");
+        for _ in 0..32 {
+            let mut socket = super::opened(&daemon, &token).await.unwrap();
+            subscribe(&mut socket, &run).await;
+            sockets.push(socket);
+        }
+    }
+    for socket in &mut sockets {
+        heard(socket).await;
+    }
+    let mut host = tool_host(&daemon, "bot").await;
+    let mut requests = Vec::new();
+    for round in 0..8 {
+        let wanted =
+            json!({ "type": "authorize", "operation": "command.execute", "resource": format!("node {round}.js") });
+        say(&mut host, wanted).await;
+        let told = host.next().await.unwrap();
+        requests.push(told["permissionRequestId"].as_str().unwrap().to_owned());
+    }
+    for request in &requests {
+        let decision =
+            json!({ "type": "permission_decision", "runId": run, "permissionRequestId": request, "decision": "deny" });
+        say(&mut sockets[0], decision).await;
+    }
+    for socket in &mut sockets {
+        let (mut shown, mut ended) = (BTreeSet::new(), BTreeSet::new());
+        while ended.len() < requests.len() {
+            let frame = socket.next().await.unwrap();
+            match frame["type"].as_str().unwrap() {
+                "request_permission" => shown.insert(frame["requestId"].as_str().unwrap().to_owned()),
+                "request_resolved" => ended.insert(frame["permissionRequestId"].as_str().unwrap().to_owned()),
+                _ => panic!("{frame}"),
+            };
+        }
+        assert_eq!(shown, requests.iter().cloned().collect());
+        assert_eq!(shown, ended);
+    }
+}
+
+/// Ten thousand requests of a hundred agents wait. A client that subscribes gets each of them once, and any of them can
+/// be answered.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_requests_wait_and_a_client_that_comes_gets_every_one() {
+    const EACH: u32 = 100;
+    let world = crate::support::World::with(|settings| {
+        settings.max_pending = EACH;
+        settings.max_asks_per_minute = EACH;
+    });
+    let daemon = Daemon::of(world, bestow_http::Limits::default(), |_| {}).await;
+    let mut runs = Vec::new();
+    for number in 0..100 {
+        let agent = daemon.world.worker(&format!("agent{number}"), &[]).await;
+        for call in 0..EACH {
+            let asked = agent.authorize(bestow::Action::command(&format!("node {call}.js"))).await.unwrap();
+            assert!(matches!(asked, bestow::action::Authorization::Asked(..)), "{number}: {call}");
+        }
+        runs.push(daemon.world.engine.run_of(agent.id()).unwrap().to_string());
+    }
+    let mut you = person(&daemon).await;
+    let (mut shown, mut last) = (BTreeSet::new(), String::new());
+    for run in &runs {
+        subscribe(&mut you, run).await;
+        for _ in 0..EACH {
+            let frame = you.next().await.unwrap();
+            assert_eq!((&frame["type"], &frame["runId"]), (&json!("request_permission"), &json!(run)));
+            last = frame["requestId"].as_str().unwrap().to_owned();
+            assert!(shown.insert(last.clone()), "each once");
+        }
+    }
+    heard(&mut you).await;
+    let run = runs.last().unwrap();
+    let decision =
+        json!({ "type": "permission_decision", "runId": run, "permissionRequestId": last, "decision": "deny" });
+    say(&mut you, decision).await;
+    let end = you.next().await.unwrap();
+    assert_eq!((&end["type"], &end["permissionRequestId"]), (&json!("request_resolved"), &json!(last)));
+}
