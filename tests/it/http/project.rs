@@ -1,0 +1,117 @@
+//! A project with a policy file, and `bestow serve` in it as a process of its own.
+#![cfg(feature = "cli")]
+
+use std::{
+    io::{BufRead, BufReader},
+    net::SocketAddr,
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::client::{Reply, call};
+use crate::support::BESTOW;
+
+const POLICY: &str = "\
+[defaults]
+owner = \"you\"
+working_dir = \".\"
+
+[agents.bot]
+kind = \"subagent\"
+";
+
+/// A project with a policy file, and the server of it.
+pub(super) struct Project {
+    directory: TempDir,
+    server: Option<(Child, SocketAddr)>,
+}
+
+impl Project {
+    pub(super) fn new() -> Project {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("agents.toml"), POLICY).unwrap();
+        Project { directory, server: None }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(super) fn bestow(&self, words: &[&str]) -> Output {
+        Command::new(BESTOW).args(words).current_dir(self.path()).output().unwrap()
+    }
+
+    pub(super) fn json(&self, words: &[&str]) -> Value {
+        let output = self.bestow(words);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    pub(super) fn token(&self, words: &[&str]) -> String {
+        let words: Vec<_> = ["token", "create", "--json"].iter().chain(words).copied().collect();
+        self.json(&words)["token"].as_str().unwrap().to_owned()
+    }
+
+    pub(super) fn agent(&self) -> String {
+        self.token(&["--role", "agent", "--agent", "bot"])
+    }
+
+    pub(super) fn approver(&self) -> String {
+        self.token(&["--role", "approver", "--owner", "you", "--by", "ann", "--expires", "30d"])
+    }
+
+    /// Starts the server, and returns when it says that it listens.
+    pub(super) fn serve(&mut self) {
+        let words = ["serve", "--state", "state", "--listen", "127.0.0.1:0", "--ready-file", "ready.json"];
+        let mut command = Command::new(BESTOW);
+        command.args(words).current_dir(self.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_slice(&std::fs::read(self.path().join("ready.json")).unwrap()).unwrap();
+        let url = ready["url"].as_str().unwrap();
+        assert_eq!(line, format!("listening on {url}\n"));
+        assert_eq!(ready["pid"], child.id());
+        self.server = Some((child, url.strip_prefix("http://").unwrap().parse().unwrap()));
+    }
+
+    /// Ends the server with a signal. Returns its exit code.
+    pub(super) fn end(&mut self, signal: Signal) -> Option<i32> {
+        let (mut child, _) = self.server.take().unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        child.wait().unwrap().code()
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.server.as_ref().unwrap().1
+    }
+
+    pub(super) async fn post(&self, token: &str, path: &str, body: &Value) -> Reply {
+        let headers = [("authorization", &*format!("Bearer {token}")), ("content-type", "application/json")];
+        call(self.address(), "POST", path, &headers, &body.to_string()).await
+    }
+
+    pub(super) async fn classify(&self, token: &str, command: &str) -> Value {
+        let body = json!({ "toolName": "bash", "toolInput": { "command": command } });
+        self.post(token, "/api/hooks/classify", &body).await.json
+    }
+
+    pub(super) async fn pending(&self, token: &str) -> Vec<Value> {
+        let reply =
+            call(self.address(), "GET", "/api/permissions", &[("authorization", &format!("Bearer {token}"))], "").await;
+        reply.json["pending"].as_array().unwrap().clone()
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        if let Some((child, _)) = &mut self.server {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
