@@ -13,6 +13,8 @@ mod command;
 mod decide;
 mod events;
 mod exit;
+#[doc(hidden)]
+pub mod fuzzing;
 mod generate;
 mod hook;
 mod init;

@@ -2,9 +2,14 @@
 
 mod classify;
 mod client;
+mod clients;
 mod credentials;
 mod daemon;
 mod decide;
+mod hook;
+mod hook_servers;
 mod malformed;
 mod process;
+mod project;
+mod relay;
 mod socket;

@@ -17,6 +17,7 @@ use std::{
 };
 
 use bestow::text::Escaped;
+use hyper::StatusCode;
 use tokio::{runtime, task};
 
 use self::{
@@ -45,6 +46,21 @@ pub(crate) fn pre_tool_use(args: PreToolUseArgs) -> Exit {
 /// Prints the answer to a call of the hook with words that are not understood.
 pub(crate) fn not_understood(why: &str) -> Exit {
     print(Answer::no(format!("the hook is set up wrongly: {why}")))
+}
+
+/// Returns the body of the question about the tool call in `text`, as the hook sends it.
+///
+/// # Errors
+///
+/// The reason why it is not the description of a call, for people.
+pub fn question(text: &[u8]) -> Result<String, String> {
+    call::question(text, Duration::ZERO)
+}
+
+/// Returns the line that the hook prints for a reply, and true if the call may happen. None if there is no such status.
+pub fn reply(status: u16, body: &[u8]) -> Option<(String, bool)> {
+    let answer = Answer::of_reply(StatusCode::from_u16(status).ok()?, body);
+    Some((answer.line(), answer.allow()))
 }
 
 /// The reason why some work has no result.
