@@ -86,7 +86,7 @@ impl fmt::Display for NoResult {
 fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Result<T, NoResult> {
     let (done, result) = mpsc::sync_channel(1);
     let started = thread::Builder::new().spawn(move || {
-        // Nobody listens any more after the limit.
+        // After the limit, the result is not needed any more.
         let _ = done.send(work());
     });
     started.map_err(|_| NoResult::Failed)?;
@@ -117,13 +117,14 @@ async fn asked(args: &PreToolUseArgs) -> Result<Answer, String> {
 fn print(answer: Answer) -> Exit {
     let allow = answer.allow();
     let written = within(WRITING, move || {
+        let mut out = io::stdout().lock();
+        let written = out.write_all(answer.line().as_bytes()).and_then(|()| out.flush());
         if let Some(why) = answer.reason().filter(|_| !allow) {
             let why: String = why.chars().take(MOST_TOLD).collect();
             // Hosts show it to the model. Without it, the answer is the same.
             let _ = writeln!(io::stderr().lock(), "bestow: {}", Escaped(&why));
         }
-        let mut out = io::stdout().lock();
-        out.write_all(answer.line().as_bytes()).and_then(|()| out.flush())
+        written
     });
     if allow && matches!(written, Ok(Ok(()))) { Exit::Done } else { Exit::Blocked }
 }
