@@ -63,7 +63,8 @@ fn open(trail: &Trail) -> Result<Option<File>, Problem> {
     };
     let found = file.metadata().map_err(|error| unreadable(&error))?;
     // A file without a name has been replaced since.
-    let same = found.nlink() > 0 && identity == identity_of(&found);
+    let now = identity_of(&file).map_err(|error| unreadable(&error))?;
+    let same = found.nlink() > 0 && identity == now;
     Ok(same.then_some(file))
 }
 

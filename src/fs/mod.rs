@@ -44,10 +44,10 @@ pub use open::{open_read, open_write};
 pub(crate) use path_trace::Trail;
 pub(crate) use pattern::matching;
 pub use place::Place;
-#[cfg(any(feature = "config", feature = "edit", feature = "journal", feature = "sandbox"))]
-pub(crate) use real::identity_of;
 pub(crate) use real::real_of;
 pub use real::{RealPath, real};
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
+pub(crate) use real::{handle, identity_of};
 #[cfg(any(feature = "config", feature = "journal"))]
 pub(crate) use replacing::{Replacer, us};
 #[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]

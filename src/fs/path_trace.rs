@@ -9,7 +9,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use super::identity_of;
+use super::{handle, identity_of};
 use crate::model::FileIdentity;
 
 /// The maximum number of links of one path, as in the Linux kernel.
@@ -62,8 +62,7 @@ impl Trail {
     pub(crate) fn objects(&self) -> io::Result<Vec<(FileIdentity, PathBuf)>> {
         let mut objects = Vec::with_capacity(self.directories.len() + 1);
         for directory in &self.directories {
-            let found = fs::symlink_metadata(directory)?;
-            objects.push((identity_of(&found), directory.clone()));
+            objects.push((identity_of(handle(directory)?)?, directory.clone()));
         }
         objects.extend(self.identity.map(|identity| (identity, self.real.clone())));
         Ok(objects)
@@ -109,8 +108,7 @@ impl Trail {
             }
         }
         if !missing {
-            let found = fs::symlink_metadata(&self.real)?;
-            self.identity = Some(identity_of(&found));
+            self.identity = Some(identity_of(handle(&self.real)?)?);
         }
         Ok(())
     }

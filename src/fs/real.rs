@@ -1,7 +1,11 @@
 //! Real paths and the objects they name. A grant of a path pins both.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
+use std::{io, path::Path};
 
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
+use rustix::fs::open;
 use rustix::{
     fs::{
         AtFlags, FileType, Mode, OFlags, PROC_SUPER_MAGIC, RawMode, Stat, StatxFlags, fstat, fstatfs, major, makedev,
@@ -170,9 +174,9 @@ pub(super) struct Looked {
 }
 
 impl Looked {
-    pub(super) fn at(fd: &OwnedFd) -> Result<Looked, Errno> {
+    pub(super) fn at(fd: impl AsFd) -> Result<Looked, Errno> {
         let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::BTIME;
-        let stat = match statx(fd, c"", AtFlags::EMPTY_PATH, wanted) {
+        let stat = match statx(&fd, c"", AtFlags::EMPTY_PATH, wanted) {
             Ok(stat) => stat,
             // The kernel or a seccomp filter does not permit the call: then the creation time is unknown.
             Err(Errno::NOSYS | Errno::PERM) => return Looked::without_birth(fd),
@@ -185,7 +189,7 @@ impl Looked {
         Ok(Looked { identity, is_directory: is_directory(stat.stx_mode.into()) })
     }
 
-    fn without_birth(fd: &OwnedFd) -> Result<Looked, Errno> {
+    fn without_birth(fd: impl AsFd) -> Result<Looked, Errno> {
         let stat = fstat(fd)?;
         Ok(Looked { identity: identity(&stat), is_directory: is_directory(stat.st_mode) })
     }
@@ -200,13 +204,17 @@ pub(super) fn identity(stat: &Stat) -> FileIdentity {
     FileIdentity::new(stat.st_dev, stat.st_ino)
 }
 
-/// Returns the identity of the object in `metadata`, in the form of [`RealPath::identity`].
-#[cfg(any(feature = "config", feature = "edit", feature = "journal", feature = "sandbox"))]
-pub(crate) fn identity_of(metadata: &std::fs::Metadata) -> FileIdentity {
-    use std::{os::unix::fs::MetadataExt, time::UNIX_EPOCH};
-    let identity = FileIdentity::new(metadata.dev(), metadata.ino());
-    let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
-    born.map_or(identity, |born| identity.born(born.as_secs(), born.subsec_nanos()))
+/// Returns the identity of the object behind a descriptor, in the form of [`RealPath::identity`]. The metadata of the
+/// standard library have no creation time with every C library.
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
+pub(crate) fn identity_of(fd: impl AsFd) -> io::Result<FileIdentity> {
+    Ok(Looked::at(fd)?.identity)
+}
+
+/// Opens the object at `path` as a handle that can neither read nor write. A link at the end is the object itself.
+#[cfg(any(feature = "config", feature = "journal", feature = "sandbox"))]
+pub(crate) fn handle(path: &Path) -> io::Result<OwnedFd> {
+    Ok(open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// Returns true if the text itself names a directory. Canonicalization would remove this mark.

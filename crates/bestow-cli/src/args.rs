@@ -5,6 +5,7 @@
 mod admin_request;
 mod agent_args;
 mod audit_args;
+mod hook_args;
 mod policy_args;
 mod process_args;
 mod program_args;
@@ -22,6 +23,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, error::
 pub(crate) use admin_request::AdminRequest;
 pub(crate) use agent_args::{AgentCommand, PassOnArgs, RequestArgs};
 pub(crate) use audit_args::{AuditCommand, ShowArgs};
+pub(crate) use hook_args::{HookPart, PreToolUseArgs};
 pub(crate) use policy_args::{CheckArgs, CheckConfigArgs, ClassifyArgs, InitArgs, PolicyCommand, Question};
 pub(crate) use program_args::ProgramCommand;
 pub(crate) use sandbox_args::{ExecArgs, SandboxCommand, SandboxPart, ScopeArgs};

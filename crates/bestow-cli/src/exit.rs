@@ -12,7 +12,7 @@ use bestow::Effect;
 pub(crate) const EXIT_CODES: &str = "   \
    0  The command is done, or the action is allowed
    1  An error: there is no answer and no permission, or the command that ran has failed
-   2  The action needs the answer of a person
+   2  The action needs the answer of a person, or a hook answers that a call may not happen
    3  The action is denied, or the request is refused
    4  The action may happen only inside a sandbox
   64  The command line is invalid";
@@ -26,6 +26,8 @@ pub(crate) enum Exit {
     Confined,
     /// A person would have to be asked.
     WouldAsk(String),
+    /// A hook has answered that a call may not happen.
+    Blocked,
     /// The answer is no.
     Denied(String),
     /// An error: there is no answer.
@@ -75,6 +77,7 @@ impl Exit {
             Exit::Done => (0, String::new()),
             Exit::Failed(why) => (1, why),
             Exit::WouldAsk(why) => (2, why),
+            Exit::Blocked => (2, String::new()),
             Exit::Denied(why) => (3, why),
             Exit::Confined => (4, String::new()),
             Exit::Usage(why) => (64, format!("{why}\ntry `{} --help`", command())),

@@ -13,7 +13,10 @@ mod command;
 mod decide;
 mod events;
 mod exit;
+#[doc(hidden)]
+pub mod fuzzing;
 mod generate;
+mod hook;
 mod init;
 mod jsonl;
 mod path;
@@ -29,8 +32,8 @@ mod tools;
 use std::process::ExitCode;
 
 use args::{
-    AdminRequest, AgentCommand, Arguments, Command, PolicyCommand, ProgramCommand, SandboxCommand, SandboxPart,
-    ServerCommand, StateCommand, TaskCommand,
+    AdminRequest, AgentCommand, Arguments, Command, HookPart, PolicyCommand, ProgramCommand, SandboxCommand,
+    SandboxPart, ServerCommand, StateCommand, TaskCommand,
 };
 use exit::Exit;
 
@@ -42,7 +45,12 @@ pub fn main() -> ExitCode {
         return code;
     }
     let words: Vec<_> = std::env::args_os().skip(1).collect();
-    let exit = Arguments::read(&words).and_then(|arguments| run(arguments.command)).unwrap_or_else(|exit| exit);
+    let exit = match Arguments::read(&words) {
+        // A host takes any other exit code than that of an answer as permission.
+        Err(Exit::Usage(why)) if words.first().is_some_and(|word| word == "hook") => hook::not_understood(&why),
+        Err(exit) => exit,
+        Ok(arguments) => run(arguments.command).unwrap_or_else(|exit| exit),
+    };
     exit.report(|| Arguments::named(&words))
 }
 
@@ -58,6 +66,7 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::State(StateCommand::Engine(command)) => engine(&command.request()?)?,
         Command::Server(ServerCommand::Serve(args)) => serve::serve(&args)?,
         Command::Server(ServerCommand::Token(args)) => token::token(&args)?,
+        Command::Server(ServerCommand::Hook(HookPart::PreToolUse(args))) => hook::pre_tool_use(args),
         Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,
         Command::Agent(AgentCommand::Request(args)) => events::request(&args),
         Command::Agent(AgentCommand::Grant(args)) => events::grant(&args),

@@ -6,7 +6,7 @@ use axum::{
 };
 use bestow::text::StrictJson;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::problem::Problem;
 
@@ -86,9 +86,14 @@ impl Fields {
 
     /// Takes the object in a field. A missing field and `null` are an empty object.
     pub(crate) fn object(&mut self, name: &str) -> Result<Value, Problem> {
+        self.map(name).map(Value::Object)
+    }
+
+    /// Takes the fields of the object in a field.
+    pub(crate) fn map(&mut self, name: &str) -> Result<Map<String, Value>, Problem> {
         match self.0.remove(name) {
-            None | Some(Value::Null) => Ok(json!({})),
-            Some(object @ Value::Object(_)) => Ok(object),
+            None | Some(Value::Null) => Ok(Map::new()),
+            Some(Value::Object(fields)) => Ok(fields),
             Some(_) => Err(invalid(format!("`{name}` is an object"))),
         }
     }

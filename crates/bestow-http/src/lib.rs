@@ -3,6 +3,8 @@
 
 mod body;
 pub mod credentials;
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod identity;
 mod permissions;

@@ -123,7 +123,11 @@ impl Socket {
                 Message::Text(text) => return Ok(Incoming::Text(text)),
                 Message::Binary(_) => return Ok(Incoming::Binary),
                 Message::Ping(_) | Message::Pong(_) => {}
-                Message::Close(_) => return Err(Ended),
+                Message::Close(_) => {
+                    // The next read sends the reply. So the client knows that the end is no accident.
+                    let _ = time::timeout(LONGEST_SEND, self.socket.recv()).await;
+                    return Err(Ended);
+                }
             }
         }
     }

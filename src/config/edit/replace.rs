@@ -13,7 +13,10 @@ use rustix::fs::{CWD, RenameFlags};
 use rustix::fs::{Gid, OFlags, Uid};
 
 use super::{super::PolicyText, PersistError};
-use crate::{fs::identity_of, model::FileIdentity};
+use crate::{
+    fs::{handle, identity_of},
+    model::FileIdentity,
+};
 
 /// The result of a replacement.
 pub(super) enum Replaced {
@@ -77,8 +80,12 @@ pub(super) fn refuse_read_only(old: &PolicyText) -> Result<(), PersistError> {
 
 /// Returns the metadata of the file that was read; none if it is gone or replaced by now.
 fn writable(old: &PolicyText) -> Result<Option<Metadata>, PersistError> {
-    let about = match std::fs::symlink_metadata(&old.ground.trail.real) {
-        Ok(about) => about,
+    let look = || {
+        let held = File::from(handle(&old.ground.trail.real)?);
+        Ok::<_, io::Error>((held.metadata()?, identity_of(&held)?))
+    };
+    let (about, identity) = match look() {
+        Ok(seen) => seen,
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(why) => return Err(PersistError::disk(old, format_args!("looking at it failed: {why}"))),
     };
@@ -88,7 +95,7 @@ fn writable(old: &PolicyText) -> Result<Option<Metadata>, PersistError> {
             format!("it is read-only (mode {:o}): `chmod u+w` it, or add the lines by hand", about.mode() & 0o777);
         return Err(PersistError::disk(old, what));
     }
-    let same = old.ground.trail.identity == Some(identity_of(&about));
+    let same = old.ground.trail.identity == Some(identity);
     Ok(Some(about).filter(|_| same))
 }
 
@@ -191,11 +198,11 @@ fn is_what_was_read(path: &Path, old: &PolicyText) -> bool {
     let flags = (OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).bits().cast_signed();
     let look = || -> io::Result<bool> {
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-        let about = file.metadata()?;
+        let identity = identity_of(&file)?;
         let mut bytes = Vec::new();
         let limit = u64::try_from(old.bytes.len()).unwrap_or(u64::MAX).saturating_add(1);
         file.take(limit).read_to_end(&mut bytes)?;
-        let same = old.ground.trail.identity == Some(identity_of(&about));
+        let same = old.ground.trail.identity == Some(identity);
         Ok(same && bytes == old.bytes)
     };
     look().unwrap_or(false)

@@ -6,8 +6,7 @@ use std::{fs, path::Path};
 use super::*;
 
 fn identity(path: &Path) -> FileIdentity {
-    let found = fs::metadata(path).unwrap();
-    crate::fs::identity_of(&found)
+    crate::fs::identity_of(fs::File::open(path).unwrap()).unwrap()
 }
 
 #[test]

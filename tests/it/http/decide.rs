@@ -11,6 +11,8 @@ async fn a_queued_call_is_listed_with_every_field_and_is_gone_when_it_is_approve
     let queued = daemon.classify(&bot, "node script.js").await.json;
     let [item] = &daemon.pending(&you).await[..] else { panic!("one waits") };
     assert_eq!(item["id"], queued["requestId"]);
+    let [waiting] = &daemon.world.engine.pending().unwrap()[..] else { panic!("one waits") };
+    assert_eq!(item["code"], waiting.request.code().to_string());
     assert_eq!((&item["agentId"], &item["userId"], &item["toolName"]), (&json!("bot"), &json!("you"), &json!("bash")));
     assert_eq!(item["toolInput"], json!({ "command": "node script.js" }), "as it was given");
     assert_eq!((&item["tier"], &item["status"]), (&json!("dangerous"), &json!("pending")));

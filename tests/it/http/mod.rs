@@ -2,12 +2,15 @@
 
 mod classify;
 mod client;
+mod clients;
 mod credentials;
 mod daemon;
 mod decide;
+mod hook;
+mod hook_servers;
 mod malformed;
 mod process;
-#[cfg(feature = "cli")]
 mod project;
+mod relay;
 mod runs;
 mod socket;

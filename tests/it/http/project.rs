@@ -1,4 +1,5 @@
 //! A project with a policy file, and `bestow serve` as a process of its own.
+#![cfg(feature = "cli")]
 
 use std::{
     io::{BufRead, BufReader},

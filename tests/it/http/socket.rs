@@ -1,7 +1,10 @@
 //! `/ws/permissions` (`sources/003`, cases C38 to C43 of the dialect).
 
 use serde_json::json;
-use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::{
+    Message,
+    protocol::{CloseFrame, frame::coding::CloseCode},
+};
 
 use super::{client::Socket, daemon::Daemon};
 
@@ -177,4 +180,14 @@ async fn the_end_of_the_engine_closes_every_socket() {
     assert_eq!(socket.next().await.unwrap()["type"], "connected");
     daemon.world.engine.shutdown().await;
     assert_eq!(socket.next().await, Err(1001));
+}
+
+#[tokio::test]
+async fn a_client_that_closes_gets_the_reply_of_the_protocol() {
+    let daemon = Daemon::start().await;
+    let mut socket = opened(&daemon, &daemon.approver("you"), "").await.unwrap();
+    assert_eq!(socket.next().await.unwrap()["type"], "connected");
+    let frame = CloseFrame { code: CloseCode::Normal, reason: "done".into() };
+    socket.send(Message::Close(Some(frame))).await.unwrap();
+    assert_eq!(socket.next().await, Err(1000), "and not 1006, which is an accident");
 }

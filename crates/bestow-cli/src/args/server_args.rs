@@ -9,7 +9,7 @@ use bestow::{
 use bestow_http::credentials::CredentialId;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Form, PolicyFileArgs, values};
+use super::{Form, PolicyFileArgs, hook_args::HookPart, values};
 
 /// Commands about the server.
 #[derive(Debug, Subcommand)]
@@ -33,6 +33,10 @@ Examples:
   bestow token create --state state --role approver --owner you --by ann --expires 30d
   bestow token list --state state")]
     Token(TokenArgs),
+
+    /// Asks a server about the calls of tools, as a hook of the program that runs an agent
+    #[command(subcommand)]
+    Hook(HookPart),
 }
 
 /// The arguments of `serve`.

@@ -28,6 +28,26 @@ pub(super) fn time_limit(text: &str) -> Result<Duration, String> {
     if duration.is_zero() { Err("it must not be zero".to_owned()) } else { Ok(duration) }
 }
 
+/// The longest time limit of a hook. Hosts end a hook after ten seconds, and some then allow the call.
+const LONGEST_HOOK: Duration = Duration::from_secs(9);
+
+/// The longest time that a hook waits for a person, so that the answer arrives within its time limit.
+const LONGEST_HOOK_WAIT: Duration = Duration::from_secs(8);
+
+/// Reads the time limit of a hook.
+pub(super) fn hook_limit(text: &str) -> Result<Duration, String> {
+    time_limit(text).and_then(|limit| at_most(limit, LONGEST_HOOK))
+}
+
+/// Reads the time that a hook waits for a person.
+pub(super) fn hook_wait(text: &str) -> Result<Duration, String> {
+    duration(text).and_then(|wait| at_most(wait, LONGEST_HOOK_WAIT))
+}
+
+fn at_most(duration: Duration, longest: Duration) -> Result<Duration, String> {
+    if duration <= longest { Ok(duration) } else { Err(format!("it is at most {} seconds", longest.as_secs())) }
+}
+
 /// Reads a duration. A number alone is in seconds.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = |why| format!("`{}` is not {why}; a number alone is in seconds", Escaped(text));

@@ -76,8 +76,8 @@ impl Decision {
 }
 
 /// A decision about one request, as it arrives.
-pub(super) struct Submitted {
-    pub(super) request: String,
+pub(crate) struct Submitted {
+    pub(crate) request: String,
     pub(super) decision: Decision,
     pub(super) feedback: Option<String>,
     pub(super) modified_input: Option<String>,

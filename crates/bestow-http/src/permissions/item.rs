@@ -44,6 +44,8 @@ pub(super) fn parse_id(text: &str) -> Result<RequestId, InvalidRequestId> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Item {
     id: String,
+    /// The short code, for people.
+    code: String,
     agent_id: String,
     user_id: String,
     tool_name: String,
@@ -64,6 +66,7 @@ impl Item {
         let action = request.action.as_deref();
         Item {
             id: id(request),
+            code: request.code().to_string(),
             agent_id: request.from.to_string(),
             user_id: request.owner.to_string(),
             tool_name: action.map_or_else(|| REQUEST_PERMISSION.to_owned(), |action| action.tool.to_string()),

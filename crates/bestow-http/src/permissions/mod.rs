@@ -3,6 +3,7 @@
 mod classify;
 mod decide;
 mod enable;
+mod frame;
 mod item;
 mod socket;
 mod state;
@@ -13,6 +14,8 @@ use axum::{
     Router,
     routing::{get, post},
 };
+
+pub(crate) use frame::Received;
 
 use crate::identity::Entrance;
 

@@ -19,10 +19,10 @@ use serde_json::{Value, json};
 
 use super::{
     decide::{self, Decision, Submitted},
+    frame::Received,
     item,
 };
 use crate::{
-    body::{self, Fields},
     credentials::Role,
     identity::{Caller, Entrance},
     places::ConnectionPlace,
@@ -143,15 +143,9 @@ impl Channel {
 
     /// Returns the reply to a frame: its type and its data.
     async fn understood(&mut self, text: &[u8]) -> Result<(&'static str, Value), Problem> {
-        let mut fields = Fields(body::object_in(text)?);
-        let kind = fields.required("type")?;
-        match kind.as_str() {
-            "ping" => Ok(("pong", json!({ "timestamp": self.0.entrance.engine().now()?.as_millis() }))),
-            "decision" => {
-                let Value::Object(data) = fields.object("data")? else { return Err(unknown_type(&kind)) };
-                self.decide(Submitted::read(Fields(data))?).await
-            }
-            _ => Err(unknown_type(&kind)),
+        match Received::read(text)? {
+            Received::Ping => Ok(("pong", json!({ "timestamp": self.0.entrance.engine().now()?.as_millis() }))),
+            Received::Decision(submitted) => self.decide(submitted).await,
         }
     }
 
@@ -168,11 +162,6 @@ impl Channel {
     fn now(&self) -> Result<u64, Ended> {
         self.0.now().map(Timestamp::as_millis)
     }
-}
-
-fn unknown_type(kind: &str) -> Problem {
-    let detail = format!("no frame has the type {:?}: a client sends `decision` or `ping`", body::shortened(kind));
-    Problem::new(StatusCode::BAD_REQUEST, "unknown_type", detail)
 }
 
 fn card(request: &Request) -> Value {

@@ -1,0 +1,60 @@
+//! One request to the server: no redirect is followed, no proxy is used, and no answer is longer than its limit.
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::{Request, StatusCode, body::Bytes, client::conn::http1, header};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpStream, lookup_host};
+
+use super::settings::Server;
+
+/// The path of the question.
+const PATH: &str = "/api/hooks/classify";
+
+/// The longest body of a reply, in bytes. An input in it is at most as long as the longest question.
+const LONGEST: usize = 2 << 20;
+
+/// The most headers of a reply.
+const MOST_HEADERS: usize = 64;
+
+/// The reply of a server, whatever it means.
+pub(super) struct Reply {
+    pub(super) status: StatusCode,
+    pub(super) body: Bytes,
+}
+
+/// Sends a question to the server.
+pub(super) async fn post(server: &Server, question: String) -> Result<Reply, String> {
+    let stream = connect(server).await?;
+    let request = Request::post(format!("{}{PATH}", server.prefix))
+        .header(header::HOST, &server.authority)
+        .header(header::AUTHORIZATION, &server.authorization)
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::CONNECTION, "close")
+        .body(Full::new(Bytes::from(question)))
+        .map_err(|why| why.to_string())?;
+    let mut client = http1::Builder::new();
+    client.max_headers(MOST_HEADERS);
+    let (mut sender, connection) = client.handshake(TokioIo::new(stream)).await.map_err(|why| why.to_string())?;
+    // The connection does the reading and writing. It ends with the runtime.
+    tokio::spawn(connection);
+    let reply = sender.send_request(request).await.map_err(|why| format!("no reply: {why}"))?;
+    let status = reply.status();
+    let read = Limited::new(reply.into_body(), LONGEST).collect().await;
+    let body = read.map_err(|why| format!("the reply did not arrive whole: {why}"))?;
+    Ok(Reply { status, body: body.to_bytes() })
+}
+
+/// Connects to the server. The token is not sent to another machine, unless the settings allow it.
+async fn connect(server: &Server) -> Result<TcpStream, String> {
+    let found = lookup_host((server.host.as_str(), server.port)).await.map_err(|why| why.to_string())?;
+    let mut why = "it is another machine, and the hook does not encrypt: use a proxy on this machine, or state with \
+                   `--allow-plain-http` that the way to it is safe"
+        .to_owned();
+    for address in found.filter(|address| server.may_be_remote || address.ip().to_canonical().is_loopback()) {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(refused) => why = refused.to_string(),
+        }
+    }
+    Err(why)
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Relays requests of agents to a chat, and answers of people from it. docs/server.md describes the settings."""
+import hashlib, hmac, json, os, re, threading, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+URL, TOKEN, WEBHOOK = os.environ["BESTOW_URL"], os.environ["BESTOW_TOKEN"], os.environ["CHAT_WEBHOOK"]
+SECRET, USERS = os.environ["CHAT_SECRET"].encode(), set(os.environ["CHAT_USERS"].split(",")) - {""}
+if not SECRET or not USERS:  # Otherwise anyone could answer.
+    raise SystemExit("CHAT_SECRET and CHAT_USERS are needed")
+NoRedirect = type("NoRedirect", (HTTPRedirectHandler,), {"redirect_request": lambda *_: None})
+OPENER = build_opener(NoRedirect, ProxyHandler({}))  # The token goes to no other server.
+
+def call(url, body=None, **headers):
+    sent = Request(url, body and json.dumps(body).encode(), {"Content-Type": "application/json", **headers})
+    with OPENER.open(sent, timeout=10) as reply:
+        return reply.read()
+def api(body=None):
+    return json.loads(call(URL + "/api/permissions", body, Authorization="Bearer " + TOKEN))
+def shown(item):  # JSON has escapes for letters that a chat would hide or turn around. The end is always shown.
+    text, needs = json.dumps(item["toolInput"]), ", ".join(item["permissions"]) or "nothing else"
+    text = f"only a part: {text[:999]} … {text[-999:]}" if item["toolInputCut"] or len(text) > 1998 else text
+    return f"[{item['code']}] {item['agentId']} wants {item['toolName']} ({item['tier']}) and needs {needs}: {text}"
+def watch(told=frozenset()):
+    while True:
+        try:
+            waiting = {item["id"]: item for item in api()["pending"]}
+            for new in waiting.keys() - told:
+                call(WEBHOOK, {"text": shown(waiting[new])})
+                told |= {new}
+            told &= waiting.keys()
+        except (OSError, ValueError) as why:
+            print("the next attempt is in a second:", why, flush=True)
+        time.sleep(1)
+def answer(user, text):
+    match = re.fullmatch(r"(approve|reject) ([A-Za-z0-9]{1,16})(?: (.{1,500}))?", text)
+    found = [item["id"] for item in api()["pending"] if match and item["code"] == match[2].lower()]
+    if len(found) != 1:
+        return "send `approve CODE` or `reject CODE WHY`, with the code of one request that waits"
+    api({"requestId": found[0], "decision": match[1], "feedback": f"{user} in the chat: {match[3] or match[1]}"})
+    return f"[{match[2]}] {match[1]}, by {user}"
+class Chat(BaseHTTPRequestHandler):
+    timeout, status, said = 10, 403, "not accepted"
+    def do_POST(self):
+        try:
+            body = self.rfile.read(max(0, min(int(self.headers["Content-Length"]), 65536)))
+            stamp = self.headers["X-Timestamp"]
+            right = hmac.new(SECRET, stamp.encode() + b"." + body, hashlib.sha256).hexdigest().encode()
+            is_signed = hmac.compare_digest(right, self.headers["X-Signature"].encode())
+            if is_signed and abs(time.time() - int(stamp)) < 300 and (said := json.loads(body))["user"] in USERS:
+                self.status, self.said = 200, answer(said["user"], said["text"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as why:
+            print("not accepted:", why, flush=True)
+        self.send_response(self.status)
+        self.end_headers()
+        self.wfile.write(json.dumps({"text": self.said}).encode())
+if __name__ == "__main__":
+    threading.Thread(target=watch, daemon=True).start()
+    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("RELAY_PORT", "0"))), Chat)
+    print("listening on http://127.0.0.1:%d" % server.server_port, flush=True)
+    server.serve_forever()
