@@ -9,6 +9,7 @@
 mod admin;
 mod admission;
 mod ancestry;
+mod orders;
 mod process;
 mod reply;
 mod surfaces;
@@ -40,6 +41,7 @@ use crate::{
 
 pub use self::{
     admin::{AdminCommand, Approval, GrantOrDecisionId, InvalidHeld, carry_out, carry_out_and_end},
+    orders::Admin,
     process::ProcessCall,
     reply::{Line, Reply},
     surfaces::Surfaces,

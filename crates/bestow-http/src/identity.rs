@@ -6,7 +6,7 @@ use axum::{
     body::Body,
     http::{HeaderMap, StatusCode, header},
 };
-use bestow::{Agent, Approver, Engine, Error, decision::Refusal};
+use bestow::{Agent, Approver, Engine, Error, control::Admin, decision::Refusal, user::ApproverId};
 use tokio::{
     runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -22,6 +22,9 @@ use crate::{
 
 /// The prefix of a WebSocket subprotocol that contains a token. Browsers cannot send the `Authorization` header.
 const TOKEN_PROTOCOL: &str = "bearer.";
+
+/// The name of an operator in records. The id of its credential is there as well.
+const OPERATOR: &str = "operator";
 
 /// The pieces of work of the engine at the same time. Reading a large directory takes seconds.
 const WORKERS: usize = 8;
@@ -185,6 +188,22 @@ impl Caller {
                 Err(Problem::new(StatusCode::FORBIDDEN, "unknown_agent", detail))
             }
             Err(why) => Err(why.into()),
+        }
+    }
+
+    /// Returns the orders of the sender, if the credential is an approver's or the operator's, and the name under which
+    /// records show the sender.
+    pub(crate) fn admin(&self) -> Result<(Admin, ApproverId), Problem> {
+        let means = self.credential.means();
+        match &self.credential.role {
+            Role::Approver { owner, by } => Ok((Admin::of_owner(&self.engine, owner.clone(), means), by.clone())),
+            Role::Operator => {
+                let internal = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "no name for records");
+                Ok((Admin::of_every_owner(&self.engine, means), OPERATOR.parse().map_err(internal)?))
+            }
+            Role::Agent { .. } => {
+                Err(Problem::forbidden("this needs the credential of an approver or operator: an agent decides nothing"))
+            }
         }
     }
 

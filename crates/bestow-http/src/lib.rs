@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod answering;
 mod body;
 pub mod credentials;
 mod guard;
@@ -12,7 +13,9 @@ mod refusal;
 mod router;
 mod server;
 mod shares;
+mod shown;
 mod socket;
+mod v1;
 
 pub use guard::AllowedHosts;
 pub use router::{Options, router};

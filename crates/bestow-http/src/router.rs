@@ -12,6 +12,7 @@ use crate::{
     identity::Entrance,
     permissions,
     problem::Problem,
+    v1,
 };
 
 /// The settings of a router.
@@ -45,6 +46,7 @@ pub fn router(engine: &Engine, options: Options) -> Router {
     Router::new()
         .route("/health", get(health))
         .merge(permissions::routes())
+        .merge(v1::routes())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(DefaultBodyLimit::disable())

@@ -1,0 +1,36 @@
+//! The native API: everything that an outside program may do, over HTTP.
+//!
+//! Each module is one resource. An agent's credential acts as one agent. An approver's credential acts for one owner and
+//! an operator's for every owner; both give their orders through [`bestow::control::Admin`], as the control socket does.
+
+mod authorize;
+mod check;
+mod explain;
+mod input;
+mod me;
+mod requests;
+mod sender;
+mod view;
+
+use std::sync::Arc;
+
+use axum::{Json, Router, routing::get};
+use utoipa::openapi::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::identity::Entrance;
+
+/// Returns the paths of this dialect, and their description.
+pub(crate) fn routes() -> Router<Arc<Entrance>> {
+    let (router, described) = resources().split_for_parts();
+    router.route("/v1/openapi.json", get(async move || Json(described.clone())))
+}
+
+fn resources() -> OpenApiRouter<Arc<Entrance>> {
+    OpenApiRouter::with_openapi(OpenApi::default())
+        .routes(routes!(me::me))
+        .routes(routes!(check::check))
+        .routes(routes!(authorize::authorize))
+        .routes(routes!(explain::explain))
+        .merge(requests::resource())
+}
