@@ -42,6 +42,11 @@ impl Admin {
         Admin { engine: engine.clone(), owner: Some(owner), means }
     }
 
+    /// Returns true if no owner limits this sender.
+    pub fn is_of_every_owner(&self) -> bool {
+        self.owner.is_none()
+    }
+
     /// Returns the handle of a person who acts for `owner`, or for the owner that limits this sender.
     pub fn approver(&self, owner: &OwnerId, by: ApproverId) -> Approver {
         self.engine.approver(self.owner.as_ref().unwrap_or(owner), by, Arc::clone(&self.means))

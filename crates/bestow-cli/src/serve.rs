@@ -43,6 +43,7 @@ async fn served(engine: &Engine, args: &ServeArgs) -> Result<Exit, Exit> {
     }
     let mut options = Options::new(Credentials::of(file));
     options.allowed = allowed(args);
+    options.trail = Some(args.state.clone());
     let router = router(engine, options);
     let url = format!("http://{}", server.address());
     let _ready = Ready::tell(&url, args.ready_file.as_deref()).map_err(Exit::failed)?;

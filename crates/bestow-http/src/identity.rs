@@ -1,6 +1,6 @@
 //! The identity of a sender. It comes from the sender's credential, never from a parameter or a body.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -16,6 +16,7 @@ use tokio::{
 use crate::{
     body::{self, Fields},
     credentials::{Credential, CredentialId, Credentials, NotAuthenticated, Role},
+    options::Options,
     problem::Problem,
     shares::Shares,
 };
@@ -47,6 +48,8 @@ pub(crate) struct Entrance {
     workers: Arc<Semaphore>,
     waiting: Shares<CredentialId>,
     sockets: Shares<CredentialId>,
+    /// The state directory with the audit trail.
+    trail: Option<PathBuf>,
 }
 
 /// A sender whose credential is valid.
@@ -57,7 +60,8 @@ pub(crate) struct Caller {
 }
 
 impl Entrance {
-    pub(crate) fn new(engine: Engine, credentials: Credentials, body_time: Duration) -> Entrance {
+    pub(crate) fn new(engine: Engine, options: Options) -> Entrance {
+        let Options { credentials, body_time, trail, .. } = options;
         Entrance {
             engine,
             credentials,
@@ -66,11 +70,17 @@ impl Entrance {
             workers: Arc::new(Semaphore::new(WORKERS)),
             waiting: Shares::of(WAITING),
             sockets: Shares::of(SOCKETS),
+            trail,
         }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Returns the state directory with the audit trail, if the server has one.
+    pub(crate) fn trail(&self) -> Option<PathBuf> {
+        self.trail.clone()
     }
 
     /// Reads the object in the body of a request of `caller`. The caller's credential is still valid then.

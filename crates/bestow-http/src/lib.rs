@@ -6,6 +6,7 @@ mod body;
 pub mod credentials;
 mod guard;
 mod identity;
+mod options;
 mod permissions;
 mod places;
 mod problem;
@@ -18,5 +19,6 @@ mod socket;
 mod v1;
 
 pub use guard::AllowedHosts;
-pub use router::{Options, router};
+pub use options::Options;
+pub use router::router;
 pub use server::{Limits, ListenError, Server};

@@ -1,38 +1,19 @@
 //! The router: the paths, and the checks that come before each of them.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{Json, Router, extract::DefaultBodyLimit, middleware, routing::get};
 use bestow::Engine;
 use serde_json::{Value, json};
 
 use crate::{
-    credentials::Credentials,
-    guard::{AllowedHosts, guard},
+    guard::guard,
     identity::Entrance,
+    options::Options,
     permissions,
     problem::Problem,
     v1,
 };
-
-/// The settings of a router.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// The credentials that it accepts.
-    pub credentials: Credentials,
-    /// The names under which it answers, and the web pages that may speak to it.
-    pub allowed: AllowedHosts,
-    /// The longest time in which a client sends the body of a request.
-    pub body_time: Duration,
-}
-
-impl Options {
-    /// Creates the settings with these credentials, for clients on this machine.
-    pub fn new(credentials: Credentials) -> Options {
-        Options { credentials, allowed: AllowedHosts::default(), body_time: Duration::from_secs(10) }
-    }
-}
 
 /// Returns the router of an engine. It can be served as it is or be mounted in another router.
 ///
@@ -41,8 +22,8 @@ impl Options {
 /// Each request acts with the authority of its credential and no more. The router itself has the engine, the handle of
 /// the operator.
 pub fn router(engine: &Engine, options: Options) -> Router {
-    let Options { credentials, allowed, body_time } = options;
-    let entrance = Arc::new(Entrance::new(engine.clone(), credentials, body_time));
+    let allowed = options.allowed.clone();
+    let entrance = Arc::new(Entrance::new(engine.clone(), options));
     Router::new()
         .route("/health", get(health))
         .merge(permissions::routes())

@@ -58,6 +58,11 @@ impl Daemon {
         self.issue(Role::Approver { owner: owner.parse().unwrap(), by: "ann".parse().unwrap() }).token
     }
 
+    /// Returns a token of the host program.
+    pub(super) fn operator(&self) -> String {
+        self.issue(Role::Operator).token
+    }
+
     /// Asks if the agent with this token may run a command.
     pub(super) async fn classify(&self, token: &str, command: &str) -> Reply {
         let body = serde_json::json!({ "toolName": "bash", "toolInput": { "command": command } });
@@ -71,6 +76,16 @@ impl Daemon {
 
     pub(super) async fn get(&self, token: &str, path: &str) -> Reply {
         call(self.address, "GET", path, &[("authorization", &format!("Bearer {token}"))], "").await
+    }
+
+    pub(super) async fn delete(&self, token: &str, path: &str) -> Reply {
+        call(self.address, "DELETE", path, &[("authorization", &format!("Bearer {token}"))], "").await
+    }
+
+    /// Sends a body with any method.
+    pub(super) async fn send(&self, token: &str, method: &str, path: &str, body: &serde_json::Value) -> Reply {
+        let headers = [("authorization", &*format!("Bearer {token}")), ("content-type", "application/json")];
+        call(self.address, method, path, &headers, &body.to_string()).await
     }
 
     /// Returns the requests that wait for an approver.

@@ -8,3 +8,4 @@ mod decide;
 mod malformed;
 mod process;
 mod socket;
+mod v1;

@@ -28,7 +28,7 @@ use crate::{identity::Entrance, problem::Problem};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ActionBody {
     /// The kind of operation. It goes together with `resource`.
-    #[schema(value_type = Option<String>, example = "command")]
+    #[schema(value_type = Option<String>, example = "command.execute")]
     operation: Option<Operation>,
     /// The path, command line or host.
     #[schema(example = "cargo test")]

@@ -3,13 +3,20 @@
 //! Each module is one resource. An agent's credential acts as one agent. An approver's credential acts for one owner and
 //! an operator's for every owner; both give their orders through [`bestow::control::Admin`], as the control socket does.
 
+mod agents;
+mod audit;
 mod authorize;
 mod check;
+mod config;
+mod decisions;
 mod explain;
+mod grants;
 mod input;
 mod me;
+mod policies;
 mod requests;
 mod sender;
+mod tasks;
 mod view;
 
 use std::sync::Arc;
@@ -33,4 +40,11 @@ fn resources() -> OpenApiRouter<Arc<Entrance>> {
         .routes(routes!(authorize::authorize))
         .routes(routes!(explain::explain))
         .merge(requests::resource())
+        .merge(grants::resource())
+        .merge(agents::resource())
+        .merge(decisions::resource())
+        .merge(policies::resource())
+        .merge(config::resource())
+        .merge(tasks::resource())
+        .merge(audit::resource())
 }

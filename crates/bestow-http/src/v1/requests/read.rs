@@ -3,29 +3,20 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use bestow::{AgentId, Error, decision::Refusal};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use bestow::{Error, decision::Refusal};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{ticket, unknown, view::RequestState};
 use crate::{
     identity::Entrance,
     problem::Problem,
     v1::{
+        grants::OfAgent,
         input::{Asked, Named},
         sender::{Person, Sender},
     },
 };
-
-/// The filter of a list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(super) struct OfAgent {
-    /// Selects one agent.
-    #[param(value_type = Option<String>)]
-    agent_id: Option<AgentId>,
-}
 
 /// The waiting requests.
 #[derive(Debug, Serialize, ToSchema)]

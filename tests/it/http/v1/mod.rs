@@ -1,0 +1,4 @@
+//! Tests of the native API.
+
+mod agent;
+mod requests;
