@@ -19,6 +19,7 @@ use crate::{
     options::Options,
     problem::Problem,
     shares::Shares,
+    v1::EventLog,
 };
 
 /// The prefix of a WebSocket subprotocol that contains a token. Browsers cannot send the `Authorization` header.
@@ -33,7 +34,7 @@ const WORKERS: usize = 8;
 /// The calls of one credential that wait for a person at the same time. A further one is answered at once.
 const WAITING: usize = 32;
 
-/// The open WebSockets of one credential.
+/// The open WebSockets and streams of one credential.
 const SOCKETS: usize = 32;
 
 /// The engine, and the credentials that its clients use.
@@ -50,6 +51,7 @@ pub(crate) struct Entrance {
     sockets: Shares<CredentialId>,
     /// The state directory with the audit trail.
     trail: Option<PathBuf>,
+    events: Arc<EventLog>,
 }
 
 /// A sender whose credential is valid.
@@ -63,7 +65,6 @@ impl Entrance {
     pub(crate) fn new(engine: Engine, options: Options) -> Entrance {
         let Options { credentials, body_time, trail, .. } = options;
         Entrance {
-            engine,
             credentials,
             body_time,
             turns: Shares::of(1),
@@ -71,6 +72,8 @@ impl Entrance {
             waiting: Shares::of(WAITING),
             sockets: Shares::of(SOCKETS),
             trail,
+            events: EventLog::of(&engine),
+            engine,
         }
     }
 
@@ -81,6 +84,11 @@ impl Entrance {
     /// Returns the state directory with the audit trail, if the server has one.
     pub(crate) fn trail(&self) -> Option<PathBuf> {
         self.trail.clone()
+    }
+
+    /// Returns the recent events of the engine.
+    pub(crate) fn events(&self) -> &Arc<EventLog> {
+        &self.events
     }
 
     /// Reads the object in the body of a request of `caller`. The caller's credential is still valid then.
@@ -117,10 +125,10 @@ impl Entrance {
         self.waiting.try_take(&caller.credential.id)
     }
 
-    /// Takes one of the places that a credential has for WebSockets.
+    /// Takes one of the places that a credential has for WebSockets and streams.
     pub(crate) fn place_for_socket(&self, caller: &Caller) -> Result<OwnedSemaphorePermit, Problem> {
         let too_many = || {
-            let detail = format!("this credential has {SOCKETS} open WebSockets, which is the limit: close one");
+            let detail = format!("this credential has {SOCKETS} open WebSockets and streams, which is the limit: close one");
             Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sockets", detail)
         };
         self.sockets.try_take(&caller.credential.id).ok_or_else(too_many)
@@ -147,6 +155,14 @@ impl Entrance {
             (None, _) => Err(unauthorized(
                 "send `Authorization: Bearer TOKEN`, or offer the WebSocket subprotocol `bearer.TOKEN`",
             )),
+        }
+    }
+
+    /// Returns the sender of a request that may have a ticket in place of the `Authorization` header.
+    pub(crate) fn caller_with_ticket(&self, headers: &HeaderMap, ticket: Option<&str>) -> Result<Caller, Problem> {
+        match ticket {
+            Some(_) => Err(unauthorized("this server takes no ticket")),
+            None => self.caller(headers),
         }
     }
 

@@ -4,6 +4,7 @@
 mod answering;
 mod body;
 pub mod credentials;
+mod frames;
 mod guard;
 mod identity;
 mod options;

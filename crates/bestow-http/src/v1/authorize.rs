@@ -39,7 +39,7 @@ pub(super) struct ActionBody {
     /// The input of the tool, instead of `operation` and `resource`.
     #[schema(value_type = Option<Object>)]
     tool_input: Option<Map<String, Value>>,
-    /// The content that will be written or sent: an object or a text.
+    /// The content that will be written or sent: an object or a text. Without it, the person sees `toolInput`.
     #[schema(value_type = Option<Object>)]
     details: Option<Value>,
     /// Permissions that the action uses in addition.
@@ -63,12 +63,14 @@ impl ActionBody {
         if self.details.as_ref().is_some_and(|details| !details.is_object() && !details.is_string()) {
             return Err(invalid("`details`: it is an object or a text".to_owned()));
         }
+        // A person sees the whole input, and approves exactly this one.
+        let details = self.details.or_else(|| self.tool_input.clone().map(Value::Object));
         let action = DescribedAction {
             operation: self.operation,
             resource: self.resource,
             tool_name: self.tool_name,
             tool_input: self.tool_input,
-            details: self.details,
+            details,
             permissions: self.permissions.map(input::several).transpose()?,
         };
         let described = Authorize {

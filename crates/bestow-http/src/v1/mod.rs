@@ -9,6 +9,7 @@ mod authorize;
 mod check;
 mod config;
 mod decisions;
+mod events;
 mod explain;
 mod grants;
 mod input;
@@ -25,6 +26,7 @@ use axum::{Json, Router, routing::get};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
+pub(crate) use self::events::EventLog;
 use crate::identity::Entrance;
 
 /// Returns the paths of this dialect, and their description.
@@ -47,4 +49,5 @@ fn resources() -> OpenApiRouter<Arc<Entrance>> {
         .merge(config::resource())
         .merge(tasks::resource())
         .merge(audit::resource())
+        .merge(events::resource())
 }

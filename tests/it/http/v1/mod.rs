@@ -1,4 +1,7 @@
 //! Tests of the native API.
 
 mod agent;
+mod events;
+mod grants;
+mod person;
 mod requests;
