@@ -1,17 +1,17 @@
 //! The orders of a person.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Admin, ProcessCall};
+use super::{Admin, GrantOrDecisionId, ProcessCall};
 use crate::{
     engine::{Engine, Error},
     kernel::Refusal,
     model::{
-        AgentId, Answer, ApproverId, Decider, Escaped, Grant, GrantId, HeldChange, Means, Mode, Pending, Permission,
-        Reason, Resolution, SavedDecisionId, Scope,
+        AgentId, Answer, ApproverId, Decider, Escaped, Grant, HeldChange, Means, Mode, Pending, Permission, Reason,
+        Resolution, Scope,
     },
 };
 
@@ -122,40 +122,6 @@ impl AdminCommand {
             AdminCommand::Mode { mode, .. } => mode.is_some(),
             AdminCommand::Process { call, .. } => call.changes(),
             AdminCommand::Agree { .. } | AdminCommand::Revoke { .. } | AdminCommand::Answer { .. } => true,
-        }
-    }
-}
-
-/// A reference to a revocable item by its name: `g4`, `r2`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-#[allow(clippy::exhaustive_enums, reason = "what an agent has it holds, or was told")]
-pub enum GrantOrDecisionId {
-    /// A grant.
-    Grant(GrantId),
-    /// A saved decision of a person about an action.
-    Ruling(SavedDecisionId),
-}
-
-/// The error for a text that names neither a grant nor a saved decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("name a grant (`g4`) or a saved decision (`r2`) from the list of `bestow grants`")]
-pub struct InvalidHeld;
-
-impl FromStr for GrantOrDecisionId {
-    type Err = InvalidHeld;
-
-    fn from_str(text: &str) -> Result<GrantOrDecisionId, InvalidHeld> {
-        let grant = text.parse().map(GrantOrDecisionId::Grant).ok();
-        grant.or_else(|| text.parse().map(GrantOrDecisionId::Ruling).ok()).ok_or(InvalidHeld)
-    }
-}
-
-impl fmt::Display for GrantOrDecisionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GrantOrDecisionId::Grant(grant) => grant.fmt(f),
-            GrantOrDecisionId::Ruling(ruling) => ruling.fmt(f),
         }
     }
 }

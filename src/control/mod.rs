@@ -9,6 +9,7 @@
 mod admin;
 mod admission;
 mod ancestry;
+mod held;
 mod orders;
 mod process;
 mod reply;
@@ -40,7 +41,8 @@ use crate::{
 };
 
 pub use self::{
-    admin::{AdminCommand, Approval, GrantOrDecisionId, InvalidHeld, carry_out, carry_out_and_end},
+    admin::{AdminCommand, Approval, carry_out, carry_out_and_end},
+    held::{GrantOrDecisionId, InvalidHeld},
     orders::Admin,
     process::ProcessCall,
     reply::{Line, Reply},

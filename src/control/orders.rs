@@ -1,6 +1,6 @@
 //! The orders of a person as calls, for every owner or for one.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     engine::{Approver, Engine, Error},
@@ -13,7 +13,8 @@ use crate::{
 
 use super::GrantOrDecisionId;
 
-/// A sender of orders: the means by which it speaks, and the owner that limits it. The host program has authenticated it.
+/// A sender of orders: the means by which it speaks, and the owner that limits it. The host program has authenticated
+/// it.
 ///
 /// What belongs to another owner is refused as if it did not exist.
 #[derive(Clone, Debug)]
@@ -103,9 +104,9 @@ impl Admin {
     ///
     /// [`Refusal::UnknownAgent`].
     pub fn grants(&self, agent: Option<&AgentId>) -> Result<Vec<Arc<Grant>>, Error> {
-        let agents = self.wanted(agent)?;
-        let all = self.engine.grants()?.into_iter();
-        Ok(all.filter(|grant| agents.iter().any(|profile| profile.id == grant.to)).collect())
+        let profiles = agent.map_or_else(|| self.agents(), |agent| self.profile(agent).map(|profile| vec![profile]))?;
+        let agents: BTreeSet<_> = profiles.iter().map(|profile| &profile.id).collect();
+        Ok(self.engine.grants()?.into_iter().filter(|grant| agents.contains(&grant.to)).collect())
     }
 
     /// Returns the saved decisions about every agent, or about one.
@@ -119,10 +120,6 @@ impl Admin {
         }
         let all = self.engine.rulings()?.into_iter().filter(|saved| self.reaches(&saved.owner));
         Ok(all.filter(|saved| agent.is_none_or(|agent| saved.agent == *agent)).collect())
-    }
-
-    fn wanted(&self, agent: Option<&AgentId>) -> Result<Vec<Arc<Profile>>, Error> {
-        agent.map_or_else(|| self.agents(), |agent| self.profile(agent).map(|profile| vec![profile]))
     }
 
     /// Returns the provenance of a permission: the grant of the agent first, the root last. The result is empty if the

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::{Engine, Error, fresh::fresh_run};
+#[cfg(feature = "journal")]
+use crate::model::OwnerId;
 use crate::{
     kernel::ProvenanceStep,
     model::{
@@ -10,8 +12,6 @@ use crate::{
         Timestamp,
     },
 };
-#[cfg(feature = "journal")]
-use crate::model::OwnerId;
 
 impl Engine {
     /// Returns the change of the policy file that is held back until a person accepts it, if there is one.

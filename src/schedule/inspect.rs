@@ -95,11 +95,7 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
 
 /// Returns the problems that keep a task from running, and the permissions that its gate lacks. A task can always write
 /// its own files, so these never lack.
-fn stands(
-    target: Result<Agent, String>,
-    read: &Read,
-    settings: &TaskSettings,
-) -> (Vec<Problem>, Vec<Permission>) {
+fn stands(target: Result<Agent, String>, read: &Read, settings: &TaskSettings) -> (Vec<Problem>, Vec<Permission>) {
     match (target, &read.task.gate) {
         (Ok(_), None) => (Vec::new(), Vec::new()),
         (Ok(agent), Some(gate)) => {

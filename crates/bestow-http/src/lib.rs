@@ -6,6 +6,7 @@ mod body;
 pub mod credentials;
 mod frames;
 mod guard;
+mod hex;
 mod identity;
 mod options;
 mod permissions;
@@ -17,6 +18,7 @@ mod server;
 mod shares;
 mod shown;
 mod socket;
+mod tickets;
 mod v1;
 
 pub use guard::AllowedHosts;

@@ -11,8 +11,8 @@ use crate::{credentials::NotAuthenticated, refusal};
 
 /// An error as a client receives it.
 ///
-/// It has members besides those of RFC 9457: `code`, a stable name; `error`, the text for clients of the Permissions API
-/// (`sources/003`); and, where there are any, `facts` for programs.
+/// It has members besides those of RFC 9457: `code`, a stable name; `error`, the text for clients of the Permissions
+/// API (`sources/003`); and, where there are any, `facts` for programs.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,

@@ -131,8 +131,9 @@ pub(crate) fn facts(refusal: &Refusal) -> Value {
             "decider": how.decider.to_string(),
             "at": how.at,
         }),
-        Refusal::NotHeld { agent, permission }
-        | Refusal::HeldOnce { agent, permission } => json!({ "agentId": agent, "permission": permission }),
+        Refusal::NotHeld { agent, permission } | Refusal::HeldOnce { agent, permission } => {
+            json!({ "agentId": agent, "permission": permission })
+        }
         Refusal::NotAllowed(decision) => json!({ "decisionId": decision.id, "missing": decision.missing }),
         Refusal::WiderThanDecided(permission)
         | Refusal::NotAsked(permission)

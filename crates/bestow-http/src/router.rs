@@ -6,14 +6,7 @@ use axum::{Json, Router, extract::DefaultBodyLimit, middleware, routing::get};
 use bestow::Engine;
 use serde_json::{Value, json};
 
-use crate::{
-    guard::guard,
-    identity::Entrance,
-    options::Options,
-    permissions,
-    problem::Problem,
-    v1,
-};
+use crate::{guard::guard, identity::Entrance, options::Options, permissions, problem::Problem, v1};
 
 /// Returns the router of an engine. It can be served as it is or be mounted in another router.
 ///
@@ -27,7 +20,7 @@ pub fn router(engine: &Engine, options: Options) -> Router {
     Router::new()
         .route("/health", get(health))
         .merge(permissions::routes())
-        .merge(v1::routes())
+        .merge(v1::routes(&entrance))
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(DefaultBodyLimit::disable())

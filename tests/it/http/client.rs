@@ -19,6 +19,14 @@ pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) json: Value,
+    pub(super) body: String,
+}
+
+impl Reply {
+    fn new(status: u16, head: &str, body: &str) -> Reply {
+        let json = serde_json::from_str(body).unwrap_or(Value::Null);
+        Reply { status, head: head.to_lowercase(), json, body: body.to_owned() }
+    }
 }
 
 /// Sends one request, and reads the whole reply.
@@ -40,7 +48,7 @@ pub(super) async fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
     let text = String::from_utf8(read).unwrap();
     let (head, body) = text.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Some(Reply { status, head: head.to_lowercase(), json: serde_json::from_str(body).unwrap_or(Value::Null) })
+    Some(Reply::new(status, head, body))
 }
 
 /// A stream of server-sent events. It is read as it comes.
@@ -64,7 +72,7 @@ impl Events {
         }
         let (mut body, status) = (String::new(), head.split(' ').nth(1).unwrap().parse().unwrap());
         stream.read_to_string(&mut body).await.unwrap();
-        Err(Reply { status, head: head.to_lowercase(), json: serde_json::from_str(&body).unwrap_or(Value::Null) })
+        Err(Reply::new(status, &head, &body))
     }
 
     /// Returns the fields of the next event, or none at the end of the stream.

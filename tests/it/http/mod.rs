@@ -5,6 +5,7 @@ mod client;
 mod credentials;
 mod daemon;
 mod decide;
+mod description;
 mod malformed;
 mod process;
 mod socket;

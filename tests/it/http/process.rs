@@ -25,19 +25,19 @@ kind = \"subagent\"
 ";
 
 /// A project with a policy file, and the server of it.
-struct Project {
+pub(super) struct Project {
     directory: TempDir,
     server: Option<(Child, SocketAddr)>,
 }
 
 impl Project {
-    fn new() -> Project {
+    pub(super) fn new() -> Project {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("agents.toml"), POLICY).unwrap();
         Project { directory, server: None }
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.directory.path()
     }
 
@@ -45,27 +45,27 @@ impl Project {
         Command::new(BESTOW).args(words).current_dir(self.path()).output().unwrap()
     }
 
-    fn json(&self, words: &[&str]) -> Value {
+    pub(super) fn json(&self, words: &[&str]) -> Value {
         let output = self.bestow(words);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    fn token(&self, words: &[&str]) -> String {
+    pub(super) fn token(&self, words: &[&str]) -> String {
         let words: Vec<_> = ["token", "create", "--json"].iter().chain(words).copied().collect();
         self.json(&words)["token"].as_str().unwrap().to_owned()
     }
 
-    fn agent(&self) -> String {
+    pub(super) fn agent(&self) -> String {
         self.token(&["--role", "agent", "--agent", "bot"])
     }
 
-    fn approver(&self) -> String {
+    pub(super) fn approver(&self) -> String {
         self.token(&["--role", "approver", "--owner", "you", "--by", "ann", "--expires", "30d"])
     }
 
     /// Starts the server, and returns when it says that it listens.
-    fn serve(&mut self) {
+    pub(super) fn serve(&mut self) {
         let words = ["serve", "--state", "state", "--listen", "127.0.0.1:0", "--ready-file", "ready.json"];
         let mut command = Command::new(BESTOW);
         command.args(words).current_dir(self.path()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -91,15 +91,19 @@ impl Project {
         call(self.server.as_ref().unwrap().1, "POST", path, &headers, &body.to_string()).await
     }
 
-    async fn classify(&self, token: &str, command: &str) -> Value {
+    pub(super) async fn classify(&self, token: &str, command: &str) -> Value {
         let body = json!({ "toolName": "bash", "toolInput": { "command": command } });
         self.post(token, "/api/hooks/classify", &body).await.json
     }
 
-    async fn pending(&self, token: &str) -> Vec<Value> {
+    /// Reads a path of the server.
+    pub(super) async fn get(&self, token: &str, path: &str) -> Reply {
         let address = self.server.as_ref().unwrap().1;
-        let reply =
-            call(address, "GET", "/api/permissions", &[("authorization", &format!("Bearer {token}"))], "").await;
+        call(address, "GET", path, &[("authorization", &format!("Bearer {token}"))], "").await
+    }
+
+    async fn pending(&self, token: &str) -> Vec<Value> {
+        let reply = self.get(token, "/api/permissions").await;
         reply.json["pending"].as_array().unwrap().clone()
     }
 }

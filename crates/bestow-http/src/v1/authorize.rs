@@ -141,7 +141,8 @@ impl AuthorizeResult {
         };
         if is_changed {
             // The described action is not the one that may happen.
-            let reason = format!("a hook of the host program changed the action, so it may not happen: {}", told.reason);
+            let why = "a hook of the host program changed the action, so it may not happen";
+            let reason = format!("{why}: {}", told.reason);
             return AuthorizeResult { allow: false, decision: Ruled::Deny, reason, ..told };
         }
         AuthorizeResult { allow: authorized.is_allowed(), ..told }

@@ -59,8 +59,9 @@ struct Sentence {
 
 impl ChangeView {
     fn of(held: &HeldChange) -> ChangeView {
-        let gain = |(agent, permission): &(AgentId, Permission)| {
-            Gain { agent_id: agent.clone(), permission: permission.clone() }
+        let gain = |(agent, permission): &(AgentId, Permission)| Gain {
+            agent_id: agent.clone(),
+            permission: permission.clone(),
         };
         let sentence =
             |(agent, text): &(Option<AgentId>, Arc<str>)| Sentence { agent_id: agent.clone(), text: text.to_string() };

@@ -1,7 +1,8 @@
 //! The native API: everything that an outside program may do, over HTTP.
 //!
-//! Each module is one resource. An agent's credential acts as one agent. An approver's credential acts for one owner and
-//! an operator's for every owner; both give their orders through [`bestow::control::Admin`], as the control socket does.
+//! Each module is one resource. An agent's credential acts as one agent. An approver's credential acts for one owner
+//! and an operator's for every owner. Both give their orders through [`bestow::control::Admin`], as the control socket
+//! does.
 
 mod agents;
 mod audit;
@@ -12,31 +13,37 @@ mod decisions;
 mod events;
 mod explain;
 mod grants;
+mod idempotency;
 mod input;
 mod me;
+mod openapi;
 mod policies;
 mod requests;
 mod sender;
 mod tasks;
+mod tickets;
 mod view;
 
 use std::sync::Arc;
 
-use axum::{Json, Router, routing::get};
-use utoipa::openapi::OpenApi;
+use axum::{Json, Router, middleware, routing::get};
+use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-pub(crate) use self::events::EventLog;
+pub(crate) use self::{events::EventLog, idempotency::Answers};
 use crate::identity::Entrance;
 
 /// Returns the paths of this dialect, and their description.
-pub(crate) fn routes() -> Router<Arc<Entrance>> {
+pub(crate) fn routes(entrance: &Arc<Entrance>) -> Router<Arc<Entrance>> {
     let (router, described) = resources().split_for_parts();
-    router.route("/v1/openapi.json", get(async move || Json(described.clone())))
+    let described = openapi::completed(described);
+    router
+        .layer(middleware::from_fn_with_state(Arc::clone(entrance), idempotency::once))
+        .route("/v1/openapi.json", get(async move || Json(described.clone())))
 }
 
 fn resources() -> OpenApiRouter<Arc<Entrance>> {
-    OpenApiRouter::with_openapi(OpenApi::default())
+    OpenApiRouter::with_openapi(openapi::Described::openapi())
         .routes(routes!(me::me))
         .routes(routes!(check::check))
         .routes(routes!(authorize::authorize))
@@ -50,4 +57,5 @@ fn resources() -> OpenApiRouter<Arc<Entrance>> {
         .merge(tasks::resource())
         .merge(audit::resource())
         .merge(events::resource())
+        .merge(tickets::resource())
 }

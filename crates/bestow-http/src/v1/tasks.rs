@@ -107,8 +107,8 @@ impl TaskView {
     }
 }
 
-/// Lists the scheduled tasks with their last runs. An approver sees the tasks of its owner's agents. An operator also sees
-/// files that are not tasks.
+/// Lists the scheduled tasks with their last runs. An approver sees the tasks of its owner's agents. An operator also
+/// sees files that are not tasks.
 #[utoipa::path(
     get, path = "/v1/tasks", tag = "tasks",
     responses((status = 200, description = "The tasks.", body = TaskList))
@@ -122,9 +122,8 @@ async fn list(
         return Ok(Json(TaskList { tasks: Vec::new() }));
     }
     let surveyed = entrance.work(&caller, async move { survey(&engine).map_err(|why| why.to_string()) }).await?;
-    let surveyed = surveyed.map_err(|why| {
-        Problem::new(axum::http::StatusCode::SERVICE_UNAVAILABLE, "tasks_unreadable", why)
-    })?;
+    let surveyed =
+        surveyed.map_err(|why| Problem::new(axum::http::StatusCode::SERVICE_UNAVAILABLE, "tasks_unreadable", why))?;
     let agents = admin.agents()?;
     let is_own = |agent: &AgentId| agents.iter().any(|profile| profile.id == *agent);
     let is_wanted = |surveyed: &&Surveyed| match &surveyed.agent {

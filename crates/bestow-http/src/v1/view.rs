@@ -85,10 +85,11 @@ pub(super) struct GrantView {
 
 /// The source of a grant.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 enum OriginView {
     /// Another agent, which passed the permission on.
     Agent {
+        #[serde(rename = "agentId")]
         #[schema(value_type = String)]
         agent_id: AgentId,
     },
@@ -101,7 +102,7 @@ enum OriginView {
         by: String,
         means: String,
         #[schema(value_type = Option<String>)]
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
         request_id: Option<RequestId>,
     },
 }

@@ -84,10 +84,8 @@ async fn a_person_acts_for_one_owner_and_an_operator_for_all() {
         assert_eq!((theirs.status, &theirs.json), (404, &unknown.json), "{path}");
         assert_eq!(daemon.get(&operator, &path).await.status, 200, "{path}");
     }
-    let (theirs, unknown) = (
-        daemon.delete(&you, &format!("/v1/grants/{id}")).await,
-        daemon.delete(&you, "/v1/grants/g999").await,
-    );
+    let (theirs, unknown) =
+        (daemon.delete(&you, &format!("/v1/grants/{id}")).await, daemon.delete(&you, "/v1/grants/g999").await);
     assert_eq!((theirs.status, &theirs.json), (404, &unknown.json));
     let (theirs, unknown) =
         (give(&daemon, &you, "theirs", "@network").await, give(&daemon, &you, "nobody", "@network").await);
@@ -106,10 +104,10 @@ async fn a_person_gives_for_passing_on_only() {
     let daemon = Daemon::start().await;
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
     let body =
-        json!({ "agentId": "bot", "permissions": ["@write:/new"], "reason": "r", "hold": "pass_on", "scope": "session" });
+        json!({ "agentId": "bot", "permissions": ["@write:/n"], "reason": "r", "hold": "pass_on", "scope": "session" });
     let id = daemon.send(&you, "POST", "/v1/grants", &body).await.json["grantIds"][0].as_str().unwrap().to_owned();
     let grant = daemon.get(&bot, &format!("/v1/grants/{id}")).await.json;
     assert_eq!((&grant["hold"], &grant["scope"]), (&json!("pass_on"), &json!("session")));
-    let check = daemon.post(&bot, "/v1/check", r#"{"permissions":["@write:/new"]}"#).await.json;
+    let check = daemon.post(&bot, "/v1/check", r#"{"permissions":["@write:/n"]}"#).await.json;
     assert_eq!(check["results"][0]["held"], "not_held");
 }

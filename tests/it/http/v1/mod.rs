@@ -3,5 +3,9 @@
 mod agent;
 mod events;
 mod grants;
+mod idempotency;
+mod openapi;
 mod person;
 mod requests;
+mod tickets;
+mod trail;

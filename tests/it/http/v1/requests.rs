@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bestow_http::credentials::{Issued, Role};
 use serde_json::{Value, json};
 
 use super::super::{client::Reply, daemon::Daemon};
@@ -32,6 +33,8 @@ async fn an_agent_asks_a_person_answers_and_the_permission_is_there() {
     let check = daemon.post(&bot, "/v1/check", r#"{"permissions":["@write:/else/a"]}"#).await.json;
     assert_eq!(check["results"][0]["held"], "held");
     assert_eq!(daemon.get(&bot, &format!("/v1/requests/{id}")).await.json["status"], "granted");
+    assert_eq!(daemon.get(&you, &format!("/v1/requests/{id}")).await.json["status"], "granted");
+    assert_eq!(daemon.get(&you, "/v1/requests").await.json, json!({ "requests": [] }));
     let late = answer(&daemon, &you, &id, &json!({ "decision": "deny" })).await;
     assert_eq!((late.status, &late.json["code"]), (409, &json!("already_resolved")));
     assert_eq!(late.json["facts"]["outcome"], "granted");
@@ -49,6 +52,25 @@ async fn a_waiting_call_ends_with_the_answer() {
     assert_eq!(answer(&daemon, &you, &id, &json!({ "decision": "deny", "feedback": "no" })).await.status, 200);
     let told = waiting.await.unwrap().json;
     assert_eq!((&told["status"], &told["resolution"]["feedback"]), (&json!("denied"), &json!("no")));
+}
+
+#[tokio::test]
+async fn a_waiting_call_of_a_revoked_credential_learns_nothing() {
+    let daemon = Arc::new(Daemon::start().await);
+    let you = daemon.approver("you");
+    let Issued { token, credential, .. } = daemon.issue(Role::Agent { agent: "bot".parse().unwrap() });
+    let id = asked(&daemon, &token, "@write:/else").await;
+    let waiting = tokio::spawn({
+        let (daemon, token, id) = (Arc::clone(&daemon), token.clone(), id.clone());
+        async move { daemon.get(&token, &format!("/v1/requests/{id}/wait")).await }
+    });
+    // Whenever the call arrives, its answer is the same. After these, it waits.
+    for _ in 0..8 {
+        assert_eq!(daemon.get(&token, &format!("/v1/requests/{id}")).await.json["status"], "pending");
+    }
+    daemon.file.revoke(&credential.id, daemon.world.now()).unwrap();
+    assert_eq!(answer(&daemon, &you, &id, &json!({ "decision": "allow" })).await.status, 200);
+    assert_eq!(waiting.await.unwrap().status, 401);
 }
 
 #[tokio::test]
@@ -78,8 +100,7 @@ async fn a_request_of_another_agent_or_owner_looks_like_none() {
     let id = asked(&daemon, &bot, "@write:/else").await;
     let nobody = "0192aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee";
     for path in ["", "/wait?waitMs=0"] {
-        let [own, none] =
-            [&*id, nobody].map(|id| format!("/v1/requests/{id}{path}"));
+        let [own, none] = [&*id, nobody].map(|id| format!("/v1/requests/{id}{path}"));
         let (own, none) = (daemon.get(&other, &own).await, daemon.get(&other, &none).await);
         assert_eq!((own.status, &own.json), (404, &none.json), "{path}");
     }
@@ -92,7 +113,10 @@ async fn a_request_of_another_agent_or_owner_looks_like_none() {
     let (own, none) = (answer(&daemon, &them, &id, &allow).await, answer(&daemon, &them, nobody, &allow).await);
     assert_eq!((own.status, &own.json), (404, &none.json));
     assert_eq!(daemon.get(&them, "/v1/requests").await.json, json!({ "requests": [] }));
-    assert_eq!(daemon.get(&them, "/v1/requests?agentId=bot").await.json, daemon.get(&them, "/v1/requests?agentId=no").await.json);
+    assert_eq!(
+        daemon.get(&them, "/v1/requests?agentId=bot").await.json,
+        daemon.get(&them, "/v1/requests?agentId=no").await.json
+    );
     assert_eq!(daemon.get(&bot, &path(&id)).await.json["status"], "pending");
 }
 

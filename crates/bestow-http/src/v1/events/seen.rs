@@ -16,13 +16,12 @@ pub(super) enum Seen {
 }
 
 impl Seen {
-    pub(super) fn by(caller: &Caller, engine: &Engine) -> Result<Seen, Problem> {
+    pub(super) fn by(caller: &Caller) -> Result<Seen, Problem> {
         match &caller.credential().role {
             Role::Operator => Ok(Seen::All),
             Role::Approver { owner, .. } => Ok(Seen::Of(owner.clone())),
             Role::Agent { agent } => {
                 caller.agent()?;
-                engine.agent(agent)?;
                 Ok(Seen::OfAgent(agent.clone()))
             }
         }

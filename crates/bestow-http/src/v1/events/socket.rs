@@ -13,7 +13,7 @@ use axum::{
 };
 use tokio::time::{self, MissedTickBehavior};
 
-use super::{After, End, Stream};
+use super::stream::{After, End, Stream};
 use crate::{
     frames::{self, GOING_AWAY, LONGEST_SEND, NOT_AUTHENTICATED},
     identity::Entrance,
@@ -96,7 +96,7 @@ async fn serve(mut socket: WebSocket, mut stream: Stream) {
     };
     let (code, reason) = match end {
         End::NotAuthenticated => (NOT_AUTHENTICATED, "the credential is no longer valid"),
-        End::TooSlow => (TOO_SLOW, "this client reads too slowly: go on after the last event"),
+        End::Missed => (TOO_SLOW, "this client reads too slowly: go on after the last event"),
         End::EngineEnded => (GOING_AWAY, "the server ends"),
     };
     let _ = send(&mut socket, frames::close(code, reason)).await;

@@ -12,7 +12,7 @@ use futures_util::stream;
 use serde_json::json;
 use tokio::time;
 
-use super::{After, End, Stream};
+use super::stream::{After, End, Stream};
 use crate::{identity::Entrance, places::ConnectionPlace, problem::Problem, v1::input::Asked};
 
 /// The time after which a comment is sent if there is no event. The credential is checked then.
@@ -56,7 +56,7 @@ pub(super) async fn events(
 fn last(end: End) -> sse::Event {
     let (code, detail) = match end {
         End::NotAuthenticated => ("unauthorized", "the credential is no longer valid"),
-        End::TooSlow => ("too_slow", "the client reads too slowly: go on with `Last-Event-ID`"),
+        End::Missed => ("events_missed", "the client reads too slowly: go on with `Last-Event-ID`"),
         End::EngineEnded => ("unavailable", "the engine has ended"),
     };
     sse::Event::default().event("end").data(json!({ "code": code, "detail": detail }).to_string())

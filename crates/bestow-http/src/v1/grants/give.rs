@@ -50,7 +50,8 @@ pub(super) struct Given {
     grant_ids: Vec<GrantId>,
 }
 
-/// Gives permissions to an agent. An agent passes on what it holds. A person gives any permission that is not protected.
+/// Gives permissions to an agent. An agent passes on what it holds. A person gives any permission that is not
+/// protected.
 #[utoipa::path(
     post, path = "/v1/grants", tag = "grants", request_body = GiveBody,
     responses((status = 201, description = "The grants are in force.", body = Given))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub(super) use self::{read::OfAgent, revoke::Because};
-use crate::{identity::Entrance, problem::Problem};
+use crate::identity::Entrance;
 
 /// Returns the paths of this resource.
 pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
@@ -17,8 +17,4 @@ pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
         .routes(routes!(read::list, give::give))
         .routes(routes!(read::get, revoke::revoke))
         .routes(routes!(revoke::preview))
-}
-
-fn unknown() -> Problem {
-    Problem::not_found("there is no such grant")
 }

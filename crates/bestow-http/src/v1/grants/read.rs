@@ -7,7 +7,6 @@ use bestow::{AgentId, grant::GrantId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::unknown;
 use crate::{
     identity::Entrance,
     problem::Problem,
@@ -73,4 +72,8 @@ pub(super) async fn get(
     };
     let found = grants.iter().find(|grant| grant.id == id).ok_or_else(unknown)?;
     Ok(Json(GrantView::of(found)))
+}
+
+fn unknown() -> Problem {
+    Problem::not_found("there is no such grant")
 }

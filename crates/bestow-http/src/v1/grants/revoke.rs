@@ -45,7 +45,8 @@ pub(super) struct Cascade {
     would_end: Vec<GrantView>,
 }
 
-/// Revokes a grant, with every grant that depends on it alone. An agent revokes what it gave, or gives up what it holds.
+/// Revokes a grant, with every grant that depends on it alone. An agent revokes what it gave, or gives up what it
+/// holds.
 #[utoipa::path(
     delete, path = "/v1/grants/{grant}", tag = "grants",
     params(("grant" = String, Path, description = "The id of the grant, such as `g4`."), Because),

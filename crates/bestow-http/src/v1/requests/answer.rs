@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{unknown, view::RequestState};
+use super::{named::unknown, view::RequestState};
 use crate::{
     answering::{self, Modified},
     identity::Entrance,

@@ -7,7 +7,10 @@ use bestow::{Permission, PermissionRequest, grant::Scope, text::Reason};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{own_id, ticket, unknown, view::RequestState};
+use super::{
+    named::{own_id, ticket, unknown},
+    view::RequestState,
+};
 use crate::{
     identity::Entrance,
     problem::Problem,

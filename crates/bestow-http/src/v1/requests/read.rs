@@ -7,7 +7,10 @@ use bestow::{Error, decision::Refusal};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{ticket, unknown, view::RequestState};
+use super::{
+    named::{ticket, unknown},
+    view::RequestState,
+};
 use crate::{
     identity::Entrance,
     problem::Problem,

@@ -6,7 +6,7 @@ use axum::{Json, extract::State};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{ticket, view::RequestState};
+use super::{named::ticket, view::RequestState};
 use crate::{
     identity::Entrance,
     problem::Problem,
