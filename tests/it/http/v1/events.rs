@@ -48,6 +48,23 @@ async fn each_client_gets_the_events_that_it_may_see_and_no_others() {
     }
 }
 
+/// An agent tries to reach an agent of another owner. The refusal tells that this agent exists.
+#[tokio::test]
+async fn a_refusal_that_names_another_owner_goes_to_operators_only() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let mut all = stream(&daemon, &daemon.operator(), "").await.unwrap_or_else(|reply| panic!("{reply:?}"));
+    let mut own = stream(&daemon, &bot, "").await.unwrap_or_else(|reply| panic!("{reply:?}"));
+    let mut seen = stream(&daemon, &you, "").await.unwrap_or_else(|reply| panic!("{reply:?}"));
+    let body = json!({ "agentId": "theirs", "permissions": ["@network"], "reason": "r" });
+    assert_eq!(daemon.send(&bot, "POST", "/v1/grants", &body).await.status, 404);
+    give(&daemon, "you", "bot", "@write:/end").await;
+    assert_eq!(all.next().await.unwrap().1["type"], "permission.refused");
+    for events in [&mut own, &mut seen] {
+        assert_eq!(events.next().await.unwrap().1["type"], "grant.issued", "and no refusal before it");
+    }
+}
+
 #[tokio::test]
 async fn a_client_goes_on_after_the_last_event_that_it_has() {
     let daemon = Daemon::start().await;

@@ -1,6 +1,7 @@
 //! Tests of the native API.
 
 mod agent;
+mod attacks;
 mod events;
 mod grants;
 mod idempotency;

@@ -8,7 +8,7 @@ use std::{
 use axum::http::StatusCode;
 use bestow::{
     AgentId, Engine, Event,
-    event::{NoEvent, Recorded, Subscription},
+    event::{Ids, NoEvent, Recorded, Subscription},
     user::OwnerId,
 };
 use serde_json::json;
@@ -35,6 +35,9 @@ pub(super) struct Told {
     /// The envelope as JSON, on one line.
     pub(super) text: String,
 }
+
+/// The receiver of all later events.
+pub(super) type Live = broadcast::Receiver<Arc<Told>>;
 
 /// The recent events of an engine. One task follows the engine, and gives each event to all clients.
 #[derive(Debug)]
@@ -91,10 +94,7 @@ impl EventLog {
     }
 
     /// Returns the kept events after the one with this number, and the receiver of all later ones.
-    pub(super) fn after(
-        self: &Arc<Self>,
-        number: Option<u64>,
-    ) -> Result<(Vec<Arc<Told>>, broadcast::Receiver<Arc<Told>>), Problem> {
+    pub(super) fn after(self: &Arc<Self>, number: Option<u64>) -> Result<(Vec<Arc<Told>>, Live), Problem> {
         self.follow()?;
         let state = self.state.lock().map_err(|_| unavailable())?;
         let Following::Events(recent) = &*state else { return Err(unavailable()) };
@@ -190,10 +190,13 @@ impl Recent {
 
     fn told(&self, engine: &Engine, recorded: &Recorded) -> Told {
         let envelope = engine.envelope(recorded);
-        let agent = envelope.ids.agent_id.clone();
-        let owner = envelope.ids.owner_id.clone();
+        // The text of a refusal may tell that an agent of another owner exists.
+        let ids = if let Event::Refused { .. } = recorded.event { Ids::default() } else { envelope.ids.clone() };
+        let (agent, owner) = (ids.agent_id, ids.owner_id);
         let owner = owner.or_else(|| agent.as_ref().and_then(|agent| self.owners.get(agent).cloned()));
-        Told { sequence: recorded.sequence, owner, agent, text: json!(envelope).to_string() }
+        // An envelope has only names and texts, so this does not fail.
+        let text = serde_json::to_string(&envelope).unwrap_or_default();
+        Told { sequence: recorded.sequence, owner, agent, text }
     }
 
     fn after(&self, number: Option<u64>) -> Result<Vec<Arc<Told>>, Problem> {

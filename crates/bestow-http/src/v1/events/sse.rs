@@ -3,7 +3,6 @@
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
-    Extension,
     extract::State,
     http::HeaderMap,
     response::{IntoResponse, Response, Sse, sse},
@@ -13,7 +12,7 @@ use serde_json::json;
 use tokio::time;
 
 use super::stream::{After, End, Stream};
-use crate::{identity::Entrance, places::ConnectionPlace, problem::Problem, v1::input::Asked};
+use crate::{identity::Entrance, problem::Problem, v1::input::Asked};
 
 /// The time after which a comment is sent if there is no event. The credential is checked then.
 const QUIET: Duration = Duration::from_secs(15);
@@ -33,12 +32,11 @@ pub(super) async fn events(
     State(entrance): State<Arc<Entrance>>,
     headers: HeaderMap,
     Asked(after): Asked<After>,
-    place: Option<Extension<ConnectionPlace>>,
 ) -> Result<Response, Problem> {
     let caller = entrance.caller_with_ticket(&headers, after.ticket.as_deref())?;
     let stream = Stream::open(&entrance, caller, after.number(&headers)?)?;
-    let sent = stream::unfold(Some((stream, place)), async |open| {
-        let (mut stream, place) = open?;
+    let sent = stream::unfold(Some(stream), async |open| {
+        let mut stream = open?;
         let (event, is_open) = match time::timeout(QUIET, stream.next()).await {
             Ok(Ok(told)) => (sse::Event::default().id(told.sequence.to_string()).data(&told.text), true),
             Ok(Err(end)) => (last(end), false),
@@ -47,7 +45,7 @@ pub(super) async fn events(
                 Err(end) => (last(end), false),
             },
         };
-        Some((Ok::<_, Infallible>(event), is_open.then_some((stream, place))))
+        Some((Ok::<_, Infallible>(event), is_open.then_some(stream)))
     });
     Ok(Sse::new(sent).into_response())
 }

@@ -7,7 +7,10 @@ use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use utoipa::IntoParams;
 
-use super::{log::Told, seen::Seen};
+use super::{
+    log::{Live, Told},
+    seen::Seen,
+};
 use crate::{
     identity::{Caller, Entrance},
     problem::Problem,
@@ -44,7 +47,7 @@ pub(super) struct Stream {
     seen: Seen,
     /// The events that happened before, oldest first.
     before: std::vec::IntoIter<Arc<Told>>,
-    live: broadcast::Receiver<Arc<Told>>,
+    live: Live,
     /// The place of the credential.
     _place: OwnedSemaphorePermit,
 }

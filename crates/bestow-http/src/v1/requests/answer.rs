@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use bestow::{Answer, Error, Permission, decision::Refusal, grant::Scope, request::Request, text::Reason};
+use bestow::{Answer, Error, Permission, grant::Scope, request::Request, text::Reason};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -81,12 +81,8 @@ pub(super) async fn answer(
 
 /// Returns the problem of a request that cannot be answered. One of another owner looks like one that never was.
 fn not_answered(why: Error) -> Problem {
-    match why {
-        Error::Refused(
-            Refusal::UnknownRequest(_) | Refusal::UnknownCode(_) | Refusal::OtherOwner { .. } | Refusal::NotYours(_),
-        ) => unknown(),
-        why => why.into(),
-    }
+    let problem = Problem::from(why);
+    if problem.status == StatusCode::NOT_FOUND { unknown() } else { problem }
 }
 
 impl AnswerBody {
