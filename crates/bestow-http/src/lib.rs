@@ -4,7 +4,6 @@
 mod answering;
 mod body;
 pub mod credentials;
-mod frames;
 mod guard;
 mod hex;
 mod identity;

@@ -34,9 +34,10 @@ pub(super) async fn events(
     Asked(after): Asked<After>,
 ) -> Result<Response, Problem> {
     let caller = entrance.caller_with_ticket(&headers, after.ticket.as_deref())?;
+    let place = entrance.place_for_socket(&caller)?;
     let stream = Stream::open(&entrance, caller, after.number(&headers)?)?;
-    let sent = stream::unfold(Some(stream), async |open| {
-        let mut stream = open?;
+    let sent = stream::unfold(Some((stream, place)), async |open| {
+        let (mut stream, place) = open?;
         let (event, is_open) = match time::timeout(QUIET, stream.next()).await {
             Ok(Ok(told)) => (sse::Event::default().id(told.sequence.to_string()).data(&told.text), true),
             Ok(Err(end)) => (last(end), false),
@@ -45,7 +46,7 @@ pub(super) async fn events(
                 Err(end) => (last(end), false),
             },
         };
-        Some((Ok::<_, Infallible>(event), is_open.then_some(stream)))
+        Some((Ok::<_, Infallible>(event), is_open.then_some((stream, place))))
     });
     Ok(Sse::new(sent).into_response())
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
-use tokio::sync::{OwnedSemaphorePermit, broadcast};
+use tokio::sync::broadcast;
 use utoipa::IntoParams;
 
 use super::{
@@ -48,8 +48,6 @@ pub(super) struct Stream {
     /// The events that happened before, oldest first.
     before: std::vec::IntoIter<Arc<Told>>,
     live: Live,
-    /// The place of the credential.
-    _place: OwnedSemaphorePermit,
 }
 
 /// The end of a stream.
@@ -67,9 +65,8 @@ impl Stream {
     /// Opens the stream of a caller, after the event with this number.
     pub(super) fn open(entrance: &Arc<Entrance>, caller: Caller, after: Option<u64>) -> Result<Stream, Problem> {
         let seen = Seen::by(&caller)?;
-        let place = entrance.place_for_socket(&caller)?;
         let (before, live) = entrance.events().after(after)?;
-        Ok(Stream { entrance: Arc::clone(entrance), caller, seen, before: before.into_iter(), live, _place: place })
+        Ok(Stream { entrance: Arc::clone(entrance), caller, seen, before: before.into_iter(), live })
     }
 
     /// Returns the next event that the client may see.
