@@ -10,6 +10,8 @@ use crate::{guard::guard, identity::Entrance, options::Options, permissions, pro
 
 /// Returns the router of an engine. It can be served as it is or be mounted in another router.
 ///
+/// Within a Tokio runtime, the router keeps events for clients from now on. Otherwise it does from the first client on.
+///
 /// # Authority
 ///
 /// Each request acts with the authority of its credential and no more. The router itself has the engine, the handle of

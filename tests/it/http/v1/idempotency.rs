@@ -36,6 +36,24 @@ async fn a_repeated_write_is_carried_out_once_and_answered_twice() {
 }
 
 #[tokio::test]
+async fn of_equal_writes_at_the_same_time_one_is_carried_out() {
+    let daemon = Daemon::start().await;
+    let you = daemon.approver("you");
+    let granted = || daemon.world.engine.grants().unwrap().len();
+    for number in 0..50 {
+        let (before, key, body) = (granted(), format!("k{number}"), grant("@write:/a"));
+        let once = || write(&daemon, &you, &key, "POST", "/v1/grants", &body);
+        let (one, two, three) = tokio::join!(once(), once(), once());
+        assert_eq!(granted(), before + 1);
+        for reply in [one, two, three] {
+            let is_refused = reply.status == 409 && reply.json["code"] == "idempotency_in_progress";
+            assert!(reply.status == 201 || is_refused, "{reply:?}");
+        }
+        assert!(once().await.head.contains("idempotency-replayed"));
+    }
+}
+
+#[tokio::test]
 async fn a_key_belongs_to_one_request_of_one_credential() {
     let daemon = Daemon::start().await;
     let (you, them) = (daemon.approver("you"), daemon.approver("them"));

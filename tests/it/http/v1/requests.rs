@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bestow_http::credentials::{Issued, Role};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use super::super::{client::Reply, daemon::Daemon};
 
@@ -71,6 +72,24 @@ async fn a_waiting_call_of_a_revoked_credential_learns_nothing() {
     daemon.file.revoke(&credential.id, daemon.world.now()).unwrap();
     assert_eq!(answer(&daemon, &you, &id, &json!({ "decision": "allow" })).await.status, 200);
     assert_eq!(waiting.await.unwrap().status, 401);
+}
+
+/// A credential has 32 places for calls that wait. A further call is answered at once.
+#[tokio::test]
+async fn the_number_of_waiting_calls_of_a_credential_is_limited() {
+    let daemon = Arc::new(Daemon::start().await);
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let id = asked(&daemon, &bot, "@write:/else").await;
+    let mut waiting = JoinSet::new();
+    for _ in 0..33 {
+        let (daemon, bot, id) = (Arc::clone(&daemon), bot.clone(), id.clone());
+        waiting.spawn(async move { daemon.get(&bot, &format!("/v1/requests/{id}/wait")).await.json["status"].clone() });
+    }
+    assert_eq!(waiting.join_next().await.unwrap().unwrap(), "pending");
+    assert_eq!(answer(&daemon, &you, &id, &json!({ "decision": "allow" })).await.status, 200);
+    while let Some(status) = waiting.join_next().await {
+        assert_eq!(status.unwrap(), "granted");
+    }
 }
 
 #[tokio::test]
