@@ -1,17 +1,17 @@
 //! The orders of a person.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::ProcessCall;
+use super::{Admin, GrantOrDecisionId, ProcessCall};
 use crate::{
-    engine::{Approver, Engine, Error},
+    engine::{Engine, Error},
     kernel::Refusal,
     model::{
-        Actor, AgentId, Answer, ApproverId, Decider, Escaped, Grant, GrantId, HeldChange, Means, Mode, Pending,
-        Permission, Reason, RequestId, Resolution, SavedDecisionId, Scope,
+        AgentId, Answer, ApproverId, Decider, Escaped, Grant, HeldChange, Means, Mode, Pending, Permission, Reason,
+        Resolution, Scope,
     },
 };
 
@@ -126,40 +126,6 @@ impl AdminCommand {
     }
 }
 
-/// A reference to a revocable item by its name: `g4`, `r2`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-#[allow(clippy::exhaustive_enums, reason = "what an agent has it holds, or was told")]
-pub enum GrantOrDecisionId {
-    /// A grant.
-    Grant(GrantId),
-    /// A saved decision of a person about an action.
-    Ruling(SavedDecisionId),
-}
-
-/// The error for a text that names neither a grant nor a saved decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("name a grant (`g4`) or a saved decision (`r2`) from the list of `bestow grants`")]
-pub struct InvalidHeld;
-
-impl FromStr for GrantOrDecisionId {
-    type Err = InvalidHeld;
-
-    fn from_str(text: &str) -> Result<GrantOrDecisionId, InvalidHeld> {
-        let grant = text.parse().map(GrantOrDecisionId::Grant).ok();
-        grant.or_else(|| text.parse().map(GrantOrDecisionId::Ruling).ok()).ok_or(InvalidHeld)
-    }
-}
-
-impl fmt::Display for GrantOrDecisionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GrantOrDecisionId::Grant(grant) => grant.fmt(f),
-            GrantOrDecisionId::Ruling(ruling) => ruling.fmt(f),
-        }
-    }
-}
-
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -194,7 +160,7 @@ pub async fn carry_out_and_end(engine: &Engine, order: AdminCommand) -> Reply {
 /// for the session, and a one-time approval of an action.
 fn would_last(engine: &Engine, order: &AdminCommand) -> Result<(), NotDone> {
     let AdminCommand::Answer { request, verdict: Approval::Approve, scope, .. } = order else { return Ok(()) };
-    let asked = waiting(engine, request)?.request;
+    let asked = Admin::of_every_owner(engine, own_means()).waiting(request)?.request;
     let is_action = asked.action.is_some();
     let by_default = if is_action { Scope::Once } else { Scope::Session };
     let scope = scope.or(asked.scope).unwrap_or(by_default);
@@ -215,11 +181,11 @@ fn would_last(engine: &Engine, order: &AdminCommand) -> Result<(), NotDone> {
 }
 
 async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<Line>, NotDone> {
+    let admin = Admin::of_every_owner(engine, Arc::clone(&means));
     match order {
-        AdminCommand::Grants { agent } => Ok(grants(engine, agent.as_ref())?),
+        AdminCommand::Grants { agent } => Ok(grants(&admin, agent.as_ref())?),
         AdminCommand::Why { agent, permission } => {
-            engine.agent(&agent)?;
-            let chain = engine.why(&agent, &permission)?;
+            let chain = admin.why(&agent, &permission)?;
             if chain.is_empty() {
                 return Err(NotDone::Refused(format!(
                     "agent `{agent}` does not hold `{}`: add it to the `permissions` of the agent in the policy \
@@ -230,30 +196,28 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
             Ok(chain.iter().map(|link| Line::new(link, json!(link.to_string()))).collect())
         }
         AdminCommand::Requests => {
-            let held = engine.held_change()?;
-            Ok(engine.pending()?.iter().map(request).chain(held.as_ref().map(held_change)).collect())
+            let held = admin.held_change()?;
+            Ok(admin.pending()?.iter().map(request).chain(held.as_ref().map(held_change)).collect())
         }
         AdminCommand::Agree { change, by } => {
-            let held = engine.held_change()?.ok_or(Refusal::NothingHeldBack)?;
-            engine.agree_as(Actor::Person { by: by.clone(), means }, change).await?;
-            let what = HeldChange { change, ..held };
+            let what = admin.agree(change, by.clone()).await?;
             Ok(vec![Line::new(format!("change {change} took effect, approved by {by}"), json!({ "agreed": what }))])
         }
         AdminCommand::State { agent } => {
-            let state = engine.permission_state(&agent)?;
+            let state = admin.state(&agent)?;
             Ok(vec![Line::new(&state, json!(state))])
         }
         AdminCommand::Mode { agent, mode, by } => {
             if let Some(mode) = mode {
-                answering_for(engine, &agent, by, means)?.set_mode(&agent, mode).await?;
+                admin.set_mode(&agent, mode, by).await?;
             }
-            let mode = engine.agent(&agent)?.profile()?.mode;
+            let mode = admin.profile(&agent)?.mode;
             Ok(vec![Line::new(format!("{agent} is in mode {mode}"), json!({ "agent": agent, "mode": mode }))])
         }
         AdminCommand::Process { call, by } => super::process::carry_out(engine, call, by, means).await,
-        AdminCommand::Revoke { held, reason, by } => Ok(revoke(engine, held, reason, by, means).await?),
+        AdminCommand::Revoke { held, reason, by } => Ok(revoke(&admin, held, reason, by).await?),
         AdminCommand::Answer { request, verdict, scope, feedback, by } => {
-            let waiting = match waiting(engine, &request) {
+            let waiting = match admin.waiting(&request) {
                 Err(Error::Refused(Refusal::AlreadyResolved(how))) if verdict == Approval::Approve && is_held(&how) => {
                     return Ok(vec![Line::new(&how, json!(*how))]);
                 }
@@ -273,7 +237,7 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
             let answer = scope.map_or(answer.clone(), |scope| answer.scope(scope));
             let answer = feedback.map_or(answer.clone(), |feedback| answer.feedback(feedback));
             let id = waiting.request.id;
-            let answered = engine.approver(&waiting.request.owner, by, means).answer(id, answer).await;
+            let answered = admin.approver(&waiting.request.owner, by).answer(id, answer).await;
             let resolution = engine.resolution(id)?;
             if !(verdict == Approval::Approve && resolution.as_deref().is_some_and(is_held)) {
                 answered?;
@@ -289,22 +253,19 @@ fn is_held(how: &Resolution) -> bool {
     how.decider == Decider::AlreadyHeld
 }
 
-fn grants(engine: &Engine, agent: Option<&AgentId>) -> Result<Vec<Line>, Error> {
-    agent.map_or(Ok(()), |agent| engine.agent(agent).map(drop))?;
-    let is_wanted = |whose: &AgentId| agent.is_none_or(|agent| whose == agent);
-    let profiles = engine.agents()?;
+fn grants(admin: &Admin, agent: Option<&AgentId>) -> Result<Vec<Line>, Error> {
+    let profiles = admin.agents()?;
     let owner = |agent: &AgentId| profiles.iter().find(|profile| profile.id == *agent).map(|profile| &profile.owner);
-    let grants = engine.grants()?;
-    let grants = grants.iter().filter(|grant| is_wanted(&grant.to)).map(|grant| {
+    let grants = admin.grants(agent)?;
+    let grants = grants.iter().map(|grant| {
         let mut json = json!(**grant);
         if let (Value::Object(fields), Some(owner)) = (&mut json, owner(&grant.to)) {
             fields.insert("owner".to_owned(), json!(owner));
         }
         Line::new(grant, json)
     });
-    let rulings = engine.rulings()?;
-    let rulings = rulings.iter().filter(|ruling| is_wanted(&ruling.agent));
-    Ok(grants.chain(rulings.map(|ruling| Line::new(ruling, json!(**ruling)))).collect())
+    let saved = admin.saved_decisions(agent)?;
+    Ok(grants.chain(saved.iter().map(|saved| Line::new(saved, json!(**saved)))).collect())
 }
 
 fn request(pending: &Pending) -> Line {
@@ -321,59 +282,13 @@ fn held_change(held: &HeldChange) -> Line {
 }
 
 async fn revoke(
-    engine: &Engine,
+    admin: &Admin,
     held: GrantOrDecisionId,
     reason: Option<Reason>,
     by: ApproverId,
-    means: Means,
 ) -> Result<Vec<Line>, Error> {
-    let before = engine.grants()?;
-    let fell = match held {
-        GrantOrDecisionId::Grant(id) => {
-            let grant = before.iter().find(|grant| grant.id == id).ok_or(Refusal::UnknownGrant(id))?;
-            answering_for(engine, &grant.to, by, means)?.revoke(id, reason).await?;
-            let left = engine.grants()?;
-            let gone = |grant: &&Arc<Grant>| grant.id != id && !left.iter().any(|there| there.id == grant.id);
-            before.iter().filter(gone).cloned().collect()
-        }
-        GrantOrDecisionId::Ruling(id) => {
-            let ruling = engine.rulings()?.into_iter().find(|ruling| ruling.id == id);
-            let ruling = ruling.ok_or(Refusal::UnknownRuling(id))?;
-            engine.approver(&ruling.owner, by, means).revoke_ruling(id, reason).await?;
-            Vec::new()
-        }
-    };
+    let fell = admin.revoke(held, reason, by).await?;
     let gone = std::iter::once(Line::new(format!("{held} was revoked"), json!({ "revoked": held })));
     let with_it = |grant: &Arc<Grant>| Line::new(format!("also ended: {grant}"), json!({ "revoked": grant.id }));
     Ok(gone.chain(fell.iter().map(with_it)).collect())
-}
-
-/// Returns an approver for the owner of `agent`.
-fn answering_for(engine: &Engine, agent: &AgentId, by: ApproverId, means: Means) -> Result<Approver, Error> {
-    let profile = engine.agents()?.into_iter().find(|profile| profile.id == *agent);
-    let profile = profile.ok_or_else(|| Refusal::UnknownAgent(agent.clone()))?;
-    Ok(engine.approver(&profile.owner, by, means))
-}
-
-/// Returns the pending request with this code or id.
-fn waiting(engine: &Engine, named: &str) -> Result<Pending, Error> {
-    let pending = engine.pending()?;
-    if let Ok(id) = named.parse::<RequestId>() {
-        let unknown = || match engine.resolution(id) {
-            Ok(Some(how)) => Error::Refused(Refusal::AlreadyResolved(how)),
-            Ok(None) => Error::Refused(Refusal::UnknownRequest(id)),
-            Err(why) => why,
-        };
-        return pending.into_iter().find(|pending| pending.request.id == id).ok_or_else(unknown);
-    }
-    let code = named.trim().to_ascii_lowercase();
-    let mut matching = pending.into_iter().filter(|pending| pending.request.code().to_string() == code);
-    match (matching.next(), matching.next()) {
-        (Some(pending), None) => Ok(pending),
-        (Some(pending), Some(_)) => Err(Refusal::AmbiguousCode(pending.request.code()).into()),
-        (None, _) => Err(match engine.resolution_with_code(&code)? {
-            Some(how) => Refusal::AlreadyResolved(how).into(),
-            None => Refusal::UnknownCode(Arc::from(named)).into(),
-        }),
-    }
 }

@@ -9,6 +9,8 @@
 mod admin;
 mod admission;
 mod ancestry;
+mod held;
+mod orders;
 mod process;
 mod reply;
 mod surfaces;
@@ -39,7 +41,9 @@ use crate::{
 };
 
 pub use self::{
-    admin::{AdminCommand, Approval, GrantOrDecisionId, InvalidHeld, carry_out, carry_out_and_end},
+    admin::{AdminCommand, Approval, carry_out, carry_out_and_end},
+    held::{GrantOrDecisionId, InvalidHeld},
+    orders::Admin,
     process::ProcessCall,
     reply::{Line, Reply},
     surfaces::Surfaces,

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::{Engine, Error, fresh::fresh_run};
+#[cfg(feature = "journal")]
+use crate::model::OwnerId;
 use crate::{
     kernel::ProvenanceStep,
     model::{
@@ -19,6 +21,32 @@ impl Engine {
     /// [`Error::Closed`].
     pub fn held_change(&self) -> Result<Option<HeldChange>, Error> {
         Ok(self.shared.look(|state, now| state.held_change(&fresh_run(), now))??)
+    }
+
+    /// Returns the part of the waiting change that is about agents of `owner`, or none if no part is. A sentence about
+    /// the settings concerns every owner.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    #[cfg(feature = "journal")]
+    pub(crate) fn held_change_of(&self, owner: &OwnerId) -> Result<Option<HeldChange>, Error> {
+        Ok(self.shared.look(|state, now| state.held_change_of(owner, &fresh_run(), now))??)
+    }
+
+    /// Returns the grants that would end with `grant`. Nothing changes.
+    #[cfg(feature = "journal")]
+    pub(crate) fn would_end_with(&self, grant: &Arc<Grant>) -> Result<Vec<Arc<Grant>>, Error> {
+        self.shared.look(|state, now| state.would_end_with(grant, now))
+    }
+
+    /// Returns the number of the last event. A subscriber that knows it has missed nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn last_sequence(&self) -> Result<u64, Error> {
+        self.shared.last_sequence()
     }
 
     /// Returns the current time of this engine.

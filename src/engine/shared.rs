@@ -297,6 +297,10 @@ impl Shared {
         open.unwrap_or_else(|| broadcast::channel(1).1)
     }
 
+    pub(super) fn last_sequence(&self) -> Result<u64, Error> {
+        self.lock().map(|writer| writer.sequence)
+    }
+
     /// Returns the ticket of a waiting or remembered request, if `cell` still belongs to the agent.
     pub(super) fn ticket(
         &self,

@@ -36,7 +36,7 @@ impl State {
     /// come back, with the latest end that a chain allows. The others are revoked, including circles without external
     /// support.
     fn unsupported_among(&self, suspects: &Suspects, now: Timestamp) -> Vec<Event> {
-        let saved = self.saved(suspects, now);
+        let saved = self.saved(suspects, None, now);
         let verdict = |(id, (grant, with)): (&GrantId, &(Arc<Grant>, Option<GrantId>))| match saved.get(id) {
             None => Some(Event::GrantRevoked { grant: Arc::clone(grant), ended: Ended::SupportLost { with: *with } }),
             Some(until) if *until == grant.until => None,
@@ -45,6 +45,17 @@ impl State {
             }
         };
         suspects.iter().filter_map(verdict).collect()
+    }
+
+    /// Returns the grants that would end with `grant`, which is still in the state.
+    #[cfg(feature = "journal")]
+    pub(crate) fn would_end_with(&self, grant: &Arc<Grant>, now: Timestamp) -> Vec<Arc<Grant>> {
+        let mut suspects = self.suspects(std::slice::from_ref(grant));
+        // As a suspect, the grant is no support from outside.
+        suspects.insert(grant.id, (Arc::clone(grant), None));
+        let saved = self.saved(&suspects, Some(grant.id), now);
+        let falls = |(id, _): &(&GrantId, _)| **id != grant.id && !saved.contains_key(id);
+        suspects.iter().filter(falls).map(|(_, (grant, _))| Arc::clone(grant)).collect()
     }
 
     /// Returns all grants that `ended` may support directly or indirectly, with the grant that led to each.
@@ -63,12 +74,19 @@ impl State {
         suspects
     }
 
-    /// Returns those of `suspects` that have a chain to a root, with the latest end that a chain allows.
+    /// Returns those of `suspects` that have a chain to a root, with the latest end that a chain allows. `gone` is a
+    /// suspect that ends in any case.
     ///
     /// The grant with the latest end is settled first and then supports others. No grant is therefore settled twice,
     /// and no grant supports itself.
-    fn saved(&self, suspects: &Suspects, now: Timestamp) -> BTreeMap<GrantId, Option<Timestamp>> {
-        let from_outside = suspects.iter().filter_map(|(id, (grant, _))| {
+    fn saved(
+        &self,
+        suspects: &Suspects,
+        gone: Option<GrantId>,
+        now: Timestamp,
+    ) -> BTreeMap<GrantId, Option<Timestamp>> {
+        let may_stay = suspects.iter().filter(|(id, _)| gone != Some(**id));
+        let from_outside = may_stay.filter_map(|(id, (grant, _))| {
             let end = self.end_from_outside(grant, suspects, now)?;
             Some((rank(end), *id))
         });
@@ -79,6 +97,7 @@ impl State {
             saved.insert(id, end_of_rank(rank));
             let holder = self.agents.get(&support.to).filter(|_| support.scope != Scope::Once);
             let given = holder.into_iter().flat_map(|holder| &holder.given).filter_map(|given| suspects.get(given));
+            let given = given.filter(|(grant, _)| gone != Some(grant.id));
             for (grant, _) in given.filter(|(grant, _)| support.pinned.permission.covers(&grant.pinned.permission)) {
                 open.push((rank.min(self::rank(grant.until)), grant.id));
             }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     engine::{Agent, Engine, Error},
-    model::{Permission, SanitizedPath, TaskKind, TaskSettings, Timestamp},
+    model::{AgentId, Permission, SanitizedPath, TaskKind, TaskSettings, Timestamp},
 };
 
 /// A task file, with the state of its task.
@@ -24,6 +24,8 @@ pub struct Surveyed {
     pub file: Arc<str>,
     /// The task, or all reasons for which the file is not a task.
     pub task: Result<Task, Vec<Problem>>,
+    /// The agent that a valid task runs as, if there is one.
+    pub agent: Option<AgentId>,
     /// The reasons for which a valid task would not run under the current settings: its agent, or its gate.
     pub hindered: Vec<Problem>,
     /// The line of the gate, if there is one.
@@ -55,6 +57,7 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
         let none = |why: Vec<Problem>| Surveyed {
             file: Arc::clone(&found.file),
             task: Err(why),
+            agent: None,
             hindered: Vec::new(),
             gate_line: None,
             missing: Vec::new(),
@@ -75,10 +78,15 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
             Ok(read) => {
                 let memory = files::remembered(&look.dir, Some(&content.id)).unwrap_or_default();
                 let next = next(&read.task, content, &memory, &beat, settings, now);
-                let (hindered, missing) = stands(engine, &read, settings);
+                let target = match read.task.id.kind() {
+                    TaskKind::Cron => task_agent::target(engine, &read.task, settings),
+                    TaskKind::Heartbeat => task_agent::heartbeat(engine, settings),
+                };
+                let agent = target.as_ref().ok().map(|agent| agent.id().clone());
+                let (hindered, missing) = stands(target, &read, settings);
                 let Read { task, ignored, gate_line, .. } = read;
                 let (file, task, last) = (found.file, Ok(task), memory.last);
-                Surveyed { file, task, hindered, gate_line, missing, ignored, next, last }
+                Surveyed { file, task, agent, hindered, gate_line, missing, ignored, next, last }
             }
         }
     };
@@ -87,11 +95,7 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
 
 /// Returns the problems that keep a task from running, and the permissions that its gate lacks. A task can always write
 /// its own files, so these never lack.
-fn stands(engine: &Engine, read: &Read, settings: &TaskSettings) -> (Vec<Problem>, Vec<Permission>) {
-    let target = match read.task.id.kind() {
-        TaskKind::Cron => task_agent::target(engine, &read.task, settings),
-        TaskKind::Heartbeat => task_agent::heartbeat(engine, settings),
-    };
+fn stands(target: Result<Agent, String>, read: &Read, settings: &TaskSettings) -> (Vec<Problem>, Vec<Permission>) {
     match (target, &read.task.gate) {
         (Ok(_), None) => (Vec::new(), Vec::new()),
         (Ok(agent), Some(gate)) => {

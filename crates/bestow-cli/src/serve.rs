@@ -45,6 +45,7 @@ async fn served(engine: &Engine, args: &ServeArgs) -> Result<Exit, Exit> {
     options.allowed = allowed(args);
     // Without a sandbox, a run whose bots are confined does not start, and says so.
     options.sandbox = Sandbox::with_this_program().ok();
+    options.trail = Some(args.state.clone());
     let router = router(engine, options);
     let url = format!("http://{}", server.address());
     let _ready = Ready::tell(&url, args.ready_file.as_deref()).map_err(Exit::failed)?;

@@ -1,7 +1,7 @@
 //! The bodies of requests: one JSON object, of limited size and depth, in which no key comes twice.
 
 use axum::{
-    body::{Body, HttpBody},
+    body::{Body, Bytes, HttpBody},
     http::{HeaderMap, StatusCode, header},
 };
 use bestow::text::StrictJson;
@@ -21,6 +21,11 @@ pub(crate) fn shortened(text: &str) -> String {
 /// Reads the object in a body.
 pub(crate) async fn object(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Problem> {
     json_is_said(headers)?;
+    object_in(&bytes(body).await?)
+}
+
+/// Reads a body of limited length.
+pub(crate) async fn bytes(body: Body) -> Result<Bytes, Problem> {
     let too_large = || {
         let detail = format!("the body is longer than {LONGEST} bytes, which is the limit");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
@@ -36,7 +41,7 @@ pub(crate) async fn object(headers: &HeaderMap, body: Body) -> Result<Map<String
             invalid(format!("the body did not arrive whole: {why}"))
         }
     })?;
-    object_in(&read.to_bytes())
+    Ok(read.to_bytes())
 }
 
 /// Returns the object in a text.

@@ -1,12 +1,14 @@
 //! The identity of a sender. It comes from the sender's credential, never from a parameter or a body.
 
-use std::{sync::Arc, time::Duration};
+mod authenticate;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use axum::{
-    body::Body,
-    http::{HeaderMap, StatusCode, header},
+    body::{Body, Bytes},
+    http::{HeaderMap, StatusCode},
 };
-use bestow::{Agent, Approver, Engine, Error, decision::Refusal};
+use bestow::{Agent, Approver, Engine, Error, control::Admin, decision::Refusal, user::ApproverId};
 use tokio::{
     runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -15,14 +17,17 @@ use tokio::{
 
 use crate::{
     body::{self, Fields},
-    credentials::{Credential, CredentialId, Credentials, NotAuthenticated, Role},
+    credentials::{Credential, CredentialId, Credentials, Role},
+    options::Options,
     problem::Problem,
     runs::Runs,
     shares::Shares,
+    tickets::Tickets,
+    v1::{Answers, EventLog},
 };
 
-/// The prefix of a WebSocket subprotocol that contains a token. Browsers cannot send the `Authorization` header.
-const TOKEN_PROTOCOL: &str = "bearer.";
+/// The name of an operator in records. The id of its credential is there as well.
+const OPERATOR: &str = "operator";
 
 /// The pieces of work of the engine at the same time. Reading a large directory takes seconds.
 const WORKERS: usize = 8;
@@ -30,7 +35,7 @@ const WORKERS: usize = 8;
 /// The calls of one credential that wait for a person at the same time. A further one is answered at once.
 const WAITING: usize = 32;
 
-/// The open WebSockets of one credential.
+/// The open WebSockets and streams of one credential.
 const SOCKETS: usize = 32;
 
 /// The engine, and the credentials that its clients use.
@@ -46,6 +51,11 @@ pub(crate) struct Entrance {
     waiting: Shares<CredentialId>,
     sockets: Shares<CredentialId>,
     runs: Arc<Runs>,
+    /// The state directory with the audit trail.
+    trail: Option<PathBuf>,
+    events: Arc<EventLog>,
+    tickets: Tickets,
+    answers: Answers,
 }
 
 /// A sender whose credential is valid.
@@ -56,16 +66,21 @@ pub(crate) struct Caller {
 }
 
 impl Entrance {
-    pub(crate) fn new(engine: Engine, credentials: Credentials, body_time: Duration, runs: Runs) -> Entrance {
+    pub(crate) fn new(engine: Engine, options: Options) -> Entrance {
+        let Options { credentials, body_time, trail, sandbox, .. } = options;
         Entrance {
-            engine,
             credentials,
             body_time,
             turns: Shares::of(1),
             workers: Arc::new(Semaphore::new(WORKERS)),
             waiting: Shares::of(WAITING),
             sockets: Shares::of(SOCKETS),
-            runs: Arc::new(runs),
+            runs: Arc::new(Runs::new(&engine, sandbox)),
+            trail,
+            events: EventLog::of(&engine),
+            tickets: Tickets::default(),
+            answers: Answers::default(),
+            engine,
         }
     }
 
@@ -77,13 +92,37 @@ impl Entrance {
         Arc::clone(&self.runs)
     }
 
+    /// Returns the state directory with the audit trail, if the server has one.
+    pub(crate) fn trail(&self) -> Option<PathBuf> {
+        self.trail.clone()
+    }
+
+    /// Returns the recent events of the engine.
+    pub(crate) fn events(&self) -> &Arc<EventLog> {
+        &self.events
+    }
+
+    /// Returns the answers to writes with a key.
+    pub(crate) fn answers(&self) -> &Answers {
+        &self.answers
+    }
+
     /// Reads the object in the body of a request of `caller`. The caller's credential is still valid then.
     pub(crate) async fn object(&self, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Fields, Problem> {
-        let read = time::timeout(self.body_time, body::object(headers, body)).await;
-        let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time");
-        let fields = read.map_err(late)??;
-        self.refuse_revoked(caller)?;
+        let fields = self.in_time(caller, body::object(headers, body)).await?;
         Ok(Fields(fields))
+    }
+
+    /// Reads the body of a request of `caller`. The caller's credential is still valid then.
+    pub(crate) async fn bytes(&self, caller: &Caller, body: Body) -> Result<Bytes, Problem> {
+        self.in_time(caller, body::bytes(body)).await
+    }
+
+    async fn in_time<T>(&self, caller: &Caller, read: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
+        let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time");
+        let read = time::timeout(self.body_time, read).await.map_err(late)??;
+        self.refuse_revoked(caller)?;
+        Ok(read)
     }
 
     /// Runs work of the engine that reads the disk or a long text, so that it delays no other request. The calls of one
@@ -111,67 +150,15 @@ impl Entrance {
         self.waiting.try_take(&caller.credential.id)
     }
 
-    /// Takes one of the places that a credential has for WebSockets.
+    /// Takes one of the places that a credential has for WebSockets and streams.
     pub(crate) fn place_for_socket(&self, caller: &Caller) -> Result<OwnedSemaphorePermit, Problem> {
         let too_many = || {
-            let detail = format!("this credential has {SOCKETS} open WebSockets, which is the limit: close one");
+            let detail =
+                format!("this credential has {SOCKETS} open WebSockets and streams, which is the limit: close one");
             Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sockets", detail)
         };
         self.sockets.try_take(&caller.credential.id).ok_or_else(too_many)
     }
-
-    /// Returns the sender of a request, by its `Authorization` header.
-    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
-        self.authenticated(bearer(headers)?)
-    }
-
-    /// Returns the sender of a WebSocket upgrade, by its `Authorization` header or its subprotocol.
-    pub(crate) fn caller_of_socket(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
-        if headers.contains_key(header::AUTHORIZATION) {
-            return self.caller(headers);
-        }
-        let offered = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
-        let mut tokens = offered
-            .filter_map(|offered| offered.to_str().ok())
-            .flat_map(|offered| offered.split(','))
-            .filter_map(|offered| offered.trim().strip_prefix(TOKEN_PROTOCOL));
-        match (tokens.next(), tokens.next()) {
-            (Some(token), None) => self.authenticated(token),
-            (Some(_), Some(_)) => Err(unauthorized("offer one subprotocol with a token")),
-            (None, _) => Err(unauthorized(
-                "send `Authorization: Bearer TOKEN`, or offer the WebSocket subprotocol `bearer.TOKEN`",
-            )),
-        }
-    }
-
-    /// Refuses a sender whose credential is no longer valid.
-    pub(crate) fn refuse_revoked(&self, caller: &Caller) -> Result<(), Problem> {
-        if self.still_accepts(caller) { Ok(()) } else { Err(NotAuthenticated::Invalid.into()) }
-    }
-
-    /// Returns true if the sender's credential is still valid.
-    pub(crate) fn still_accepts(&self, caller: &Caller) -> bool {
-        self.engine.now().is_ok_and(|now| self.credentials.still_accepts(&caller.credential, now))
-    }
-
-    fn authenticated(&self, token: &str) -> Result<Caller, Problem> {
-        let now = self.engine.now()?;
-        let credential = self.credentials.authenticate(token, now)?;
-        Ok(Caller { engine: self.engine.clone(), credential })
-    }
-}
-
-fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
-    let mut given = headers.get_all(header::AUTHORIZATION).iter();
-    let (Some(given), None) = (given.next(), given.next()) else {
-        return Err(unauthorized("send one header `Authorization: Bearer TOKEN`"));
-    };
-    let (scheme, token) = given.to_str().ok().and_then(|given| given.split_once(' ')).unwrap_or_default();
-    if scheme.eq_ignore_ascii_case("bearer") { Ok(token.trim()) } else { Err(unauthorized("the scheme is `Bearer`")) }
-}
-
-fn unauthorized(detail: &str) -> Problem {
-    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
 }
 
 impl Caller {
@@ -192,6 +179,22 @@ impl Caller {
                 Err(Problem::new(StatusCode::FORBIDDEN, "unknown_agent", detail))
             }
             Err(why) => Err(why.into()),
+        }
+    }
+
+    /// Returns the orders of the sender, if the credential is an approver's or the operator's, and the name under which
+    /// records show the sender.
+    pub(crate) fn admin(&self) -> Result<(Admin, ApproverId), Problem> {
+        let means = self.credential.means();
+        match &self.credential.role {
+            Role::Approver { owner, by } => Ok((Admin::of_owner(&self.engine, owner.clone(), means), by.clone())),
+            Role::Operator => {
+                let internal = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "no name for records");
+                Ok((Admin::of_every_owner(&self.engine, means), OPERATOR.parse().map_err(internal)?))
+            }
+            Role::Agent { .. } => Err(Problem::forbidden(
+                "this needs the credential of an approver or operator: an agent decides nothing",
+            )),
         }
     }
 

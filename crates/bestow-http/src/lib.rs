@@ -1,12 +1,15 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod answering;
 mod body;
 pub mod credentials;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;
+mod hex;
 mod identity;
+mod options;
 mod permissions;
 mod places;
 mod problem;
@@ -15,8 +18,12 @@ mod router;
 mod runs;
 mod server;
 mod shares;
+mod shown;
 mod socket;
+mod tickets;
+mod v1;
 
 pub use guard::AllowedHosts;
-pub use router::{Options, router};
+pub use options::Options;
+pub use router::router;
 pub use server::{Limits, ListenError, Server};

@@ -11,18 +11,24 @@ use crate::{credentials::NotAuthenticated, refusal};
 
 /// An error as a client receives it.
 ///
-/// It has two members besides those of RFC 9457: `code`, a stable name, and `error`, the text for clients of the
-/// Permissions API (`sources/003`).
+/// It has members besides those of RFC 9457: `code`, a stable name; `error`, the text for clients of the Permissions
+/// API (`sources/003`); and, where there are any, `facts` for programs.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
     pub(crate) detail: String,
+    pub(crate) facts: Value,
 }
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
-        Problem { status, code, detail: detail.into() }
+        Problem { status, code, detail: detail.into(), facts: Value::Null }
+    }
+
+    /// Adds facts for programs.
+    pub(crate) fn about(self, facts: Value) -> Problem {
+        Problem { facts, ..self }
     }
 
     /// Returns the problem of a sender with a role that may not do this.
@@ -37,14 +43,18 @@ impl Problem {
 
     /// Returns the members of the body.
     pub(crate) fn members(&self) -> Value {
-        json!({
+        let mut members = json!({
             "type": "about:blank",
             "title": self.status.canonical_reason().unwrap_or("Error"),
             "status": self.status.as_u16(),
             "detail": self.detail,
             "code": self.code,
             "error": self.detail,
-        })
+        });
+        if let (Value::Object(all), false) = (&mut members, self.facts.is_null()) {
+            all.insert("facts".to_owned(), self.facts.clone());
+        }
+        members
     }
 
     /// Returns the response with further members in its body.
@@ -96,6 +106,7 @@ impl From<Error> for Problem {
             // An object of another owner looks as if it did not exist.
             return Problem::not_found("there is no such agent, request or decision");
         }
-        Problem::new(status, code, why.to_string())
+        let facts = if let Error::Refused(refusal) = &why { refusal::facts(refusal) } else { Value::Null };
+        Problem::new(status, code, why.to_string()).about(facts)
     }
 }

@@ -1,7 +1,8 @@
-//! The status code and the name of each refusal of the engine.
+//! The status code, the name and the facts of each refusal of the engine.
 
 use axum::http::StatusCode;
 use bestow::decision::Refusal;
+use serde_json::{Value, json};
 
 /// Returns the status code of a refusal. An object of another owner looks as if it did not exist.
 pub(crate) fn status(refusal: &Refusal) -> StatusCode {
@@ -118,5 +119,68 @@ pub(crate) fn code(refusal: &Refusal) -> &'static str {
         Refusal::AmbiguousCode(..) => "ambiguous_code",
         Refusal::ProcessGoesOn(..) => "process_goes_on",
         Refusal::OnlyOnce(..) => "only_once",
+    }
+}
+
+/// Returns the facts of a refusal, for programs. A refusal that names nothing more than its message has none.
+pub(crate) fn facts(refusal: &Refusal) -> Value {
+    match refusal {
+        Refusal::AlreadyResolved(how) => json!({
+            "requestId": how.request,
+            "outcome": how.outcome,
+            "decider": how.decider.to_string(),
+            "at": how.at,
+        }),
+        Refusal::NotHeld { agent, permission } | Refusal::HeldOnce { agent, permission } => {
+            json!({ "agentId": agent, "permission": permission })
+        }
+        Refusal::NotAllowed(decision) => json!({ "decisionId": decision.id, "missing": decision.missing }),
+        Refusal::WiderThanDecided(permission)
+        | Refusal::NotAsked(permission)
+        | Refusal::Protected(permission)
+        | Refusal::Governs(permission) => json!({ "permission": permission }),
+        Refusal::Sensitive { permission, part } => json!({ "permission": permission, "part": part }),
+        Refusal::InputClimbs { asked, answered } => json!({ "requested": asked, "answered": answered }),
+        Refusal::NotShownWhole { answered } => json!({ "scope": answered }),
+        Refusal::ScopeTooWide { asked, answered } => json!({ "requested": asked, "answered": answered }),
+        Refusal::ScopePast(scope) => json!({ "scope": scope }),
+        Refusal::UnknownTool { tool, run, known } => json!({ "tool": tool, "runId": run, "known": known }),
+        Refusal::RunGoesOn(run) | Refusal::SeveralBases(run) => json!({ "runId": run }),
+        Refusal::ToolIsDeclared(tool) => json!({ "tool": tool }),
+        Refusal::TooManyDeclarations { tools, bytes } => json!({ "mostTools": tools, "mostBytes": bytes }),
+        Refusal::TooManyPolicies { run, max } => json!({ "runId": run, "most": max }),
+        Refusal::InvalidGlob { glob, .. } => json!({ "glob": glob }),
+        Refusal::TooDeep { permission, max } => json!({ "permission": permission, "most": max }),
+        Refusal::TooManyChildren { agent, max }
+        | Refusal::TooManyAsked { agent, max }
+        | Refusal::TooManyChanges { agent, max }
+        | Refusal::TooManyPending { agent, max }
+        | Refusal::TooManyProcesses { agent, max }
+        | Refusal::TooManyGrants { agent, max } => json!({ "agentId": agent, "most": max }),
+        Refusal::AskedAfterNo { agent, noes, until } => json!({ "agentId": agent, "denials": noes, "until": until }),
+        Refusal::OtherChange { waiting } => json!({ "waiting": waiting }),
+        Refusal::FromFile(grant, place) => json!({ "grantId": grant, "place": place.to_string() }),
+        Refusal::NotYourGrant(grant) | Refusal::UnknownGrant(grant) => json!({ "grantId": grant }),
+        Refusal::NoChildKind { agent, kind } => json!({ "agentId": agent, "kind": kind }),
+        Refusal::AgentExists(agent)
+        | Refusal::NotForeground(agent)
+        | Refusal::Gone(agent)
+        | Refusal::InFile(agent)
+        | Refusal::NameOfTask(agent)
+        | Refusal::SelfGrant(agent) => json!({ "agentId": agent }),
+        Refusal::AmbiguousCode(code) => json!({ "code": code.to_string() }),
+        Refusal::OtherOwner { .. }
+        | Refusal::NotYours(..)
+        | Refusal::NotForGood(..)
+        | Refusal::UnknownRuling(..)
+        | Refusal::UnknownRun(..)
+        | Refusal::NothingHeldBack
+        | Refusal::UnknownProcess(..)
+        | Refusal::ProcessEnded(..)
+        | Refusal::UnknownAgent(..)
+        | Refusal::UnknownRequest(..)
+        | Refusal::UnknownCode(..)
+        | Refusal::ProcessGoesOn(..)
+        | Refusal::OnlyOnce(..) => Value::Null,
     }
 }

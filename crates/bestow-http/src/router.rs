@@ -1,55 +1,29 @@
 //! The router: the paths, and the checks that come before each of them.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{Json, Router, extract::DefaultBodyLimit, middleware, routing::get};
-use bestow::{Engine, sandbox::Sandbox};
+use bestow::Engine;
 use serde_json::{Value, json};
 
-use crate::{
-    credentials::Credentials,
-    guard::{AllowedHosts, guard},
-    identity::Entrance,
-    permissions,
-    problem::Problem,
-    runs::{self, Runs},
-};
-
-/// The settings of a router.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// The credentials that it accepts.
-    pub credentials: Credentials,
-    /// The names under which it answers, and the web pages that may speak to it.
-    pub allowed: AllowedHosts,
-    /// The longest time in which a client sends the body of a request.
-    pub body_time: Duration,
-    /// The sandbox for the programs of agents that the policy file confines. Without one they do not start.
-    pub sandbox: Option<Sandbox>,
-}
-
-impl Options {
-    /// Creates the settings with these credentials, for clients on this machine.
-    pub fn new(credentials: Credentials) -> Options {
-        Options { credentials, allowed: AllowedHosts::default(), body_time: Duration::from_secs(10), sandbox: None }
-    }
-}
+use crate::{guard::guard, identity::Entrance, options::Options, permissions, problem::Problem, runs, v1};
 
 /// Returns the router of an engine. It can be served as it is or be mounted in another router.
+///
+/// Within a Tokio runtime, the router keeps events for clients from now on. Otherwise it does from the first client on.
 ///
 /// # Authority
 ///
 /// Each request acts with the authority of its credential and no more. The router itself has the engine, the handle of
 /// the operator.
 pub fn router(engine: &Engine, options: Options) -> Router {
-    let Options { credentials, allowed, body_time, sandbox } = options;
-    let runs = Runs::new(engine, sandbox);
-    let entrance = Arc::new(Entrance::new(engine.clone(), credentials, body_time, runs));
+    let allowed = options.allowed.clone();
+    let entrance = Arc::new(Entrance::new(engine.clone(), options));
     Router::new()
         .route("/health", get(health))
         .merge(permissions::routes())
         .merge(runs::routes())
+        .merge(v1::routes(&entrance))
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(DefaultBodyLimit::disable())

@@ -41,6 +41,12 @@ const BUFFER: usize = 4 << 10;
 /// The close code for a client without a valid credential.
 const NOT_AUTHENTICATED: u16 = 4001;
 
+/// The close code for a client that has missed something, because it reads too slowly.
+const TOO_SLOW: u16 = 1013;
+
+/// The close code for a frame that a dialect does not take.
+const UNSUPPORTED: u16 = 1003;
+
 /// The close code for the end of the engine.
 const GOING_AWAY: u16 = 1001;
 
@@ -140,7 +146,7 @@ impl Socket {
     /// Sends the text of a frame, if the credential is still valid.
     pub(crate) async fn say_text(&mut self, frame: String) -> Result<(), Ended> {
         if !self.entrance.still_accepts(&self.caller) {
-            return self.close(NOT_AUTHENTICATED, "the credential is no longer valid").await;
+            return self.not_authenticated().await;
         }
         self.send(Message::text(frame)).await
     }
@@ -153,9 +159,24 @@ impl Socket {
             return Err(Ended);
         }
         if !self.entrance.still_accepts(&self.caller) {
-            return self.close(NOT_AUTHENTICATED, "the credential is no longer valid").await;
+            return self.not_authenticated().await;
         }
         self.send(Message::Ping(Vec::new().into())).await
+    }
+
+    /// Ends the socket because the credential is no longer valid.
+    pub(crate) async fn not_authenticated(&mut self) -> Result<(), Ended> {
+        self.close(NOT_AUTHENTICATED, "the credential is no longer valid").await
+    }
+
+    /// Ends the socket because the client has missed something.
+    pub(crate) async fn too_slow(&mut self) -> Result<(), Ended> {
+        self.close(TOO_SLOW, "this client reads too slowly").await
+    }
+
+    /// Ends the socket because of a frame that the dialect does not take.
+    pub(crate) async fn unsupported(&mut self) -> Result<(), Ended> {
+        self.close(UNSUPPORTED, "a client of this socket only listens").await
     }
 
     /// Ends the socket because the engine ends, or because the client is too slow.

@@ -40,6 +40,27 @@ impl State {
         self.held_back.as_ref().map(told).transpose()
     }
 
+    /// Returns the part of the waiting change about agents of `owner`, or none if no part is.
+    #[cfg(feature = "journal")]
+    pub(crate) fn held_change_of(
+        &self,
+        owner: &OwnerId,
+        run: &RunId,
+        now: Timestamp,
+    ) -> Result<Option<HeldChange>, Refusal> {
+        let Some(held) = self.held_change(run, now)? else { return Ok(None) };
+        let written = self.held_back.as_ref().map(|held| &held.policy);
+        let is_own = |agent: &AgentId| {
+            let known = self.agents.get(agent).map(|agent| &agent.profile.owner);
+            known.or_else(|| Some(&written?.agents.get(agent)?.profile.owner)) == Some(owner)
+        };
+        let would_gain: Vec<_> = held.would_gain.into_iter().filter(|(agent, _)| is_own(agent)).collect();
+        let concerns = |(agent, _): &(Option<AgentId>, _)| agent.as_ref().is_none_or(is_own);
+        let besides: Vec<_> = held.besides.into_iter().filter(concerns).collect();
+        let is_there = !would_gain.is_empty() || !besides.is_empty();
+        Ok(is_there.then_some(HeldChange { change: held.change, would_gain, besides }))
+    }
+
     fn told_of(&self, change: u64, policy: &Policy, run: &RunId, now: Timestamp) -> Result<HeldChange, Refusal> {
         let would_gain = self.would_gain(policy, &self.follow_file(policy, run, now)?, now);
         Ok(HeldChange { change, would_gain, besides: self.besides(policy) })

@@ -40,8 +40,12 @@ fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<serde_js
 }
 
 impl DescribedAction {
-    /// Returns the described action, or an error if the fields do not describe one.
-    pub(in super::super) fn action(self) -> Result<Action, &'static str> {
+    /// Returns the described action.
+    ///
+    /// # Errors
+    ///
+    /// An explanation, if the fields do not describe an action.
+    pub fn action(self) -> Result<Action, &'static str> {
         let action = match (self.operation, self.resource, self.tool_input) {
             (Some(operation), Some(resource), None) => Action::new(operation, &resource),
             (None, None, Some(input)) => match &self.tool_name {

@@ -152,8 +152,12 @@ pub struct Authorize {
 }
 
 impl Authorize {
-    /// Returns the described action, or an error if the fields do not describe one.
-    pub(in super::super) fn action(self) -> Result<Action, &'static str> {
+    /// Returns the described action.
+    ///
+    /// # Errors
+    ///
+    /// An explanation, if the fields do not describe an action.
+    pub fn action(self) -> Result<Action, &'static str> {
         let action = self.reason.into_iter().fold(self.action.action()?, Action::because);
         let action = self.tool_call_id.into_iter().fold(action, Action::as_call);
         Ok(if self.overrides { action.overriding() } else { action })

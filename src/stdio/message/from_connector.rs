@@ -228,7 +228,7 @@ pub struct UpdatePolicy {
 
 impl UpdatePolicy {
     /// Returns the described change.
-    pub(in super::super) fn patch(&self) -> PolicyPatch {
+    pub fn patch(&self) -> PolicyPatch {
         let access = match self.mode {
             PolicyMode::Read => Access::Read,
             PolicyMode::Write => Access::Write,

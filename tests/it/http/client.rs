@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
 };
 use tokio_tungstenite::{
@@ -22,6 +22,14 @@ pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) json: Value,
+    pub(super) body: String,
+}
+
+impl Reply {
+    fn new(status: u16, head: &str, body: &str) -> Reply {
+        let json = serde_json::from_str(body).unwrap_or(Value::Null);
+        Reply { status, head: head.to_lowercase(), json, body: body.to_owned() }
+    }
 }
 
 /// Sends one request, and reads the whole reply.
@@ -43,7 +51,54 @@ pub(super) async fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
     let text = String::from_utf8(read).unwrap();
     let (head, body) = text.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Some(Reply { status, head: head.to_lowercase(), json: serde_json::from_str(body).unwrap_or(Value::Null) })
+    Some(Reply::new(status, head, body))
+}
+
+/// A stream of server-sent events. It is read as it comes.
+pub(super) struct Events(BufReader<TcpStream>);
+
+impl Events {
+    /// Opens a stream. Returns the reply if the server refuses it.
+    pub(super) async fn open(address: SocketAddr, path: &str, headers: &[(&str, &str)]) -> Result<Events, Reply> {
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let mut stream = BufReader::new(TcpStream::connect(address).await.unwrap());
+        // The body of this version is not in chunks.
+        let text = format!("GET {path} HTTP/1.0\r\nhost: {address}\r\n{headers}\r\n");
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert_ne!(stream.read_line(&mut head).await.unwrap(), 0, "a whole head");
+        }
+        if head.starts_with("HTTP/1.0 200") || head.starts_with("HTTP/1.1 200") {
+            assert!(head.to_lowercase().contains("content-type: text/event-stream"), "{head}");
+            return Ok(Events(stream));
+        }
+        let (mut body, status) = (String::new(), head.split(' ').nth(1).unwrap().parse().unwrap());
+        stream.read_to_string(&mut body).await.unwrap();
+        Err(Reply::new(status, &head, &body))
+    }
+
+    /// Returns the fields of the next event, or none at the end of the stream.
+    pub(super) async fn next(&mut self) -> Option<(String, Value)> {
+        let (mut id, mut data) = (String::new(), None);
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).await.ok()? == 0 {
+                return None;
+            }
+            match (line.trim_end(), &data) {
+                ("", Some(_)) => return Some((id, data.unwrap())),
+                (line, _) => {
+                    if let Some(value) = line.strip_prefix("id: ") {
+                        id = value.to_owned();
+                    }
+                    if let Some(value) = line.strip_prefix("data: ") {
+                        data = Some(serde_json::from_str(value).unwrap());
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A WebSocket.

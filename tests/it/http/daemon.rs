@@ -9,9 +9,12 @@ use bestow_http::{
     router,
 };
 use tempfile::TempDir;
-use tokio::task::JoinHandle;
+use tokio::{sync::OnceCell, task::JoinHandle};
 
-use super::client::{Reply, call};
+use super::{
+    client::{Reply, call},
+    description::Description,
+};
 use crate::support::World;
 
 /// An engine with the agents `bot` and `other` of `you`, and `theirs` of `them`, and its server.
@@ -20,6 +23,7 @@ pub(super) struct Daemon {
     pub(super) file: CredentialFile,
     pub(super) address: SocketAddr,
     server: JoinHandle<()>,
+    description: OnceCell<Description>,
     _directory: TempDir,
 }
 
@@ -45,7 +49,7 @@ impl Daemon {
         change(&mut options);
         let router = router(&world.engine, options);
         let server = tokio::spawn(server.serve(router, std::future::pending()));
-        Daemon { world, file, address, server, _directory: directory }
+        Daemon { world, file, address, server, description: OnceCell::new(), _directory: directory }
     }
 
     pub(super) fn issue(&self, role: Role) -> Issued {
@@ -62,6 +66,11 @@ impl Daemon {
         self.issue(Role::Approver { owner: owner.parse().unwrap(), by: "ann".parse().unwrap() }).token
     }
 
+    /// Returns a token of the host program.
+    pub(super) fn operator(&self) -> String {
+        self.issue(Role::Operator).token
+    }
+
     /// Asks if the agent with this token may run a command.
     pub(super) async fn classify(&self, token: &str, command: &str) -> Reply {
         let body = serde_json::json!({ "toolName": "bash", "toolInput": { "command": command } });
@@ -70,11 +79,33 @@ impl Daemon {
 
     pub(super) async fn post(&self, token: &str, path: &str, body: &str) -> Reply {
         let headers = [("authorization", &*format!("Bearer {token}")), ("content-type", "application/json")];
-        call(self.address, "POST", path, &headers, body).await
+        self.described(call(self.address, "POST", path, &headers, body).await, "post", path).await
     }
 
     pub(super) async fn get(&self, token: &str, path: &str) -> Reply {
-        call(self.address, "GET", path, &[("authorization", &format!("Bearer {token}"))], "").await
+        let reply = call(self.address, "GET", path, &[("authorization", &format!("Bearer {token}"))], "").await;
+        self.described(reply, "get", path).await
+    }
+
+    pub(super) async fn delete(&self, token: &str, path: &str) -> Reply {
+        let reply = call(self.address, "DELETE", path, &[("authorization", &format!("Bearer {token}"))], "").await;
+        self.described(reply, "delete", path).await
+    }
+
+    /// Sends a body with any method.
+    pub(super) async fn send(&self, token: &str, method: &str, path: &str, body: &serde_json::Value) -> Reply {
+        let headers = [("authorization", &*format!("Bearer {token}")), ("content-type", "application/json")];
+        let reply = call(self.address, method, path, &headers, &body.to_string()).await;
+        self.described(reply, &method.to_lowercase(), path).await
+    }
+
+    /// Compares a reply of the native API with the description that the server gives of it.
+    async fn described(&self, reply: Reply, method: &str, path: &str) -> Reply {
+        if path.starts_with("/v1/") {
+            let description = self.description.get_or_init(|| Description::of(self.address)).await;
+            description.check(method, path, &reply);
+        }
+        reply
     }
 
     /// Returns the requests that wait for an approver.

@@ -104,7 +104,7 @@ impl Project {
 
     pub(super) async fn post(&self, token: &str, path: &str, body: &Value) -> Reply {
         let headers = [("authorization", &*format!("Bearer {token}")), ("content-type", "application/json")];
-        call(self.server.as_ref().unwrap().1, "POST", path, &headers, &body.to_string()).await
+        call(self.address(), "POST", path, &headers, &body.to_string()).await
     }
 
     pub(super) async fn classify(&self, token: &str, command: &str) -> Value {
@@ -112,10 +112,13 @@ impl Project {
         self.post(token, "/api/hooks/classify", &body).await.json
     }
 
+    /// Reads a path of the server.
+    pub(super) async fn get(&self, token: &str, path: &str) -> Reply {
+        call(self.address(), "GET", path, &[("authorization", &format!("Bearer {token}"))], "").await
+    }
+
     pub(super) async fn pending(&self, token: &str) -> Vec<Value> {
-        let address = self.server.as_ref().unwrap().1;
-        let reply =
-            call(address, "GET", "/api/permissions", &[("authorization", &format!("Bearer {token}"))], "").await;
+        let reply = self.get(token, "/api/permissions").await;
         reply.json["pending"].as_array().unwrap().clone()
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
 use super::credential::{CredentialId, ID_DIGITS};
+use crate::hex::hex;
 
 /// The first part of every token. Scanners for leaked secrets find it.
 const PREFIX: &str = "bestow_";
@@ -52,8 +53,4 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|why| io::Error::other(why.to_string()))?;
     Ok(bytes)
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

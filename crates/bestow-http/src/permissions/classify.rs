@@ -24,6 +24,7 @@ use crate::{
     body::Fields,
     identity::{Caller, Entrance},
     problem::Problem,
+    shown,
 };
 
 /// The longest time that a call waits for a person, in milliseconds. Hooks give up after ten seconds.
@@ -154,7 +155,7 @@ fn not_granted(decision: &Decision, resolution: &Resolution) -> Answer {
 /// call may not happen.
 fn changed(decision: &Decision, resolution: &Resolution) -> Answer {
     let why = "the approver changed the input: call the tool with `updatedInput`";
-    let updated_input = resolution.updated_input.as_deref().map(item::tool_input);
+    let updated_input = resolution.updated_input.as_deref().map(shown::tool_input);
     Answer { updated_input, ..answered(decision, resolution, why) }
 }
 

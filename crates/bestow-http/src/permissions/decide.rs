@@ -8,25 +8,21 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use bestow::{
-    Action, Answer, Approver, Error,
-    action::ActionFacts,
+    Answer, Approver, Error,
     decision::Refusal,
     grant::Scope,
     request::{Pending, RequestId},
-    text::{Reason, StrictJson, is_shown_whole},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::item::{self, Item};
 use crate::{
+    answering::{self, Modified},
     body::{self, Fields},
     identity::{Caller, Entrance},
     problem::Problem,
 };
-
-/// The fields that can contain a command.
-const COMMAND_FIELDS: [&str; 2] = ["command", "input"];
 
 /// The filter of a list.
 #[derive(Debug, Deserialize)]
@@ -123,23 +119,21 @@ pub(super) async fn apply(
 ) -> Result<bestow::command::Tier, Problem> {
     let approver = caller.approver()?;
     let (id, pending) = find(&approver, &submitted.request)?;
-    let action = pending.request.action.as_deref().filter(|_| pending.request.asks_about_action());
-    let mut answer = match submitted.decision {
+    let answer = match submitted.decision {
         Decision::Reject => Answer::deny(),
-        Decision::Approve if action.is_some() => Answer::allow().scope(Scope::Once),
+        Decision::Approve if pending.request.asks_about_action() => Answer::allow().scope(Scope::Once),
         Decision::Approve => Answer::allow(),
         Decision::ApproveAlways => Answer::allow().scope(Scope::Always),
     };
-    if let Some(feedback) = &submitted.feedback {
-        let feedback: Reason = feedback.parse().map_err(|why| bad(format!("`feedback` is not valid: {why}")))?;
-        answer = answer.feedback(feedback);
-    }
-    if let Some(modified) = &submitted.modified_input {
-        let action = action.filter(|_| submitted.decision != Decision::Reject).ok_or_else(|| {
-            bad("`modifiedInput` belongs to the approval of a tool call: not to a rejection, nor to permissions")
-        })?;
-        answer = answer.instead(changed(action, modified)?);
-    }
+    let modified = submitted.modified_input.as_deref().map(Modified::Text);
+    let is_approval = submitted.decision != Decision::Reject;
+    let answer = answering::with_modified(answer, is_approval, &pending.request, modified)?;
+    let answer = match &submitted.feedback {
+        Some(feedback) => {
+            answer.feedback(feedback.parse().map_err(|why| bad(format!("`feedback` is not valid: {why}")))?)
+        }
+        None => answer,
+    };
     let tier = item::tier(&pending.request);
     let answered = entrance.work(caller, async move { approver.answer(id, answer).await }).await?;
     answered.map_err(|why| not_answered(&submitted.request, why))?;
@@ -151,34 +145,6 @@ fn find(approver: &Approver, text: &str) -> Result<(RequestId, Pending), Problem
     let id = item::parse_id(text).map_err(|_| unknown(text))?;
     let found = approver.pending()?.into_iter().find(|pending| pending.request.id == id);
     found.map(|pending| (id, pending)).ok_or_else(|| unknown(text))
-}
-
-/// Returns the action with the input that the approver wants instead: a whole input as JSON, or the text of a command.
-fn changed(action: &ActionFacts, modified: &str) -> Result<Action, Problem> {
-    let input = if modified.trim_start().starts_with('{') {
-        let StrictJson(whole) = serde_json::from_str(modified)
-            .map_err(|why| bad(format!("`modifiedInput` is not a valid JSON object: {why}")))?;
-        whole
-    } else {
-        with_command(action, modified).ok_or_else(|| {
-            bad("`modifiedInput` is the whole input as a JSON object: the input of this call is more than a command")
-        })?
-    };
-    // The agent gets the input as it is shown. It has to be the approved one.
-    if !is_shown_whole(&input) {
-        let detail = "`modifiedInput` has a secret, a mark of a redaction, or more text than is shown, so the agent \
-                      could not be told this input: reject the call, with a remark";
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "not_shown_whole", detail));
-    }
-    Ok(Action::tool(action.tool.clone(), input.clone()).with_details(input))
-}
-
-/// Returns the input of an action with another command, if the command is all of its input.
-fn with_command(action: &ActionFacts, command: &str) -> Option<Value> {
-    let shown = action.details.as_ref().filter(|details| details.left_out == 0)?;
-    let input: Map<String, Value> = serde_json::from_str(&shown.shown).ok()?;
-    let name = input.keys().next().filter(|name| input.len() == 1 && COMMAND_FIELDS.contains(&name.as_str()))?;
-    Some(json!({ name.as_str(): command }))
 }
 
 /// Returns the problem of an answer that the engine does not accept. In this dialect, a request that has ended looks

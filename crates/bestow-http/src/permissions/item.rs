@@ -1,12 +1,13 @@
 //! A request as this dialect shows it.
 
 use bestow::{
-    action::ActionFacts,
     command::Tier,
     request::{InvalidRequestId, Request, RequestId, Resolution},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::shown;
 
 /// The prefix of the id of a request about a tool call.
 const OF_A_CALL: &str = "hook_";
@@ -70,7 +71,7 @@ impl Item {
             agent_id: request.from.to_string(),
             user_id: request.owner.to_string(),
             tool_name: action.map_or_else(|| REQUEST_PERMISSION.to_owned(), |action| action.tool.to_string()),
-            tool_input: action.map_or_else(|| permissions(request), tool_input),
+            tool_input: action.map_or_else(|| permissions(request), shown::tool_input),
             tool_input_cut: action.is_some_and(|action| {
                 action.cut || action.details.as_ref().is_some_and(|details| details.left_out > 0)
             }),
@@ -92,17 +93,6 @@ pub(super) fn tier(request: &Request) -> Tier {
 fn permissions(request: &Request) -> Value {
     let asked: Vec<_> = request.permissions().map(ToString::to_string).collect();
     json!({ "permissions": asked, "reason": request.reason.to_string() })
-}
-
-/// Returns the input of a tool call without its secrets. An input that is too long to show is cut, and says so.
-pub(super) fn tool_input(action: &ActionFacts) -> Value {
-    let Some(details) = &action.details else { return json!({ "resource": &*action.resource }) };
-    if details.left_out == 0
-        && let Ok(input) = serde_json::from_str(&details.shown)
-    {
-        return input;
-    }
-    json!({ "shown": &*details.shown, "leftOut": details.left_out, "digest": details.digest.to_string() })
 }
 
 /// Returns what a card shows in place of the whole input: the command, or the path or host.

@@ -15,7 +15,7 @@ use bestow::{
 use serde_json::{Value, json};
 
 use super::item;
-use crate::{body, identity::Entrance, problem::Problem};
+use crate::{body, identity::Entrance, problem::Problem, shown};
 
 /// Tells an agent how its request stands: `status`, the remark of the person, and the input that was approved instead.
 pub(super) async fn state(
@@ -36,7 +36,7 @@ fn told(id: &str, ticket: &Ticket) -> Value {
     let Some(resolution) = ticket.poll() else { return json!({ "requestId": id, "status": "pending" }) };
     let mut told = json!({ "requestId": id, "status": status(&resolution), "reason": resolution.to_string() });
     let feedback = resolution.feedback.as_ref().map(|feedback| ("feedback", json!(feedback.to_string())));
-    let updated = resolution.updated_input.as_deref().map(|action| ("updatedInput", item::tool_input(action)));
+    let updated = resolution.updated_input.as_deref().map(|action| ("updatedInput", shown::tool_input(action)));
     if let Value::Object(fields) = &mut told {
         fields.extend(feedback.into_iter().chain(updated).map(|(name, value)| (name.to_owned(), value)));
     }

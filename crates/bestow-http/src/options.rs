@@ -1,0 +1,36 @@
+//! The settings of a router.
+
+use std::{path::PathBuf, time::Duration};
+
+use bestow::sandbox::Sandbox;
+
+use crate::{credentials::Credentials, guard::AllowedHosts};
+
+/// The settings of a router.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// The credentials that it accepts.
+    pub credentials: Credentials,
+    /// The names under which it answers, and the web pages that may speak to it.
+    pub allowed: AllowedHosts,
+    /// The longest time in which a client sends the body of a request.
+    pub body_time: Duration,
+    /// The state directory whose audit trail an operator may read. None if the engine has none.
+    pub trail: Option<PathBuf>,
+    /// The sandbox for the programs of agents that the policy file confines. Without one they do not start.
+    pub sandbox: Option<Sandbox>,
+}
+
+impl Options {
+    /// Creates the settings with these credentials, for clients on this machine.
+    pub fn new(credentials: Credentials) -> Options {
+        Options {
+            credentials,
+            allowed: AllowedHosts::default(),
+            body_time: Duration::from_secs(10),
+            trail: None,
+            sandbox: None,
+        }
+    }
+}

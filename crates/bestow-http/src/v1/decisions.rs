@@ -1,0 +1,68 @@
+//! Saved decisions: a person sees and revokes them.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use bestow::{control::GrantOrDecisionId, decision::SavedDecisionId};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    grants::{Because, OfAgent},
+    input::{Asked, Named},
+    sender::Person,
+    view::SavedDecisionView,
+};
+use crate::{identity::Entrance, problem::Problem};
+
+/// Returns the paths of this resource.
+pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(revoke))
+}
+
+/// The saved decisions that are valid now.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SavedDecisionList {
+    saved_decisions: Vec<SavedDecisionView>,
+}
+
+/// Lists the decisions of people about actions that are saved.
+#[utoipa::path(
+    get, path = "/v1/decisions", tag = "decisions", params(OfAgent),
+    responses((status = 200, description = "The saved decisions.", body = SavedDecisionList))
+)]
+async fn list(
+    State(_): State<Arc<Entrance>>,
+    Person { admin, .. }: Person,
+    Asked(OfAgent { agent_id }): Asked<OfAgent>,
+) -> Result<Json<SavedDecisionList>, Problem> {
+    let saved = admin.saved_decisions(agent_id.as_ref())?;
+    Ok(Json(SavedDecisionList { saved_decisions: saved.iter().map(|saved| SavedDecisionView::of(saved)).collect() }))
+}
+
+/// A revoked decision.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RevokedDecision {
+    #[schema(value_type = String)]
+    saved_decision_id: SavedDecisionId,
+}
+
+/// Revokes a saved decision. Permissions that an approval gave besides are grants of their own.
+#[utoipa::path(
+    delete, path = "/v1/decisions/{decision}", tag = "decisions",
+    params(("decision" = String, Path, description = "The id of the saved decision, such as `r2`."), Because),
+    responses((status = 200, description = "The decision is not valid any more.", body = RevokedDecision))
+)]
+async fn revoke(
+    State(entrance): State<Arc<Entrance>>,
+    Person { caller, admin, by }: Person,
+    Named(id): Named<SavedDecisionId>,
+    Asked(Because { reason }): Asked<Because>,
+) -> Result<Json<RevokedDecision>, Problem> {
+    let held = GrantOrDecisionId::Ruling(id);
+    entrance.work(&caller, async move { admin.revoke(held, reason, by).await }).await??;
+    Ok(Json(RevokedDecision { saved_decision_id: id }))
+}

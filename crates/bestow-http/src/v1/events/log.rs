@@ -1,0 +1,224 @@
+//! The recent events of an engine, with the owner of each.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, Weak},
+};
+
+use axum::http::StatusCode;
+use bestow::{
+    AgentId, Engine, Event,
+    event::{Ids, NoEvent, Recorded, Subscription},
+    user::OwnerId,
+};
+use serde_json::json;
+use tokio::{runtime::Handle, sync::broadcast};
+
+use crate::problem::Problem;
+
+/// The events that are kept for clients that come back.
+const KEPT: usize = 4_096;
+
+/// The events by which a client may lag before it is cut off.
+const LAG: usize = 1_024;
+
+/// The longest text of all kept events together, in bytes.
+const LONGEST: usize = 32 << 20;
+
+/// An event as clients get it.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) sequence: u64,
+    /// The owner of the agent at that time. None if the event belongs to no owner.
+    pub(super) owner: Option<OwnerId>,
+    pub(super) agent: Option<AgentId>,
+    /// The envelope as JSON, on one line.
+    pub(super) text: String,
+}
+
+/// The receiver of all later events.
+pub(super) type Live = broadcast::Receiver<Arc<Told>>;
+
+/// The recent events of an engine. One task follows the engine, and gives each event to all clients.
+#[derive(Debug)]
+pub(crate) struct EventLog {
+    engine: Engine,
+    state: Mutex<Following>,
+}
+
+#[derive(Debug, Default)]
+enum Following {
+    /// No task follows the engine yet.
+    #[default]
+    NotYet,
+    Events(Recent),
+    /// The engine ended.
+    Over,
+}
+
+#[derive(Debug)]
+struct Recent {
+    /// The number of the last event before those that are kept.
+    before: u64,
+    /// The number of the last event.
+    last: u64,
+    kept: VecDeque<Arc<Told>>,
+    /// The bytes of the kept events.
+    length: usize,
+    clients: broadcast::Sender<Arc<Told>>,
+    /// The owner of each agent at the time of the last event.
+    owners: HashMap<AgentId, OwnerId>,
+}
+
+impl EventLog {
+    /// Follows `engine`, at once if a runtime is there, and else from the first client on.
+    pub(crate) fn of(engine: &Engine) -> Arc<EventLog> {
+        let log = Arc::new(EventLog { engine: engine.clone(), state: Mutex::default() });
+        if Handle::try_current().is_ok() {
+            // If the engine has ended, the first client is told.
+            let _ = log.follow();
+        }
+        log
+    }
+
+    /// Starts the task that follows the engine, if none does.
+    fn follow(self: &Arc<Self>) -> Result<(), Problem> {
+        let mut state = self.state.lock().map_err(|_| unavailable())?;
+        if !matches!(*state, Following::NotYet) {
+            return Ok(());
+        }
+        let (recent, events) = Recent::begin(&self.engine)?;
+        *state = Following::Events(recent);
+        tokio::spawn(follow(Arc::downgrade(self), events));
+        Ok(())
+    }
+
+    /// Returns the kept events after the one with this number, and the receiver of all later ones.
+    pub(super) fn after(self: &Arc<Self>, number: Option<u64>) -> Result<(Vec<Arc<Told>>, Live), Problem> {
+        self.follow()?;
+        let state = self.state.lock().map_err(|_| unavailable())?;
+        let Following::Events(recent) = &*state else { return Err(unavailable()) };
+        Ok((recent.after(number)?, recent.clients.subscribe()))
+    }
+
+    /// Takes an event, or the loss of some. Returns false if there will be no further one.
+    fn take(&self, event: Result<Recorded, NoEvent>) -> Taken {
+        let Ok(mut state) = self.state.lock() else { return Taken::Over };
+        let Following::Events(recent) = &mut *state else { return Taken::Over };
+        match event {
+            Ok(recorded) => {
+                recent.add(&self.engine, &recorded);
+                Taken::Event
+            }
+            // The clients are cut off: their stream would have a gap.
+            Err(NoEvent::Missed(_)) => match Recent::begin(&self.engine) {
+                Ok((anew, events)) => {
+                    *recent = anew;
+                    Taken::Anew(events)
+                }
+                Err(_) => {
+                    *state = Following::Over;
+                    Taken::Over
+                }
+            },
+            Err(NoEvent::Ended) => {
+                *state = Following::Over;
+                Taken::Over
+            }
+        }
+    }
+}
+
+/// The result of taking an event.
+enum Taken {
+    Event,
+    /// Events were missed. The log begins anew with this subscription.
+    Anew(Subscription),
+    Over,
+}
+
+async fn follow(log: Weak<EventLog>, mut events: Subscription) {
+    loop {
+        let event = events.next().await;
+        let Some(log) = log.upgrade() else { return };
+        match log.take(event) {
+            Taken::Event => {}
+            Taken::Anew(anew) => events = anew,
+            Taken::Over => return,
+        }
+    }
+}
+
+impl Recent {
+    /// Begins with the next event of the engine.
+    fn begin(engine: &Engine) -> Result<(Recent, Subscription), Problem> {
+        loop {
+            let owners = owners(engine)?;
+            let events = engine.subscribe();
+            let last = engine.last_sequence()?;
+            // The owners are those of the first event, if they did not change meanwhile.
+            if owners == self::owners(engine)? {
+                let (clients, _) = broadcast::channel(LAG);
+                let kept = VecDeque::new();
+                return Ok((Recent { before: last, last, kept, length: 0, clients, owners }, events));
+            }
+        }
+    }
+
+    fn add(&mut self, engine: &Engine, recorded: &Recorded) {
+        if let Event::AgentRegistered { profile, .. } | Event::AgentChanged { profile } = &recorded.event {
+            self.owners.insert(profile.id.clone(), profile.owner.clone());
+        }
+        let told = Arc::new(self.told(engine, recorded));
+        if let Event::AgentRetired { agent } = &recorded.event {
+            self.owners.remove(agent);
+        }
+        if self.kept.is_empty() {
+            self.before = recorded.sequence.saturating_sub(1);
+        }
+        self.last = self.last.max(recorded.sequence);
+        self.length = self.length.saturating_add(told.text.len());
+        self.kept.push_back(Arc::clone(&told));
+        while self.kept.len() > KEPT || self.length > LONGEST {
+            let Some(oldest) = self.kept.pop_front() else { break };
+            self.length = self.length.saturating_sub(oldest.text.len());
+            self.before = oldest.sequence;
+        }
+        // It is no error if there is no client.
+        let _ = self.clients.send(told);
+    }
+
+    fn told(&self, engine: &Engine, recorded: &Recorded) -> Told {
+        let envelope = engine.envelope(recorded);
+        // The text of a refusal may tell that an agent of another owner exists.
+        let ids = if let Event::Refused { .. } = recorded.event { Ids::default() } else { envelope.ids.clone() };
+        let (agent, owner) = (ids.agent_id, ids.owner_id);
+        let owner = owner.or_else(|| agent.as_ref().and_then(|agent| self.owners.get(agent).cloned()));
+        // An envelope has only names and texts, so this does not fail.
+        let text = serde_json::to_string(&envelope).unwrap_or_default();
+        Told { sequence: recorded.sequence, owner, agent, text }
+    }
+
+    fn after(&self, number: Option<u64>) -> Result<Vec<Arc<Told>>, Problem> {
+        let Some(number) = number else { return Ok(Vec::new()) };
+        if number < self.before || self.last < number {
+            let detail = format!(
+                "the events after {number} are not kept: read the state again, and go on without a number (kept are \
+                 the events after {}, and the last one is {})",
+                self.before, self.last
+            );
+            let facts = json!({ "keptAfter": self.before, "last": self.last });
+            return Err(Problem::new(StatusCode::GONE, "events_gone", detail).about(facts));
+        }
+        Ok(self.kept.iter().filter(|told| number < told.sequence).cloned().collect())
+    }
+}
+
+fn owners(engine: &Engine) -> Result<HashMap<AgentId, OwnerId>, Problem> {
+    let agents = engine.agents()?.into_iter();
+    Ok(agents.map(|profile| (profile.id.clone(), profile.owner.clone())).collect())
+}
+
+fn unavailable() -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the engine has ended")
+}

@@ -1,0 +1,19 @@
+//! Events: as a stream of server-sent events, and over WebSocket.
+
+mod log;
+mod seen;
+mod socket;
+mod sse;
+mod stream;
+
+use std::sync::Arc;
+
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+pub(crate) use self::log::EventLog;
+use crate::identity::Entrance;
+
+/// Returns the paths of this resource.
+pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
+    OpenApiRouter::new().routes(routes!(sse::events)).routes(routes!(socket::open))
+}

@@ -1,0 +1,89 @@
+//! `DELETE /v1/grants/ID`: revokes a grant. `GET /v1/grants/ID/cascade`: shows before what would end with it.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use bestow::{control::GrantOrDecisionId, grant::GrantId, text::Reason};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    identity::Entrance,
+    problem::Problem,
+    v1::{
+        input::{Asked, Named},
+        sender::{Person, Sender},
+        view::GrantView,
+    },
+};
+
+/// The reason of a revocation.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(in crate::v1) struct Because {
+    /// The reason. The holder learns it.
+    #[param(value_type = Option<String>)]
+    pub(in crate::v1) reason: Option<Reason>,
+}
+
+/// A revoked grant.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Revoked {
+    #[schema(value_type = String)]
+    grant_id: GrantId,
+    /// The grants that ended with it. A person sees them.
+    also_ended: Vec<GrantView>,
+}
+
+/// The grants that would end with a grant.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Cascade {
+    grant: GrantView,
+    would_end: Vec<GrantView>,
+}
+
+/// Revokes a grant, with every grant that depends on it alone. An agent revokes what it gave, or gives up what it
+/// holds.
+#[utoipa::path(
+    delete, path = "/v1/grants/{grant}", tag = "grants",
+    params(("grant" = String, Path, description = "The id of the grant, such as `g4`."), Because),
+    responses((status = 200, description = "The grant ended.", body = Revoked))
+)]
+pub(super) async fn revoke(
+    State(entrance): State<Arc<Entrance>>,
+    sender: Sender,
+    Named(id): Named<GrantId>,
+    Asked(Because { reason }): Asked<Because>,
+) -> Result<Json<Revoked>, Problem> {
+    let also_ended = match sender {
+        Sender::Agent(from) => {
+            let agent = from.agent;
+            entrance.work(&from.caller, async move { agent.revoke(id, reason).await }).await??;
+            Vec::new()
+        }
+        Sender::Person(Person { caller, admin, by }) => {
+            let held = GrantOrDecisionId::Grant(id);
+            entrance.work(&caller, async move { admin.revoke(held, reason, by).await }).await??
+        }
+    };
+    Ok(Json(Revoked { grant_id: id, also_ended: also_ended.iter().map(|grant| GrantView::of(grant)).collect() }))
+}
+
+/// Shows the grants that would end with a grant. Nothing changes.
+#[utoipa::path(
+    get, path = "/v1/grants/{grant}/cascade", tag = "grants",
+    params(("grant" = String, Path, description = "The id of the grant, such as `g4`.")),
+    responses((status = 200, description = "The grant, and those that would end with it.", body = Cascade))
+)]
+pub(super) async fn preview(
+    State(_): State<Arc<Entrance>>,
+    Person { admin, .. }: Person,
+    Named(id): Named<GrantId>,
+) -> Result<Json<Cascade>, Problem> {
+    let (grant, would_end) = (admin.grant(id)?, admin.would_end_with(id)?);
+    let would_end = would_end.iter().map(|grant| GrantView::of(grant)).collect();
+    Ok(Json(Cascade { grant: GrantView::of(&grant), would_end }))
+}

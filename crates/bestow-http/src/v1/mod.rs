@@ -1,0 +1,61 @@
+//! The native API: everything that an outside program may do, over HTTP.
+//!
+//! Each module is one resource. An agent's credential acts as one agent. An approver's credential acts for one owner
+//! and an operator's for every owner. Both give their orders through [`bestow::control::Admin`], as the control socket
+//! does.
+
+mod agents;
+mod audit;
+mod authorize;
+mod check;
+mod config;
+mod decisions;
+mod events;
+mod explain;
+mod grants;
+mod idempotency;
+mod input;
+mod me;
+mod openapi;
+mod policies;
+mod requests;
+mod sender;
+mod tasks;
+mod tickets;
+mod view;
+
+use std::sync::Arc;
+
+use axum::{Json, Router, middleware, routing::get};
+use utoipa::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+pub(crate) use self::{events::EventLog, idempotency::Answers};
+use crate::identity::Entrance;
+
+/// Returns the paths of this dialect, and their description.
+pub(crate) fn routes(entrance: &Arc<Entrance>) -> Router<Arc<Entrance>> {
+    let (router, described) = resources().split_for_parts();
+    let described = openapi::completed(described);
+    router
+        .layer(middleware::from_fn_with_state(Arc::clone(entrance), idempotency::once))
+        .route("/v1/openapi.json", get(async move || Json(described.clone())))
+}
+
+fn resources() -> OpenApiRouter<Arc<Entrance>> {
+    OpenApiRouter::with_openapi(openapi::Described::openapi())
+        .routes(routes!(me::me))
+        .routes(routes!(check::check))
+        .routes(routes!(authorize::authorize))
+        .routes(routes!(explain::explain))
+        .merge(requests::resource())
+        .merge(grants::resource())
+        .merge(agents::resource())
+        .merge(decisions::resource())
+        .merge(policies::resource())
+        .merge(config::resource())
+        .merge(tasks::resource())
+        .merge(audit::resource())
+        .merge(events::resource())
+        .merge(tickets::resource())
+}

@@ -1,0 +1,70 @@
+//! `GET /v1/requests` and `GET /v1/requests/ID`.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use bestow::{Error, decision::Refusal};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{
+    named::{ticket, unknown},
+    view::RequestState,
+};
+use crate::{
+    identity::Entrance,
+    problem::Problem,
+    v1::{
+        grants::OfAgent,
+        input::{Asked, Named},
+        sender::{Person, Sender},
+    },
+};
+
+/// The waiting requests.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RequestList {
+    requests: Vec<RequestState>,
+}
+
+/// Lists the requests that wait for a person.
+#[utoipa::path(
+    get, path = "/v1/requests", tag = "requests", params(OfAgent),
+    responses((status = 200, description = "The waiting requests, oldest first.", body = RequestList))
+)]
+pub(super) async fn list(
+    State(_): State<Arc<Entrance>>,
+    Person { admin, .. }: Person,
+    Asked(OfAgent { agent_id }): Asked<OfAgent>,
+) -> Result<Json<RequestList>, Problem> {
+    if let Some(agent) = &agent_id {
+        admin.profile(agent)?;
+    }
+    let mut pending = admin.pending()?;
+    pending.retain(|pending| agent_id.as_ref().is_none_or(|agent| pending.request.from == *agent));
+    pending.sort_by_key(|pending| (pending.request.since, pending.request.id));
+    Ok(Json(RequestList { requests: pending.iter().map(RequestState::pending).collect() }))
+}
+
+/// Returns a request: its own to an agent, and those of its owner to an approver.
+#[utoipa::path(
+    get, path = "/v1/requests/{request}", tag = "requests",
+    params(("request" = String, Path, description = "The id of the request, or its short code.")),
+    responses((status = 200, description = "The request.", body = RequestState))
+)]
+pub(super) async fn get(
+    State(entrance): State<Arc<Entrance>>,
+    sender: Sender,
+    Named(named): Named<String>,
+) -> Result<Json<RequestState>, Problem> {
+    let state = match sender {
+        Sender::Agent(sender) => RequestState::of_ticket(&ticket(entrance.engine(), &sender.agent, &named)?),
+        Sender::Person(Person { admin, .. }) => match admin.waiting(&named) {
+            Ok(pending) => RequestState::pending(&pending),
+            Err(Error::Refused(Refusal::AlreadyResolved(how))) => RequestState::ended(&how),
+            Err(Error::Refused(Refusal::UnknownRequest(_) | Refusal::UnknownCode(_))) => return Err(unknown()),
+            Err(why) => return Err(why.into()),
+        },
+    };
+    Ok(Json(state))
+}

@@ -1,0 +1,212 @@
+//! A request as this dialect shows it.
+
+use bestow::{
+    AgentId, Outcome, Permission,
+    action::{ActionFacts, Operation},
+    command::Tier,
+    event::Timestamp,
+    grant::Scope,
+    request::{Pending, Request, RequestId, Resolution, Ticket},
+    user::OwnerId,
+};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::shown;
+
+/// A request, and its state.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::v1) struct RequestState {
+    #[schema(value_type = String)]
+    id: RequestId,
+    /// The short code, for people.
+    code: String,
+    status: Status,
+    /// The question. It is there while the request waits, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<Question>,
+    /// The end of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolution: Option<ResolutionView>,
+}
+
+/// The state of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Pending,
+    Granted,
+    Denied,
+    Expired,
+    Cancelled,
+    /// No person could answer, or the engine ended.
+    Unavailable,
+}
+
+impl Status {
+    fn of(outcome: Outcome) -> Status {
+        match outcome {
+            Outcome::Granted => Status::Granted,
+            Outcome::Denied => Status::Denied,
+            Outcome::Expired => Status::Expired,
+            Outcome::Cancelled => Status::Cancelled,
+            Outcome::Unavailable => Status::Unavailable,
+        }
+    }
+}
+
+/// The content of a waiting request.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Question {
+    #[schema(value_type = String)]
+    agent_id: AgentId,
+    #[schema(value_type = String)]
+    owner_id: OwnerId,
+    /// The permissions that the agent lacks. An approval gives them.
+    #[schema(value_type = Vec<String>)]
+    permissions: Vec<Permission>,
+    /// The action, if the agent wants to do one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<ActionView>,
+    /// The agent's reason.
+    reason: String,
+    /// The widest scope that the agent asks for.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<Scope>,
+    /// True if the question does not show everything. Then an approval is valid once.
+    once_only: bool,
+    #[schema(value_type = String)]
+    run_id: bestow::agent::RunId,
+    #[schema(value_type = String, format = DateTime)]
+    since: Timestamp,
+    /// The time at which the request expires.
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+    /// The place where the request waits, for people.
+    route: String,
+    /// The question as a text for people. Text of the agent in it is quoted.
+    text: String,
+}
+
+/// An action, without its secrets.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ActionView {
+    #[schema(value_type = String)]
+    operation: Operation,
+    tool: String,
+    /// The path, command line or host.
+    resource: String,
+    /// The input of the tool. A long one is `{"shown", "leftOut", "digest"}`.
+    #[schema(value_type = Object)]
+    input: Value,
+    #[schema(value_type = String)]
+    tier: Tier,
+    tier_reason: String,
+    destructive: bool,
+}
+
+impl ActionView {
+    fn of(action: &ActionFacts) -> ActionView {
+        ActionView {
+            operation: action.operation,
+            tool: action.tool.to_string(),
+            resource: action.resource.to_string(),
+            input: shown::tool_input(action),
+            tier: action.tier,
+            tier_reason: action.tier_reason.to_string(),
+            destructive: action.destructive.is_some(),
+        }
+    }
+}
+
+/// The end of a request.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ResolutionView {
+    #[schema(value_type = String)]
+    agent_id: AgentId,
+    #[schema(value_type = Vec<String>)]
+    granted: Vec<Permission>,
+    #[schema(value_type = Vec<String>)]
+    refused: Vec<Permission>,
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<Scope>,
+    /// The cause, for people: the person and the means, a timeout, …
+    decider: String,
+    /// The remark of the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<String>,
+    /// The input that the person approved instead. Only an action with this input may happen.
+    #[schema(value_type = Option<Object>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<Value>,
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// The end as a text for people.
+    text: String,
+}
+
+impl ResolutionView {
+    fn of(how: &Resolution) -> ResolutionView {
+        ResolutionView {
+            agent_id: how.from.clone(),
+            granted: how.granted.clone(),
+            refused: how.refused.clone(),
+            scope: how.scope,
+            decider: how.decider.to_string(),
+            feedback: how.feedback.as_ref().map(ToString::to_string),
+            updated_input: how.updated_input.as_deref().map(shown::tool_input),
+            at: how.at,
+            text: how.to_string(),
+        }
+    }
+}
+
+impl RequestState {
+    fn new(id: RequestId, status: Status) -> RequestState {
+        RequestState { id, code: id.code().to_string(), status, question: None, resolution: None }
+    }
+
+    pub(super) fn pending(pending: &Pending) -> RequestState {
+        let question = Question::of(&pending.request, pending.route.to_string());
+        RequestState { question: Some(question), ..RequestState::new(pending.request.id, Status::Pending) }
+    }
+
+    pub(super) fn ended(how: &Resolution) -> RequestState {
+        let resolution = Some(ResolutionView::of(how));
+        RequestState { resolution, ..RequestState::new(how.request, Status::of(how.outcome)) }
+    }
+
+    /// Returns what the asking agent learns.
+    pub(super) fn of_ticket(ticket: &Ticket) -> RequestState {
+        match ticket.poll() {
+            Some(how) => RequestState::ended(&how),
+            None => RequestState::new(ticket.id(), Status::Pending),
+        }
+    }
+}
+
+impl Question {
+    fn of(request: &Request, route: String) -> Question {
+        Question {
+            agent_id: request.from.clone(),
+            owner_id: request.owner.clone(),
+            permissions: request.permissions().cloned().collect(),
+            action: request.action.as_deref().map(ActionView::of),
+            reason: request.reason.to_string(),
+            scope: request.scope,
+            once_only: request.is_once_only(),
+            run_id: request.run.clone(),
+            since: request.since,
+            expires_at: request.deadline,
+            route,
+            text: request.to_string(),
+        }
+    }
+}

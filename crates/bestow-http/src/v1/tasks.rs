@@ -1,0 +1,134 @@
+//! `GET /v1/tasks`: the scheduled tasks, as their files are now.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use bestow::{
+    AgentId,
+    event::Timestamp,
+    schedule::{Happened, Problem as TaskProblem, Surveyed, survey},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::sender::Person;
+use crate::{identity::Entrance, problem::Problem};
+
+/// Returns the paths of this resource.
+pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
+    OpenApiRouter::new().routes(routes!(list))
+}
+
+/// The tasks.
+#[derive(Debug, Serialize, ToSchema)]
+struct TaskList {
+    tasks: Vec<TaskView>,
+}
+
+/// A task file, and its task.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct TaskView {
+    /// The file, below the directory of tasks.
+    file: String,
+    /// The id of the task. It is missing if the file is not a task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// The agent that it runs as.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<AgentId>,
+    enabled: bool,
+    /// The next due time.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Timestamp>,
+    /// The last run, or the last time that the task was skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<LastRun>,
+    /// The reasons for which the file is not a task, or the task would not run.
+    problems: Vec<TaskProblemView>,
+}
+
+/// The last run of a task.
+#[derive(Debug, Serialize, ToSchema)]
+struct LastRun {
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    state: RunState,
+    text: String,
+}
+
+/// The state of a run: `started` is a run whose end is not known.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum RunState {
+    Started,
+    Ended,
+    Skipped,
+}
+
+/// A mistake in a task file, with its line.
+#[derive(Debug, Serialize, ToSchema)]
+struct TaskProblemView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    text: String,
+}
+
+impl TaskView {
+    fn of(surveyed: &Surveyed) -> TaskView {
+        let problem = |problem: &TaskProblem| TaskProblemView { line: problem.line, text: problem.why.clone() };
+        let (task, problems) = match &surveyed.task {
+            Ok(task) => (Some(task), &surveyed.hindered),
+            Err(problems) => (None, problems),
+        };
+        TaskView {
+            file: surveyed.file.to_string(),
+            id: task.map(|task| task.id.to_string()),
+            title: task.map(|task| task.title.to_string()),
+            agent_id: surveyed.agent.clone(),
+            enabled: task.is_some_and(|task| task.enabled),
+            next: surveyed.next,
+            last: surveyed.last.as_ref().map(|last| LastRun {
+                at: last.at,
+                state: match last.what {
+                    Happened::Started => RunState::Started,
+                    Happened::Ended(_) => RunState::Ended,
+                    Happened::Skipped(_) => RunState::Skipped,
+                },
+                text: last.what.to_string(),
+            }),
+            problems: problems.iter().map(problem).collect(),
+        }
+    }
+}
+
+/// Lists the scheduled tasks with their last runs. An approver sees the tasks of its owner's agents. An operator also
+/// sees files that are not tasks.
+#[utoipa::path(
+    get, path = "/v1/tasks", tag = "tasks",
+    responses((status = 200, description = "The tasks.", body = TaskList))
+)]
+async fn list(
+    State(entrance): State<Arc<Entrance>>,
+    Person { caller, admin, .. }: Person,
+) -> Result<Json<TaskList>, Problem> {
+    let engine = entrance.engine().clone();
+    if engine.settings()?.tasks.dir.is_none() {
+        return Ok(Json(TaskList { tasks: Vec::new() }));
+    }
+    let surveyed = entrance.work(&caller, async move { survey(&engine).map_err(|why| why.to_string()) }).await?;
+    let surveyed =
+        surveyed.map_err(|why| Problem::new(axum::http::StatusCode::SERVICE_UNAVAILABLE, "tasks_unreadable", why))?;
+    let agents = admin.agents()?;
+    let is_own = |agent: &AgentId| agents.iter().any(|profile| profile.id == *agent);
+    let is_wanted = |surveyed: &&Surveyed| match &surveyed.agent {
+        Some(agent) => is_own(agent),
+        None => admin.is_of_every_owner(),
+    };
+    Ok(Json(TaskList { tasks: surveyed.iter().filter(is_wanted).map(TaskView::of).collect() }))
+}

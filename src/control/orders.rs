@@ -1,0 +1,269 @@
+//! The orders of a person as calls, for every owner or for one.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use crate::{
+    engine::{Approver, Engine, Error},
+    kernel::{PermissionState, ProvenanceStep, Refusal},
+    model::{
+        Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission, Profile,
+        Reason, RequestId, Resolution, SavedDecision,
+    },
+};
+
+use super::GrantOrDecisionId;
+
+/// A sender of orders: the means by which it speaks, and the owner that limits it. The host program has authenticated
+/// it.
+///
+/// What belongs to another owner is refused as if it did not exist.
+#[derive(Clone, Debug)]
+pub struct Admin {
+    engine: Engine,
+    owner: Option<OwnerId>,
+    means: Means,
+}
+
+impl Admin {
+    /// Creates the orders of a sender that acts for every owner.
+    ///
+    /// # Authority
+    ///
+    /// The holder of the result can answer for every owner.
+    pub fn of_every_owner(engine: &Engine, means: Means) -> Admin {
+        Admin { engine: engine.clone(), owner: None, means }
+    }
+
+    /// Creates the orders of a sender that acts for one owner.
+    ///
+    /// # Authority
+    ///
+    /// The holder of the result can answer for this owner.
+    pub fn of_owner(engine: &Engine, owner: OwnerId, means: Means) -> Admin {
+        Admin { engine: engine.clone(), owner: Some(owner), means }
+    }
+
+    /// Returns true if no owner limits this sender.
+    pub fn is_of_every_owner(&self) -> bool {
+        self.owner.is_none()
+    }
+
+    /// Returns the handle of a person who acts for `owner`, or for the owner that limits this sender.
+    pub fn approver(&self, owner: &OwnerId, by: ApproverId) -> Approver {
+        self.engine.approver(self.owner.as_ref().unwrap_or(owner), by, Arc::clone(&self.means))
+    }
+
+    /// Returns the handle of a person who acts for the owner of `agent`.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`].
+    pub fn approver_of(&self, agent: &AgentId, by: ApproverId) -> Result<Approver, Error> {
+        let profile = self.profile(agent)?;
+        Ok(self.approver(&profile.owner, by))
+    }
+
+    fn reaches(&self, owner: &OwnerId) -> bool {
+        self.owner.as_ref().is_none_or(|own| own == owner)
+    }
+
+    /// Returns the profiles of the agents.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn agents(&self) -> Result<Vec<Arc<Profile>>, Error> {
+        let all = self.engine.agents()?.into_iter();
+        Ok(all.filter(|profile| self.reaches(&profile.owner)).collect())
+    }
+
+    /// Returns the profile of an agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`].
+    pub fn profile(&self, agent: &AgentId) -> Result<Arc<Profile>, Error> {
+        let unknown = || Refusal::UnknownAgent(agent.clone());
+        let known = self.engine.agent(agent)?.profile()?;
+        Ok(Some(known).filter(|profile| self.reaches(&profile.owner)).ok_or_else(unknown)?)
+    }
+
+    /// Returns the permission state of an agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`].
+    pub fn state(&self, agent: &AgentId) -> Result<PermissionState, Error> {
+        self.profile(agent)?;
+        self.engine.permission_state(agent)
+    }
+
+    /// Returns the grants of every agent, or of one.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`].
+    pub fn grants(&self, agent: Option<&AgentId>) -> Result<Vec<Arc<Grant>>, Error> {
+        let profiles = agent.map_or_else(|| self.agents(), |agent| self.profile(agent).map(|profile| vec![profile]))?;
+        let agents: BTreeSet<_> = profiles.iter().map(|profile| &profile.id).collect();
+        Ok(self.engine.grants()?.into_iter().filter(|grant| agents.contains(&grant.to)).collect())
+    }
+
+    /// Returns the saved decisions about every agent, or about one.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`].
+    pub fn saved_decisions(&self, agent: Option<&AgentId>) -> Result<Vec<Arc<SavedDecision>>, Error> {
+        if let Some(agent) = agent {
+            self.profile(agent)?;
+        }
+        let all = self.engine.rulings()?.into_iter().filter(|saved| self.reaches(&saved.owner));
+        Ok(all.filter(|saved| agent.is_none_or(|agent| saved.agent == *agent)).collect())
+    }
+
+    /// Returns the provenance of a permission: the grant of the agent first, the root last. The result is empty if the
+    /// agent does not hold it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`].
+    pub fn why(&self, agent: &AgentId, permission: &Permission) -> Result<Vec<ProvenanceStep>, Error> {
+        self.profile(agent)?;
+        self.engine.why(agent, permission)
+    }
+
+    /// Returns the waiting requests.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn pending(&self) -> Result<Vec<Pending>, Error> {
+        let all = self.engine.pending()?.into_iter();
+        Ok(all.filter(|pending| self.reaches(&pending.request.owner)).collect())
+    }
+
+    /// Returns the waiting request with this code or id.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::AlreadyResolved`] with the outcome, [`Refusal::UnknownRequest`], [`Refusal::UnknownCode`],
+    /// [`Refusal::AmbiguousCode`].
+    pub fn waiting(&self, named: &str) -> Result<Pending, Error> {
+        let pending = self.pending()?;
+        if let Ok(id) = named.parse::<RequestId>() {
+            let found = pending.into_iter().find(|pending| pending.request.id == id);
+            return match found {
+                Some(pending) => Ok(pending),
+                None => Err(ended_or(self.own(self.engine.resolution(id)?), Refusal::UnknownRequest(id))),
+            };
+        }
+        let code = named.trim().to_ascii_lowercase();
+        let mut matching = pending.into_iter().filter(|pending| pending.request.code().to_string() == code);
+        match (matching.next(), matching.next()) {
+            (Some(pending), None) => Ok(pending),
+            (Some(pending), Some(_)) => Err(Refusal::AmbiguousCode(pending.request.code()).into()),
+            (None, _) => {
+                let how = self.own(self.engine.resolution_with_code(&code)?);
+                Err(ended_or(how, Refusal::UnknownCode(Arc::from(named))))
+            }
+        }
+    }
+
+    fn own(&self, how: Option<Arc<Resolution>>) -> Option<Arc<Resolution>> {
+        how.filter(|how| self.reaches(&how.owner))
+    }
+
+    /// Returns the change of the policy file that waits for a person. A person of one owner sees the part about that
+    /// owner's agents.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn held_change(&self) -> Result<Option<HeldChange>, Error> {
+        match &self.owner {
+            Some(owner) => self.engine.held_change_of(owner),
+            None => self.engine.held_change(),
+        }
+    }
+
+    /// Approves a change of the policy file that waits. Returns the change.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NothingHeldBack`], [`Refusal::OtherChange`]; [`Refusal::OtherOwner`] if the change concerns agents of
+    /// another owner.
+    pub async fn agree(&self, change: u64, by: ApproverId) -> Result<HeldChange, Error> {
+        let held = self.held_change()?.ok_or(Refusal::NothingHeldBack)?;
+        match &self.owner {
+            Some(owner) => self.approver(owner, by).agree_to_widening(change).await?,
+            None => {
+                let by = Actor::Person { by, means: Arc::clone(&self.means) };
+                self.engine.agree_as(by, change).await?;
+            }
+        }
+        Ok(HeldChange { change, ..held })
+    }
+
+    /// Sets the mode of an agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`].
+    pub async fn set_mode(&self, agent: &AgentId, mode: Mode, by: ApproverId) -> Result<(), Error> {
+        self.approver_of(agent, by)?.set_mode(agent, mode).await
+    }
+
+    /// Revokes a grant or a saved decision. Returns the grants that ended with it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownGrant`], [`Refusal::UnknownRuling`]; [`Refusal::FromFile`] for a line of the policy file.
+    pub async fn revoke(
+        &self,
+        held: GrantOrDecisionId,
+        reason: Option<Reason>,
+        by: ApproverId,
+    ) -> Result<Vec<Arc<Grant>>, Error> {
+        match held {
+            GrantOrDecisionId::Grant(id) => {
+                let grant = self.grant(id)?;
+                let before = self.engine.grants()?;
+                self.approver_of(&grant.to, by)?.revoke(id, reason).await?;
+                let left = self.engine.grants()?;
+                let gone = |grant: &Arc<Grant>| grant.id != id && !left.iter().any(|there| there.id == grant.id);
+                Ok(before.into_iter().filter(gone).collect())
+            }
+            GrantOrDecisionId::Ruling(id) => {
+                let mut all = self.saved_decisions(None)?.into_iter();
+                let saved = all.find(|saved| saved.id == id).ok_or(Refusal::UnknownRuling(id))?;
+                self.approver(&saved.owner, by).revoke_ruling(id, reason).await?;
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// Returns a grant that is valid now.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownGrant`].
+    pub fn grant(&self, id: GrantId) -> Result<Arc<Grant>, Error> {
+        let mut all = self.grants(None)?.into_iter();
+        Ok(all.find(|grant| grant.id == id).ok_or(Refusal::UnknownGrant(id))?)
+    }
+
+    /// Returns the grants that would end with a grant. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownGrant`].
+    pub fn would_end_with(&self, id: GrantId) -> Result<Vec<Arc<Grant>>, Error> {
+        let grant = self.grant(id)?;
+        self.engine.would_end_with(&grant)
+    }
+}
+
+fn ended_or(how: Option<Arc<Resolution>>, unknown: Refusal) -> Error {
+    how.map_or(unknown, Refusal::AlreadyResolved).into()
+}
