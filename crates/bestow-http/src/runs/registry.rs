@@ -53,10 +53,10 @@ impl Runs {
             return Err(failed(message));
         }
         if let Some(other) = cwd.and_then(|cwd| chosen.iter().find(|profile| profile.working_dir.as_str() != cwd)) {
+            let Profile { id, working_dir, .. } = &**other;
             return Err(failed(format!(
-                "`cwd` is not the working directory of the agent {}, which is {}: leave `cwd` out, or set `working_dir` \
-                 in the policy file",
-                other.id, other.working_dir
+                "`cwd` is not the working directory of the agent {id}, which is {working_dir}: leave `cwd` out, or set \
+                 `working_dir` in the policy file"
             )));
         }
         let run = fresh_run().map_err(failed)?;

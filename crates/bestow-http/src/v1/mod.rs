@@ -35,19 +35,24 @@ use crate::identity::Entrance;
 
 /// Returns the paths of this dialect, and their description.
 pub(crate) fn routes(entrance: &Arc<Entrance>) -> Router<Arc<Entrance>> {
-    let (router, described) = resources().split_for_parts();
+    let once = middleware::from_fn_with_state(Arc::clone(entrance), idempotency::once);
+    let (router, described) = decisions().merge(resources().layer(once)).split_for_parts();
     let described = openapi::completed(described);
-    router
-        .layer(middleware::from_fn_with_state(Arc::clone(entrance), idempotency::once))
-        .route("/v1/openapi.json", get(async move || Json(described.clone())))
+    router.route("/v1/openapi.json", get(async move || Json(described.clone())))
 }
 
-fn resources() -> OpenApiRouter<Arc<Entrance>> {
+/// Returns the paths whose answers hold for one moment. Each call is a decision of its own, so none is repeated from
+/// memory.
+fn decisions() -> OpenApiRouter<Arc<Entrance>> {
     OpenApiRouter::with_openapi(openapi::Described::openapi())
         .routes(routes!(me::me))
         .routes(routes!(check::check))
         .routes(routes!(authorize::authorize))
         .routes(routes!(explain::explain))
+}
+
+fn resources() -> OpenApiRouter<Arc<Entrance>> {
+    OpenApiRouter::default()
         .merge(requests::resource())
         .merge(grants::resource())
         .merge(agents::resource())

@@ -118,3 +118,20 @@ async fn the_number_of_kept_answers_is_limited() {
     assert!(is_kept("k256").await && is_kept("k1").await);
     assert!(!is_kept("k0").await);
 }
+
+/// The attack: an approval is for one call, and a stored answer would allow a second one.
+#[tokio::test]
+async fn a_decision_is_never_repeated_from_memory() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let action = json!({ "toolName": "bash", "toolInput": { "command": "node a.js" } });
+    let asked = write(&daemon, &bot, "k", "POST", "/v1/authorize", &action).await.json;
+    assert_eq!(asked["decision"], "ask");
+    let id = daemon.first_pending(&you).await;
+    assert_eq!(daemon.decide(&you, &id, "approve").await.status, 200);
+    let mut allowed = Vec::new();
+    for _ in 0..3 {
+        allowed.push(write(&daemon, &bot, "k", "POST", "/v1/authorize", &action).await.json["allow"].clone());
+    }
+    assert_eq!(allowed, [json!(true), json!(false), json!(false)]);
+}
