@@ -51,7 +51,8 @@ pub(super) fn read(path: &Path) -> Result<Found, Vec<Problem>> {
 /// Opens the object that the trail found. Returns none if another object is there by now.
 fn open(trail: &Trail) -> Result<Option<File>, Problem> {
     let Some(identity) = trail.identity else {
-        return Err(Problem::new("the file does not exist").help("start from `agents.example.toml`"));
+        return Err(Problem::new("the file does not exist")
+            .help("`bestow init` writes one; `agents.example.toml` is an example"));
     };
     // Without O_NONBLOCK, opening a named pipe waits for a writer.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::NONBLOCK;

@@ -228,11 +228,12 @@ impl Admin {
         match held {
             GrantOrDecisionId::Grant(id) => {
                 let grant = self.grant(id)?;
-                let before = self.engine.grants()?;
+                // Other grants may end meanwhile, also those of other owners. They did not end with this one.
+                let with_it = self.engine.would_end_with(&grant)?;
                 self.approver_of(&grant.to, by)?.revoke(id, reason).await?;
                 let left = self.engine.grants()?;
-                let gone = |grant: &Arc<Grant>| grant.id != id && !left.iter().any(|there| there.id == grant.id);
-                Ok(before.into_iter().filter(gone).collect())
+                let gone = |grant: &Arc<Grant>| !left.iter().any(|there| there.id == grant.id);
+                Ok(with_it.into_iter().filter(gone).collect())
             }
             GrantOrDecisionId::Ruling(id) => {
                 let mut all = self.saved_decisions(None)?.into_iter();

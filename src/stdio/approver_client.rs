@@ -102,8 +102,9 @@ impl ApproverClient {
         let answer = if for_run { answer.scope(Scope::Session) } else { answer };
         let facts = waiting.as_ref().and_then(|request| request.action.as_deref());
         let answer = match decision.modified_input {
-            None => answer,
-            Some(input) => answer.instead(instead(kind, input, facts)?),
+            // Without a request that waits there is nothing to change, and the engine says what is missing.
+            Some(input) if waiting.is_some() => answer.instead(instead(kind, input, facts)?),
+            Some(_) | None => answer,
         };
         approver.answer(id, answer).await.map_err(|why| NotDone::about_request(named, run, &why))?;
         if let (Decision::DenySession, Some(request)) = (kind, waiting)

@@ -29,6 +29,7 @@ pub struct Bot {
     pub(super) limits: Limits,
     pub(super) stderr: Option<TextSink>,
     said: Option<Speech>,
+    faults: Option<Speech>,
     runner: Option<Arc<dyn Runner>>,
 }
 
@@ -121,6 +122,13 @@ impl Bot {
         Bot { said: Some(Arc::new(said)), ..self }
     }
 
+    /// Returns this bot with a receiver of its mistakes: `faults` receives the explanation of each line that is no
+    /// message. The bot gets it as well.
+    #[must_use]
+    pub fn telling_faults_to(self, faults: impl Fn(&str) + Send + Sync + 'static) -> Bot {
+        Bot { faults: Some(Arc::new(faults)), ..self }
+    }
+
     /// Returns this bot with a runner through which it may start processes.
     #[cfg(feature = "sandbox")]
     pub(crate) fn with_runner(self, runner: Arc<dyn Runner>) -> Bot {
@@ -143,7 +151,15 @@ impl Bot {
     }
 
     fn new(engine: &Engine, seat: Seat) -> Bot {
-        Bot { engine: engine.clone(), seat, limits: Limits::default(), stderr: None, said: None, runner: None }
+        Bot {
+            engine: engine.clone(),
+            seat,
+            limits: Limits::default(),
+            stderr: None,
+            said: None,
+            faults: None,
+            runner: None,
+        }
     }
 
     /// Talks to a bot that writes to `reader` and reads from `writer`, until one side ends the conversation.
@@ -167,20 +183,21 @@ impl Bot {
         writer: impl AsyncWrite + Unpin + Send,
         stop: impl Future<Output = ()> + Send,
     ) -> Ended {
-        let Bot { engine, seat, limits, stderr: _, said, runner } = self;
+        let Bot { engine, seat, limits, stderr: _, said, faults, runner } = self;
+        let faults = faults.as_ref();
         match seat {
             Seat::Agent(agent) => {
                 let mut part = AgentPart::new(engine.clone(), agent).with_runner(runner).saying_to(said);
-                converse(&mut part, &engine, &limits, reader, writer, stop).await
+                converse(&mut part, &engine, &limits, reader, writer, stop, faults).await
             }
             Seat::BesideOthers(agent) => {
                 let mut part = AgentPart::beside_others(engine.clone(), agent);
-                converse(&mut part, &engine, &limits, reader, writer, stop).await
+                converse(&mut part, &engine, &limits, reader, writer, stop, faults).await
             }
             Seat::Connector { agent, owner, approver } => {
                 let Ok(connection) = engine.connect(&agent) else { return Ended::Superseded };
                 let mut part = ConnectorPart::new(engine.clone(), owner, approver, connection);
-                converse(&mut part, &engine, &limits, reader, writer, stop).await
+                converse(&mut part, &engine, &limits, reader, writer, stop, faults).await
             }
         }
     }

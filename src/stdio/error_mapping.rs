@@ -57,6 +57,10 @@ impl From<&Error> for NotDone {
                 let message = format!("No active run found for runId {run}");
                 return NotDone::new(ErrorCode::RunNotFound, message);
             }
+            // An agent of another owner looks as if it did not exist.
+            Error::Refused(Refusal::OtherOwner { agent, .. }) => {
+                return NotDone::new(ErrorCode::Refused, Refusal::UnknownAgent(agent.clone()).to_string());
+            }
             Error::Refused(_) | Error::Replaced { .. } => ErrorCode::Refused,
             Error::Path(_) | Error::Open(_) | Error::File(_) => ErrorCode::PathError,
             Error::Closed => ErrorCode::EngineClosed,

@@ -19,6 +19,7 @@ use super::{
     error_mapping::NotDone,
     line_codec::{Line, Lines},
     message::{Answered, Bye, ErrorCode, Fault, Hello, Incoming, InvalidMessage, PROTOCOL, parse},
+    sinks::Speech,
     writer::{Outgoing, Unwritable},
 };
 
@@ -123,6 +124,7 @@ pub(super) async fn converse<P: Peer>(
     reader: impl AsyncRead + Unpin + Send,
     writer: impl AsyncWrite + Unpin + Send,
     stop: impl Future<Output = ()> + Send,
+    faults: Option<&Speech>,
 ) -> Ended {
     let mut lines = Lines::new(reader, limits.line);
     let mut out = Outgoing::new(writer, limits.outgoing, limits.stall);
@@ -175,6 +177,9 @@ pub(super) async fn converse<P: Peer>(
                     Err(invalid) => {
                         bad_lines += 1;
                         let InvalidMessage { code, message, request_id } = invalid;
+                        if let Some(faults) = faults {
+                            faults(&message);
+                        }
                         out.put(&P::fault(Fault { code, message, request_id, ts: now(engine) }));
                         ended = (bad_lines > limits.bad_lines).then_some(Ended::TooManyBadLines);
                     }

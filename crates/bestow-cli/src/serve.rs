@@ -24,16 +24,17 @@ use crate::{args::ServeArgs, exit::Exit, signals};
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Exit::failed)?;
     runtime.block_on(async {
+        // An address that is taken stops the command before it writes anything.
+        let server = listen(args).await?;
         let engine = Engine::open_durable(&args.policy.config, &args.state).await.map_err(Exit::failed)?;
-        let served = served(&engine, args).await;
+        let served = served(server, &engine, args).await;
         engine.shutdown().await;
         served
     })
 }
 
-async fn served(engine: &Engine, args: &ServeArgs) -> Result<Exit, Exit> {
+async fn served(server: Server, engine: &Engine, args: &ServeArgs) -> Result<Exit, Exit> {
     let stop = signals::end().map_err(Exit::failed)?;
-    let server = listen(args).await?;
     let file = CredentialFile::in_directory(&args.state);
     if file.list().map_err(Exit::failed)?.is_empty() {
         eprintln!(

@@ -4,7 +4,7 @@ use axum::{
     body::{Body, Bytes, HttpBody},
     http::{HeaderMap, StatusCode, header},
 };
-use bestow::text::StrictJson;
+use bestow::text::{StrictJson, closest_word};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Map, Value};
 
@@ -71,12 +71,48 @@ fn invalid(detail: String) -> Problem {
 }
 
 /// Reads the fields of an object, each with its type.
-pub(crate) struct Fields(pub(crate) Map<String, Value>);
+pub(crate) struct Fields {
+    /// The fields that were not asked for yet.
+    left: Map<String, Value>,
+    /// The names that were asked for.
+    asked: Vec<&'static str>,
+}
 
 impl Fields {
+    pub(crate) fn of(fields: Map<String, Value>) -> Fields {
+        Fields { left: fields, asked: Vec::new() }
+    }
+
+    /// Returns the whole object.
+    pub(crate) fn whole(self) -> Map<String, Value> {
+        self.left
+    }
+
+    fn take(&mut self, name: &'static str) -> Option<Value> {
+        self.asked.push(name);
+        self.left.remove(name)
+    }
+
+    /// Refuses a field that was not asked for. A field that narrows an answer must not get lost.
+    pub(crate) fn nothing_else(self) -> Result<(), Problem> {
+        let Some(unknown) = self.left.keys().next() else { return Ok(()) };
+        let help = match closest_word(unknown, self.asked.iter().copied()) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => format!("the fields are `{}`", self.asked.join("`, `")),
+        };
+        Err(invalid(format!("unknown field {:?}: {help}", shortened(unknown))))
+    }
+
+    /// Refuses a field that looks like a misspelling of one that was asked for. Other fields are passed over.
+    pub(crate) fn no_misspelling(mut self) -> Result<(), Problem> {
+        let asked = self.asked.clone();
+        self.left.retain(|name, _| closest_word(name, asked.iter().copied()).is_some());
+        self.nothing_else()
+    }
+
     /// Takes the text in a field. A missing field and `null` are no text.
-    pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, Problem> {
-        match self.0.remove(name) {
+    pub(crate) fn text(&mut self, name: &'static str) -> Result<Option<String>, Problem> {
+        match self.take(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(invalid(format!("`{name}` is a text"))),
@@ -84,19 +120,19 @@ impl Fields {
     }
 
     /// Takes the text in a field that must be there and not be empty.
-    pub(crate) fn required(&mut self, name: &str) -> Result<String, Problem> {
+    pub(crate) fn required(&mut self, name: &'static str) -> Result<String, Problem> {
         let text = self.text(name)?.filter(|text| !text.is_empty());
         text.ok_or_else(|| invalid(format!("`{name}` is missing: it is a text that is not empty")))
     }
 
     /// Takes the object in a field. A missing field and `null` are an empty object.
-    pub(crate) fn object(&mut self, name: &str) -> Result<Value, Problem> {
+    pub(crate) fn object(&mut self, name: &'static str) -> Result<Value, Problem> {
         self.map(name).map(Value::Object)
     }
 
     /// Takes the fields of the object in a field.
-    pub(crate) fn map(&mut self, name: &str) -> Result<Map<String, Value>, Problem> {
-        match self.0.remove(name) {
+    pub(crate) fn map(&mut self, name: &'static str) -> Result<Map<String, Value>, Problem> {
+        match self.take(name) {
             None | Some(Value::Null) => Ok(Map::new()),
             Some(Value::Object(fields)) => Ok(fields),
             Some(_) => Err(invalid(format!("`{name}` is an object"))),
@@ -104,8 +140,8 @@ impl Fields {
     }
 
     /// Takes the whole number in a field, at most `most`.
-    pub(crate) fn number(&mut self, name: &str, most: u64) -> Result<Option<u64>, Problem> {
-        match self.0.remove(name) {
+    pub(crate) fn number(&mut self, name: &'static str, most: u64) -> Result<Option<u64>, Problem> {
+        match self.take(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => match value.as_u64().filter(|number| *number <= most) {
                 Some(number) => Ok(Some(number)),

@@ -110,7 +110,7 @@ impl Entrance {
     /// Reads the object in the body of a request of `caller`. The caller's credential is still valid then.
     pub(crate) async fn object(&self, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Fields, Problem> {
         let fields = self.in_time(caller, body::object(headers, body)).await?;
-        Ok(Fields(fields))
+        Ok(Fields::of(fields))
     }
 
     /// Reads the body of a request of `caller`. The caller's credential is still valid then.
@@ -196,6 +196,16 @@ impl Caller {
                 "this needs the credential of an approver or operator: an agent decides nothing",
             )),
         }
+    }
+
+    /// Refuses an owner that the client names and that is not the owner of its credential.
+    pub(crate) fn refuse_other_owner(&self, named: Option<&str>) -> Result<(), Problem> {
+        let is_own =
+            |named: &str| matches!(&self.credential.role, Role::Approver { owner, .. } if owner.as_str() == named);
+        if named.is_none_or(is_own) {
+            return Ok(());
+        }
+        Err(Problem::forbidden("this credential belongs to another `userId`"))
     }
 
     /// Returns the handle of the person, if the credential is an approver's.

@@ -104,7 +104,9 @@ impl From<Error> for Problem {
         };
         if status == StatusCode::NOT_FOUND {
             // An object of another owner looks as if it did not exist.
-            return Problem::not_found("there is no such agent, request or decision");
+            return Problem::not_found(
+                "this credential sees nothing with this id or name: check it with the list of the resource",
+            );
         }
         let facts = if let Error::Refused(refusal) = &why { refusal::facts(refusal) } else { Value::Null };
         Problem::new(status, code, why.to_string()).about(facts)

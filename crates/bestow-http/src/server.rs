@@ -59,7 +59,7 @@ pub enum ListenError {
     )]
     NotLoopback(SocketAddr),
     /// The system refuses the address.
-    #[error("the server cannot listen on {0}: {1}")]
+    #[error("the server cannot listen on {0}: {1}; choose another address with `--listen`, port 0 for a free one")]
     Io(SocketAddr, #[source] io::Error),
 }
 

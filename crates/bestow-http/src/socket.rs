@@ -126,7 +126,10 @@ impl Socket {
             let Some(Ok(message)) = received else { return Err(Ended) };
             self.silent = 0;
             match message {
-                Message::Text(text) => return Ok(Incoming::Text(text)),
+                Message::Text(text) => {
+                    self.refuse_revoked().await?;
+                    return Ok(Incoming::Text(text));
+                }
                 Message::Binary(_) => return Ok(Incoming::Binary),
                 Message::Ping(_) | Message::Pong(_) => {}
                 Message::Close(_) => {
@@ -145,10 +148,13 @@ impl Socket {
 
     /// Sends the text of a frame, if the credential is still valid.
     pub(crate) async fn say_text(&mut self, frame: String) -> Result<(), Ended> {
-        if !self.entrance.still_accepts(&self.caller) {
-            return self.not_authenticated().await;
-        }
+        self.refuse_revoked().await?;
         self.send(Message::text(frame)).await
+    }
+
+    /// Ends the socket if its credential is no longer valid.
+    pub(crate) async fn refuse_revoked(&mut self) -> Result<(), Ended> {
+        if self.entrance.still_accepts(&self.caller) { Ok(()) } else { self.not_authenticated().await }
     }
 
     /// Checks that the client is there, and that its credential is still valid. A client that is there answers without
@@ -158,9 +164,7 @@ impl Socket {
         if self.silent > SILENT_HEARTBEATS {
             return Err(Ended);
         }
-        if !self.entrance.still_accepts(&self.caller) {
-            return self.not_authenticated().await;
-        }
+        self.refuse_revoked().await?;
         self.send(Message::Ping(Vec::new().into())).await
     }
 

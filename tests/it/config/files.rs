@@ -6,14 +6,20 @@ use super::{Place, one_agent};
 
 #[test]
 fn a_missing_file_is_said_to_be_missing() {
-    assert_eq!(Place::new().complaints(), "agents.toml: the file does not exist; start from `agents.example.toml`");
+    assert_eq!(
+        Place::new().complaints(),
+        "agents.toml: the file does not exist; `bestow init` writes one; `agents.example.toml` is an example"
+    );
 }
 
 #[test]
 fn a_link_to_nothing_is_a_missing_file() {
     let place = Place::new();
     place.link("policy/agents.toml", "nowhere.toml");
-    assert_eq!(place.complaints(), "agents.toml: the file does not exist; start from `agents.example.toml`");
+    assert_eq!(
+        place.complaints(),
+        "agents.toml: the file does not exist; `bestow init` writes one; `agents.example.toml` is an example"
+    );
 }
 
 #[test]

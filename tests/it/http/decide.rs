@@ -283,3 +283,26 @@ async fn of_two_answers_at_the_same_time_one_wins() {
         daemon.world.later(120_000).await;
     }
 }
+
+/// The attack: a misspelled `modifiedInput` approved the original call.
+#[tokio::test]
+async fn a_field_that_is_not_known_is_refused_by_its_name_and_nothing_is_decided() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let id = daemon.classify(&bot, "node m.js").await.json["requestId"].clone();
+    for (field, named) in [("modifiedinput", "modifiedInput"), ("feedbak", "feedback"), ("scope", "requestId")] {
+        let body = json!({ "requestId": id, "decision": "approve", field: "node safe.js" });
+        let reply = daemon.post(&you, "/api/permissions", &body.to_string()).await;
+        let detail = reply.json["detail"].as_str().unwrap();
+        assert_eq!((reply.status, detail.contains(field), detail.contains(named)), (400, true, true), "{detail}");
+    }
+    let foreign = json!({ "requestId": id, "decision": "approve", "userId": "them" });
+    assert_eq!(daemon.post(&you, "/api/permissions", &foreign.to_string()).await.status, 403);
+    assert_eq!(daemon.get(&you, "/api/permissions?agent=bot").await.status, 400);
+    assert_eq!(daemon.pending(&you).await.len(), 1, "it still waits");
+    let misspelled = json!({ "toolName": "bash", "toolinput": { "command": "ls" }, "session": "s" });
+    let reply = daemon.post(&bot, "/api/hooks/classify", &misspelled.to_string()).await;
+    assert_eq!((reply.status, &reply.json["allow"]), (400, &json!(false)), "{reply:?}");
+    let more = json!({ "toolName": "bash", "toolInput": { "command": "ls" }, "session": "s" });
+    assert_eq!(daemon.post(&bot, "/api/hooks/classify", &more.to_string()).await.json["allow"], true);
+}

@@ -1,5 +1,7 @@
 //! One request to the server: no redirect is followed, no proxy is used, and no answer is longer than its limit.
 
+use std::io;
+
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{Request, StatusCode, body::Bytes, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
@@ -53,6 +55,9 @@ async fn connect(server: &Server) -> Result<TcpStream, String> {
     for address in found.filter(|address| server.may_be_remote || address.ip().to_canonical().is_loopback()) {
         match TcpStream::connect(address).await {
             Ok(stream) => return Ok(stream),
+            Err(refused) if refused.kind() == io::ErrorKind::ConnectionRefused => {
+                why = format!("{refused}; is `bestow serve` running there?");
+            }
             Err(refused) => why = refused.to_string(),
         }
     }

@@ -56,7 +56,10 @@ pub enum CredentialError {
 #[allow(clippy::exhaustive_enums, reason = "both mean no, with different ways out")]
 pub enum NotAuthenticated {
     /// There is no such credential, or it is revoked or expired.
-    #[error("this credential is not valid: it is unknown, revoked or expired")]
+    #[error(
+        "this credential is not valid: it is unknown, revoked or expired; `bestow token create` makes one in the state \
+         directory of the server"
+    )]
     Invalid,
     /// The server cannot read its credentials.
     #[error("the server cannot read its credentials, so it accepts none")]

@@ -82,6 +82,8 @@ fn read(caller: &Caller, agent: &Agent, mut fields: Fields) -> Result<Call, Prob
             return Err(Problem::forbidden(&format!("the credential {id} belongs to another `{name}`")));
         }
     }
+    // Hosts send more about a call than this dialect asks for.
+    fields.no_misspelling()?;
     let tool = tool.parse().map_err(|why| {
         Problem::new(StatusCode::BAD_REQUEST, "invalid_body", format!("`toolName` is not the name of a tool: {why}"))
     })?;

@@ -26,7 +26,7 @@ use crate::{
 
 /// The filter of a list.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Filter {
     agent_id: Option<String>,
 }
@@ -77,17 +77,22 @@ pub(crate) struct Submitted {
     pub(super) decision: Decision,
     pub(super) feedback: Option<String>,
     pub(super) modified_input: Option<String>,
+    /// The owner that the client names. It must be the owner of its credential.
+    owner: Option<String>,
 }
 
 impl Submitted {
     /// Reads the fields of a decision.
     pub(super) fn read(mut fields: Fields) -> Result<Submitted, Problem> {
-        Ok(Submitted {
+        let submitted = Submitted {
             request: fields.required("requestId")?,
             decision: Decision::parse(&fields.required("decision")?)?,
             feedback: fields.text("feedback")?.filter(|text| !text.is_empty()),
             modified_input: modified(&mut fields)?,
-        })
+            owner: fields.text("userId")?,
+        };
+        fields.nothing_else()?;
+        Ok(submitted)
     }
 }
 
@@ -118,6 +123,7 @@ pub(super) async fn apply(
     submitted: &Submitted,
 ) -> Result<bestow::command::Tier, Problem> {
     let approver = caller.approver()?;
+    caller.refuse_other_owner(submitted.owner.as_deref())?;
     let (id, pending) = find(&approver, &submitted.request)?;
     let answer = match submitted.decision {
         Decision::Reject => Answer::deny(),

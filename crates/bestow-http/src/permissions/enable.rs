@@ -25,12 +25,14 @@ impl Wanted {
         let bad = |name: &str, why: &dyn std::fmt::Display| {
             Problem::new(StatusCode::BAD_REQUEST, "invalid_body", format!("`{name}` is not valid: {why}"))
         };
-        Ok(Wanted {
+        let wanted = Wanted {
             agent: fields.required("agentId")?.parse().map_err(|why| bad("agentId", &why))?,
             tool: fields.required("toolName")?.parse().map_err(|why| bad("toolName", &why))?,
             input: fields.object("toolInput")?,
             reason: fields.required("reason")?.parse().map_err(|why| bad("reason", &why))?,
-        })
+        };
+        fields.nothing_else()?;
+        Ok(wanted)
     }
 }
 

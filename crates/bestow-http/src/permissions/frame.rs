@@ -19,11 +19,15 @@ pub(crate) enum Received {
 impl Received {
     /// Reads a frame.
     pub(crate) fn read(text: &[u8]) -> Result<Received, Problem> {
-        let mut fields = Fields(body::object_in(text)?);
+        let mut fields = Fields::of(body::object_in(text)?);
         let kind = fields.required("type")?;
         match kind.as_str() {
             "ping" => Ok(Received::Ping),
-            "decision" => Ok(Received::Decision(Submitted::read(Fields(fields.map("data")?))?)),
+            "decision" => {
+                let decision = Submitted::read(Fields::of(fields.map("data")?))?;
+                fields.nothing_else()?;
+                Ok(Received::Decision(decision))
+            }
             _ => Err(unknown_type(&kind)),
         }
     }

@@ -78,9 +78,7 @@ fn attended(
     let Role::Approver { owner, .. } = &caller.credential().role else {
         return Err(Problem::forbidden("this needs the credential of an approver"));
     };
-    if user_id.is_some_and(|said| said != owner.as_str()) {
-        return Err(Problem::forbidden("this credential belongs to another `userId`"));
-    }
+    caller.refuse_other_owner(user_id.as_deref())?;
     Ok((approver.attend()?, owner.to_string()))
 }
 

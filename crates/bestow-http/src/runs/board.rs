@@ -6,7 +6,7 @@ use std::{
 };
 
 use bestow::{
-    Engine,
+    Engine, Error, Profile,
     agent::{AgentId, RunId},
     sandbox::Sandbox,
     user::OwnerId,
@@ -20,7 +20,6 @@ const NEWS: usize = 1_024;
 /// News of a run: its begin, its output and its end.
 #[derive(Debug)]
 pub(super) struct RunNews {
-    pub(super) owner: OwnerId,
     pub(super) run: RunId,
     pub(super) message: Value,
 }
@@ -32,7 +31,8 @@ pub(super) struct Board {
     /// The sandbox for bots that are confined.
     pub(super) sandbox: Option<Sandbox>,
     running: Mutex<BTreeMap<(OwnerId, RunId), Running>>,
-    news: broadcast::Sender<Arc<RunNews>>,
+    /// The news for the clients of each owner. The runs of one owner delay no client of another.
+    news: Mutex<BTreeMap<OwnerId, broadcast::Sender<Arc<RunNews>>>>,
 }
 
 /// A run that is going on.
@@ -44,16 +44,31 @@ struct Running {
 
 impl Board {
     pub(super) fn new(engine: &Engine, sandbox: Option<Sandbox>) -> Board {
-        Board { engine: engine.clone(), sandbox, running: Mutex::default(), news: broadcast::channel(NEWS).0 }
+        Board { engine: engine.clone(), sandbox, running: Mutex::default(), news: Mutex::default() }
     }
 
-    pub(super) fn news(&self) -> broadcast::Receiver<Arc<RunNews>> {
-        self.news.subscribe()
+    /// Returns the receiver of the news of an owner's runs.
+    pub(super) fn news(&self, owner: &OwnerId) -> broadcast::Receiver<Arc<RunNews>> {
+        let mut all = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, clients| clients.receiver_count() > 0);
+        all.entry(owner.clone()).or_insert_with(|| broadcast::channel(NEWS).0).subscribe()
     }
 
     pub(super) fn tell(&self, owner: &OwnerId, run: &RunId, message: Value) {
-        // Without a client there is no receiver.
-        let _ = self.news.send(Arc::new(RunNews { owner: owner.clone(), run: run.clone(), message }));
+        let all = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(clients) = all.get(owner) {
+            // The last client may leave meanwhile.
+            let _ = clients.send(Arc::new(RunNews { run: run.clone(), message }));
+        }
+    }
+
+    /// Returns the agents of an owner in a run.
+    pub(super) fn members(&self, owner: &OwnerId, run: &RunId) -> Result<Vec<Arc<Profile>>, Error> {
+        let all = self.engine.agents()?.into_iter();
+        let is_in = |profile: &Arc<Profile>| {
+            profile.owner == *owner && self.engine.run_of(&profile.id).is_ok_and(|of| of == *run)
+        };
+        Ok(all.filter(is_in).collect())
     }
 
     /// Enters a run that begins. Returns the signal that stops it.

@@ -45,7 +45,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(entrance: &Entrance, approver: Approver, owner: OwnerId) -> Result<Client, Problem> {
         let (engine, runs) = (entrance.engine(), entrance.runs());
-        let outgoing = Outgoing::new(engine, owner.clone(), approver.attend()?, runs.news());
+        let outgoing = Outgoing::new(engine, owner.clone(), approver.attend()?, runs.news(&owner));
         let orders = Arc::new(Mutex::new(ApproverClient::new(engine, approver.clone())));
         let (subscribed, shown) = (BTreeSet::new(), BTreeMap::new());
         Ok(Client { approver, owner, orders, runs, outgoing, subscribed, shown })
@@ -116,6 +116,7 @@ impl Client {
                 self.shown.retain(|_, run| *run != run_id);
                 Ok(None)
             }
+            Own::PrepareRun { .. } if self.subscribed.len() >= SUBSCRIPTIONS => Err(too_many()),
             Own::PrepareRun { agents, cwd } => {
                 let prepared = self.runs.prepare(&self.approver, &self.owner, agents, cwd.as_deref()).await;
                 match prepared.and_then(|(run, agents)| self.subscribe(&run).map(|_| (run, agents))) {
@@ -136,9 +137,7 @@ impl Client {
         // This dialect does not tell a run of another owner from one that never was.
         self.approver.guards(run).map_err(|why| failed(why.to_string()))?;
         if self.subscribed.len() >= SUBSCRIPTIONS && !self.subscribed.contains(run) {
-            return Err(failed(format!(
-                "a client is subscribed to at most {SUBSCRIPTIONS} runs: unsubscribe from one"
-            )));
+            return Err(too_many());
         }
         let pending = self.approver.pending().map_err(|why| failed(why.to_string()))?;
         self.subscribed.insert(run.clone());
@@ -163,15 +162,15 @@ impl Client {
             }
             News::Prompt(Prompt::Settled(resolution)) => self.settle(&resolution, socket).await,
             News::Prompt(_) => Ok(()),
-            News::Run(news) if news.owner == self.owner && self.subscribed.contains(&news.run) => {
-                socket.say(&news.message).await
-            }
+            News::Run(news) if self.subscribed.contains(&news.run) => socket.say(&news.message).await,
             News::Run(_) => Ok(()),
         }
     }
 
     /// Shows a request, if the client has not seen it and its person has not denied it for the run.
     async fn show(&mut self, request: &Request, socket: &mut Socket) -> Result<(), Ended> {
+        // A request that was denied for the run is denied again, which needs the person's authority.
+        socket.refuse_revoked().await?;
         if self.shown.contains_key(&request.id) || self.orders.lock().await.denied_before(request).await {
             return Ok(());
         }
@@ -183,6 +182,11 @@ impl Client {
         let Some(run) = self.shown.remove(&resolution.request) else { return Ok(()) };
         socket.say(&resolved(resolution, &run)).await
     }
+}
+
+fn too_many() -> NotDone {
+    let message = format!("a client is subscribed to at most {SUBSCRIPTIONS} runs: unsubscribe from one");
+    NotDone::new(Code::Subscribe, message)
 }
 
 /// Renders the end of a request.

@@ -4,10 +4,10 @@ use bestow::{
     agent::{AgentId, RunId},
     event::Timestamp,
     stdio::{ErrorCode, Fault, FromConnector, InvalidMessage, ToConnector},
-    text::Escaped,
+    text::{Escaped, closest_word},
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A message of a person's client.
 #[derive(Debug)]
@@ -43,8 +43,17 @@ pub(super) enum Own {
     },
 }
 
-/// The types of the messages in [`Own`].
-const OWN: [&str; 5] = ["subscribe", "unsubscribe", "prepare_run", "start_run", "stop_run"];
+/// The messages in [`Own`], each with its fields.
+const OWN: [(&str, &[&str]); 5] = [
+    ("subscribe", &["runId"]),
+    ("unsubscribe", &["runId"]),
+    ("prepare_run", &["agents", "cwd"]),
+    ("start_run", &["runId", "input"]),
+    ("stop_run", &["runId"]),
+];
+
+/// The fields of every message.
+const COMMON: [&str; 2] = ["type", "requestId"];
 
 /// The messages of a connector that have no meaning here: this client is nobody's user.
 const WITHOUT_MEANING: &str = "this dialect has no `hello`, `bye` or `message`: close the socket to end it";
@@ -135,11 +144,24 @@ fn with_run(order: FromConnector) -> Result<Order, NotDone> {
 
 fn own(text: &str, unknown: String) -> Result<Order, NotDone> {
     let invalid = |message| NotDone::new(Code::Shared(ErrorCode::ValidationError), message);
-    let kind = serde_json::from_str::<Value>(text).ok().and_then(|value| Some(value.get("type")?.as_str()?.to_owned()));
-    let Some(kind) = kind.filter(|kind| OWN.contains(&kind.as_str())) else {
-        return Err(invalid(format!("{unknown}; and `{}`", OWN.join("`, `"))));
+    let given = serde_json::from_str::<Map<String, Value>>(text).unwrap_or_default();
+    let kind = given.get("type").and_then(Value::as_str).unwrap_or_default();
+    let Some((kind, fields)) = OWN.iter().find(|(own, _)| *own == kind) else {
+        return Err(invalid(format!("{unknown}; and `{}`", OWN.map(|(kind, _)| kind).join("`, `"))));
     };
+    misspelling(&given, fields).map_err(|why| invalid(format!("{kind}: {why}")))?;
     serde_json::from_str(text).map(Order::Own).map_err(|why| invalid(format!("{kind}: {why}")))
+}
+
+/// Refuses a field that looks like a misspelling of a known one. Without `agents`, a run would have every agent.
+fn misspelling(given: &Map<String, Value>, fields: &[&'static str]) -> Result<(), String> {
+    let known = || fields.iter().chain(&COMMON).copied();
+    let unknown = given.keys().filter(|name| known().all(|known| known != name.as_str()));
+    let mut near = unknown.filter_map(|name| Some((name, closest_word(name, known())?)));
+    match near.next() {
+        None => Ok(()),
+        Some((name, near)) => Err(format!("unknown field `{}`: did you mean `{near}`?", Escaped(name))),
+    }
 }
 
 /// Renders the error about a message.

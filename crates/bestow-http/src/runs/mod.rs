@@ -7,6 +7,8 @@ mod board;
 mod client;
 mod message;
 mod outgoing;
+mod output;
+mod program;
 mod registry;
 mod running;
 mod tool_host;

@@ -34,8 +34,8 @@ impl Runs {
         Runs { board: Arc::new(Board::new(engine, sandbox)), turn: Mutex::default() }
     }
 
-    pub(super) fn news(&self) -> broadcast::Receiver<Arc<RunNews>> {
-        self.board.news()
+    pub(super) fn news(&self, owner: &OwnerId) -> broadcast::Receiver<Arc<RunNews>> {
+        self.board.news(owner)
     }
 
     /// Puts agents of a person's owner into a new run. Without a list these are the agents that have a command.
@@ -111,24 +111,19 @@ impl Runs {
                  the credential of the agent"
             )));
         }
-        if let Some(input) = input {
-            for profile in agents.iter().filter(|profile| profile.bot.is_some()) {
-                let told = self.board.engine.message(&profile.id, None, input).await;
-                told.map_err(|why| failed(format!("`input` cannot be told to {}: {why}", profile.id)))?;
-            }
-        }
         let ids = agents.iter().map(|profile| profile.id.clone()).collect();
         let stopped = self.board.enter(owner, run, ids);
-        let starting = Starting { owner: owner.clone(), run: run.clone(), agents };
+        let input = input.map(str::to_owned);
+        let starting = Starting { owner: owner.clone(), run: run.clone(), agents, input };
         running::start(Arc::clone(&self.board), starting, stopped).await.map_err(failed)
     }
 
-    /// Stops a run: what waits for a person is cancelled, and its bots end.
+    /// Stops a run: its bots end, and then everything that was valid for it. What waits for a person is cancelled.
     pub(super) async fn stop(&self, approver: &Approver, owner: &OwnerId, run: &RunId) -> Result<(), NotDone> {
         let _turn = self.turn.lock().await;
         let agents = self.agents_of(owner, run)?;
-        end(approver, agents.iter().map(|profile| &profile.id)).await;
         if !self.board.stop(owner, run) {
+            end(approver, agents.iter().map(|profile| &profile.id)).await;
             self.board.tell(owner, run, running::cancelled(run, self.board.engine.now().ok()));
         }
         Ok(())
@@ -137,11 +132,7 @@ impl Runs {
     /// Returns the agents of an owner in a run.
     fn agents_of(&self, owner: &OwnerId, run: &RunId) -> Result<Vec<Arc<Profile>>, NotDone> {
         let broken = |why: Error| NotDone::new(Code::Shared(ErrorCode::InternalError), why.to_string());
-        let all = self.board.engine.agents().map_err(broken)?;
-        let is_in = |profile: &Arc<Profile>| {
-            profile.owner == *owner && self.board.engine.run_of(&profile.id).is_ok_and(|of| of == *run)
-        };
-        let agents: Vec<_> = all.into_iter().filter(is_in).collect();
+        let agents = self.board.members(owner, run).map_err(broken)?;
         // The agents of a running run may have been moved to another run since. It can still be stopped.
         if agents.is_empty() && !self.board.is_running(owner, run) { Err(NotDone::no_run(run)) } else { Ok(agents) }
     }

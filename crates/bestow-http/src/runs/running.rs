@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use bestow::{
-    Profile,
+    Engine, Profile,
     agent::{AgentId, BotCommand, RunId},
+    decision::{SavedDecision, Verdict},
     event::Timestamp,
+    grant::Scope,
     stdio::{Bot, Exit, Running},
     user::OwnerId,
 };
 use serde_json::{Value, json};
 use tokio::{process::Command, sync::watch, task::JoinSet};
 
-use super::board::Board;
+use super::{board::Board, output::Output, program};
 
 /// A run that begins.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub(super) struct Starting {
     pub(super) owner: OwnerId,
     pub(super) run: RunId,
     pub(super) agents: Vec<Arc<Profile>>,
+    /// The text that each bot gets as its first message.
+    pub(super) input: Option<String>,
 }
 
 /// The bots of one run, each in a task that ends with the bot.
@@ -82,7 +86,7 @@ impl Bots {
 ///
 /// The reason why a bot cannot be started. The run is over then.
 pub(super) async fn start(board: Arc<Board>, starting: Starting, stopped: watch::Receiver<bool>) -> Result<(), String> {
-    let Starting { owner, run, agents } = &starting;
+    let Starting { owner, run, agents, input } = &starting;
     let ids: Vec<_> = agents.iter().map(|profile| &profile.id).collect();
     board.tell(
         owner,
@@ -92,13 +96,17 @@ pub(super) async fn start(board: Arc<Board>, starting: Starting, stopped: watch:
     let mut bots = Bots::none();
     for profile in agents {
         let Some(command) = &profile.bot else { continue };
-        match spawn(&board, &starting, profile, command).await {
-            Ok(running) => bots.add(profile.id.clone(), running),
-            Err(why) => {
-                let why = format!("the bot of the agent {} cannot be started: {why}", profile.id);
-                finish(&board, &starting, bots, Outcome::Failed(why.clone())).await;
-                return Err(why);
+        let started = match spawn(&board, &starting, profile, command).await {
+            Ok(running) => {
+                bots.add(profile.id.clone(), running);
+                greet(&board, &profile.id, input.as_deref()).await
             }
+            Err(why) => Err(why),
+        };
+        if let Err(why) = started {
+            let why = format!("the bot of the agent {} cannot be started: {why}", profile.id);
+            finish(&board, &starting, bots, Outcome::Failed(why.clone())).await;
+            return Err(why);
         }
     }
     tokio::spawn(async move {
@@ -114,15 +122,17 @@ async fn spawn(
     profile: &Arc<Profile>,
     bot: &BotCommand,
 ) -> Result<Running, String> {
+    let writer = program::writer(&board.engine, profile, bot).map_err(|why| why.to_string())?;
+    if let Some(why) = writer {
+        return Err(why);
+    }
+    let output = Arc::new(Output::new(board, &starting.owner, &starting.run, profile));
     let output = |stream: &'static str| {
-        let (board, starting, profile) = (Arc::clone(board), starting.clone(), Arc::clone(profile));
-        move |text: &str| {
-            let Starting { owner, run, .. } = &starting;
-            board.tell(owner, run, agent_output(run, &profile, stream, text, board.engine.now().ok()));
-        }
+        let output = Arc::clone(&output);
+        move |text: &str| output.tell(stream, text)
     };
     let own = Bot::agent(&board.engine, &profile.id).map_err(|why| why.to_string())?;
-    let own = own.stderr(output("stderr")).saying_to(output("message"));
+    let own = own.stderr(output("stderr")).saying_to(output("message")).telling_faults_to(output("error"));
     if bot.sandbox {
         let sandbox = board.sandbox.as_ref().ok_or("this server has no sandbox")?;
         return own.spawn_confined(sandbox, &bot.command).await.map_err(|why| why.to_string());
@@ -145,16 +155,18 @@ fn is_good(exit: &Exit) -> bool {
     exit.status.is_some_and(|status| status.success())
 }
 
-/// Ends the run: what waits is cancelled, its bots end, and its clients are told.
+/// Ends the run: first its bots, so that none of them acts without its policies, and then what was valid for it.
 async fn finish(board: &Board, starting: &Starting, bots: Bots, outcome: Outcome) {
-    let Starting { owner, run, agents } = starting;
-    for profile in agents {
-        // A person may have moved the agent to another run since.
-        if board.engine.run_of(&profile.id).is_ok_and(|of| of == *run) {
-            let _ = board.engine.end_run(&profile.id).await;
+    let Starting { owner, run, .. } = starting;
+    bots.end().await;
+    // A person may have moved agents out of the run, or into it.
+    for profile in board.members(owner, run).unwrap_or_default() {
+        match outcome {
+            // A person ends the run, with its policies and denials.
+            Outcome::Cancelled => drop(board.engine.end_run(&profile.id).await),
+            Outcome::Completed | Outcome::Failed(_) => end_what_allows(&board.engine, &profile.id, run).await,
         }
     }
-    bots.end().await;
     board.forget(owner, run);
     let at = board.engine.now().ok();
     board.tell(
@@ -168,6 +180,33 @@ async fn finish(board: &Board, starting: &Starting, bots: Bots, outcome: Outcome
     );
 }
 
+/// Ends what an agent asks and what a person allowed it for the run. What was denied stays until a person ends the run:
+/// a bot that exits must not rid its agent of a denial.
+async fn end_what_allows(engine: &Engine, agent: &AgentId, run: &RunId) {
+    // What cannot be ended here ends with the next run, or with the engine.
+    if let Ok(handle) = engine.agent(agent) {
+        let pending = engine.pending().unwrap_or_default().into_iter().map(|pending| pending.request);
+        for request in pending.filter(|request| request.from == *agent) {
+            let _ = handle.cancel(request.id).await;
+        }
+    }
+    let grants = engine.grants().unwrap_or_default().into_iter();
+    for grant in grants.filter(|grant| grant.to == *agent && grant.scope == Scope::Session) {
+        let _ = engine.revoke(grant.id, None).await;
+    }
+    let saved = engine.rulings().unwrap_or_default().into_iter();
+    let allows = |saved: &SavedDecision| saved.verdict == Verdict::Allow && saved.run.as_ref() == Some(run);
+    for saved in saved.filter(|saved| saved.agent == *agent && allows(saved)) {
+        let _ = engine.revoke_ruling(saved.id, None).await;
+    }
+}
+
+/// Gives the input of a run to a bot that has started.
+async fn greet(board: &Board, agent: &AgentId, input: Option<&str>) -> Result<(), String> {
+    let Some(input) = input else { return Ok(()) };
+    board.engine.message(agent, None, input).await.map_err(|why| why.to_string())
+}
+
 /// Renders the end of a run that was stopped.
 pub(super) fn cancelled(run: &RunId, ts: Option<Timestamp>) -> Value {
     error(run, "CANCELLED", "the run was stopped", ts)
@@ -175,17 +214,4 @@ pub(super) fn cancelled(run: &RunId, ts: Option<Timestamp>) -> Value {
 
 fn error(run: &RunId, code: &str, message: &str, ts: Option<Timestamp>) -> Value {
     json!({ "type": "strategy_error", "runId": run, "code": code, "message": message, "ts": ts })
-}
-
-fn agent_output(run: &RunId, profile: &Profile, stream: &str, text: &str, ts: Option<Timestamp>) -> Value {
-    let name = profile.name.as_ref().map_or(profile.id.as_str(), |name| name.as_str());
-    json!({
-        "type": "agent_output",
-        "runId": run,
-        "agentId": profile.id,
-        "agentName": name,
-        "stream": stream,
-        "text": text,
-        "ts": ts,
-    })
 }

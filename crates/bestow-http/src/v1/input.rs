@@ -31,7 +31,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<Entrance>> for Sent<T> {
             None => entrance.caller(&parts.headers)?,
         };
         let fields = entrance.object(&caller, &parts.headers, body).await?;
-        understood(Value::Object(fields.0)).map(Sent)
+        understood(Value::Object(fields.whole())).map(Sent)
     }
 }
 

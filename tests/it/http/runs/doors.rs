@@ -141,3 +141,19 @@ async fn the_end_of_the_engine_closes_every_socket_with_1001() {
     assert_eq!(you.next().await, Err(1001));
     assert_eq!(host.next().await, Err(1001));
 }
+
+/// The attack: orders that have no answer passed an open socket after its credential was revoked.
+#[tokio::test]
+async fn a_revoked_credential_gives_no_further_order_over_an_open_socket() {
+    let stage = Stage::new().await;
+    let role = bestow_http::credentials::Role::Approver { owner: "you".parse().unwrap(), by: "eve".parse().unwrap() };
+    let issued = stage.daemon.issue(role);
+    let mut eve = opened(&stage.daemon, &issued.token).await.unwrap();
+    heard(&mut eve).await;
+    stage.daemon.file.revoke(&issued.credential.id, stage.daemon.world.now()).unwrap();
+    let before = stage.daemon.world.engine.run_of(&"bot".parse().unwrap()).unwrap();
+    // The server may have closed the socket already.
+    let _ = eve.send(Message::text(json!({ "type": "prepare_run", "agents": ["bot"] }).to_string())).await;
+    assert_eq!(eve.next().await, Err(4001));
+    assert_eq!(stage.daemon.world.engine.run_of(&"bot".parse().unwrap()).unwrap(), before);
+}

@@ -177,6 +177,8 @@ async fn a_run_without_a_list_has_every_agent_with_a_command_and_ends_when_all_h
         assert_eq!((&output["text"], &output["stream"]), (&json!("all is well"), &json!("stderr")));
     }
     stage.seen("strategy_completed").await;
+    say(&mut stage.you, json!({ "type": "stop_run", "runId": prepared["runId"] })).await;
+    assert_eq!(stage.seen("strategy_error").await["code"], "CANCELLED");
     let one = stage.daemon.world.engine.run_of(&"one".parse().unwrap()).unwrap();
     assert_ne!(json!(one), prepared["runId"], "the run is over");
 }
@@ -190,12 +192,7 @@ async fn a17_a_stopped_run_denies_what_waits_ends_its_bots_and_says_so() {
     let request = stage.seen("request_permission").await["requestId"].clone();
     say(&mut stage.you, json!({ "type": "stop_run", "runId": run })).await;
     assert_eq!(stage.seen("request_resolved").await["outcome"], "cancelled");
-    let mut frame = stage.you.next().await.unwrap();
-    if frame["type"] == "agent_output" {
-        assert_eq!(frame["text"], "refused", "the bot may hear the end of its request before its own");
-        frame = stage.you.next().await.unwrap();
-    }
-    assert_eq!((&frame["type"], &frame["code"]), (&json!("strategy_error"), &json!("CANCELLED")), "{frame}");
+    assert_eq!(stage.seen("strategy_error").await["code"], "CANCELLED");
     assert_eq!(stage.pending(), 0);
     let late =
         json!({ "type": "permission_decision", "runId": run, "permissionRequestId": request, "decision": "allow" });
@@ -250,6 +247,8 @@ async fn what_cannot_be_prepared_or_started_says_why() {
     stage.failed(prepare(json!(["nobody"])), "PREPARE_FAILED", "nobody").await;
     stage.failed(prepare(json!(["theirs"])), "PREPARE_FAILED", "there is no agent theirs").await;
     stage.failed(prepare(json!([])), "PREPARE_FAILED", "agents").await;
+    let misspelled = json!({ "type": "prepare_run", "agent": ["waits"] });
+    stage.failed(misspelled, "VALIDATION_ERROR", "did you mean `agents`").await;
     stage.failed(prepare(json!(["a b"])), "VALIDATION_ERROR", "prepare_run").await;
     let elsewhere = json!({ "type": "prepare_run", "agents": ["waits"], "cwd": "/elsewhere" });
     stage.failed(elsewhere, "PREPARE_FAILED", "working directory").await;
@@ -295,4 +294,127 @@ async fn an_agent_cannot_create_one_whose_bot_the_server_starts() {
     let child = bot.create(child, &[], crate::support::why()).await.unwrap();
     assert_eq!(child.profile().unwrap().bot, None);
     stage.failed(json!({ "type": "prepare_run" }), "PREPARE_FAILED", "command").await;
+}
+
+#[tokio::test]
+async fn a_line_of_a_bot_that_is_no_message_is_shown_to_the_person() {
+    let mut stage = Stage::new().await;
+    stage.agent("babbles", "you", r#"echo 'debug: here'; echo '{"type":"autorize"}'"#).await;
+    stage.started(&["babbles"]).await;
+    for word in ["debug: here", "autorize"] {
+        let output = stage.seen("agent_output").await;
+        assert_eq!(output["stream"], "error");
+        assert!(output["text"].as_str().unwrap().contains(word), "{output}");
+    }
+    stage.seen("strategy_completed").await;
+}
+
+/// The attack: the end of a run took its denials away before its bots were gone.
+#[tokio::test]
+async fn no_bot_acts_without_the_denials_of_its_run_while_the_run_is_stopped() {
+    let script = r#"
+        read -r hello
+        while echo '{"type":"authorize","operation":"fs.write","resource":"out","toolName":"write_file"}'; do
+            read -r line || exit 0
+            case "$line" in *'"decision":"allow"'*) echo '{"type":"message","text":"allowed"}' ;; esac
+        done"#;
+    let mut stage = Stage::new().await;
+    let agents = ["one", "two", "three", "four"];
+    for agent in agents {
+        stage.agent(agent, "you", script).await;
+        let place = stage.directory.path().display();
+        let gives = stage.daemon.world.you();
+        gives.give(agent, format!("@write:{place}"), bestow::grant::Scope::Always, "its place").await.unwrap();
+    }
+    let mut sorted = agents;
+    sorted.sort_unstable();
+    let run = stage.prepared(&sorted).await;
+    let deny = json!({ "type": "update_policy", "runId": run, "mode": "write", "deny": ["**"] });
+    say(&mut stage.you, deny).await;
+    stage.seen("policy_for_all").await;
+    say(&mut stage.you, json!({ "type": "start_run", "runId": run })).await;
+    stage.seen("strategy_started").await;
+    let mut events = stage.daemon.world.engine.subscribe();
+    let mut denied = 0;
+    while denied < 100 {
+        denied += usize::from(matches!(events.next().await.unwrap().event, bestow::Event::Evaluated { .. }));
+    }
+    say(&mut stage.you, json!({ "type": "stop_run", "runId": run })).await;
+    assert_eq!(stage.seen("strategy_error").await["code"], "CANCELLED", "and nothing was allowed before");
+}
+
+/// The attack: an agent ends its own bot, and is rid of what a person denied for the run.
+#[tokio::test]
+async fn a_bot_that_exits_keeps_its_agent_under_the_denials_of_the_run_and_loses_what_was_allowed() {
+    let mut stage = Stage::new().await;
+    stage.agent("exits", "you", "exit 1").await;
+    let run = stage.prepared(&["exits"]).await;
+    let mut host = super::tool_host(&stage.daemon, "exits").await;
+    let authorize = |resource: &str| {
+        let (tool, operation) = ("bash", "command.execute");
+        json!({ "type": "authorize", "operation": operation, "resource": resource, "toolName": tool })
+    };
+    for (command, decision) in [("node denied.js", "deny-session"), ("node allowed.js", "allow-session")] {
+        say(&mut host, authorize(command)).await;
+        let request = stage.seen("request_permission").await["requestId"].clone();
+        let decision = json!({
+            "type": "permission_decision",
+            "runId": run,
+            "permissionRequestId": request,
+            "decision": decision,
+        });
+        say(&mut stage.you, decision).await;
+        stage.seen("policy_updated").await;
+        stage.seen("request_resolved").await;
+        assert_eq!(host.next().await.unwrap()["type"], "authorize_result");
+        assert_eq!(host.next().await.unwrap()["type"], "permission_result");
+    }
+    say(&mut stage.you, json!({ "type": "start_run", "runId": run })).await;
+    stage.seen("strategy_started").await;
+    stage.seen("policy_updated").await;
+    assert_eq!(stage.seen("strategy_error").await["code"], "EXECUTION_ERROR");
+    for (command, decision) in [("node denied.js", "deny"), ("node allowed.js", "ask")] {
+        say(&mut host, authorize(command)).await;
+        assert_eq!(host.next().await.unwrap()["decision"], decision, "{command}");
+    }
+}
+
+/// The attack: an agent writes the program that the server starts later.
+#[tokio::test]
+async fn a_program_that_an_agent_can_write_is_not_started() {
+    let mut stage = Stage::new().await;
+    std::fs::write(stage.directory.path().join("bot.sh"), ENDS).unwrap();
+    let command = BotCommand { command: vec!["sh".into(), "bot.sh".into()], sandbox: false };
+    stage.bot("writes", "you", command).await;
+    let place = stage.directory.path().display();
+    let you = stage.daemon.world.you();
+    you.give("bot", format!("@write:{place}"), bestow::grant::Scope::Always, "its place").await.unwrap();
+    let run = stage.prepared(&["writes"]).await;
+    say(&mut stage.you, json!({ "type": "start_run", "runId": run })).await;
+    let error = loop {
+        let frame = stage.you.next().await.unwrap();
+        if frame["type"] == "error" {
+            break frame;
+        }
+        assert_ne!(frame["type"], "strategy_completed", "{frame}");
+    };
+    assert!(error["message"].as_str().unwrap().contains("the agent bot may write"), "{error}");
+}
+
+/// The attack: a bot that writes without end closed the sockets of everybody.
+#[tokio::test]
+async fn a_bot_that_floods_its_output_is_cut_and_its_client_stays() {
+    let mut stage = Stage::new().await;
+    stage.agent("floods", "you", "yes a line of no interest | head -n 20000 >&2").await;
+    stage.started(&["floods"]).await;
+    let mut lines = 0;
+    let end = loop {
+        let frame = stage.you.next().await.unwrap();
+        if frame["type"] != "agent_output" {
+            break frame;
+        }
+        lines += 1;
+    };
+    assert_eq!(end["type"], "strategy_completed");
+    assert!(lines <= 201, "{lines}");
 }
