@@ -24,8 +24,9 @@ class Lines:
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self):
-        for line in sys.stdin:
-            self.queue.put(line.strip())
+        # Without a buffer there is no lock that this thread could still hold when the program ends.
+        for line in open(0, "rb", buffering=0, closefd=False):
+            self.queue.put(line.decode(errors="replace").strip())
         self.queue.put(None)
 
     def next(self, seconds=None):
