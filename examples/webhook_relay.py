@@ -3,13 +3,13 @@
 import hashlib, hmac, json, os, re, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
-URL, TOKEN, WEBHOOK = os.environ["BESTOW_URL"], os.environ["BESTOW_TOKEN"], os.environ["CHAT_WEBHOOK"]
-SECRET, USERS = os.environ["CHAT_SECRET"].encode(), set(os.environ["CHAT_USERS"].split(",")) - {""}
-if not SECRET or not USERS:  # Otherwise anyone could answer.
-    raise SystemExit("CHAT_SECRET and CHAT_USERS are needed")
+NAMES = ("BESTOW_URL", "BESTOW_TOKEN", "CHAT_WEBHOOK", "CHAT_SECRET", "CHAT_USERS")
+if missing := [name for name in NAMES if not os.environ.get(name, "").strip(",")]:  # Otherwise anyone could answer.
+    raise SystemExit("not set: " + ", ".join(missing))
+URL, TOKEN, WEBHOOK, SECRET, USERS = (os.environ[name] for name in NAMES)
+SECRET, USERS = SECRET.encode(), set(USERS.split(",")) - {""}
 NoRedirect = type("NoRedirect", (HTTPRedirectHandler,), {"redirect_request": lambda *_: None})
 OPENER = build_opener(NoRedirect, ProxyHandler({}))  # The token goes to no other server.
-
 def call(url, body=None, **headers):
     sent = Request(url, body and json.dumps(body).encode(), {"Content-Type": "application/json", **headers})
     with OPENER.open(sent, timeout=10) as reply:

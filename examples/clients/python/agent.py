@@ -17,6 +17,15 @@ class Denied(Exception):
     """The call may not happen."""
 
 
+def ended(client, request_id):
+    """Waits for the end of a request. To ask again before it would turn a rejection into a new question."""
+    while True:
+        state = client.request(request_id)
+        if state["status"] != "pending":
+            return state
+        time.sleep(1)
+
+
 def permitted(client, tool, tool_input):
     """Returns the input with which the tool may be called once: this one, or the one that the approver wants."""
     while True:
@@ -26,13 +35,10 @@ def permitted(client, tool, tool_input):
         if "updatedInput" not in answer and "requestId" not in answer:
             raise Denied(answer["reason"])
         if "updatedInput" not in answer:
-            # The person may have answered after the wait. A rejection must not become a new question.
-            answer = client.request(answer["requestId"])
+            answer = ended(client, answer["requestId"])
         if "updatedInput" in answer:
             print("the input was changed to", answer["updatedInput"], flush=True)
             tool_input = answer["updatedInput"]
-        elif answer.get("status") == "pending":
-            time.sleep(1)
         elif answer.get("status") != "approved":
             raise Denied(answer.get("feedback") or answer["reason"])
 
@@ -40,7 +46,7 @@ def permitted(client, tool, tool_input):
 def main(command):
     try:
         tool_input = permitted(Client(), "bash", {"command": command})
-    except (Denied, Refused, OSError) as why:
+    except (Denied, Refused) as why:
         # Without an answer there is no permission.
         print("not run:", why)
         return 1

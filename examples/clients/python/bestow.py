@@ -1,5 +1,6 @@
 """A client of `bestow serve`. It needs Python and nothing else."""
 
+import http.client
 import json
 import os
 import urllib.error
@@ -11,7 +12,7 @@ TIMEOUT = 20
 
 
 class Refused(Exception):
-    """The server refuses a request, for the reason in `problem`."""
+    """There is no answer, or the server refuses a request. The reason is in `problem`."""
 
     def __init__(self, problem):
         super().__init__(problem.get("detail") or "the server refused without a reason")
@@ -30,15 +31,17 @@ class Client:
 
     def __init__(self, url=None, token=None):
         self.url = url or os.environ.get("BESTOW_URL", "http://127.0.0.1:7422")
-        self.token = token or os.environ["BESTOW_TOKEN"]
+        self.token = (token or os.environ.get("BESTOW_TOKEN", "")).strip()
+        if not self.token:
+            raise Refused({"detail": "BESTOW_TOKEN is missing"})
         # No proxy of the environment gets the token either.
         self.opener = urllib.request.build_opener(NoRedirect, urllib.request.ProxyHandler({}))
 
     def call(self, path, body=None):
         headers = {"Authorization": "Bearer " + self.token, "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, headers)
         try:
+            request = urllib.request.Request(self.url + path, data, headers)
             with self.opener.open(request, timeout=TIMEOUT) as reply:
                 return json.load(reply)
         except urllib.error.HTTPError as error:
@@ -49,6 +52,11 @@ class Client:
             except ValueError:
                 problem = None
             raise Refused(problem if isinstance(problem, dict) else {"detail": "status %d" % error.code}) from None
+        except OSError as why:
+            raise Refused({"detail": "%s does not answer: %s" % (self.url, getattr(why, "reason", why))}) from None
+        except (ValueError, http.client.HTTPException):
+            # The text of such an error may contain the token.
+            raise Refused({"detail": "the address or the token is malformed, or this is no bestow server"}) from None
 
     # For agents.
 

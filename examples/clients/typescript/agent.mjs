@@ -4,7 +4,7 @@
  * usage: BESTOW_TOKEN=... node agent.mjs COMMAND
  */
 
-/** @import { ToolInput } from "./types.js" */
+/** @import { State, ToolInput } from "./types.js" */
 
 import { spawnSync } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
@@ -12,6 +12,18 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "./bestow.mjs";
 
 const WAIT_MS = 9_000;
+
+/**
+ * Waits for the end of a request. To ask again before it would turn a rejection into a new question.
+ * @param {Client} client @param {string} id @returns {Promise<State>}
+ */
+async function ended(client, id) {
+  for (;;) {
+    const state = await client.request(id);
+    if (state.status !== "pending") return state;
+    await pause(1_000);
+  }
+}
 
 /**
  * Returns the input with which the tool may be called once: this one, or the one that the approver wants.
@@ -22,14 +34,11 @@ async function permitted(client, tool, input) {
     const answer = await client.classify(tool, input, WAIT_MS);
     if (answer.allow === true) return input;
     if (!answer.updatedInput && !answer.requestId) throw new Error(answer.reason);
-    // The person may have answered after the wait. A rejection must not become a new question.
-    const state = answer.updatedInput ? undefined : await client.request(answer.requestId ?? "");
+    const state = answer.updatedInput ? undefined : await ended(client, answer.requestId ?? "");
     const updated = answer.updatedInput ?? state?.updatedInput;
     if (updated) {
       console.log("the input was changed to", JSON.stringify(updated));
       input = updated;
-    } else if (state?.status === "pending") {
-      await pause(1_000);
     } else if (state?.status !== "approved") {
       throw new Error(state?.feedback ?? state?.reason ?? "there is no answer");
     }

@@ -1,6 +1,6 @@
 /**
- * An approver. It shows each request as it comes, and reads answers: `approve CODE` or `reject CODE WHY`. It ends with its
- * standard input.
+ * An approver. It shows each request as it comes, and reads answers: `approve CODE` or `reject CODE WHY`. It ends with
+ * its standard input.
  *
  * usage: BESTOW_TOKEN=... node --experimental-websocket approver.mjs
  */
@@ -26,7 +26,22 @@ function show(item) {
   if (item.permissions.length > 0) console.log(`  and needs ${item.permissions.join(", ")}`);
 }
 
-const socket = new Client().socket();
+/**
+ * Opens the socket. A socket that is refused does not say why, so the approver lists the requests before.
+ * @returns {Promise<WebSocket>}
+ */
+async function opened() {
+  try {
+    const client = new Client();
+    await client.pending();
+    return client.socket();
+  } catch (why) {
+    console.error("not started:", why instanceof Error ? why.message : why);
+    process.exit(1);
+  }
+}
+
+const socket = await opened();
 const lines = createInterface({ input: process.stdin });
 /** The answers that the server has not acknowledged. */
 let open = 0;
@@ -56,9 +71,10 @@ socket.addEventListener("message", (event) => {
 });
 socket.addEventListener("close", (event) => {
   lines.close();
-  process.exitCode = event.code === 1000 || event.code === 1005 ? 0 : 1;
+  if (ended && open === 0) return;
+  console.error(`the server closed the socket: ${event.code} ${event.reason}`);
+  process.exitCode = 1;
 });
-socket.addEventListener("error", () => (process.exitCode = 1));
 
 lines.on("line", (line) => {
   const [decision, code, ...why] = line.trim().split(" ");

@@ -5,13 +5,14 @@
 /** Longer than the longest time that the server waits for a person, in milliseconds. */
 const TIMEOUT = 20_000;
 
-/** The server refuses a request. */
+/** There is no answer, or the server refuses a request. */
 export class Refused extends Error {}
 
 /** The holder of one credential. Its role decides what it may call. */
 export class Client {
   /** @param {string | undefined} [url] @param {string | undefined} [token] */
   constructor(url = process.env.BESTOW_URL, token = process.env.BESTOW_TOKEN) {
+    token = token?.trim();
     if (!token) throw new Error("BESTOW_TOKEN is missing");
     this.url = url || "http://127.0.0.1:7422";
     this.token = token;
@@ -26,10 +27,14 @@ export class Client {
       // The token must not go to another server.
       redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT),
+    }).catch((why) => {
+      // The text of another error may contain the token.
+      const reason = why.name === "TimeoutError" ? "it took too long" : why.cause?.message || why.cause?.code;
+      throw new Refused(reason ? `${this.url} does not answer: ${reason}` : "the address or the token is malformed");
     });
     const told = await reply.json().catch(() => undefined);
     if (reply.ok && told) return told;
-    throw new Refused(told?.detail ?? `status ${reply.status}`);
+    throw new Refused(told?.detail ?? `${this.url} is no bestow server (status ${reply.status})`);
   }
 
   /**
@@ -61,6 +66,7 @@ export class Client {
 
   /** For approvers: opens a socket. The token is a subprotocol, as in a browser. @returns {WebSocket} */
   socket() {
+    if (typeof WebSocket === "undefined") throw new Error("there is no WebSocket: node --experimental-websocket");
     const url = this.url.replace(/^http/, "ws") + "/ws/permissions";
     return new WebSocket(url, ["bestow", `bearer.${this.token}`]);
   }
