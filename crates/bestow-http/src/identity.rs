@@ -8,7 +8,12 @@ use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, StatusCode},
 };
-use bestow::{Agent, Approver, Engine, Error, control::Admin, decision::Refusal, user::ApproverId};
+use bestow::{
+    Agent, Approver, Engine, Error,
+    control::Admin,
+    decision::Refusal,
+    user::{ApproverId, OwnerId},
+};
 use tokio::{
     runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -32,6 +37,9 @@ const OPERATOR: &str = "operator";
 /// The pieces of work of the engine at the same time. Reading a large directory takes seconds.
 const WORKERS: usize = 8;
 
+/// The pieces of work for the credentials of one owner at the same time.
+const OF_ONE_OWNER: usize = 4;
+
 /// The calls of one credential that wait for a person at the same time. A further one is answered at once.
 const WAITING: usize = 32;
 
@@ -46,6 +54,8 @@ pub(crate) struct Entrance {
     body_time: Duration,
     /// The turns of each credential in the work of the engine.
     turns: Shares<CredentialId>,
+    /// The places of each owner in that work. The agents of one owner do not delay those of another.
+    owners: Shares<OwnerId>,
     /// The places for work of the engine at the same time.
     workers: Arc<Semaphore>,
     waiting: Shares<CredentialId>,
@@ -72,6 +82,7 @@ impl Entrance {
             credentials,
             body_time,
             turns: Shares::of(1),
+            owners: Shares::of(OF_ONE_OWNER),
             workers: Arc::new(Semaphore::new(WORKERS)),
             waiting: Shares::of(WAITING),
             sockets: Shares::of(SOCKETS),
@@ -134,12 +145,16 @@ impl Entrance {
     ) -> Result<T, Problem> {
         let full = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is not able to work");
         let turn = self.turns.take(&caller.credential.id).await.ok_or_else(full)?;
+        let own = match caller.owner() {
+            Some(owner) => Some(self.owners.take(&owner).await.ok_or_else(full)?),
+            None => None,
+        };
         let place = Arc::clone(&self.workers).acquire_owned().await.map_err(|_| full())?;
         self.refuse_revoked(caller)?;
         let runtime = Handle::current();
         let working = move || {
             // The work goes on if the client is gone, and keeps its turn and its place until it ends.
-            let _places = (turn, place);
+            let _places = (turn, own, place);
             runtime.block_on(work)
         };
         tokio::task::spawn_blocking(working).await.map_err(|_| full())
@@ -195,6 +210,18 @@ impl Caller {
             Role::Agent { .. } => Err(Problem::forbidden(
                 "this needs the credential of an approver or operator: an agent decides nothing",
             )),
+        }
+    }
+
+    /// Returns the owner for whom the credential acts. An operator acts for every owner.
+    fn owner(&self) -> Option<OwnerId> {
+        match &self.credential.role {
+            Role::Approver { owner, .. } => Some(owner.clone()),
+            Role::Agent { agent } => {
+                let profile = self.engine.agent(agent).and_then(|agent| agent.profile());
+                profile.ok().map(|profile| profile.owner.clone())
+            }
+            Role::Operator => None,
         }
     }
 
