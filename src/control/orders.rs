@@ -2,11 +2,13 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use bestow_command::Classification;
+
 use crate::{
     engine::{Approver, Engine, Error},
-    kernel::{PermissionState, ProvenanceStep, Refusal},
+    kernel::{Explanation, PermissionState, ProvenanceStep, Refusal},
     model::{
-        Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission, Profile,
+        Action, Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission, Profile,
         Reason, RequestId, Resolution, SavedDecision,
     },
 };
@@ -86,6 +88,28 @@ impl Admin {
         let unknown = || Refusal::UnknownAgent(agent.clone());
         let known = self.engine.agent(agent)?.profile()?;
         Ok(Some(known).filter(|profile| self.reaches(&profile.owner)).ok_or_else(unknown)?)
+    }
+
+    /// Returns the creator of an agent, the creator of that one, and so on. The list ends where the next one is gone.
+    pub fn creators(&self, agent: &AgentId) -> Vec<AgentId> {
+        let creator = |agent: &AgentId| self.profile(agent).ok()?.parent.clone();
+        // No agent is its own ancestor, since a creator exists before the created.
+        std::iter::successors(creator(agent), creator).collect()
+    }
+
+    /// Classifies a command line as the engine does.
+    pub fn classify(&self, command: &str) -> Classification {
+        self.engine.classify(command)
+    }
+
+    /// Explains the decision that an action of an agent would get now. Nothing is decided, asked or consumed.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`].
+    pub fn explain(&self, agent: &AgentId, action: &Action) -> Result<Explanation, Error> {
+        self.profile(agent)?;
+        self.engine.agent(agent)?.explain(action)
     }
 
     /// Returns the permission state of an agent.

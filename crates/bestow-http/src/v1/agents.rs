@@ -17,6 +17,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     authorize::ActionBody,
+    explain::ExplainResult,
     input::{Asked, Named, Sent},
     sender::Person,
     view::{AgentView, GrantView},
@@ -163,6 +164,23 @@ async fn why(
         ProvenanceLink { kind, grant, text: step.to_string() }
     };
     Ok(Json(Provenance { chain: chain.iter().map(link).collect() }))
+}
+
+/// Explains the decision that an action of an agent would get now. Nothing is decided, asked or consumed.
+#[utoipa::path(
+    post, path = "/v1/agents/{agent}/explain", tag = "agents", request_body = ActionBody,
+    params(("agent" = String, Path, description = "The id of the agent.")),
+    responses((status = 200, description = "The explanation.", body = ExplainResult))
+)]
+pub(super) async fn explain(
+    State(entrance): State<Arc<Entrance>>,
+    Person { caller, admin, .. }: Person,
+    Named(agent): Named<AgentId>,
+    Sent(body): Sent<ActionBody>,
+) -> Result<Json<ExplainResult>, Problem> {
+    let action = body.action()?;
+    let explained = entrance.work(&caller, async move { admin.explain(&agent, &action) }).await??;
+    Ok(Json(ExplainResult::of(&explained)))
 }
 
 /// An action to enable.

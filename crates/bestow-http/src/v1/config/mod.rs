@@ -1,4 +1,6 @@
-//! A change of the policy file that waits for a person.
+//! The policy file, and a change of it that waits for a person.
+
+mod file;
 
 use std::sync::Arc;
 
@@ -13,7 +15,7 @@ use crate::{identity::Entrance, problem::Problem};
 
 /// Returns the paths of this resource.
 pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
-    OpenApiRouter::new().routes(routes!(get)).routes(routes!(agree))
+    OpenApiRouter::new().routes(routes!(file::file)).routes(routes!(get)).routes(routes!(agree))
 }
 
 /// The change that waits.
