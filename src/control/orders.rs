@@ -8,8 +8,8 @@ use crate::{
     engine::{Approver, Engine, Error},
     kernel::{Explanation, PermissionState, ProvenanceStep, Refusal},
     model::{
-        Action, Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission, Profile,
-        Reason, RequestId, Resolution, SavedDecision,
+        Action, Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission,
+        Profile, Reason, RequestId, Resolution, SavedDecision,
     },
 };
 

@@ -3,11 +3,7 @@
 use std::{collections::BTreeSet, fs, io, path::Path, sync::Arc};
 
 use axum::{Json, extract::State};
-use bestow::{
-    Permission,
-    fs::real,
-    path::SanitizedPath,
-};
+use bestow::{Permission, fs::real, path::SanitizedPath};
 use serde::Serialize;
 use utoipa::ToSchema;
 
