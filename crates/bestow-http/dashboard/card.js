@@ -4,6 +4,7 @@ import { answer, isMine } from "./answer.js";
 import { api, path } from "./api.js";
 import { canChange, changeField } from "./change.js";
 import { allParts, commandLine, judgement, tierBadge } from "./command.js";
+import { content } from "./content.js";
 import { confirm } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { leads } from "./leads.js";
@@ -24,7 +25,8 @@ const FRESH = 1000;
 const LOOKED = 15_000;
 /** The time before the end at which the card says that it ends soon. */
 const SOON = 60_000;
-const WRITES = new Set(["fs.write", "tool"]);
+/** The uses that are listed before the others are folded away. */
+const LISTED = 4;
 
 let number = 0;
 
@@ -100,7 +102,7 @@ export class Card {
       h("div", { class: "under" }, this.hint, this.extras()));
     replace(this.element,
       h("div", { class: "card-head" }, this.pick, this.head, this.times()),
-      h("div", { class: "card-body" }, action && this.about(action), this.wanted(), this.facts(), this.more),
+      h("div", { class: "card-body" }, action ? this.about(action) : this.wanted(), this.facts(), this.more),
       this.controls, this.result);
     this.element.addEventListener("unfold", () => this.show());
     this.show();
@@ -110,9 +112,9 @@ export class Card {
   /** Returns the time for which the request waits, and its end. */
   times() {
     const { since, expiresAt, action } = this.question;
-    const left = live(expiresAt, () => {
+    const left = live(expiresAt, (element) => {
       const rest = Date.parse(expiresAt) - now();
-      left?.classList.toggle("soon", rest < SOON);
+      element.classList.toggle("soon", rest < SOON);
       return rest > 0 ? `${duration(rest)} left` : "expired";
     });
     left.title = `Expires ${exact(expiresAt)}`;
@@ -125,34 +127,39 @@ export class Card {
     const { details } = this.question;
     const isCommand = action.operation === "command.execute";
     const what = isCommand ? commandLine(action) : h("code", { class: "code command" }, foreign(action.resource, { max: 600, kind: "path" }));
-    const content = details && (WRITES.has(action.operation) || !isCommand) &&
-      h("div", { class: "content" }, h("h3", null, "The content"), h("code", { class: "code" }, foreign(details, { max: 600, kind: "command" })));
-    const { impactScope, impact_scope, rollbackAdvice, rollback_advice } = action.impact ?? {};
-    const impact = [impactScope ?? impact_scope, rollbackAdvice ?? rollback_advice].filter((text) => text);
-    return h("div", { class: "stack tight" }, what, judgement(action),
-      impact.map((text) => h("p", { class: "notice bad" }, foreign(String(text)))), content);
+    return h("div", { class: "stack tight" }, what, judgement(action), details && !isCommand && content(details, action.resource));
   }
 
   /** Returns the permissions that an approval gives. */
   wanted() {
-    const { action } = this.question;
-    if (this.boxes === undefined || this.boxes.length === 0) return null;
+    if (!this.boxes || this.boxes.length === 0) return null;
     const rows = this.boxes.map(({ permission, box }) =>
       h("li", null, h("label", { class: "wish" }, box, h("span", null, permissionWords(permission))), this.places?.get(permission)));
-    return h("div", { class: "wanted" }, action && h("h3", null, "It also needs the permission to"), h("ul", { class: "wishes" }, rows));
+    return h("ul", { class: "wishes" }, rows);
   }
 
-  /** Returns further facts, one on each line. */
+  /** Returns the facts about the request, one on each line. */
   facts() {
-    const { above = [], hooks = [], action, agentKind } = this.question;
+    const { hooks = [], action } = this.question;
     const uses = (action?.uses ?? []).filter((use) => use.origin !== "own");
-    const listed = uses.slice(0, 4).map((use) => h("li", null, useWords(use)));
-    const chain = above.flatMap((agent, place) => [place > 0 && " ← ", foreign(agent, { max: 60, kind: "path" })]);
+    const listed = uses.slice(0, LISTED).map((use) => h("li", null, useWords(use)));
+    const rest = uses.length > LISTED && h("li", { class: "muted" }, `and ${uses.length - LISTED} more, see the details`);
+    const { impactScope, impact_scope, rollbackAdvice, rollback_advice } = action?.impact ?? {};
+    const [affected, advice] = [impactScope ?? impact_scope, rollbackAdvice ?? rollback_advice];
     return h("dl", { class: "facts" },
-      uses.length > 0 && fact("The action", h("ul", null, listed, uses.length > 4 && h("li", { class: "muted" }, `and ${uses.length - 4} more, see the details`))),
-      hooks.length > 0 && fact("A check says", h("ul", null, hooks.map((said) => h("li", null, foreign(said, { max: 300 }))))),
-      above.length > 0 && fact("Created by", chain),
-      above.length === 0 && agentKind && agentKind !== "foreground" && fact("Kind", agentKind));
+      affected && fact("Affects", foreign(affected)),
+      advice && fact("Way back", foreign(advice)),
+      action && this.question.permissions.length > 0 && fact("Needs", this.wanted()),
+      uses.length > 0 && fact("Does", h("ul", null, listed, rest)),
+      hooks.length > 0 && fact("A hook says", h("ul", null, hooks.map((said) => h("li", null, foreign(said, { max: 300 }))))),
+      fact("Agent", this.agent()));
+  }
+
+  /** Returns what the agent is, and who is above it. */
+  agent() {
+    const { above = [], agentKind = "agent", ownerId } = this.question;
+    const chain = above.flatMap((agent) => [", created by ", foreign(agent, { max: 60, kind: "path" })]);
+    return [agentKind, chain, ", of ", foreign(ownerId, { max: 60, kind: "path" })];
   }
 
   /** Returns the buttons for words, a change and the details. */
@@ -303,6 +310,7 @@ export class Card {
     }
     this.isSending = false;
     this.element.classList.remove("sending");
+    if (!this.isWaiting) this.end();
   }
 
   confirmed() {
@@ -314,6 +322,7 @@ export class Card {
 
   /** Shows that the request has ended, and by whom. What was typed stays readable. */
   end() {
+    if (this.isSending) return;
     const request = requests.get(this.id);
     this.element.classList.add("ended");
     if (!request || !this.controls || !this.result) return;

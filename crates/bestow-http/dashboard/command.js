@@ -70,8 +70,8 @@ export function judgement({ parts = [], tier, tierReason }) {
 
 /** @param {Part} part */
 function judged({ text, tier, reason }) {
-  const what = text && [h("code", null, foreign(text, { max: 80, kind: "command" })), " "];
-  return h("li", null, tierBadge(tier), h("span", null, what, foreign(withoutTier(reason), { max: 200 })));
+  const what = text && h("code", null, foreign(text, { max: 80, kind: "command" }));
+  return h("li", null, tierBadge(tier), h("span", null, what, h("span", { class: "muted" }, foreign(withoutTier(reason), { max: 200 }))));
 }
 
 /**

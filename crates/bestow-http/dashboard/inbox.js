@@ -41,11 +41,12 @@ class Inbox {
     this.list = h("div", { class: "cards" });
     this.empty = h("div", { class: "empty", hidden: true });
     this.count = h("span", { class: "muted" });
+    this.title = h("h1", { tabindex: "-1" }, "Inbox ", this.count);
     this.recent = recentList();
     this.below = h("button", { type: "button", class: "button below", hidden: true, onclick: () => this.showNew() });
     this.batch = batchBar({ cards: () => [...this.cards.values()], ended: () => this.endPicking() });
     this.element = h("div", { class: "page page-narrow inbox" },
-      h("header", { class: "page-head" }, h("h1", null, "Inbox ", this.count), legend()),
+      h("header", { class: "page-head" }, this.title, legend()),
       this.list, this.empty, this.recent.element, this.below, this.batch.element);
     this.near = new IntersectionObserver((entries) => this.seen(entries), { rootMargin: NEAR });
     this.ends = [
@@ -105,8 +106,9 @@ class Inbox {
   /** Moves ended cards to the list of those that ended, unless this would move something under the pointer. */
   tidy() {
     if (this.isPointerHere) return;
-    const due = [...this.cards.values()].filter((card) => !card.isWaiting && performance.now() - (card.endedAt ?? 0) > SEEN && !card.element.contains(document.activeElement));
+    const due = [...this.cards.values()].filter((card) => isDue(card));
     if (due.length === 0) return;
+    const hadFocus = due.some((card) => card.element === document.activeElement);
     for (const card of due) {
       const request = requests.get(card.id);
       if (request) this.recent.add(request);
@@ -118,6 +120,7 @@ class Inbox {
     }
     for (const card of this.cards.values()) card.settle();
     if (this.current === null) this.select(this.firstWaiting(), false);
+    if (hadFocus) this.title.focus({ preventScroll: true });
     this.showState();
   }
 
@@ -289,6 +292,16 @@ class Inbox {
     const next = [...this.cards.values()].find((card) => !card.wasSeen && card.isWaiting);
     if (next) this.select(next);
   }
+}
+
+/**
+ * Returns true if the card has ended, its result was seen, and the person is not in it.
+ *
+ * @param {Card} card
+ */
+function isDue({ isWaiting, endedAt, element }) {
+  const isInside = element !== document.activeElement && element.contains(document.activeElement);
+  return !isWaiting && !isInside && performance.now() - (endedAt ?? 0) > SEEN;
 }
 
 function legend() {

@@ -4,9 +4,9 @@ import { isMine } from "./answer.js";
 import { api, path } from "./api.js";
 import { confirm, toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
-import { foreign } from "./text.js";
+import { brief, foreign } from "./text.js";
 import { ago } from "./time.js";
-import { outcomeWords, permissionWords, plainSentence } from "./words.js";
+import { outcomeWords, plainSentence } from "./words.js";
 
 /** @typedef {import("./types.js").RequestState} RequestState */
 /** @typedef {{ id: string, agentId: string, permission: string, scope: string, hold: string, reason?: string, text: string, origin: { kind: string, requestId?: string } }} Grant */
@@ -35,12 +35,12 @@ export function recentList() {
 /** @param {RequestState} request */
 function row(request) {
   const { question, status, resolution } = request;
-  const what = question?.action ? foreign(question.action.resource, { max: 70, kind: "command" }) : (question?.permissions ?? []).slice(0, 2).map((permission, place) => [place > 0 && ", ", permissionWords(permission)]);
   const isApproval = (resolution?.granted.length ?? 0) > 0 || status === "granted";
   const place = h("span");
   if (isApproval) place.append(h("button", { type: "button", class: "button quiet small", onclick: () => void takeBack(request, place) }, "Revoke"));
-  return h("li", { class: `recent-row recent-${status}` },
-    h("div", { class: "recent-what" }, h("span", null, question ? plainSentence(question) : request.code, ": "), h("span", { class: "recent-object" }, what)),
+  const what = question?.action?.resource ?? question?.permissions.join(", ") ?? "";
+  return h("li", { class: `recent-row ${isApproval ? "recent-granted" : `recent-${status}`}` },
+    h("div", { class: "recent-what" }, question && plainSentence(question), " ", h("span", { class: "recent-object" }, brief(what, 160, "command"))),
     h("div", { class: "recent-how" }, outcomeWords(request, isMine(request.id)), resolution && [" · ", ago(resolution.at)]),
     place);
 }

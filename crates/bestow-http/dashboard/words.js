@@ -36,7 +36,7 @@ const DOINGS = { "fs.read": "reads", "fs.write": "writes", "fs.exec": "runs", ne
 export function sentence(question) {
   const hasReason = question.reason !== NO_REASON && question.reason.trim() !== "";
   const why = hasReason
-    ? [" because ", h("q", { class: "reason" }, foreign(question.reason, { max: 280 }))]
+    ? [", with the reason ", h("q", { class: "reason" }, foreign(question.reason, { max: 280 }))]
     : [h("span", { class: "muted" }, " and gives no reason")];
   return [who(question), " ", ...wish(question), h("span", { class: "why" }, why)];
 }
@@ -109,13 +109,12 @@ export function useWords(use) {
  * @param {Question} question
  * @param {ScopeName} scope
  */
-export function consequence({ action, onlyLacks, permissions }, scope) {
-  const gives = permissions.length > 0;
+export function consequence({ action, onlyLacks }, scope) {
   if (!action) {
     return { once: "For one use.", session: "Until this run of the agent ends.", until: "Until the time that you choose.",
       always: "Until somebody takes it away." }[scope];
   }
-  if (scope === "once") return gives ? "For exactly this action. The permission holds for it alone." : "For exactly this action, one time.";
+  if (scope === "once") return "For this action alone, one time.";
   const lasts = { session: "until this run ends", until: "until the time that you choose", always: "until somebody takes it away" }[scope];
   if (onlyLacks) return `Gives the permission for everything that the agent does, ${lasts}.`;
   const what = action.operation === "command.execute" && scope !== "session" ? "commands of this form" : "equal actions";
