@@ -11,7 +11,11 @@ use crate::support::World;
 async fn a_person_of_all_agents_sees_the_file_and_its_mistakes_at_their_lines() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("agents.toml");
-    fs::write(&file, "[defaults]\nowner = \"you\"\nworking_dir = \".\"\n[agents.bot]\nkind = \"subagent\"\npermisions = []\n").unwrap();
+    fs::write(
+        &file,
+        "[defaults]\nowner = \"you\"\nworking_dir = \".\"\n[agents.bot]\nkind = \"subagent\"\npermisions = []\n",
+    )
+    .unwrap();
     let path = file.clone();
     let daemon = Daemon::of(World::new(), bestow_http::Limits::default(), |options| options.config = Some(path)).await;
     let (operator, you) = (daemon.operator(), daemon.approver("you"));
