@@ -51,7 +51,7 @@ enum ObjectKind {
     File,
     /// A directory. The permission covers everything below it, at any depth.
     Directory,
-    /// Nothing is at the path. The permission covers what will be there.
+    /// A path without an object. The permission covers what will be there.
     Missing,
     /// The path cannot be read, or it is protected.
     Hidden,
