@@ -103,7 +103,7 @@ function foot(session) {
   out.setAttribute("aria-label", "Sign out");
   const help = h("button", { type: "button", class: "button quiet small", "aria-label": "Keys", onclick: showHelp },
     icon("M2.5 5h13v8h-13z", "M5 7.8h.1M8 7.8h.1M11 7.8h.1M13 7.8h.1M6 10.4h6"), h("span", null, "Keys"));
-  const person = h("div", { class: "state person" }, h("span", null, "You are ", h("strong", null, who)));
+  const person = h("div", { class: "person" }, h("span", null, "You are ", h("strong", null, who)));
   return h("div", { class: "side-foot" }, state, person, optionsButton(), help, out);
 }
 

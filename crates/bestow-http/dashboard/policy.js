@@ -1,7 +1,7 @@
 /** The view of the policy file: as it is in force, what changed, what could change, and how it decides. */
 
 import { api } from "./api.js";
-import { changePanel } from "./change.js";
+import { changePanel } from "./widening.js";
 import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { fileText } from "./file.js";

@@ -30,7 +30,7 @@ async function useLink() {
   history.replaceState(null, "", location.pathname);
   try {
     token.drop();
-    const opened = await api.post("/v1/session", { link: decodeURIComponent(link) });
+    const opened = await api.postOnce("/v1/session", { link: decodeURIComponent(link) });
     token.keep(opened.token);
     return undefined;
   } catch (why) {

@@ -53,6 +53,22 @@ export function foreign(text, { max = 400, kind = "text" } = {}) {
 }
 
 /**
+ * Returns the beginning of a text, for a place where the whole text is not needed.
+ *
+ * @param {string} text
+ * @param {number} max
+ * @param {Kind} [kind]
+ * @returns {HTMLElement}
+ */
+export function brief(text, max, kind = "text") {
+  const letters = [...text];
+  const shown = letters.slice(0, max).join("").replaceAll("\n", " ");
+  const element = h("span", { class: `foreign foreign-${kind}`, dir: kind === "text" ? "auto" : "ltr", translate: "no" });
+  element.append(...visible(shown, kind), letters.length > max ? "…" : "");
+  return element;
+}
+
+/**
  * Returns true if a part of the text of this element is folded away.
  *
  * @param {Element} element
