@@ -105,7 +105,7 @@ export function view({ parameters, go }) {
     const mine = ++round;
     try {
       for (let before = ""; ; ) {
-        const { events, first } = await api.get(`/v1/events/recent?limit=${PAGE}${before}`);
+        const { events, complete } = await api.get(`/v1/events/recent?limit=${PAGE}${before}`);
         if (isOver || mine !== round) return;
         const fresh = events.filter((/** @type {Envelope} */ event) => !seen.has(event.sequence));
         for (const event of fresh) {
@@ -117,7 +117,7 @@ export function view({ parameters, go }) {
         if (before === "") openFirst();
         plan();
         drawChart();
-        if (oldest === undefined || oldest <= first || told.length >= KEPT) return;
+        if (oldest === undefined || complete || told.length >= KEPT) return;
         before = `&before=${oldest}`;
       }
     } catch (why) {

@@ -6,7 +6,7 @@ import { confirm, toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { revoke } from "./revoke.js";
-import { agent, badge, count, failure, giver, jump, loading, MODES, nameOf, permission, scopeBadge, WIDE_MODES } from "./say.js";
+import { agent, badge, count, failure, giver, jump, loading, MODES, nameOf, permission, placeCode, scopeBadge, WIDE_MODES } from "./say.js";
 import { foreign, plain } from "./text.js";
 import { ago } from "./time.js";
 
@@ -85,24 +85,24 @@ export function agentPanel(id, surroundings) {
  * @param {Surroundings} surroundings
  */
 function about(view, state, { tree, go }) {
-  const above = tree.above(view.id).toReversed();
-  const trail = above.flatMap((id) => [jump(agent(id), () => go(`#/agents/${encodeURIComponent(id)}`)), " › "]);
+  const above = view.parent === undefined ? [] : [view.parent, ...tree.above(view.parent)];
+  const trail = above.map((id, place) => [place > 0 && ", created by ", jump(agent(id), () => go(`#/agents/${encodeURIComponent(id)}`))]);
   return [
-    trail.length > 0 && h("p", { class: "small trail" }, h("span", { class: "unseen" }, "Created by "), trail),
     h("div", { class: "row" }, h("h2", { class: "detail-title" }, nameOf(view)), badge(view.kind),
       state.mayAsk === false && badge("asks nobody", "warn")),
     h("dl", { class: "facts" },
       fact("Id", agent(view.id)),
       fact("Owner", foreign(view.ownerId, { max: 60 })),
+      trail.length > 0 && fact("Created by", trail),
       fact("Mode", modeChoice(view)),
-      fact("Run", h("code", null, plain(state.run, 80))),
+      fact("Run", h("code", null, plain(view.runId ?? state.run, 80))),
       fact("Works in", foreign(view.workingDir, { kind: "path", max: 160 }))),
   ];
 }
 
 /**
  * @param {string} name
- * @param {Node | string | (Node | string)[]} value
+ * @param {import("./dom.js").Child} value
  */
 function fact(name, value) {
   return h("div", null, h("dt", null, name), h("dd", null, value));
@@ -256,7 +256,7 @@ function stateDetails(state, go) {
   const rules = state.rules.map(({ verdict, rule, place }) => h("li", { class: "rule" },
     badge(verdict, verdict === "deny" ? "bad" : verdict === "allow" ? "ok" : "warn"),
     h("span", null, foreign(rule.replace(/^(deny|allow|ask) /, ""), { max: 300 })),
-    jump(h("code", null, `${place.file}:${place.line}`), () => go(`#/policy/${place.line}`))));
+    jump(placeCode(`${place.file}:${place.line}`), () => go(`#/policy/${place.line}`))));
   return h("section", { class: "stack" },
     h("p", { class: "small muted" }, state.reads === "anywhere" ? "It may read every path that is not protected." : "It reads only what it holds a permission for.",
       ` If nothing else decides about an action, the answer is ${state.defaultVerdict}.`),

@@ -2,7 +2,7 @@
 
 import { h, svg } from "./dom.js";
 import { icon } from "./icon.js";
-import { agent, count, giver, jump, lineOf, permission, scopeBadge } from "./say.js";
+import { agent, count, giver, jump, lineOf, permission, placeCode, scopeBadge } from "./say.js";
 import { foreign } from "./text.js";
 import { ago } from "./time.js";
 
@@ -45,7 +45,7 @@ function rootOf({ grant }, { go }) {
   const { origin } = grant;
   switch (origin.kind) {
     case "file":
-      return box("file", jump(h("code", null, origin.place), () => go(`#/policy/${lineOf(origin.place)}`)), "a line of the policy file");
+      return box("file", jump(placeCode(origin.place), () => go(`#/policy/${lineOf(origin.place)}`)), "a line of the policy file");
     case "person":
       return box("person", foreign(origin.by, { max: 60 }), ["a person, by ", foreign(origin.means, { max: 60 })]);
     case "operator":

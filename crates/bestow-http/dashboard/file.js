@@ -16,9 +16,9 @@ const BLOCK = 100;
  * @param {number | null} wanted The line to show.
  * @param {boolean} isFirst True if the page should go to the wanted line.
  */
-export function fileText({ text, textHidden, problems }, wanted, isFirst) {
-  if (text === null) {
-    return h("p", { class: "notice" }, textHidden ? foreign(textHidden) : "The text of the file is not shown to you.");
+export function fileText({ text, hidden, problems }, wanted, isFirst) {
+  if (text === undefined) {
+    return h("p", { class: "notice" }, "The text of the file is not shown to you", hidden && [": ", foreign(hidden)], ".");
   }
   const lines = text.replace(/\n$/, "").split("\n");
   const rows = lines.map((line, place) => row(line, place + 1, problems.filter((problem) => problem.line === place + 1), wanted));
@@ -40,7 +40,7 @@ function row(line, number, problems, wanted) {
   return h("div", { class: `line ${state}` },
     h("span", { class: "line-number", "aria-hidden": "true" }, number),
     h("code", { class: "line-text" }, colored(line),
-      problems.map(({ column, text }) => h("span", { class: "line-problem" }, column !== null && `Column ${column}: `, foreign(text, { max: 600 })))));
+      problems.map(problemText)));
 }
 
 /**
@@ -61,4 +61,9 @@ function colored(line) {
  */
 function part(kind, text) {
   return text === "" ? [] : [h("span", { class: `toml-${kind}` }, visible(text, "command"))];
+}
+
+/** @param {FileProblem} problem */
+function problemText({ column, text, help }) {
+  return h("span", { class: "line-problem" }, column !== undefined && `Column ${column}: `, foreign(text, { max: 600 }), help && [" ", foreign(help, { max: 300 })]);
 }

@@ -71,8 +71,8 @@ function tabs(part, go) {
 }
 
 /** @param {Config} config */
-function about({ path, inForceSince }) {
-  return h("p", { class: "small muted" }, foreign(path, { kind: "path", max: 160 }), " · in force since ", ago(inForceSince),
+function about({ path }) {
+  return h("p", { class: "small muted" }, foreign(path, { kind: "path", max: 160 }),
     ". To change it, edit the file: the engine notices.");
 }
 
@@ -97,9 +97,9 @@ function sentences(title, tone, list) {
 
 /** @param {Config} config */
 function problems({ problems: list, text }) {
-  const apart = list.filter(({ line }) => line === null || text === null);
+  const apart = list.filter(({ line }) => line === undefined || text === undefined);
   if (list.length === 0) return null;
   return h("div", { class: "notice bad", role: "alert" }, h("div", { class: "stack" },
     h("p", null, h("strong", null, "The file has mistakes. "), "The last good version stays in force."),
-    apart.length > 0 && h("ul", null, apart.map(({ line, text: why }) => h("li", null, line !== null && `Line ${line}: `, foreign(why, { max: 600 }))))));
+    apart.length > 0 && h("ul", null, apart.map(({ line, text: why, help }) => h("li", null, line !== undefined && `Line ${line}: `, foreign(why, { max: 600 }), help && [" ", foreign(help)])))));
 }

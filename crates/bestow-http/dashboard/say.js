@@ -31,12 +31,7 @@ export const permission = (text) => foreign(text, { kind: "path", max: 160 });
 
 /** Returns the name of an agent, or its id. @param {AgentView} view */
 export function nameOf(view) {
-  return view.name === undefined ? agent(view.id) : foreign(unquoted(view.name), { max: 60 });
-}
-
-/** Returns a name without the quotation marks that the server puts around it. @param {string} name */
-function unquoted(name) {
-  return /^".*"$/s.test(name) ? name.slice(1, -1) : name;
+  return view.name === undefined ? agent(view.id) : foreign(view.name, { max: 60 });
 }
 
 /**
@@ -62,7 +57,7 @@ export function giver({ origin }) {
     case "agent":
       return ["passed on by ", agent(origin.agentId)];
     case "file":
-      return ["from ", h("code", null, origin.place)];
+      return ["from ", placeCode(origin.place)];
     case "operator":
       return ["given by the host program"];
     case "person":
@@ -78,6 +73,11 @@ export function giver({ origin }) {
  */
 export function jump(label, go) {
   return h("button", { type: "button", class: "jump", onclick: go }, label);
+}
+
+/** Returns a place in a file without the directories of the file. @param {string} place */
+export function placeCode(place) {
+  return h("code", { title: place }, place.slice(place.lastIndexOf("/") + 1));
 }
 
 /** Returns the number of the line in a place of the policy file, such as `agents.toml:47`. @param {string} place */

@@ -10,6 +10,7 @@ export interface AgentView {
   workingDir: string;
   mode: string;
   parent?: string;
+  runId?: string;
 }
 
 export type Origin =
@@ -108,9 +109,10 @@ export interface ActionBody {
 }
 
 export interface FileProblem {
-  line: number | null;
-  column: number | null;
+  line?: number;
+  column?: number;
   text: string;
+  help?: string;
 }
 
 export interface WaitingChange {
@@ -121,16 +123,16 @@ export interface WaitingChange {
 
 export interface Config {
   path: string;
-  text: string | null;
-  textHidden?: string;
+  text?: string;
+  /** Why the text may not be shown. */
+  hidden?: string;
   problems: FileProblem[];
-  inForceSince: string;
-  lastChange: null | { at: string; widened: string[]; narrowed: string[] };
-  waiting: null | WaitingChange;
+  lastChange?: { at: string; widened: string[]; narrowed: string[] };
+  waiting?: WaitingChange;
 }
 
 export type Suggestion =
-  | { kind: "add_rule"; agentId: string; permission: string; times: number; line: string; covers: string[]; more: boolean }
+  | { kind: "add_rule"; agentId: string; permission: string; times: number; table: string; line: string; covers?: string[]; more?: boolean }
   | { kind: "unused"; agentId: string; permission: string; grantId: string; since: string; place?: string };
 
 export interface TaskRun {
@@ -150,7 +152,7 @@ export interface Task {
   problems: { line?: number; text: string }[];
   schedule?: string;
   timezone?: string;
-  gate?: string;
+  gate?: { command: string; permissions: string[]; missing: string[] };
   runs?: TaskRun[];
   upcoming?: string[];
 }

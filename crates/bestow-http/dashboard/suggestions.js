@@ -4,9 +4,10 @@ import { api, path } from "./api.js";
 import { toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { revoke } from "./revoke.js";
-import { agent, count, failure, jump, lineOf, loading, permission } from "./say.js";
+import { agent, count, failure, jump, lineOf, loading, permission, placeCode } from "./say.js";
 import { foreign } from "./text.js";
 import { ago } from "./time.js";
+import { permissionWords } from "./words.js";
 
 /** @typedef {import("./shapes.js").Suggestion} Suggestion */
 /** @typedef {Extract<Suggestion, { kind: "add_rule" }>} AddRule */
@@ -47,12 +48,12 @@ function section(title, cards) {
 }
 
 /** @param {AddRule} suggestion */
-function rule({ agentId, permission: text, times, line, covers, more }) {
+function rule({ agentId, permission: text, times, table, line, covers = [], more = false }) {
   const copy = h("button", { type: "button", class: "button small", onclick: () => void copied(line) }, "Copy the line");
   return h("article", { class: "panel suggestion" },
     h("p", null, h("strong", null, `${count(times, "time")} `), "a person gave ", permission(text), " to ", agent(agentId),
-      ". With this line in ", h("code", null, foreign(`[agents.${agentId}]`, { kind: "path" })), " nobody is asked any more:"),
-    h("div", { class: "code" }, foreign(line, { kind: "command", max: 1000 })),
+      ". With this line in the policy file, nobody is asked any more:"),
+    h("div", { class: "code" }, foreign(`${table}\n${line}`, { kind: "command", max: 1000 })),
     covered(text, covers, more),
     h("div", { class: "row" }, copy));
 }
@@ -63,7 +64,7 @@ function rule({ agentId, permission: text, times, line, covers, more }) {
  * @param {boolean} more
  */
 function covered(text, covers, more) {
-  if (covers.length === 0) return text.includes(":") ? h("p", { class: "small muted" }, "It covers nothing that exists now.") : null;
+  if (covers.length === 0) return h("p", { class: "small muted" }, "It lets the agent ", permissionWords(text), text.startsWith("@network") ? "." : ", with everything below it.");
   return h("details", null, h("summary", null, `It covers ${more ? "more than " : ""}${count(covers.length, "path")} now`),
     h("ul", { class: "paths" }, covers.map((one) => h("li", null, foreign(one, { kind: "path", max: 200 })))));
 }
@@ -93,7 +94,7 @@ function idle({ agentId, permission: text, grantId, since, place }, go, done) {
   };
   const way = place === undefined
     ? h("button", { type: "button", class: "button small", onclick: () => void end() }, "Revoke …")
-    : jump(h("code", null, place), () => go(`#/policy/${lineOf(place)}`));
+    : jump(placeCode(place), () => go(`#/policy/${lineOf(place)}`));
   return h("article", { class: "panel suggestion idle" },
     h("p", null, jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)), " has held ", permission(text), " since ", ago(since),
       " and never used it."), way);

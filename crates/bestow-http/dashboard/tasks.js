@@ -3,7 +3,7 @@
 import { api } from "./api.js";
 import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
-import { agent, badge, count, failure, jump, loading } from "./say.js";
+import { agent, badge, count, failure, jump, loading, permission } from "./say.js";
 import { foreign } from "./text.js";
 import { ago, exact } from "./time.js";
 
@@ -83,7 +83,7 @@ function card(task, go) {
       fact("Schedule", schedule && [h("code", null, schedule), timezone && h("span", { class: "muted" }, ` in ${timezone}`)]),
       fact("Runs as", agentId && jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`))),
       fact("File", foreign(task.file, { kind: "path", max: 120 })),
-      fact("Gate", gate && foreign(gate, { kind: "command", max: 300 }))),
+      fact("Gate", gate && [foreign(gate.command, { kind: "command", max: 300 }), missing(gate.missing)])),
     upcoming.length > 1 && h("div", null, h("h3", null, "Next runs"),
       h("ol", { class: "times" }, upcoming.map((at) => h("li", { title: exact(at) }, soon.format(new Date(at)))))),
     isTask && runsPart(runs));
@@ -95,6 +95,12 @@ function card(task, go) {
  */
 function fact(name, value) {
   return value ? h("div", null, h("dt", null, name), h("dd", null, value)) : null;
+}
+
+/** @param {string[]} permissions */
+function missing(permissions) {
+  if (permissions.length === 0) return "";
+  return h("div", { class: "small bad-text" }, "The agent lacks ", permissions.map((text, place) => [place > 0 && ", ", permission(text)]));
 }
 
 /** @param {TaskRun[]} runs */

@@ -1,7 +1,7 @@
 /** A decision with its reasons: the nine stages, what the action uses, and what would change it. */
 
 import { h } from "./dom.js";
-import { badge, jump, permission } from "./say.js";
+import { badge, jump, permission, placeCode } from "./say.js";
 import { foreign } from "./text.js";
 
 /** @typedef {import("./shapes.js").Explanation} Explanation */
@@ -26,9 +26,18 @@ const ANSWERS = {
   allow: ["allowed", "ok"],
   sandboxed: ["confined", "accent"],
   confined: ["confined", "accent"],
-  ask: ["a person is asked", "warn"],
+  ask: ["asks", "warn"],
   deny: ["denied", "bad"],
-  unavailable: ["denied: nobody can be asked", "bad"],
+  unavailable: ["nobody to ask", "bad"],
+};
+
+/** What an answer means for the action. @type {{ [answer: string]: string }} */
+const MEANINGS = {
+  allow: "The action may happen.",
+  sandboxed: "The action may happen inside a sandbox, and nowhere else.",
+  ask: "A person must decide.",
+  deny: "The action may not happen.",
+  unavailable: "A person must decide, and nobody can be asked. So the action may not happen.",
 };
 
 /** @type {{ [operation: string]: string }} */
@@ -62,7 +71,7 @@ export function tierBadge(tier) {
 export function explained(explanation, { go }) {
   const { decision, decidedBy, waysOut, details } = explanation;
   return h("div", { class: "stack verdict" },
-    h("div", { class: "row" }, answerBadge(decision.decision), tierBadge(decision.tier)),
+    h("div", { class: "row" }, answerBadge(decision.decision), h("strong", null, MEANINGS[decision.decision]), tierBadge(decision.tier)),
     stages(details.stages, decidedBy, go),
     decision.missing.length > 0 && h("div", { class: "small" }, "The agent lacks ", decision.missing.flatMap((text, place) => [place > 0 && ", ", permission(text)]), "."),
     waysOut.length > 0 && h("div", { class: "stack" }, h("h3", null, "What would allow it"),
@@ -98,7 +107,7 @@ function stages(results, decidedBy, go) {
 function lineButton(ref, go) {
   const place = /** @type {any} */ (ref)?.rule?.place ?? /** @type {any} */ (ref)?.ofParent?.rule?.rule?.place;
   if (!place) return [];
-  return [" ", jump(h("code", null, `${place.file}:${place.line}`), () => go(`#/policy/${place.line}`))];
+  return [" ", jump(placeCode(`${place.file}:${place.line}`), () => go(`#/policy/${place.line}`))];
 }
 
 /** @param {Explanation["details"]["uses"]} uses */
