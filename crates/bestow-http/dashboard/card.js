@@ -64,7 +64,8 @@ export class Card {
 
   /** True if everything that the request says is shown, and a plain approval for one use is possible. */
   get canBePicked() {
-    return this.isReady && !this.question.action?.destructive && this.offered()[0] === "once" && !isFolded(this.element);
+    const isPlain = !this.isDestructive() && this.change?.value() === undefined;
+    return this.isReady && isPlain && this.offered()[0] === "once" && !isFolded(this.element);
   }
 
   /** @param {boolean} isPicked */
@@ -86,24 +87,46 @@ export class Card {
     this.error = h("p", { class: "entry-error", role: "alert" });
     this.hint = h("p", { class: "hint" });
     this.result = h("div", { class: "result", role: "status" });
-    this.allow = h("button", { type: "button", class: "button allow", onclick: this.byPointer(() => this.answer("allow")) });
-    this.deny = h("button", { type: "button", class: "button", onclick: this.byPointer(() => this.answer("deny")) }, "Deny ", key("d"));
+    this.allow = h("button", {
+      type: "button",
+      class: "button allow",
+      onclick: this.byPointer(() => this.answer("allow")),
+    });
+    this.deny = h(
+      "button",
+      { type: "button", class: "button", onclick: this.byPointer(() => this.answer("deny")) },
+      "Deny ",
+      key("d"),
+    );
     this.scope = scopePicker(this.offered(), firstScope(this.question), () => this.show());
-    this.words = h("input", { class: "input", maxlength: 2000, placeholder: "A few words to the agent", "aria-label": "Words to the agent" });
+    this.words = h("input", {
+      class: "input",
+      maxlength: 2000,
+      placeholder: "A few words to the agent",
+      "aria-label": "Words to the agent",
+    });
     this.wordsField = h("div", { hidden: true }, this.words);
     this.changePlace = h("div");
     this.boxes = permissions.map((permission) => ({ permission, box: checked(() => this.show()) }));
     this.places = new Map(permissions.map((permission) => [permission, h("div")]));
     this.more = h("div", { class: "more", hidden: true });
     this.pick = h("input", { type: "checkbox", class: "pick", "aria-label": "Select this request", tabindex: "-1" });
-    this.controls = h("div", { class: "controls" },
-      this.changePlace, this.wordsField, this.error,
+    this.controls = h(
+      "div",
+      { class: "controls" },
+      this.changePlace,
+      this.wordsField,
+      this.error,
       h("div", { class: "answers" }, this.scope.element, h("div", { class: "buttons" }, this.deny, this.allow)),
-      h("div", { class: "under" }, this.hint, this.extras()));
-    replace(this.element,
+      h("div", { class: "under" }, this.hint, this.extras()),
+    );
+    replace(
+      this.element,
       h("div", { class: "card-head" }, this.pick, this.head, this.times()),
       h("div", { class: "card-body" }, action ? this.about(action) : this.wanted(), this.facts(), this.more),
-      this.controls, this.result);
+      this.controls,
+      this.result,
+    );
     this.element.addEventListener("unfold", () => this.show());
     this.show();
     if (!this.isWaiting) this.end();
@@ -126,15 +149,29 @@ export class Card {
   about(action) {
     const { details } = this.question;
     const isCommand = action.operation === "command.execute";
-    const what = isCommand ? commandLine(action) : h("code", { class: "code command" }, foreign(action.resource, { max: 600, kind: "path" }));
-    return h("div", { class: "stack tight" }, what, judgement(action), details && !isCommand && content(details, action.resource));
+    const what = isCommand
+      ? commandLine(action)
+      : h("code", { class: "code command" }, foreign(action.resource, { max: 600, kind: "path" }));
+    return h(
+      "div",
+      { class: "stack tight" },
+      what,
+      judgement(action),
+      details && !isCommand && content(details, action.resource),
+    );
   }
 
   /** Returns the permissions that an approval gives. */
   wanted() {
     if (!this.boxes || this.boxes.length === 0) return null;
     const rows = this.boxes.map(({ permission, box }) =>
-      h("li", null, h("label", { class: "wish" }, box, h("span", null, permissionWords(permission))), this.places?.get(permission)));
+      h(
+        "li",
+        null,
+        h("label", { class: "wish" }, box, h("span", null, permissionWords(permission))),
+        this.places?.get(permission),
+      ),
+    );
     return h("ul", { class: "wishes" }, rows);
   }
 
@@ -143,16 +180,28 @@ export class Card {
     const { hooks = [], action } = this.question;
     const uses = (action?.uses ?? []).filter((use) => use.origin !== "own");
     const listed = uses.slice(0, LISTED).map((use) => h("li", null, useWords(use)));
-    const rest = uses.length > LISTED && h("li", { class: "muted" }, `and ${uses.length - LISTED} more, see the details`);
+    const rest =
+      uses.length > LISTED && h("li", { class: "muted" }, `and ${uses.length - LISTED} more, see the details`);
     const { impactScope, impact_scope, rollbackAdvice, rollback_advice } = action?.impact ?? {};
     const [affected, advice] = [impactScope ?? impact_scope, rollbackAdvice ?? rollback_advice];
-    return h("dl", { class: "facts" },
+    return h(
+      "dl",
+      { class: "facts" },
       affected && fact("Affects", foreign(affected)),
       advice && fact("Way back", foreign(advice)),
       action && this.question.permissions.length > 0 && fact("Needs", this.wanted()),
       uses.length > 0 && fact("Does", h("ul", null, listed, rest)),
-      hooks.length > 0 && fact("A hook says", h("ul", null, hooks.map((said) => h("li", null, foreign(said, { max: 300 }))))),
-      fact("Agent", this.agent()));
+      hooks.length > 0 &&
+        fact(
+          "A hook says",
+          h(
+            "ul",
+            null,
+            hooks.map((said) => h("li", null, foreign(said, { max: 300 }))),
+          ),
+        ),
+      fact("Agent", this.agent()),
+    );
   }
 
   /** Returns what the agent is, and who is above it. */
@@ -168,17 +217,22 @@ export class Card {
       h("button", { type: "button", class: "button quiet small", onclick: run }, label, " ", key(letter));
     this.moreButton = quiet("Details", "↵", () => this.toggleMore());
     this.moreButton.setAttribute("aria-expanded", "false");
-    return h("div", { class: "extras" },
+    return h(
+      "div",
+      { class: "extras" },
       quiet("Add words", "w", () => this.openWords()),
       canChange(this.question) && quiet("Change it", "e", () => this.openChange()),
-      this.moreButton);
+      this.moreButton,
+    );
   }
 
   /** Returns the scopes that may be offered. `always` needs a text that is shown whole. */
   offered() {
     const { scopes, onceOnly } = this.question;
     const offered = scopes ?? (onceOnly ? ["once"] : ["once", "session"]);
-    return /** @type {ScopeName[]} */ (isFolded(this.element) ? offered.filter((scope) => scope !== "always") : offered);
+    return /** @type {ScopeName[]} */ (
+      isFolded(this.element) ? offered.filter((scope) => scope !== "always") : offered
+    );
   }
 
   /** Shows what the answer would be now. */
@@ -194,10 +248,19 @@ export class Card {
     }
     const part = this.boxes.filter(({ box }) => box.checked).length;
     const isChanged = this.change?.value() !== undefined;
-    replace(this.allow, isChanged ? `${allowLabel(scope, 1, 1)}, as changed ` : `${allowLabel(scope, part, this.boxes.length)} `, key("a"));
+    replace(
+      this.allow,
+      isChanged ? `${allowLabel(scope, 1, 1)}, as changed ` : `${allowLabel(scope, part, this.boxes.length)} `,
+      key("a"),
+    );
     this.allow.disabled = (isSplit && part === 0) || this.scope.value() === null || !(this.change?.isReady() ?? true);
     this.allow.classList.toggle("danger", this.isDestructive());
-    replace(this.hint, consequence(this.question, scope), this.limits(offered), part < this.boxes.length && " The others are denied.");
+    replace(
+      this.hint,
+      consequence(this.question, scope),
+      this.limits(offered),
+      part < this.boxes.length && " The others are denied.",
+    );
   }
 
   /** Returns why a scope is missing. @param {ScopeName[]} offered */
@@ -284,27 +347,32 @@ export class Card {
   async answer(decision) {
     if (!this.isReady || !this.scope || !this.boxes) return this.tooEarly();
     if (decision === "allow" && this.allow?.disabled) return;
-    const scope = this.scope.value() ?? "once";
-    const only = this.boxes.filter(({ box }) => box.checked).map(({ permission }) => permission);
     const change = this.change?.value();
     if (decision === "allow" && this.isDestructive() && !(await this.confirmed())) return;
-    await this.send(decision === "deny" ? { decision } : {
-      decision,
-      scope,
-      ...(only.length < this.boxes.length && change === undefined && { permissions: only }),
-      ...(change !== undefined && { modifiedInput: change }),
-    });
+    await this.send(decision, this.scope.value() ?? "once", change);
   }
 
-  /** @param {import("./answer.js").AnswerBody} body */
-  async send(body) {
-    if (!this.isReady || !this.error) return;
+  /**
+   * Sends an answer with what is checked and typed on the card.
+   *
+   * @param {"allow" | "deny"} decision
+   * @param {string} scope
+   * @param {string | Record<string, unknown>} [change]
+   */
+  async send(decision, scope, change) {
+    if (!this.isReady || !this.error || !this.boxes) return;
     const feedback = this.words?.value.trim();
+    const only = this.boxes.filter(({ box }) => box.checked).map(({ permission }) => permission);
+    const approval = {
+      scope,
+      ...(only.length < this.boxes.length && { permissions: only }),
+      ...(change !== undefined && { modifiedInput: change }),
+    };
     this.isSending = true;
     this.element.classList.add("sending");
     replace(this.error);
     try {
-      await answer(this.id, { ...body, ...(feedback && { feedback }) });
+      await answer(this.id, { decision, ...(decision === "allow" && approval), ...(feedback && { feedback }) });
     } catch (why) {
       replace(this.error, why instanceof Error ? why.message : String(why));
     }
@@ -315,7 +383,11 @@ export class Card {
 
   confirmed() {
     const { code = "" } = requests.get(this.id) ?? {};
-    const command = h("code", { class: "code" }, foreign(String(this.change?.value() ?? this.question.action?.resource ?? ""), { max: 300, kind: "command" }));
+    const command = h(
+      "code",
+      { class: "code" },
+      foreign(String(this.change?.value() ?? this.question.action?.resource ?? ""), { max: 300, kind: "command" }),
+    );
     const body = h("div", { class: "stack" }, h("p", null, "This cannot be undone."), command);
     return confirm({ title: "Allow a destructive action?", body, action: "Allow it once", danger: true, typed: code });
   }
@@ -368,10 +440,21 @@ const fact = (name, content) => [h("dt", null, name), h("dd", null, content)];
  */
 function everything(request, { action, route, runId, since, expiresAt, ownerId, scope, text }) {
   const uses = action?.uses ?? [];
-  const code = (/** @type {string} */ shown) => h("code", { class: "code" }, foreign(shown, { max: 2000, kind: "command" }));
-  return h("dl", { class: "facts" },
+  const code = (/** @type {string} */ shown) =>
+    h("code", { class: "code" }, foreign(shown, { max: 2000, kind: "command" }));
+  return h(
+    "dl",
+    { class: "facts" },
     action?.parts && action.parts.length > 0 && fact("Parts", allParts(action.parts)),
-    uses.length > 0 && fact("Uses", h("ul", null, uses.map((use) => h("li", null, useWords(use), h("span", { class: "muted" }, ` (${use.origin})`))))),
+    uses.length > 0 &&
+      fact(
+        "Uses",
+        h(
+          "ul",
+          null,
+          uses.map((use) => h("li", null, useWords(use), h("span", { class: "muted" }, ` (${use.origin})`))),
+        ),
+      ),
     action && fact("Tool", foreign(action.tool, { max: 80 })),
     action && fact("Input", code(JSON.stringify(action.input, null, 2))),
     action && fact("Judged", foreign(action.tierReason)),
@@ -382,5 +465,6 @@ function everything(request, { action, route, runId, since, expiresAt, ownerId, 
     fact("Owner", foreign(ownerId, { max: 120, kind: "path" })),
     fact("Code", [h("code", null, request?.code ?? ""), h("span", { class: "muted" }, " for the terminal")]),
     fact("Since", exact(since)),
-    fact("Expires", exact(expiresAt)));
+    fact("Expires", exact(expiresAt)),
+  );
 }

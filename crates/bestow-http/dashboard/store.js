@@ -44,7 +44,8 @@ export const requests = {
 /** Begins to follow the server. */
 export function follow() {
   onEvent((event) => {
-    if (!event.requestId || !["permission.requested", "permission.resolved", "permission.routed"].includes(event.type)) return;
+    if (!event.requestId || !["permission.requested", "permission.resolved", "permission.routed"].includes(event.type))
+      return;
     stale.add(event.requestId);
     void read();
   });
