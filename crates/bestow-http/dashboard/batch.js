@@ -19,7 +19,14 @@ export function batchBar({ cards, ended }) {
   const allow = h("button", { type: "button", class: "button allow small" }, "Allow once");
   const deny = h("button", { type: "button", class: "button small" }, "Deny");
   const close = h("button", { type: "button", class: "button quiet small" }, "Cancel");
-  const element = h("div", { class: "batch", role: "region", "aria-label": "Selected requests", hidden: true }, label, allow, deny, close);
+  const element = h(
+    "div",
+    { class: "batch", role: "region", "aria-label": "Selected requests", hidden: true },
+    label,
+    allow,
+    deny,
+    close,
+  );
 
   const picked = () => cards().filter((card) => card.isPicked && card.isWaiting);
   const show = () => {
@@ -32,18 +39,14 @@ export function batchBar({ cards, ended }) {
     replace(deny, `Deny ${seen.length}`);
     allow.disabled = deny.disabled = seen.length === 0;
   };
-  const send = async (/** @type {import("./answer.js").AnswerBody} */ body) => {
+  const send = async (/** @type {"allow" | "deny"} */ decision) => {
     const chosen = picked().filter((card) => isOnScreen(card) && card.canBePicked);
-    await Promise.all(chosen.map((card) => card.send(body)));
+    await Promise.all(chosen.map((card) => card.send(decision, "once")));
     ended();
-    show();
   };
-  allow.addEventListener("click", (event) => event.detail <= 1 && void send({ decision: "allow", scope: "once" }));
-  deny.addEventListener("click", (event) => event.detail <= 1 && void send({ decision: "deny" }));
-  close.addEventListener("click", () => {
-    for (const card of picked()) card.setPicked(false);
-    show();
-  });
+  allow.addEventListener("click", (event) => event.detail <= 1 && void send("allow"));
+  deny.addEventListener("click", (event) => event.detail <= 1 && void send("deny"));
+  close.addEventListener("click", ended);
   return { element, show };
 }
 

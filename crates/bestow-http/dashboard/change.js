@@ -43,8 +43,13 @@ export function changeField(question, changed) {
   const action = /** @type {Action} */ (question.action);
   const isCommand = action.operation === "command.execute";
   const before = isCommand ? action.resource : JSON.stringify(action.input, null, 2);
-  const area = h("textarea", { class: "input code", rows: Math.min(10, before.split("\n").length + 1), spellcheck: "false",
-    autocomplete: "off", autocapitalize: "off" });
+  const area = h("textarea", {
+    class: "input code",
+    rows: Math.min(10, before.split("\n").length + 1),
+    spellcheck: "false",
+    autocomplete: "off",
+    autocapitalize: "off",
+  });
   area.value = before;
   const verdict = h("div", { class: "verdict", role: "status" });
   /** @type {{ text: string, explained: Explained } | null} */
@@ -77,8 +82,19 @@ export function changeField(question, changed) {
   const differs = () => area.value.trim() !== before.trim();
   const current = () => (judged?.text === area.value ? judged.explained : null);
   return {
-    element: h("label", { class: "field" }, isCommand ? "The command to allow instead" : "The input to allow instead", area, verdict),
-    value: () => (!differs() ? undefined : isCommand ? area.value.trim() : /** @type {Record<string, unknown>} */ (parsed(area.value))),
+    element: h(
+      "label",
+      { class: "field" },
+      isCommand ? "The command to allow instead" : "The input to allow instead",
+      area,
+      verdict,
+    ),
+    value: () =>
+      !differs()
+        ? undefined
+        : isCommand
+          ? area.value.trim()
+          : /** @type {Record<string, unknown>} */ (parsed(area.value)),
     isReady: () => !differs() || mayBeSent(current(), action),
     isDestructive: () => current()?.decision.tier === "destructive",
     focus: () => area.focus(),
@@ -107,10 +123,11 @@ function isWorse(explained, action) {
  * @param {Action} action
  * @param {string} text
  */
-function commandBody(action, text) {
-  const field = isObject(action.input) && Object.entries(action.input).find(([, value]) => value === action.resource)?.[0];
-  if (!field || !isObject(action.input)) return { operation: action.operation, resource: text };
-  return { toolName: action.tool, toolInput: { ...action.input, [field]: text } };
+function commandBody({ operation, resource, tool, input }, text) {
+  // The server writes an action without a tool call as `{"resource": …}`.
+  const fields = isObject(input) ? Object.keys(input).filter((name) => input[name] === resource) : [];
+  const field = fields.find((name) => name !== "resource");
+  return field && isObject(input) ? { toolName: tool, toolInput: { ...input, [field]: text } } : { operation, resource: text };
 }
 
 /**
@@ -151,10 +168,17 @@ function isObject(value) {
 function verdictWords(explained, action) {
   const { decision } = explained;
   if (decision.decision === "deny") {
-    return [h("span", { class: "badge bad" }, "denied"), " It cannot be allowed: ", foreign(decision.reason, { max: 300 })];
+    return [
+      h("span", { class: "badge bad" }, "denied"),
+      " It cannot be allowed: ",
+      foreign(decision.reason, { max: 300 }),
+    ];
   }
   if (isWorse(explained, action)) {
-    return [tierBadge(decision.tier), " It is more harmful than what the agent asked for. Deny the request, and tell the agent what to do instead."];
+    return [
+      tierBadge(decision.tier),
+      " It is more harmful than what the agent asked for. Deny the request, and tell the agent what to do instead.",
+    ];
   }
   const needs = decision.missing.map((permission) => h("li", null, "It needs to ", permissionWords(permission)));
   return [tierBadge(decision.tier), " ", foreign(decision.reason, { max: 300 }), h("ul", null, needs)];

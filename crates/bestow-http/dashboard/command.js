@@ -61,17 +61,26 @@ function found(line, parts) {
 export function judgement({ parts = [], tier, tierReason }) {
   const risky = parts.filter((part) => part.tier !== "safe");
   const safe = parts.length - risky.length;
-  if (risky.length === 0) return tier === "safe" ? null : h("ul", { class: "judged" }, judged({ text: "", tier, reason: tierReason }));
+  if (risky.length === 0)
+    return tier === "safe" ? null : h("ul", { class: "judged" }, judged({ text: "", tier, reason: tierReason }));
   const rows = risky.slice(0, LISTED).map((part) => judged(parts.length > 1 ? part : { ...part, text: "" }));
-  const rest = risky.length > LISTED && h("li", { class: "muted" }, `and ${risky.length - LISTED} more parts, see the details`);
-  const others = safe > 0 && h("li", { class: "muted" }, safe === 1 ? "The other part is safe." : `The other ${safe} parts are safe.`);
+  const rest =
+    risky.length > LISTED && h("li", { class: "muted" }, `and ${risky.length - LISTED} more parts, see the details`);
+  const others =
+    safe > 0 &&
+    h("li", { class: "muted" }, safe === 1 ? "The other part is safe." : `The other ${safe} parts are safe.`);
   return h("ul", { class: "judged" }, rows, rest, others);
 }
 
 /** @param {Part} part */
 function judged({ text, tier, reason }) {
   const what = text && h("code", null, foreign(text, { max: 80, kind: "command" }));
-  return h("li", null, tierBadge(tier), h("span", null, what, h("span", { class: "muted" }, foreign(withoutTier(reason), { max: 200 }))));
+  return h(
+    "li",
+    null,
+    tierBadge(tier),
+    h("span", null, what, h("span", { class: "muted" }, foreign(withoutTier(reason), { max: 200 }))),
+  );
 }
 
 /**

@@ -17,7 +17,9 @@ export function content(text, resource) {
   if (fields === null) return [block(text)];
   return Object.entries(fields)
     .filter(([, value]) => value !== resource)
-    .map(([name, value]) => h("div", { class: "content" }, h("h3", null, foreign(name, { max: 60, kind: "path" })), block(asText(value))));
+    .map(([name, value]) =>
+      h("div", { class: "content" }, h("h3", null, foreign(name, { max: 60, kind: "path" })), block(asText(value))),
+    );
 }
 
 /** @param {string} text */

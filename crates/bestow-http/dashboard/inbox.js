@@ -36,6 +36,9 @@ class Inbox {
     /** @type {Card | null} */
     this.current = null;
     this.isPointerHere = false;
+    this.isPicking = false;
+    this.isFilling = false;
+    this.isBegun = false;
     /** @type {WeakMap<Element, Card>} */
     this.byElement = new WeakMap();
     this.list = h("div", { class: "cards" });
@@ -44,10 +47,22 @@ class Inbox {
     this.title = h("h1", { tabindex: "-1" }, "Inbox ", this.count);
     this.recent = recentList();
     this.below = h("button", { type: "button", class: "button below", hidden: true, onclick: () => this.showNew() });
-    this.batch = batchBar({ cards: () => [...this.cards.values()], ended: () => this.endPicking() });
-    this.element = h("div", { class: "page page-narrow inbox" },
-      h("header", { class: "page-head" }, this.title, legend()),
-      this.list, this.empty, this.recent.element, this.below, this.batch.element);
+    this.batch = batchBar({ cards: () => [...this.cards.values()], ended: () => this.setPicking(false) });
+    this.several = h(
+      "button",
+      { type: "button", class: "button quiet small", hidden: true, onclick: () => this.setPicking(!this.isPicking) },
+      "Select several",
+    );
+    this.element = h(
+      "div",
+      { class: "page page-narrow inbox" },
+      h("header", { class: "page-head" }, this.title, legend(), this.several),
+      this.list,
+      this.empty,
+      this.recent.element,
+      this.below,
+      this.batch.element,
+    );
     this.near = new IntersectionObserver((entries) => this.seen(entries), { rootMargin: NEAR });
     this.ends = [
       requests.onChange((change) => this.take(change)),
@@ -58,6 +73,16 @@ class Inbox {
     this.listenToPointer();
     const tidying = setInterval(() => this.tidy(), SEEN / 2);
     this.take({ added: requests.waiting().map(({ id }) => id), ended: [] });
+  }
+
+  /** Begins or ends the selection of several requests. @param {boolean} on */
+  setPicking(on) {
+    this.isPicking = on;
+    this.list.classList.toggle("picking", on);
+    this.several.setAttribute("aria-pressed", String(on));
+    if (!on) for (const card of this.cards.values()) card.setPicked(false);
+    this.batch.show();
+    this.current?.element.scrollIntoView({ block: "nearest" });
   }
 
   leave() {
@@ -85,9 +110,15 @@ class Inbox {
     this.tell(made);
   }
 
-  /** @param {Card[]} made */
+  /**
+   * Tells that requests came. Those of the first list are no news.
+   *
+   * @param {Card[]} made
+   */
   tell(made) {
     const last = made.at(-1);
+    if (!this.isBegun) for (const card of made) card.wasSeen = true;
+    this.isBegun ||= requests.isLoaded();
     if (!last) return;
     announce(made.length === 1 ? plainSentence(last.question) : `${made.length} requests wait.`);
     this.showBelow();
@@ -131,9 +162,14 @@ class Inbox {
   showState() {
     const waiting = requests.waiting().length;
     replace(this.count, waiting > 0 && waiting);
+    this.several.hidden = waiting < 2 && !this.isPicking;
     this.empty.hidden = this.cards.size > 0 || !requests.isLoaded();
     if (!this.empty.firstChild) {
-      replace(this.empty, h("h2", null, "Nothing waits"), h("p", null, "When an agent needs your answer, its request appears here."));
+      replace(
+        this.empty,
+        h("h2", null, "Nothing waits"),
+        h("p", null, "When an agent needs your answer, its request appears here."),
+      );
     }
   }
 
@@ -143,7 +179,7 @@ class Inbox {
       const card = this.byElement.get(target);
       if (!isIntersecting || !card) continue;
       card.fill();
-      void card.look();
+      card.look();
     }
   }
 
@@ -153,7 +189,7 @@ class Inbox {
     this.isFilling = true;
     const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ run) => setTimeout(run, 50));
     const go = () => {
-      const next = [...this.cards.values()].filter((card) => !card.isFilled).slice(0, GO);
+      const next = [...this.cards.values()].filter((card) => card.form === null).slice(0, GO);
       next.forEach((card) => card.fill());
       this.isFilling = next.length > 0;
       if (this.isFilling) idle(go);
@@ -178,7 +214,7 @@ class Inbox {
     if (!focus) return;
     card.element.focus({ preventScroll: true });
     card.element.scrollIntoView({ block: "nearest" });
-    void card.look();
+    card.look();
   }
 
   /**
@@ -208,7 +244,9 @@ class Inbox {
     if (card.isWaiting || this.current !== card) return;
     const cards = [...this.cards.values()];
     const place = cards.indexOf(card);
-    const next = cards.slice(place + 1).find((other) => other.isWaiting) ?? cards.slice(0, place).findLast((other) => other.isWaiting);
+    const next =
+      cards.slice(place + 1).find((other) => other.isWaiting) ??
+      cards.slice(0, place).findLast((other) => other.isWaiting);
     if (!next) return;
     next.settle();
     this.select(next);
@@ -218,15 +256,24 @@ class Inbox {
   keys() {
     const down = { run: () => this.move(1), help: "Next request", repeats: true };
     const up = { run: () => this.move(-1), help: "Previous request", repeats: true };
-    const scope = (/** @type {number} */ place) => ({ run: () => this.current?.scope?.choose(place), help: "Choose how long an approval holds" });
+    const scope = (/** @type {number} */ place) => ({
+      run: () => this.current?.form?.scope.choose(place),
+      help: "Choose how long an approval holds",
+    });
     return {
-      j: down, ArrowDown: down, k: up, ArrowUp: up,
+      j: down,
+      ArrowDown: down,
+      k: up,
+      ArrowUp: up,
       a: { run: () => this.answer("allow"), help: "Allow" },
       d: { run: () => this.answer("deny"), help: "Deny" },
-      1: scope(0), 2: scope(1), 3: scope(2), 4: scope(3),
-      Enter: { run: () => this.current?.toggleMore(), help: "Show or hide the details" },
-      w: { run: () => this.current?.openWords(), help: "Add words to the agent" },
-      e: { run: () => this.current?.openChange(), help: "Change what is allowed" },
+      1: scope(0),
+      2: scope(1),
+      3: scope(2),
+      4: scope(3),
+      Enter: { run: () => this.current?.toggleDetails(), help: "Show or hide the details" },
+      w: { run: () => this.current?.form?.openWords(), help: "Add words to the agent" },
+      e: { run: () => this.current?.form?.openChange(), help: "Change what is allowed" },
       x: { run: () => this.pick(this.current), help: "Select several, to allow or deny them once" },
       Escape: { run: () => this.back(), help: "Back to the request" },
     };
@@ -235,22 +282,14 @@ class Inbox {
   /** Leaves a field or a selection. */
   back() {
     if (this.current && document.activeElement !== this.current.element) return this.select(this.current);
-    this.endPicking();
+    this.setPicking(false);
   }
 
   /** @param {Card | null} card */
   pick(card) {
     if (!card?.isPicked && !card?.canBePicked) return;
     card.setPicked(!card.isPicked);
-    this.list.classList.add("picking");
-    this.batch.show();
-    card.element.scrollIntoView({ block: "nearest" });
-  }
-
-  endPicking() {
-    for (const card of this.cards.values()) card.setPicked(false);
-    this.list.classList.remove("picking");
-    this.batch.show();
+    this.setPicking(true);
   }
 
   listenToPointer() {
@@ -305,6 +344,21 @@ function isDue({ isWaiting, endedAt, element }) {
 }
 
 function legend() {
-  const one = (/** @type {string[]} */ names, /** @type {string} */ help) => h("span", null, names.map((name) => h("kbd", null, name)), " ", help);
-  return h("div", { class: "legend", "aria-hidden": "true" }, one(["j", "k"], "move"), one(["a"], "allow"), one(["d"], "deny"), one(["1", "–", "4"], "how long"), one(["?"], "all keys"));
+  const one = (/** @type {string[]} */ names, /** @type {string} */ help) =>
+    h(
+      "span",
+      null,
+      names.map((name) => h("kbd", null, name)),
+      " ",
+      help,
+    );
+  return h(
+    "div",
+    { class: "legend", "aria-hidden": "true" },
+    one(["j", "k"], "move"),
+    one(["a"], "allow"),
+    one(["d"], "deny"),
+    one(["1", "–", "4"], "how long"),
+    one(["?"], "all keys"),
+  );
 }

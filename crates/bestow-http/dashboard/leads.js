@@ -13,7 +13,12 @@ import { foreign } from "./text.js";
 export function leads(preview) {
   if (!preview.path) return null;
   const leadsTo = preview.leadsTo !== undefined && preview.leadsTo !== preview.path ? preview.leadsTo : null;
-  const link = leadsTo !== null && [h("span", { class: "badge warn" }, "link"), " leads to ", foreign(leadsTo, { kind: "path" }), ". "];
+  const link = leadsTo !== null && [
+    h("span", { class: "badge warn" }, "link"),
+    " leads to ",
+    foreign(leadsTo, { kind: "path" }),
+    ". ",
+  ];
   return h("div", { class: "leads" }, link, cover(preview));
 }
 
@@ -25,7 +30,9 @@ function cover({ kind, covers, more }) {
     case "missing":
       return "Nothing is there yet. It covers what will be created there.";
     case "directory":
-      return covers.length === 0 ? "An empty directory, and everything that will be in it." : ["A directory with everything in it. Now: ", names(covers, more)];
+      return covers.length === 0
+        ? "An empty directory, and everything that will be in it."
+        : ["A directory with everything in it. Now: ", names(covers, more)];
     case "glob":
       return covers.length === 0 ? "It matches nothing now." : ["It matches now: ", names(covers, more)];
     case "hidden":

@@ -23,15 +23,30 @@ export function tellMissed(place, session) {
   onState((state) => {
     if (state === "lost" && lostAt === 0) {
       lostAt = Date.now();
-      replace(place, h("div", { class: "notice warn" }, h("span", null, h("strong", null, "The connection is lost. "),
-        "It is tried again and again. Until then, this page shows what was last known.")));
+      replace(
+        place,
+        h(
+          "div",
+          { class: "notice warn" },
+          h(
+            "span",
+            null,
+            h("strong", null, "The connection is lost. "),
+            "It is tried again and again. Until then, this page shows what was last known.",
+          ),
+        ),
+      );
     }
     if (state !== "live" || lostAt === 0) return;
     isBack = true;
-    void api.get("/v1/session").then((now) => {
-      if (now.version !== version) toast(`The server is now version ${now.version}. Reload the page to get its dashboard.`);
-      version = now.version;
-    }, () => {});
+    void api.get("/v1/session").then(
+      (now) => {
+        if (now.version !== version)
+          toast(`The server is now version ${now.version}. Reload the page to get its dashboard.`);
+        version = now.version;
+      },
+      () => {},
+    );
   });
   requests.onChange(({ added, ended }) => {
     if (!isBack) return;
@@ -39,7 +54,11 @@ export function tellMissed(place, session) {
     isBack = false;
     lostAt = 0;
     replace(place);
-    if (gone > SHORT || added.length + ended.length > 0) replace(place, summary(gone, added, ended, () => replace(place)));
+    if (gone > SHORT || added.length + ended.length > 0)
+      replace(
+        place,
+        summary(gone, added, ended, () => replace(place)),
+      );
   });
 }
 
@@ -55,7 +74,10 @@ function summary(gone, added, ended, close) {
     ended.length > 0 && `${ended.length} ended`,
   ].filter((part) => part !== false);
   const text = missed.length > 0 ? `Meanwhile ${missed.join(", and ")}.` : "Nothing was missed.";
-  return h("div", { class: "notice" },
+  return h(
+    "div",
+    { class: "notice" },
     h("span", null, h("strong", null, `Connected again after ${duration(gone)}. `), text),
-    h("button", { type: "button", class: "button quiet small", onclick: close }, "Close"));
+    h("button", { type: "button", class: "button quiet small", onclick: close }, "Close"),
+  );
 }

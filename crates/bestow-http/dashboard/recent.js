@@ -20,7 +20,12 @@ const BACK = 5;
 /** Returns the list of the requests that ended. */
 export function recentList() {
   const list = h("ol", { class: "recent-list" });
-  const element = h("section", { class: "recent", hidden: true, "aria-label": "Ended just now" }, h("h2", { class: "section" }, "Ended just now"), list);
+  const element = h(
+    "section",
+    { class: "recent", hidden: true, "aria-label": "Ended just now" },
+    h("h2", { class: "section" }, "Ended just now"),
+    list,
+  );
   return {
     element,
     /** @param {RequestState} request */
@@ -37,12 +42,33 @@ function row(request) {
   const { question, status, resolution } = request;
   const isApproval = (resolution?.granted.length ?? 0) > 0 || status === "granted";
   const place = h("span");
-  if (isApproval) place.append(h("button", { type: "button", class: "button quiet small", onclick: () => void takeBack(request, place) }, "Revoke"));
+  if (isApproval)
+    place.append(
+      h(
+        "button",
+        { type: "button", class: "button quiet small", onclick: () => void takeBack(request, place) },
+        "Revoke",
+      ),
+    );
   const what = question?.action?.resource ?? question?.permissions.join(", ") ?? "";
-  return h("li", { class: `recent-row ${isApproval ? "recent-granted" : `recent-${status}`}` },
-    h("div", { class: "recent-what" }, question && plainSentence(question), " ", h("span", { class: "recent-object" }, brief(what, 160, "command"))),
-    h("div", { class: "recent-how" }, outcomeWords(request, isMine(request.id)), resolution && [" · ", ago(resolution.at)]),
-    place);
+  return h(
+    "li",
+    { class: `recent-row ${isApproval ? "recent-granted" : `recent-${status}`}` },
+    h(
+      "div",
+      { class: "recent-what" },
+      question && plainSentence(question),
+      " ",
+      h("span", { class: "recent-object" }, brief(what, 160, "command")),
+    ),
+    h(
+      "div",
+      { class: "recent-how" },
+      outcomeWords(request, isMine(request.id)),
+      resolution && [" · ", ago(resolution.at)],
+    ),
+    place,
+  );
 }
 
 /**
@@ -60,7 +86,8 @@ async function takeBack(request, place) {
     const given = grants.filter((/** @type {Grant} */ grant) => grant.origin.requestId === request.id);
     /** @type {SavedDecision[]} */
     const saved = savedDecisions.filter((/** @type {SavedDecision} */ decision) => decision.requestId === request.id);
-    if (given.length + saved.length === 0) return replace(place, h("span", { class: "muted small" }, "used or ended already"));
+    if (given.length + saved.length === 0)
+      return replace(place, h("span", { class: "muted small" }, "used or ended already"));
     if (!(await agreedToFall(given))) return;
     await Promise.all([
       ...given.map((grant) => api.delete(path`/v1/grants/${grant.id}`)),
@@ -83,8 +110,17 @@ async function agreedToFall(given) {
   const cascades = await Promise.all(given.map((grant) => api.get(path`/v1/grants/${grant.id}/cascade`)));
   const falling = cascades.flatMap((cascade) => cascade.wouldEnd);
   if (falling.length === 0) return true;
-  const list = h("ul", { class: "stack" }, falling.map((grant) => h("li", null, foreign(grant.text, { max: 200 }))));
-  const body = h("div", { class: "stack" }, h("p", null, `${falling.length} more permissions were passed on and end with it:`), list);
+  const list = h(
+    "ul",
+    { class: "stack" },
+    falling.map((grant) => h("li", null, foreign(grant.text, { max: 200 }))),
+  );
+  const body = h(
+    "div",
+    { class: "stack" },
+    h("p", null, `${falling.length} more permissions were passed on and end with it:`),
+    list,
+  );
   return confirm({ title: "Revoke?", body, action: "Revoke all", danger: true });
 }
 
@@ -97,7 +133,13 @@ async function agreedToFall(given) {
 async function giveAgain(given, place) {
   try {
     for (const { agentId, permission, scope, hold, reason } of given) {
-      await api.post("/v1/grants", { agentId, permissions: [permission], scope, hold, reason: reason ?? "given again" });
+      await api.post("/v1/grants", {
+        agentId,
+        permissions: [permission],
+        scope,
+        hold,
+        reason: reason ?? "given again",
+      });
     }
     replace(place, h("span", { class: "muted small" }, "given again"));
   } catch (why) {

@@ -16,7 +16,13 @@ import { SCOPES } from "./words.js";
 
 const HOUR = 3_600_000;
 /** @type {[string, number][]} */
-const SPANS = [["15 minutes", HOUR / 4], ["1 hour", HOUR], ["4 hours", 4 * HOUR], ["1 day", 24 * HOUR], ["1 week", 168 * HOUR]];
+const SPANS = [
+  ["15 minutes", HOUR / 4],
+  ["1 hour", HOUR],
+  ["4 hours", 4 * HOUR],
+  ["1 day", 24 * HOUR],
+  ["1 week", 168 * HOUR],
+];
 
 let number = 0;
 
@@ -72,7 +78,10 @@ export function scopePicker(offered, first, changed) {
  * @param {() => void} changed
  */
 function timePicker(changed) {
-  const options = [...SPANS.map(([label, span]) => h("option", { value: span }, `for ${label}`)), h("option", { value: "" }, "until a time …")];
+  const options = [
+    ...SPANS.map(([label, span]) => h("option", { value: span }, `for ${label}`)),
+    h("option", { value: "" }, "until a time …"),
+  ];
   const span = h("select", { class: "input small", "aria-label": "Until when" }, options);
   span.value = String(HOUR);
   const moment = h("input", { class: "input small", type: "datetime-local", "aria-label": "The time", hidden: true });

@@ -1,7 +1,7 @@
 /** Requests in words: who asks for what, and what an answer would mean. */
 
 import { h } from "./dom.js";
-import { foreign, plain } from "./text.js";
+import { brief, foreign, plain } from "./text.js";
 
 /** @typedef {import("./types.js").Question} Question */
 /** @typedef {import("./types.js").Action} Action */
@@ -25,7 +25,13 @@ const WISHES = {
 export const SCOPES = { once: "Once", session: "This run", until: "Until …", always: "Always" };
 
 /** @type {Record<string, string>} */
-const DOINGS = { "fs.read": "reads", "fs.write": "writes", "fs.exec": "runs", network: "reaches", "command.execute": "runs" };
+const DOINGS = {
+  "fs.read": "reads",
+  "fs.write": "writes",
+  "fs.exec": "runs",
+  network: "reaches",
+  "command.execute": "runs",
+};
 
 /**
  * Returns the sentence of a request: who asks for what, and why.
@@ -54,7 +60,9 @@ export function plainSentence({ agentName, agentId, action, permissions }) {
 /** @param {Question} question */
 function who({ agentName, agentId }) {
   const id = h("span", { class: "agent-id" }, foreign(agentId, { max: 80, kind: "path" }));
-  return agentName && agentName !== agentId ? [h("strong", null, foreign(agentName, { max: 60 })), " ", id] : h("strong", null, id);
+  return agentName && agentName !== agentId
+    ? [h("strong", null, brief(agentName, 60)), " ", id]
+    : h("strong", null, id);
 }
 
 /**
@@ -62,9 +70,20 @@ function who({ agentName, agentId }) {
  * @returns {Child[]}
  */
 function wish({ action, permissions }) {
-  if (!action) return [`asks for ${count(permissions)}`];
+  if (!action) return permissions.length === 1 ? ["asks to ", ...permissionWords(permissions[0] ?? "")] : [`asks for ${count(permissions)}`];
   const known = WISHES[action.operation];
   return known ? [`wants to ${known}`] : ["wants to use the tool ", h("strong", null, foreign(action.tool, { max: 80 }))];
+}
+
+/**
+ * Returns what an agent is, and which agents are above it.
+ *
+ * @param {Question} question
+ */
+export function agentWords({ above = [], agentKind = "agent", ownerId }) {
+  const chain = above.flatMap((agent, place) => [place === 0 ? ", created by " : ", which was created by ", foreign(agent, { max: 60, kind: "path" })]);
+  const top = above.length === 0 && ", with no agent above it";
+  return [`a ${agentKind} agent`.replace("subagent agent", "subagent"), top, chain, ", of the owner ", foreign(ownerId, { max: 60, kind: "path" })];
 }
 
 /** @param {string[]} permissions */
@@ -111,13 +130,22 @@ export function useWords(use) {
  */
 export function consequence({ action, onlyLacks }, scope) {
   if (!action) {
-    return { once: "For one use.", session: "Until this run of the agent ends.", until: "Until the time that you choose.",
-      always: "Until somebody takes it away." }[scope];
+    return {
+      once: "For one use.",
+      session: "Until this run of the agent ends.",
+      until: "Until the time that you choose.",
+      always: "Until somebody takes it away.",
+    }[scope];
   }
   if (scope === "once") return "For this action alone, one time.";
-  const lasts = { session: "until this run ends", until: "until the time that you choose", always: "until somebody takes it away" }[scope];
+  const lasts = {
+    session: "until this run ends",
+    until: "until the time that you choose",
+    always: "until somebody takes it away",
+  }[scope];
   if (onlyLacks) return `Gives the permission for everything that the agent does, ${lasts}.`;
-  const what = action.operation === "command.execute" && scope !== "session" ? "commands of this form" : "equal actions";
+  const what =
+    action.operation === "command.execute" && scope !== "session" ? "commands of this form" : "equal actions";
   return `Also for ${what}, ${lasts}.`;
 }
 
@@ -134,7 +162,13 @@ export function allowLabel(scope, part, all) {
 }
 
 /** @type {Record<string, string>} */
-const OUTCOMES = { granted: "Allowed", denied: "Denied", expired: "Expired", cancelled: "Withdrawn", unavailable: "Unavailable" };
+const OUTCOMES = {
+  granted: "Allowed",
+  denied: "Denied",
+  expired: "Expired",
+  cancelled: "Withdrawn",
+  unavailable: "Unavailable",
+};
 
 /**
  * Returns how a request ended, and whose answer it was.
@@ -148,12 +182,17 @@ export function outcomeWords({ status, resolution }, isMine) {
   const word = isPart ? "Allowed in part" : (OUTCOMES[status] ?? status);
   const scope = status === "granted" && resolution?.scope ? ` ${scopeWords(resolution.scope)}` : "";
   const decider = resolution?.decider ?? "";
-  const by = isMine ? " by you" : decider.startsWith("by ") ? [" ", foreign(decider, { max: 120 })] : decider && [": ", foreign(decider, { max: 200 })];
+  const by = isMine
+    ? " by you"
+    : decider.startsWith("by ")
+      ? [" ", foreign(decider, { max: 120 })]
+      : decider && [": ", foreign(decider, { max: 200 })];
   return [h("strong", null, word), scope, by];
 }
 
 /** @param {string} scope */
 function scopeWords(scope) {
-  if (scope.startsWith("until ")) return `until ${new Date(scope.slice(6)).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}`;
+  if (scope.startsWith("until "))
+    return `until ${new Date(scope.slice(6)).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}`;
   return { once: "once", session: "for this run", always: "always" }[scope] ?? scope;
 }
