@@ -94,7 +94,7 @@ function about(view, state, { tree, go }) {
       fact("Id", agent(view.id)),
       fact("Owner", foreign(view.ownerId, { max: 60 })),
       trail.length > 0 && fact("Created by", trail),
-      fact("Mode", modeChoice(view)),
+      fact("Mode", [...modeChoice(view), state.modesAbove.map(modeAbove)]),
       fact("Run", h("code", null, plain(view.runId ?? state.run, 80))),
       fact("Works in", foreign(view.workingDir, { kind: "path", max: 160 }))),
   ];
@@ -106,6 +106,15 @@ function about(view, state, { tree, go }) {
  */
 function fact(name, value) {
   return h("div", null, h("dt", null, name), h("dd", null, value));
+}
+
+/**
+ * Returns the mode of an agent above, which binds the agent as well.
+ *
+ * @param {PermissionState["modesAbove"][number]} above
+ */
+function modeAbove({ agent: id, mode }) {
+  return h("div", { class: "small" }, "and, as for ", agent(id), `, ${mode}`);
 }
 
 /** @param {AgentView} view */
@@ -253,9 +262,9 @@ async function forgetAnswer(saved) {
  * @param {(hash: string) => void} go
  */
 function stateDetails(state, go) {
-  const rules = state.rules.map(({ verdict, rule, place }) => h("li", { class: "rule" },
+  const rules = state.rules.map(({ verdict, rule, place, of }) => h("li", { class: "rule" },
     badge(verdict, verdict === "deny" ? "bad" : verdict === "allow" ? "ok" : "warn"),
-    h("span", null, foreign(rule.replace(/^(deny|allow|ask) /, ""), { max: 300 })),
+    h("span", null, foreign(rule.replace(/^(deny|allow|ask) /, ""), { max: 300 }), of !== undefined && [" · as for ", agent(of)]),
     jump(placeCode(`${place.file}:${place.line}`), () => go(`#/policy/${place.line}`))));
   return h("section", { class: "stack" },
     h("p", { class: "small muted" }, state.reads === "anywhere" ? "It may read every path that is not protected." : "It reads only what it holds a permission for.",

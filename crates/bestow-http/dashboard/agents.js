@@ -29,6 +29,8 @@ const DEEPEST = 8;
 /** What stays when the person leaves the view and comes back. */
 const tree = new AgentTree();
 let query = "";
+/** @type {string | null} */
+let last = null;
 
 /**
  * Returns the view.
@@ -90,6 +92,7 @@ export function view({ parameters, go }) {
   /** @param {string | null} id */
   function open(id) {
     panel?.leave();
+    last = id ?? last;
     panel = id === null ? null : agentPanel(id, { tree, go });
     page.setChoice(panel?.element ?? h("div", { class: "empty" }, h("h2", null, "Choose an agent"),
       h("p", null, "Then you see what it may do now, and why.")), id !== null);
@@ -114,7 +117,7 @@ export function view({ parameters, go }) {
       const [id] = parameters;
       if (id) tree.unfold(id);
       await show();
-      if (id) list.reveal(id);
+      if (id ?? last) list.reveal(id ?? last);
     } catch (why) {
       page.setEmpty(failure(why));
     }

@@ -47,7 +47,7 @@ function rootOf({ grant }, { go }) {
     case "file":
       return box("file", jump(placeCode(origin.place), () => go(`#/policy/${lineOf(origin.place)}`)), "a line of the policy file");
     case "person":
-      return box("person", foreign(origin.by, { max: 60 }), ["a person, by ", foreign(origin.means, { max: 60 })]);
+      return box("person", foreign(origin.by, { max: 60 }), ["a person, through ", foreign(origin.means, { max: 60 })]);
     case "operator":
       return box("operator", "The host program", "the program that runs the agents");
     case "agent":

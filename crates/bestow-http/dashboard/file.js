@@ -65,5 +65,5 @@ function part(kind, text) {
 
 /** @param {FileProblem} problem */
 function problemText({ column, text, help }) {
-  return h("span", { class: "line-problem" }, column !== undefined && `Column ${column}: `, foreign(text, { max: 600 }), help && [" ", foreign(help, { max: 300 })]);
+  return h("span", { class: "line-problem" }, column !== undefined && `Column ${column}: `, foreign(text, { max: 600 }), help && [" (", foreign(help, { max: 300 }), ")"]);
 }

@@ -14,8 +14,8 @@ import { tryOut } from "./try.js";
 /** @typedef {import("./types.js").ViewContext} ViewContext */
 /** @typedef {import("./shapes.js").Config} Config */
 
-/** The time in which several events cause one reading, in milliseconds. */
-const PAUSE = 300;
+/** The time after which the file is read again, in milliseconds. Only operators get the events of the file. */
+const AGAIN = 3_000;
 
 /** The parts of the view, by their name in the address. */
 const PARTS = /** @type {const} */ ({ file: "File", try: "Try it", suggestions: "Suggestions" });
@@ -33,27 +33,26 @@ export function view({ parameters, go }) {
   const top = h("div", { class: "stack" });
   const body = h("div", { class: "stack" }, loading());
   const element = h("div", { class: "page policy" }, h("div", { class: "page-head" }, h("h1", null, "Policy"), tabs(part, go)), top, body);
-  let timer = 0;
-  let isFirst = true;
+  let shown = "";
 
   async function load() {
-    timer = 0;
+    if (document.hidden && shown !== "") return;
     try {
       /** @type {Config} */
       const config = await api.get("/v1/config");
+      const isFirst = shown === "";
+      if (shown === JSON.stringify(config)) return;
+      shown = JSON.stringify(config);
       replace(top, config.waiting && changePanel(config.waiting, () => void load()));
       if (part !== "file") return;
       replace(body, about(config), lastChange(config), problems(config), fileText(config, line, isFirst));
-      isFirst = false;
     } catch (why) {
-      replace(part === "file" ? body : top, failure(why));
+      if (shown === "") replace(part === "file" ? body : top, failure(why));
     }
   }
 
-  const plan = () => {
-    timer ||= window.setTimeout(() => void load(), PAUSE);
-  };
-  const ends = [onEvent((event) => event.type.startsWith("config.") && plan()), onGap(plan), () => clearTimeout(timer)];
+  const timer = setInterval(() => void load(), AGAIN);
+  const ends = [onEvent((event) => event.type.startsWith("config.") && void load()), onGap(() => void load()), () => clearInterval(timer)];
   void load();
   if (part === "try") replace(body, tryOut({ agentId: parameters[1] ?? "", go }));
   if (part === "suggestions") replace(body, suggestionList(go));
@@ -101,5 +100,5 @@ function problems({ problems: list, text }) {
   if (list.length === 0) return null;
   return h("div", { class: "notice bad", role: "alert" }, h("div", { class: "stack" },
     h("p", null, h("strong", null, "The file has mistakes. "), "The last good version stays in force."),
-    apart.length > 0 && h("ul", null, apart.map(({ line, text: why, help }) => h("li", null, line !== undefined && `Line ${line}: `, foreign(why, { max: 600 }), help && [" ", foreign(help)])))));
+    apart.length > 0 && h("ul", null, apart.map(({ line, text: why, help }) => h("li", null, line !== undefined && `Line ${line}: `, foreign(why, { max: 600 }), help && [" (", foreign(help), ")"])))));
 }

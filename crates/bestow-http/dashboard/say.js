@@ -1,7 +1,7 @@
 /** Pieces of sentences that several views use. */
 
 import { h } from "./dom.js";
-import { foreign } from "./text.js";
+import { brief, foreign } from "./text.js";
 
 /** @typedef {import("./shapes.js").AgentView} AgentView */
 /** @typedef {import("./shapes.js").Grant} Grant */
@@ -31,7 +31,7 @@ export const permission = (text) => foreign(text, { kind: "path", max: 160 });
 
 /** Returns the name of an agent, or its id. @param {AgentView} view */
 export function nameOf(view) {
-  return view.name === undefined ? agent(view.id) : foreign(view.name, { max: 60 });
+  return view.name === undefined ? agent(view.id) : brief(view.name, 60);
 }
 
 /**

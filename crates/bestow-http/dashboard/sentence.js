@@ -1,7 +1,6 @@
 /** Events as sentences: what an envelope says, and how it ended. */
 
-import { h } from "./dom.js";
-import { visible } from "./text.js";
+import { brief } from "./text.js";
 
 /** @typedef {import("./types.js").Envelope} Envelope */
 /** @typedef {import("./text.js").Kind} Kind */
@@ -74,7 +73,7 @@ function actor(by) {
 function source(origin) {
   if (origin?.agent) return [", passed on by ", its(origin.agent.from)];
   if (origin?.person) return [", given by ", its(origin.person.by, "text")];
-  if (origin?.config) return [`, from ${origin.config.file}:${origin.config.line}`];
+  if (origin?.config) return [`, from ${origin.config.file.split("/").at(-1)}:${origin.config.line}`];
   return origin === "operator" ? [", given by the host program"] : [];
 }
 
@@ -96,8 +95,15 @@ function decided(decider) {
 
 /** @param {any} request @returns {Piece[]} */
 function asked(request) {
-  const what = request.action ? ["asks to ", ...doing(request.action)] : ["asks for ", ...permissions(request.asked)];
+  const wanted = request.asked.length === 0 ? ["what it holds already"] : permissions(request.asked);
+  const what = request.action ? ["asks to ", ...doing(request.action)] : ["asks for ", ...wanted];
   return [...what, ...(request.reason ? [": ", its(request.reason, "text")] : [])];
+}
+
+/** @param {any} route @returns {Piece[]} */
+function routed(route) {
+  if (route?.carrier) return ["has a request that ", its(route.carrier), " shows to its user"];
+  return [route === "approvers" ? "has a request that people can see" : "has a request that waits for the first person who comes"];
 }
 
 /** @param {any} resolution @returns {Piece[]} */
@@ -124,7 +130,7 @@ function judged(decision) {
 const SENTENCES = {
   "permission.requested": ["request", (of) => asked(of.request)],
   "permission.joined": ["request", (of) => ["asks again, ", ...asked(of.request)]],
-  "permission.routed": ["request", (of) => ["has a request that waits ", its(typeof of.route === "object" ? Object.values(of.route)[0] : of.route)]],
+  "permission.routed": ["request", (of) => routed(of.route)],
   "permission.resolved": ["answer", (of) => answered(of.resolution)],
   "permission.evaluated": ["decision", (of) => judged(of.decision)],
   "permission.refused": ["other", (of) => ["The engine refused ", its(of.attempt, "text"), " of ", actor(of.by), ": ", its(of.why, "text")]],
@@ -220,11 +226,5 @@ function outcomeOf({ type, payload }) {
  * @param {Piece[]} pieces
  */
 export function sentence(pieces) {
-  return pieces.map((piece) => {
-    if (typeof piece === "string") return piece;
-    const { text, kind } = piece;
-    const cut = text.length > LONGEST ? [...text].slice(0, LONGEST).join("") : text;
-    return h("span", { class: `foreign foreign-${kind}`, dir: kind === "text" ? "auto" : "ltr" },
-      visible(cut.replaceAll("\n", " "), kind), cut.length < text.length && "…");
-  });
+  return pieces.map((piece) => (typeof piece === "string" ? piece : brief(piece.text, LONGEST, piece.kind)));
 }

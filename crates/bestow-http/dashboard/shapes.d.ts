@@ -58,6 +58,8 @@ export interface Place {
 export interface AppliedRule {
   rule: string;
   verdict: string;
+  /** The agent above from which the rule binds this one. */
+  of?: string;
   place: Place;
 }
 
@@ -67,7 +69,7 @@ export interface PermissionState {
   mayAsk: boolean;
   reads: string;
   defaultVerdict: string;
-  modesAbove: unknown[];
+  modesAbove: { agent: string; mode: string }[];
   rules: AppliedRule[];
   protected: string[];
 }

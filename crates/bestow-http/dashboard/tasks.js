@@ -4,7 +4,7 @@ import { api } from "./api.js";
 import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { agent, badge, count, failure, jump, loading, permission } from "./say.js";
-import { foreign } from "./text.js";
+import { brief, foreign } from "./text.js";
 import { ago, exact } from "./time.js";
 
 /** @typedef {import("./types.js").ViewContext} ViewContext */
@@ -74,7 +74,7 @@ function card(task, go) {
   const isTask = id !== undefined;
   return h("article", { class: "panel task" },
     h("div", { class: "page-head" },
-      h("div", { class: "row" }, h("h2", null, foreign(title ?? task.file, { max: 120 })),
+      h("div", { class: "row" }, h("h2", null, brief(title ?? task.file, 120)),
         !isTask ? badge("not valid", "bad") : !enabled ? badge("off") : next ? badge("scheduled", "ok") : badge("not due")),
       isTask && next && enabled && h("span", { class: "small muted", title: exact(next) }, "runs ", ago(next))),
     problems.length > 0 && h("ul", { class: "notice bad problems" }, problems.map(({ line, text }) =>

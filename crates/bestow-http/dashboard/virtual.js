@@ -163,7 +163,10 @@ export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (ite
     element,
     set,
     mark,
-    move,
+    move: (step) => {
+      element.focus({ preventScroll: true });
+      move(step);
+    },
     current: () => items[indexOf(marked)],
     redraw: () => {
       for (const { row } of drawn.values()) row.remove();
