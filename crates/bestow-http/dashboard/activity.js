@@ -9,6 +9,7 @@ import { keys } from "./keys.js";
 import { agent, badge, count, failure, loading } from "./say.js";
 import { GROUPS, OUTCOMES, sentence, tell } from "./sentence.js";
 import { split } from "./split.js";
+import { plain } from "./text.js";
 import { now } from "./time.js";
 import { virtualList } from "./virtual.js";
 
@@ -21,7 +22,8 @@ const ROW = 36;
 const PAGE = 500;
 const KEPT = 10_000;
 const MINUTE = 60_000;
-/** The time after which the chart is drawn again, in milliseconds. */
+/** The times after which the list and the chart show what is new, in milliseconds. */
+const SOON = 80;
 const REDRAW = 1_000;
 
 const SPANS = /** @type {const} */ ([["15 min", 15 * MINUTE], ["1 h", 60 * MINUTE], ["6 h", 360 * MINUTE], ["24 h", 1440 * MINUTE]]);
@@ -66,15 +68,15 @@ export function view({ parameters, go }) {
     const number = count(shown.length, "event");
     replace(summary, fits ? `${number} of ${told.length.toLocaleString()}` : number);
     page.setEmpty(shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened yet.");
-    filter.offer(told);
     replace(pause, isPaused ? `Go on${later.length > 0 ? ` (${count(later.length, "new event")})` : ""}` : "Pause");
   }
 
   function plan() {
-    planned ||= requestAnimationFrame(show);
+    planned ||= window.setTimeout(show, SOON);
   }
 
   function drawChart() {
+    filter.offer(told);
     const to = now();
     const shown = questions.since(to - span);
     replace(figures, numbers(shown), chart(shown, to - span, to));
@@ -173,6 +175,7 @@ export function view({ parameters, go }) {
     onEvent(take),
     onGap(again),
     () => clearInterval(timer),
+    () => clearTimeout(planned),
     keys({
       "/": { run: () => filter.focus(), help: "Search" },
       p: { run: turn, help: "Pause, or go on" },
@@ -215,7 +218,8 @@ function filters(changed) {
   const agents = h("select", { class: "input slim", "aria-label": "Agent" });
   const group = choice("Kind", "Every kind", Object.entries(GROUPS), chosen.group);
   const outcome = choice("Outcome", "Every outcome", Object.keys(OUTCOMES).map((name) => [name, name === "unanswered" ? "no answer" : name]), chosen.outcome);
-  let offered = "";
+  /** @type {Set<string>} */
+  let offered = new Set();
   const read = () => {
     Object.assign(chosen, { agent: agents.value, group: group.value, outcome: outcome.value, text: text.value.trim().toLowerCase() });
     changed();
@@ -228,11 +232,11 @@ function filters(changed) {
     focus: () => text.focus(),
     /** Offers the agents of these events. @param {Told[]} told */
     offer(told) {
-      const ids = [...new Set(told.flatMap(({ event }) => event.agentId ?? []))].sort();
-      if (ids.join("\n") === offered && agents.options.length > 0) return;
-      offered = ids.join("\n");
-      if (chosen.agent && !ids.includes(chosen.agent)) ids.unshift(chosen.agent);
-      replace(agents, option("", "Every agent", chosen.agent), ids.map((id) => option(id, id, chosen.agent)));
+      const ids = new Set(told.flatMap(({ event }) => event.agentId ?? []));
+      if (chosen.agent) ids.add(chosen.agent);
+      if (agents === document.activeElement || (agents.length > 0 && ids.size === offered.size)) return;
+      offered = ids;
+      replace(agents, option("", "Every agent", chosen.agent), [...ids].sort().map((id) => option(id, plain(id, 60), chosen.agent)));
     },
     /** Returns the test of an event, or null if every event fits. */
     test() {

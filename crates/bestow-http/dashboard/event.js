@@ -41,7 +41,7 @@ export function eventPanel({ event, pieces }, { all, go, choose }) {
   return h("div", { class: "detail" },
     h("div", { class: "stack" },
       h("p", { class: "small muted" }, exact(timestamp), " · ", ago(timestamp)),
-      h("p", { class: "event-title" }, agentId && [jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)), " "], sentence(pieces))),
+      h("h2", { class: "event-title" }, agentId && [jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)), " "], sentence(pieces))),
     action && actionPart(action),
     decision && decisionPart(decision),
     grant && h("p", { class: "small" }, permission(grant.right?.permission ?? ""), grant.reason && [": “", foreign(grant.reason), "”"]),

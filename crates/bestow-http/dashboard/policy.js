@@ -90,7 +90,7 @@ function lastChange({ lastChange: change }) {
  * @param {string[]} list
  */
 function sentences(title, tone, list) {
-  return h("div", { class: `change ${tone}` }, h("h3", null, title),
+  return h("div", { class: `change ${tone}` }, h("h2", { class: "section-title" }, title),
     list.length === 0 ? h("p", { class: "small muted" }, "Nothing") : h("ul", null, list.map((text) => h("li", null, foreign(text, { max: 300 })))));
 }
 

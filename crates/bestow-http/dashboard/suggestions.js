@@ -44,7 +44,7 @@ export function suggestionList(go) {
  * @param {HTMLElement[]} cards
  */
 function section(title, cards) {
-  return h("section", { class: "stack" }, h("h3", null, title), cards);
+  return h("section", { class: "stack" }, h("h2", { class: "section-title" }, title), cards);
 }
 
 /** @param {AddRule} suggestion */

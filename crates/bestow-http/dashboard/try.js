@@ -57,7 +57,7 @@ export function tryOut({ agentId, go }) {
     replace(result, loading());
     try {
       const explanation = await api.post(path`/v1/agents/${kept.agent}/explain`, actionOf(kept));
-      replace(result, h("section", { class: "panel result" }, explained(explanation, { go })));
+      replace(result, h("section", { class: "panel result" }, h("h2", { class: "unseen" }, "The decision"), explained(explanation, { go })));
     } catch (why) {
       replace(result, failure(why instanceof SyntaxError ? "The input of the tool is not valid JSON." : why));
     }
