@@ -26,7 +26,12 @@ const MINUTE = 60_000;
 const SOON = 80;
 const REDRAW = 1_000;
 
-const SPANS = /** @type {const} */ ([["15 min", 15 * MINUTE], ["1 h", 60 * MINUTE], ["6 h", 360 * MINUTE], ["24 h", 1440 * MINUTE]]);
+const SPANS = /** @type {const} */ ([
+  ["15 min", 15 * MINUTE],
+  ["1 h", 60 * MINUTE],
+  ["6 h", 360 * MINUTE],
+  ["24 h", 1440 * MINUTE],
+]);
 
 /** What stays when the person leaves the view and comes back. */
 const chosen = { agent: "", group: "", outcome: "", text: "" };
@@ -53,8 +58,14 @@ export function view({ parameters, go }) {
   let isOver = false;
   let round = 0;
 
-  const list = virtualList({ label: "Events, the newest first", role: "listbox", rowHeight: ROW, draw: row,
-    keyOf: (/** @type {Told} */ one) => one.event.sequence, choose: (one) => choose(one.event.sequence) });
+  const list = virtualList({
+    label: "Events, the newest first",
+    role: "listbox",
+    rowHeight: ROW,
+    draw: row,
+    keyOf: (/** @type {Told} */ one) => one.event.sequence,
+    choose: (one) => choose(one.event.sequence),
+  });
   const summary = h("p", { class: "small muted", role: "status" });
   const figures = h("div", { class: "figures" });
   const pause = h("button", { type: "button", class: "button small", "aria-pressed": "false", onclick: () => turn() });
@@ -106,7 +117,7 @@ export function view({ parameters, go }) {
   async function load() {
     const mine = ++round;
     try {
-      for (let before = ""; ; ) {
+      for (let before = ""; ;) {
         const { events, complete } = await api.get(`/v1/events/recent?limit=${PAGE}${before}`);
         if (isOver || mine !== round) return;
         const fresh = events.filter((/** @type {Envelope} */ event) => !seen.has(event.sequence));
@@ -155,11 +166,28 @@ export function view({ parameters, go }) {
     page.setChoice(one ? eventPanel(one, { all: told, go, choose }) : h("div"), one !== undefined);
   }
 
-  const spans = h("fieldset", { class: "segmented" }, h("legend", { class: "unseen" }, "Span of the chart"), SPANS.map(([name, length]) =>
-    h("label", null, h("input", { type: "radio", name: "span", value: length, checked: length === span, onchange: () => {
-      span = length;
-      drawChart();
-    } }), name)));
+  const spans = h(
+    "fieldset",
+    { class: "segmented" },
+    h("legend", { class: "unseen" }, "Span of the chart"),
+    SPANS.map(([name, length]) =>
+      h(
+        "label",
+        null,
+        h("input", {
+          type: "radio",
+          name: "span",
+          value: length,
+          checked: length === span,
+          onchange: () => {
+            span = length;
+            drawChart();
+          },
+        }),
+        name,
+      ),
+    ),
+  );
   page.head.append(h("div", { class: "head-tools" }, spans, pause), figures, filter.element, summary);
   page.list.append(list.element);
   page.setEmpty(loading());
@@ -201,11 +229,20 @@ function row({ event, outcome, pieces }) {
   const isToday = at.toDateString() === new Date(now()).toDateString();
   const day = isToday ? "" : at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
   const tone = OUTCOMES[outcome] ?? "";
-  return h("div", { class: "event-row", role: "option" },
-    h("time", { class: "event-time", datetime: event.timestamp }, day, day && " ", at.toLocaleTimeString([], { hour12: false })),
-    h("span", { class: `dot ${tone}`, "aria-hidden": "true" }),
+  return h(
+    "div",
+    { class: "event-row", role: "option" },
+    h(
+      "time",
+      { class: "event-time", datetime: event.timestamp },
+      day,
+      day && " ",
+      at.toLocaleTimeString([], { hour12: false }),
+    ),
+    h("span", { class: `event-dot ${tone}`, "aria-hidden": "true" }),
     h("span", { class: "clip" }, event.agentId && [h("strong", null, agent(event.agentId)), " "], sentence(pieces)),
-    outcome && badge(outcome === "unanswered" ? "no answer" : outcome, tone));
+    outcome && badge(outcome === "unanswered" ? "no answer" : outcome, tone),
+  );
 }
 
 /**
@@ -214,14 +251,30 @@ function row({ event, outcome, pieces }) {
  * @param {() => void} changed
  */
 function filters(changed) {
-  const text = h("input", { class: "input slim", type: "search", placeholder: "Search", "aria-label": "Search in the events", value: chosen.text });
+  const text = h("input", {
+    class: "input slim",
+    type: "search",
+    placeholder: "Search",
+    "aria-label": "Search in the events",
+    value: chosen.text,
+  });
   const agents = h("select", { class: "input slim", "aria-label": "Agent" });
-  const group = choice("Kind", "Every kind", Object.entries(GROUPS), chosen.group);
-  const outcome = choice("Outcome", "Every outcome", Object.keys(OUTCOMES).map((name) => [name, name === "unanswered" ? "no answer" : name]), chosen.outcome);
+  const group = choice("Kind", "Kind", Object.entries(GROUPS), chosen.group);
+  const outcome = choice(
+    "Outcome",
+    "Outcome",
+    Object.keys(OUTCOMES).map((name) => [name, name === "unanswered" ? "no answer" : name]),
+    chosen.outcome,
+  );
   /** @type {Set<string>} */
   let offered = new Set();
   const read = () => {
-    Object.assign(chosen, { agent: agents.value, group: group.value, outcome: outcome.value, text: text.value.trim().toLowerCase() });
+    Object.assign(chosen, {
+      agent: agents.value,
+      group: group.value,
+      outcome: outcome.value,
+      text: text.value.trim().toLowerCase(),
+    });
     changed();
   };
   text.addEventListener("input", read);
@@ -236,7 +289,11 @@ function filters(changed) {
       if (chosen.agent) ids.add(chosen.agent);
       if (agents === document.activeElement || (agents.length > 0 && ids.size === offered.size)) return;
       offered = ids;
-      replace(agents, option("", "Every agent", chosen.agent), [...ids].sort().map((id) => option(id, plain(id, 60), chosen.agent)));
+      replace(
+        agents,
+        option("", "Agent", chosen.agent),
+        [...ids].sort().map((id) => option(id, plain(id, 60), chosen.agent)),
+      );
     },
     /** Returns the test of an event, or null if every event fits. */
     test() {

@@ -134,7 +134,16 @@ export interface Config {
 }
 
 export type Suggestion =
-  | { kind: "add_rule"; agentId: string; permission: string; times: number; table: string; line: string; covers?: string[]; more?: boolean }
+  | {
+      kind: "add_rule";
+      agentId: string;
+      permission: string;
+      times: number;
+      table: string;
+      line: string;
+      covers?: string[];
+      more?: boolean;
+    }
   | { kind: "unused"; agentId: string; permission: string; grantId: string; since: string; place?: string };
 
 export interface TaskRun {

@@ -15,7 +15,12 @@ export function split({ title, back }) {
   const choice = h("section", { class: "split-choice", "aria-label": "Details", tabindex: "-1" });
   const side = h("div", { class: "split-side" }, head, list);
   const element = h("div", { class: "split" }, side, choice);
-  const backButton = h("button", { type: "button", class: "button quiet small split-back", onclick: back }, icon("M11 4 6 9l5 5"), title);
+  const backButton = h(
+    "button",
+    { type: "button", class: "button quiet small split-back", onclick: back },
+    icon("M11 4 6 9l5 5"),
+    title,
+  );
   return {
     element,
     head,
