@@ -78,7 +78,7 @@ export function view({ parameters, go }) {
     list.set(shown);
     const number = count(shown.length, "event");
     replace(summary, fits ? `${number} of ${told.length.toLocaleString()}` : number);
-    page.setEmpty(shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened yet.");
+    page.setEmpty(shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened since the server began.");
     replace(pause, isPaused ? `Go on${later.length > 0 ? ` (${count(later.length, "new event")})` : ""}` : "Pause");
   }
 
