@@ -37,10 +37,23 @@ export class Form {
     this.details = quiet("Details", "↵", clicks.details);
     this.details.setAttribute("aria-expanded", "false");
     const change = canChange(question) && quiet("Change it", "e", () => this.openChange());
-    const extras = h("div", { class: "extras" }, quiet("Add words", "w", () => this.openWords()), change, this.details);
+    const extras = h(
+      "div",
+      { class: "extras" },
+      quiet("Add words", "w", () => this.openWords()),
+      change,
+      this.details,
+    );
     const buttons = h("div", { class: "buttons" }, this.deny, this.allow);
-    this.element = h("div", { class: "controls" }, this.changePlace, this.words, this.error,
-      h("div", { class: "answers" }, this.scope.element, buttons), h("div", { class: "under" }, this.hint, extras));
+    this.element = h(
+      "div",
+      { class: "controls" },
+      this.changePlace,
+      this.words,
+      this.error,
+      h("div", { class: "answers" }, this.scope.element, buttons),
+      h("div", { class: "under" }, this.hint, extras),
+    );
     this.show();
   }
 
@@ -114,7 +127,11 @@ export class Form {
   /** Returns the action as it would be allowed. */
   object() {
     const changed = this.change?.value();
-    return typeof changed === "string" ? changed : changed ? JSON.stringify(changed) : (this.question.action?.resource ?? "");
+    return typeof changed === "string"
+      ? changed
+      : changed
+        ? JSON.stringify(changed)
+        : (this.question.action?.resource ?? "");
   }
 
   openWords() {

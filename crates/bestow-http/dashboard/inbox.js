@@ -354,7 +354,7 @@ function legend() {
     );
   return h(
     "div",
-    { class: "legend", "aria-hidden": "true" },
+    { class: "hints", "aria-hidden": "true" },
     one(["j", "k"], "move"),
     one(["a"], "allow"),
     one(["d"], "deny"),
