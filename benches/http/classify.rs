@@ -1,11 +1,8 @@
 //! The time of `/api/hooks/classify`, from the request of a hook to the answer.
 
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -14,18 +11,14 @@ use crate::{
     server::Server,
 };
 
-/// The calls of each agent.
-const CALLS: usize = 3_000;
+/// The calls of each kind, for each agent.
+const CALLS: usize = 2_000;
 
-/// A kind of calls: its name, and the command of a call.
-type Kind = (&'static str, fn(usize) -> String);
-
-/// Calls that are allowed, that are blocked, that are queued for a person, and a mixture.
-const KINDS: [Kind; 4] = [
-    ("allowed: ls -la", |_| "ls -la".to_owned()),
-    ("blocked: rm -rf /", |_| "rm -rf /".to_owned()),
-    ("a long pipeline", |_| "cat src/main.rs | grep -n todo | sort -u | head -5".to_owned()),
-    ("queued, each another", |number| format!("node script{number}.js --port {number}")),
+/// Commands of which the engine decides at once.
+const COMMANDS: [(&str, &str); 3] = [
+    ("allowed: ls -la", "ls -la"),
+    ("allowed: a pipeline of four", "cat src/main.rs | grep -n todo | sort -u | head -5"),
+    ("blocked: rm -rf /", "rm -rf /"),
 ];
 
 /// Prints the times of each kind of calls: of one agent, and of four at once.
@@ -33,27 +26,73 @@ pub(crate) async fn measure() {
     println!("/api/hooks/classify over keep-alive");
     for agents in [1, 4] {
         let server = Server::bestow();
-        let tokens: Vec<_> = (0..agents).map(|number| server.agent(&format!("bot{number}"))).collect();
-        for kind in KINDS {
+        let hooks: Vec<_> = (0..agents).map(|number| server.agent(&format!("bot{number}"))).collect();
+        for (what, command) in COMMANDS {
             let mut running = JoinSet::new();
-            for token in &tokens {
-                running.spawn(calls(server.address, token.clone(), kind));
+            for token in &hooks {
+                running.spawn(decided(Hook::open(&server, token).await, command));
             }
-            let figures = Figures::of(running.join_all().await.concat());
-            println!("  {agents} agents, {:22} {figures}", kind.0);
+            print(agents, what, running.join_all().await.concat());
         }
+        let mut running = JoinSet::new();
+        for token in &hooks {
+            running.spawn(queued(Hook::open(&server, token).await, Hook::open(&server, &server.approver()).await));
+        }
+        let (waiting, approved): (Vec<_>, Vec<_>) = running.join_all().await.into_iter().unzip();
+        print(agents, "queued for a person", waiting.concat());
+        print(agents, "allowed: approved before", approved.concat());
     }
 }
 
-async fn calls(address: SocketAddr, token: String, (_, command): Kind) -> Vec<Duration> {
-    let mut connection = Connection::open(address).await;
-    let mut times = Vec::with_capacity(CALLS);
-    for number in 0..CALLS {
-        let body = json!({ "toolName": "bash", "toolInput": { "command": command(number) } });
-        let request = post("/api/hooks/classify", &token, &body.to_string());
+fn print(agents: usize, what: &str, times: Vec<Duration>) {
+    println!("  {agents} at once, {what:28} {}", Figures::of(times));
+}
+
+/// A client with its connection.
+struct Hook {
+    connection: Connection,
+    token: String,
+}
+
+impl Hook {
+    async fn open(server: &Server, token: &str) -> Hook {
+        Hook { connection: Connection::open(server.address).await, token: token.to_owned() }
+    }
+
+    /// Asks about a command. Returns the time until the answer, and the answer.
+    async fn ask(&mut self, command: &str) -> (Duration, Value) {
+        let body = json!({ "toolName": "bash", "toolInput": { "command": command } });
+        self.call("/api/hooks/classify", &body).await
+    }
+
+    async fn call(&mut self, path: &str, body: &Value) -> (Duration, Value) {
+        let request = post(path, &self.token, &body.to_string());
         let started = Instant::now();
-        connection.call(&request).await;
-        times.push(started.elapsed());
+        let answer = self.connection.call(&request).await;
+        (started.elapsed(), serde_json::from_slice(answer).unwrap())
+    }
+}
+
+async fn decided(mut hook: Hook, command: &str) -> Vec<Duration> {
+    let mut times = Vec::with_capacity(CALLS);
+    for _ in 0..CALLS {
+        times.push(hook.ask(command).await.0);
+    }
+    times
+}
+
+/// Asks about commands that a person approves, each another one. Returns the times of the first call of each, and of
+/// the second one, after the approval.
+async fn queued(mut hook: Hook, mut person: Hook) -> (Vec<Duration>, Vec<Duration>) {
+    let mut times = (Vec::with_capacity(CALLS), Vec::with_capacity(CALLS));
+    for number in 0..CALLS {
+        let command = format!("node script{number}.js --port {number}");
+        let (waiting, answer) = hook.ask(&command).await;
+        person.call("/api/permissions", &json!({ "requestId": answer["requestId"], "decision": "approve" })).await;
+        let (approved, answer) = hook.ask(&command).await;
+        assert_eq!(answer["allow"], true, "{answer}");
+        times.0.push(waiting);
+        times.1.push(approved);
     }
     times
 }

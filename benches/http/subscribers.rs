@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::JoinSet};
 
 use crate::{
     connection::{Connection, post},
@@ -24,24 +24,24 @@ const REQUESTS: usize = 100;
 /// The subscribers of a server. Each tells when a text arrives.
 struct Crowd {
     arrivals: mpsc::UnboundedReceiver<Instant>,
-    size: usize,
+    tasks: JoinSet<()>,
 }
 
 impl Crowd {
     fn of(sockets: Vec<Socket>) -> Crowd {
         let (arrived, arrivals) = mpsc::unbounded_channel();
-        let size = sockets.len();
+        let mut tasks = JoinSet::new();
         for mut socket in sockets {
             let arrived = arrived.clone();
-            tokio::spawn(async move { while arrived.send(socket.next().await.0).is_ok() {} });
+            tasks.spawn(async move { while arrived.send(socket.next().await.0).is_ok() {} });
         }
-        Crowd { arrivals, size }
+        Crowd { arrivals, tasks }
     }
 
     /// Waits for one text at each subscriber. Returns the times from `since` on, the shortest first.
     async fn all(&mut self, since: Instant) -> Vec<Duration> {
-        let mut times = Vec::with_capacity(self.size);
-        while times.len() < self.size {
+        let mut times = Vec::with_capacity(self.tasks.len());
+        while times.len() < self.tasks.len() {
             times.push(self.arrivals.recv().await.unwrap() - since);
         }
         times.sort();
@@ -201,7 +201,7 @@ pub(crate) async fn memory() {
     let _more = subscribed(&server, &run, SUBSCRIBERS).await;
     grown("/ws", &server, before);
     let server = Server::bestow();
-    for path in ["/ws/permissions", "/v1/events"] {
+    for path in ["/ws/permissions", "/v1/events/ws"] {
         let (_first, before) = (listening(&server, path, SOCKETS).await, server.memory());
         let _more = listening(&server, path, SUBSCRIBERS).await;
         grown(path, &server, before);

@@ -4,6 +4,7 @@
 mod answering;
 mod body;
 pub mod credentials;
+mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;
