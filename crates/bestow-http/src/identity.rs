@@ -3,7 +3,7 @@
 mod authenticate;
 mod session;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
@@ -15,7 +15,22 @@ use bestow::{
     decision::Refusal,
     user::{ApproverId, OwnerId},
 };
-use serde_json::{Map, Value};
+    /// Reads the object in the body of a request that needs no credential.
+    pub(crate) async fn object_of_anybody(
+        &self,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Map<String, Value>, Problem> {
+        time::timeout(self.body_time, body::object(headers, body)).await.map_err(late)?
+    }
+
+    /// Waits for a body. The caller's credential was valid when the wait began, and is checked again after it.
+    async fn in_time<T>(&self, caller: &Caller, read: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
+        let mut read = pin!(read);
+        // A body that arrived with its head is there without a wait, and the credential was checked just now.
+        if let Some(read) = read.as_mut().now_or_never() {
+            return read;
+        }
 use tokio::{
     runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -25,6 +40,7 @@ use tokio::{
 use crate::{
     body::{self, Fields},
     credentials::{Credential, CredentialId, Credentials, Role},
+    frames::Frames,
     options::Options,
     problem::Problem,
     runs::Runs,
@@ -70,6 +86,7 @@ pub(crate) struct Entrance {
     events: Arc<EventLog>,
     tickets: Tickets,
     answers: Answers,
+    frames: Frames,
 }
 
 /// A sender whose credential is valid.
@@ -96,6 +113,7 @@ impl Entrance {
             events: EventLog::of(&engine),
             tickets: Tickets::default(),
             answers: Answers::default(),
+            frames: Frames::default(),
             engine,
         }
     }
@@ -128,6 +146,11 @@ impl Entrance {
         &self.answers
     }
 
+    /// Returns the texts of frames that go to many clients.
+    pub(crate) fn frames(&self) -> &Frames {
+        &self.frames
+    }
+
     /// Reads the object in the body of a request of `caller`. The caller's credential is still valid then.
     pub(crate) async fn object(&self, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Fields, Problem> {
         let fields = self.in_time(caller, body::object(headers, body)).await?;
@@ -139,6 +162,7 @@ impl Entrance {
         self.in_time(caller, body::bytes(body)).await
     }
 
+<<<<<<< HEAD
     /// Reads the object in the body of a request that needs no credential.
     pub(crate) async fn object_of_anybody(
         &self,
@@ -149,6 +173,16 @@ impl Entrance {
     }
 
     async fn in_time<T>(&self, caller: &Caller, read: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
+=======
+    /// Waits for a body. The caller's credential was valid when the wait began, and is checked again after it.
+    async fn in_time<T>(&self, caller: &Caller, read: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
+        let mut read = pin!(read);
+        // A body that arrived with its head is there without a wait, and the credential was checked just now.
+        if let Some(read) = read.as_mut().now_or_never() {
+            return read;
+        }
+        let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time");
+>>>>>>> bench
         let read = time::timeout(self.body_time, read).await.map_err(late)??;
         self.refuse_revoked(caller)?;
         Ok(read)
