@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use bestow_command::Classification;
+
 use crate::{
     engine::{Approver, Engine, Error},
     kernel::{PermissionState, ProvenanceStep, Refusal},
@@ -19,9 +21,9 @@ use super::GrantOrDecisionId;
 /// What belongs to another owner is refused as if it did not exist.
 #[derive(Clone, Debug)]
 pub struct Admin {
-    engine: Engine,
-    owner: Option<OwnerId>,
-    means: Means,
+    pub(super) engine: Engine,
+    pub(super) owner: Option<OwnerId>,
+    pub(super) means: Means,
 }
 
 impl Admin {
@@ -63,7 +65,7 @@ impl Admin {
         Ok(self.approver(&profile.owner, by))
     }
 
-    fn reaches(&self, owner: &OwnerId) -> bool {
+    pub(super) fn reaches(&self, owner: &OwnerId) -> bool {
         self.owner.as_ref().is_none_or(|own| own == owner)
     }
 
@@ -86,6 +88,24 @@ impl Admin {
         let unknown = || Refusal::UnknownAgent(agent.clone());
         let known = self.engine.agent(agent)?.profile()?;
         Ok(Some(known).filter(|profile| self.reaches(&profile.owner)).ok_or_else(unknown)?)
+    }
+
+    /// Returns the creator of an agent, the creator of that one, and so on. The list ends where the next one is gone.
+    pub fn creators(&self, agent: &AgentId) -> Vec<AgentId> {
+        let creator = |agent: &AgentId| self.profile(agent).ok()?.parent.clone();
+        let mut above = Vec::new();
+        let mut next = creator(agent);
+        // The id of a creator that is gone may belong to a later agent, which the created one has created.
+        while let Some(found) = next.filter(|found| found != agent && !above.contains(found)) {
+            next = creator(&found);
+            above.push(found);
+        }
+        above
+    }
+
+    /// Classifies a command line as the engine does.
+    pub fn classify(&self, command: &str) -> Classification {
+        self.engine.classify(command)
     }
 
     /// Returns the permission state of an agent.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use bestow_command::Classification;
+
 use super::{Engine, Error, fresh::fresh_run};
 #[cfg(feature = "journal")]
 use crate::model::OwnerId;
@@ -38,6 +40,11 @@ impl Engine {
     #[cfg(feature = "journal")]
     pub(crate) fn would_end_with(&self, grant: &Arc<Grant>) -> Result<Vec<Arc<Grant>>, Error> {
         self.shared.look(|state, now| state.would_end_with(grant, now))
+    }
+
+    /// Classifies a command line by the tables and settings that decisions use.
+    pub fn classify(&self, command: &str) -> Classification {
+        self.shared.classifier.load().classify(command)
     }
 
     /// Returns the number of the last event. A subscriber that knows it has missed nothing.
