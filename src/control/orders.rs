@@ -6,10 +6,10 @@ use bestow_command::Classification;
 
 use crate::{
     engine::{Approver, Engine, Error},
-    kernel::{PermissionState, ProvenanceStep, Refusal},
+    kernel::{Explanation, PermissionState, ProvenanceStep, Refusal},
     model::{
-        Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission, Profile,
-        Reason, RequestId, Resolution, SavedDecision,
+        Action, Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission,
+        Profile, Reason, RequestId, Resolution, SavedDecision,
     },
 };
 
@@ -106,6 +106,16 @@ impl Admin {
     /// Classifies a command line as the engine does.
     pub fn classify(&self, command: &str) -> Classification {
         self.engine.classify(command)
+    }
+
+    /// Explains the decision that an action of an agent would get now. Nothing is decided, asked or consumed.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`].
+    pub fn explain(&self, agent: &AgentId, action: &Action) -> Result<Explanation, Error> {
+        self.profile(agent)?;
+        self.engine.agent(agent)?.explain(action)
     }
 
     /// Returns the permission state of an agent.

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use bestow_command::internal::declaration;
+
 use crate::{
     kernel::{Command, Refusal, ResolvedAction, State},
     model::{
@@ -74,8 +76,9 @@ impl Approver {
         tool: Option<&ToolName>,
         policies: ToolPolicies,
     ) -> Result<(), Error> {
+        let is_declared = self.is_declared(tool);
         let (by, run, tool, policies) = (self.person()?, run.clone(), tool.cloned(), Arc::new(policies));
-        self.change(Command::SetPolicies { by, run, tool, policies }).await
+        self.change(Command::SetPolicies { by, run, tool, is_declared, policies }).await
     }
 
     /// Adds to the path policies of one tool, or of all current and future tools of the run (`sources/001`, "Request:
@@ -89,7 +92,14 @@ impl Approver {
     /// policy was changed.
     pub async fn update_policy(&self, run: &RunId, patch: PolicyPatch) -> Result<(), Error> {
         let base = self.base(run, &patch)?;
-        self.change(Command::UpdatePolicy { by: self.person()?, run: run.clone(), patch, base }).await
+        let is_declared = self.is_declared(patch.tool.as_ref());
+        self.change(Command::UpdatePolicy { by: self.person()?, run: run.clone(), patch, is_declared, base }).await
+    }
+
+    /// Returns true if the built-in table, the policy file or the host program declares the tool.
+    fn is_declared(&self, tool: Option<&ToolName>) -> bool {
+        let classifier = self.shared.classifier.load();
+        tool.is_some_and(|tool| declaration(classifier.tools(), tool.as_str()).is_some())
     }
 
     /// Returns the policies of a tool. A tool that was never declared or used has the initial policies of every tool.

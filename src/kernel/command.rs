@@ -179,18 +179,22 @@ pub(crate) enum Command {
         run: RunId,
         tools: BTreeSet<ToolName>,
     },
-    /// A person sets the policies of one tool of a run, or of all current and future tools of the run.
+    /// A person sets the policies of one tool of a run, or of all current and future tools of the run. `is_declared` is
+    /// true if the host program, the policy file or the built-in table declares the tool.
     SetPolicies {
         by: Person,
         run: RunId,
         tool: Option<ToolName>,
+        is_declared: bool,
         policies: Arc<ToolPolicies>,
     },
     /// A person changes policies (`update_policy`). Globs are relative to `base`, which is a canonical path.
+    /// `is_declared` is about the tool of the patch, as for [`Command::SetPolicies`].
     UpdatePolicy {
         by: Person,
         run: RunId,
         patch: PolicyPatch,
+        is_declared: bool,
         base: SanitizedPath,
     },
     /// A person changed policies. The new policies may answer these pending requests.

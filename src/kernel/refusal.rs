@@ -95,7 +95,8 @@ pub enum Refusal {
     RunGoesOn(RunId),
     /// The run has no such tool: it was neither declared nor used.
     #[error(
-        "run {run} has no tool `{tool}`, only {}: declare it with `declare_tools`, or correct the name",
+        "run {run} has no tool `{tool}`, only {} and the declared ones: declare it, as in `[[tools]]` of the policy \
+         file, or correct the name",
         names(.known)
     )]
     UnknownTool {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     CallId, CommandFingerprint, Details, Digest, GIVEN, Operation, Permission, Permissions, Quoted, Reason,
-    SanitizedPath, Ticked, Tier, ToolName, UseFacts,
+    SanitizedPath, Scope, Ticked, Tier, ToolName, UseFacts,
 };
 
 /// An action that an agent wants to do, as its caller describes it. No field is checked yet.
@@ -211,6 +211,14 @@ pub(crate) fn cut_to(longest: usize, text: &str) -> Option<(&str, usize, &str)> 
 }
 
 impl ActionFacts {
+    /// Returns true if an approval of the action can be saved for `scope`, which is longer than once. A destructive
+    /// action is approved once. A command needs a shape to be allowed for longer than its run.
+    pub(crate) fn approval_can_last(&self, scope: Scope) -> bool {
+        let runs = matches!(self.operation, Operation::Command | Operation::Exec);
+        let needs_shape = runs && matches!(scope, Scope::Always | Scope::Until(_));
+        self.tier != Tier::Destructive && (!needs_shape || self.shape.is_some())
+    }
+
     /// Formats the action alone, as in "run `make`".
     pub fn phrase(&self) -> impl fmt::Display + '_ {
         Phrase(self.operation, &self.resource)

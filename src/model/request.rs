@@ -133,6 +133,14 @@ impl Request {
         !self.asked.is_empty() || self.action.is_some()
     }
 
+    /// Returns true if an approval may have this scope.
+    pub fn accepts_scope(&self, scope: Scope) -> bool {
+        let is_asked = self.asked.is_empty() || self.scope.is_none_or(|asked| scope.fits_within(asked));
+        let decided = self.action.as_ref().filter(|_| self.asks_about_action());
+        let can_last = !self.is_once_only() && decided.is_none_or(|action| action.approval_can_last(scope));
+        scope == Scope::Once || is_asked && can_last
+    }
+
     /// Returns true if only a one-time approval is possible, because a part of the request is not shown.
     pub fn is_once_only(&self) -> bool {
         let is_content_cut = self.details.as_ref().is_some_and(|details| details.left_out > 0);

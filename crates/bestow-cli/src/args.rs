@@ -20,14 +20,16 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, error::ErrorKind};
 
-pub(crate) use admin_request::AdminRequest;
+pub(crate) use admin_request::{AdminRequest, user_name};
 pub(crate) use agent_args::{AgentCommand, PassOnArgs, RequestArgs};
 pub(crate) use audit_args::{AuditCommand, ShowArgs};
 pub(crate) use hook_args::{HookPart, PreToolUseArgs};
 pub(crate) use policy_args::{CheckArgs, CheckConfigArgs, ClassifyArgs, InitArgs, PolicyCommand, Question};
 pub(crate) use program_args::ProgramCommand;
 pub(crate) use sandbox_args::{ExecArgs, SandboxCommand, SandboxPart, ScopeArgs};
-pub(crate) use server_args::{CreateArgs, NewRole, ServeArgs, ServerCommand, TokenArgs, TokenPart};
+pub(crate) use server_args::{
+    CreateArgs, DashboardArgs, DemoArgs, NewRole, ServeArgs, ServerCommand, TokenArgs, TokenPart,
+};
 pub(crate) use state_args::{KeepArgs, StateCommand};
 pub(crate) use task_args::{TaskCommand, TaskPart, TasksArgs};
 

@@ -10,7 +10,9 @@ mod audit;
 mod check_config;
 mod classify;
 mod command;
+mod dashboard;
 mod decide;
+mod demo;
 mod events;
 mod exit;
 #[doc(hidden)]
@@ -65,6 +67,8 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::State(StateCommand::Audit(command)) => audit::audit(&command)?,
         Command::State(StateCommand::Engine(command)) => engine(&command.request()?)?,
         Command::Server(ServerCommand::Serve(args)) => serve::serve(&args)?,
+        Command::Server(ServerCommand::Dashboard(args)) => dashboard::dashboard(&args)?,
+        Command::Server(ServerCommand::Demo(args)) => demo::demo(&args)?,
         Command::Server(ServerCommand::Token(args)) => token::token(&args)?,
         Command::Server(ServerCommand::Hook(HookPart::PreToolUse(args))) => hook::pre_tool_use(args),
         Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,

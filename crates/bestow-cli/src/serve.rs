@@ -20,36 +20,61 @@ use serde_json::{Value, json};
 
 use crate::{args::ServeArgs, exit::Exit, signals};
 
+/// The file in the state directory that has the address of the running server.
+pub(crate) const SERVER_FILE: &str = "server.json";
+
 /// Serves an engine until a signal ends this process.
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Exit> {
+    serve_with(args, |_, _| {
+        if CredentialFile::in_directory(&args.state).list().map_err(Exit::failed)?.is_empty() {
+            eprintln!(
+                "bestow: there is no credential yet: `bestow token create --state {}` makes one, and `bestow dashboard \
+                 --state {0}` opens the dashboard",
+                args.state.display()
+            );
+        }
+        Ok(())
+    })
+}
+
+/// Serves an engine until a signal ends this process. `begin` runs once the server listens at the address.
+pub(crate) fn serve_with(
+    args: &ServeArgs,
+    begin: impl FnOnce(&str, &Engine) -> Result<(), Exit>,
+) -> Result<Exit, Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Exit::failed)?;
     runtime.block_on(async {
         // An address that is taken stops the command before it writes anything.
         let server = listen(args).await?;
         let engine = Engine::open_durable(&args.policy.config, &args.state).await.map_err(Exit::failed)?;
-        let served = served(server, &engine, args).await;
+        let served = served(server, &engine, args, begin).await;
         engine.shutdown().await;
         served
     })
 }
 
-async fn served(server: Server, engine: &Engine, args: &ServeArgs) -> Result<Exit, Exit> {
+async fn served(
+    server: Server,
+    engine: &Engine,
+    args: &ServeArgs,
+    begin: impl FnOnce(&str, &Engine) -> Result<(), Exit>,
+) -> Result<Exit, Exit> {
     let stop = signals::end().map_err(Exit::failed)?;
-    let file = CredentialFile::in_directory(&args.state);
-    if file.list().map_err(Exit::failed)?.is_empty() {
-        eprintln!(
-            "bestow: there is no credential yet: `bestow token create --state {}` makes one",
-            args.state.display()
-        );
-    }
-    let mut options = Options::new(Credentials::of(file));
+    let mut options = Options::new(Credentials::of(CredentialFile::in_directory(&args.state)));
+    options.dashboard = true;
+    options.config = Some(args.policy.config.clone());
     options.allowed = allowed(args);
     // Without a sandbox, a run whose bots are confined does not start, and says so.
     options.sandbox = Sandbox::with_this_program().ok();
     options.trail = Some(args.state.clone());
     let router = router(engine, options);
     let url = format!("http://{}", server.address());
-    let _ready = Ready::tell(&url, args.ready_file.as_deref()).map_err(Exit::failed)?;
+    // `bestow dashboard` finds the server by this file.
+    let _found = Ready::tell(&url, &args.state.join(SERVER_FILE)).map_err(Exit::failed)?;
+    let ready = args.ready_file.as_deref().map(|file| Ready::tell(&url, file));
+    let _ready = ready.transpose().map_err(Exit::failed)?;
+    notify("READY=1");
+    begin(&url, engine)?;
     if let Exit::Failed(why) = Exit::print(&format!("listening on {url}\n")) {
         return Err(Exit::Failed(why));
     }
@@ -79,21 +104,18 @@ fn allowed(args: &ServeArgs) -> AllowedHosts {
 }
 
 /// The statement that the server listens. The file is removed when the server ends.
-struct Ready(Option<PathBuf>);
+struct Ready(PathBuf);
 
 impl Ready {
-    fn tell(url: &str, file: Option<&Path>) -> io::Result<Ready> {
-        if let Some(file) = file {
-            write_whole(file, &format!("{}\n", json!({ "url": url, "pid": std::process::id() })))?;
-        }
-        notify("READY=1");
-        Ok(Ready(file.map(Path::to_owned)))
+    fn tell(url: &str, file: &Path) -> io::Result<Ready> {
+        write_whole(file, &format!("{}\n", json!({ "url": url, "pid": std::process::id() })))?;
+        Ok(Ready(file.to_owned()))
     }
 }
 
 impl Drop for Ready {
     fn drop(&mut self) {
-        let Some(file) = &self.0 else { return };
+        let file = &self.0;
         // A server that was started meanwhile may have written its own.
         let told = fs::read(file).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
         if told.as_ref().and_then(|told| told.get("pid")).is_some_and(|pid| *pid == std::process::id()) {

@@ -1,6 +1,7 @@
 //! The identity of a sender. It comes from the sender's credential, never from a parameter or a body.
 
 mod authenticate;
+mod session;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -14,6 +15,7 @@ use bestow::{
     decision::Refusal,
     user::{ApproverId, OwnerId},
 };
+use serde_json::{Map, Value};
 use tokio::{
     runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -63,6 +65,8 @@ pub(crate) struct Entrance {
     runs: Arc<Runs>,
     /// The state directory with the audit trail.
     trail: Option<PathBuf>,
+    /// The policy file.
+    config: Option<PathBuf>,
     events: Arc<EventLog>,
     tickets: Tickets,
     answers: Answers,
@@ -77,7 +81,7 @@ pub(crate) struct Caller {
 
 impl Entrance {
     pub(crate) fn new(engine: Engine, options: Options) -> Entrance {
-        let Options { credentials, body_time, trail, sandbox, .. } = options;
+        let Options { credentials, body_time, trail, config, sandbox, .. } = options;
         Entrance {
             credentials,
             body_time,
@@ -88,6 +92,7 @@ impl Entrance {
             sockets: Shares::of(SOCKETS),
             runs: Arc::new(Runs::new(&engine, sandbox)),
             trail,
+            config,
             events: EventLog::of(&engine),
             tickets: Tickets::default(),
             answers: Answers::default(),
@@ -106,6 +111,11 @@ impl Entrance {
     /// Returns the state directory with the audit trail, if the server has one.
     pub(crate) fn trail(&self) -> Option<PathBuf> {
         self.trail.clone()
+    }
+
+    /// Returns the policy file, if the server has one.
+    pub(crate) fn config(&self) -> Option<PathBuf> {
+        self.config.clone()
     }
 
     /// Returns the recent events of the engine.
@@ -129,8 +139,16 @@ impl Entrance {
         self.in_time(caller, body::bytes(body)).await
     }
 
+    /// Reads the object in the body of a request that needs no credential.
+    pub(crate) async fn object_of_anybody(
+        &self,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Map<String, Value>, Problem> {
+        time::timeout(self.body_time, body::object(headers, body)).await.map_err(late)?
+    }
+
     async fn in_time<T>(&self, caller: &Caller, read: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
-        let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time");
         let read = time::timeout(self.body_time, read).await.map_err(late)??;
         self.refuse_revoked(caller)?;
         Ok(read)
@@ -174,6 +192,10 @@ impl Entrance {
         };
         self.sockets.try_take(&caller.credential.id).ok_or_else(too_many)
     }
+}
+
+fn late(_: time::error::Elapsed) -> Problem {
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time")
 }
 
 impl Caller {

@@ -4,6 +4,7 @@
 mod answering;
 mod body;
 pub mod credentials;
+mod dashboard;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;

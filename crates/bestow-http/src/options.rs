@@ -18,6 +18,10 @@ pub struct Options {
     pub body_time: Duration,
     /// The state directory whose audit trail an operator may read. None if the engine has none.
     pub trail: Option<PathBuf>,
+    /// The policy file, which people may look at.
+    pub config: Option<PathBuf>,
+    /// True if the pages of the dashboard are served, at `/` and below `/dashboard`.
+    pub dashboard: bool,
     /// The sandbox for the programs of agents that the policy file confines. Without one they do not start.
     pub sandbox: Option<Sandbox>,
 }
@@ -30,6 +34,8 @@ impl Options {
             allowed: AllowedHosts::default(),
             body_time: Duration::from_secs(10),
             trail: None,
+            config: None,
+            dashboard: false,
             sandbox: None,
         }
     }

@@ -6,7 +6,7 @@ use axum::{Json, Router, extract::DefaultBodyLimit, middleware, routing::get};
 use bestow::Engine;
 use serde_json::{Value, json};
 
-use crate::{guard::guard, identity::Entrance, options::Options, permissions, problem::Problem, runs, v1};
+use crate::{dashboard, guard::guard, identity::Entrance, options::Options, permissions, problem::Problem, runs, v1};
 
 /// Returns the router of an engine. It can be served as it is or be mounted in another router.
 ///
@@ -18,12 +18,14 @@ use crate::{guard::guard, identity::Entrance, options::Options, permissions, pro
 /// the operator.
 pub fn router(engine: &Engine, options: Options) -> Router {
     let allowed = options.allowed.clone();
+    let pages = if options.dashboard { dashboard::routes() } else { Router::new() };
     let entrance = Arc::new(Entrance::new(engine.clone(), options));
     Router::new()
         .route("/health", get(health))
         .merge(permissions::routes())
         .merge(runs::routes())
         .merge(v1::routes(&entrance))
+        .merge(pages)
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(DefaultBodyLimit::disable())

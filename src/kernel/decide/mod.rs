@@ -23,6 +23,7 @@ use crate::model::{Event, GrantId, HookCall, Timestamp};
 #[cfg(feature = "sandbox")]
 use crate::model::{SandboxViolation, ViolationId};
 
+use self::tool_policy::Guarded;
 use super::{Command, Refusal, State, command::HookNews};
 
 impl State {
@@ -55,8 +56,12 @@ impl State {
             }
             Command::Declare { by, tools, taken } => self.declare_by(&by, &tools, taken),
             Command::DeclareTools { by, run, tools } => self.declare_tools(&by, run, tools),
-            Command::SetPolicies { by, run, tool, policies } => self.set_policies(&by, &run, tool.as_ref(), &policies),
-            Command::UpdatePolicy { by, run, patch, base } => self.update_policy(&by, &run, &patch, &base),
+            Command::SetPolicies { by, run, tool, is_declared, policies } => {
+                self.set_policies(&by, &run, Guarded::of(tool.as_ref(), is_declared), &policies)
+            }
+            Command::UpdatePolicy { by, run, patch, is_declared, base } => {
+                self.update_policy(&by, &run, &patch, is_declared, &base)
+            }
             Command::Reconsider { by, actions } => Ok(self.reconsider(&by, &actions, now)),
             Command::SetMode { agent, mode, by, owner } => self.set_mode(&agent, mode, by, owner.as_ref()),
             Command::JudgeAgain { actions } => Ok(self.judge_again(&actions, now)),
@@ -118,11 +123,11 @@ impl State {
         if let Command::Configure { policy, run } = change {
             return self.narrow_to_file(&policy, &run, now);
         }
-        if let Command::SetPolicies { by, run, tool, policies } = change {
-            return self.narrow_policies(&by, &run, tool.as_ref(), &policies);
+        if let Command::SetPolicies { by, run, tool, is_declared, policies } = change {
+            return self.narrow_policies(&by, &run, Guarded::of(tool.as_ref(), is_declared), &policies);
         }
-        if let Command::UpdatePolicy { by, run, patch, base } = change {
-            return self.narrow_policy(&by, &run, &patch, &base);
+        if let Command::UpdatePolicy { by, run, patch, is_declared, base } = change {
+            return self.narrow_policy(&by, &run, &patch, is_declared, &base);
         }
         if let Command::SetMode { agent, mode, by, owner } = change {
             return self.narrow_mode(&agent, mode, by, owner.as_ref());

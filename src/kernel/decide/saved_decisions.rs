@@ -168,14 +168,14 @@ fn subject(action: &ActionFacts, verdict: Verdict, scope: Scope) -> Result<Subje
     if scope == Scope::Once {
         return Ok(Subject::Input(action.input));
     }
-    let runs = matches!(action.operation, Operation::Command | Operation::Exec);
-    let denies = verdict == Verdict::Deny;
-    if action.tier == Tier::Destructive && !denies {
-        return Err(Refusal::OnlyOnce(action.resource.clone()));
+    if verdict != Verdict::Deny && !action.approval_can_last(scope) {
+        let is_destructive = action.tier == Tier::Destructive;
+        let why = if is_destructive { Refusal::OnlyOnce } else { Refusal::NotForGood };
+        return Err(why(action.resource.clone()));
     }
+    let runs = matches!(action.operation, Operation::Command | Operation::Exec);
     match (scope, &action.shape) {
         (Scope::Always | Scope::Until(_), Some(shape)) if runs => Ok(Subject::Shape(shape.clone())),
-        (Scope::Always | Scope::Until(_), None) if runs && !denies => Err(Refusal::NotForGood(action.resource.clone())),
         _ => Ok(Subject::Access(action.access)),
     }
 }

@@ -19,6 +19,21 @@ use super::super::{
     tool_policy::{Compiled, MAX_POLICIES},
 };
 
+/// The tools whose policies change.
+#[derive(Clone, Copy)]
+pub(super) enum Guarded<'t> {
+    /// All tools of the run, the later ones included.
+    All,
+    /// One tool. `is_declared` is true if the built-in table, the policy file or the host program declares it.
+    One { tool: &'t ToolName, is_declared: bool },
+}
+
+impl Guarded<'_> {
+    pub(super) fn of(tool: Option<&ToolName>, is_declared: bool) -> Guarded<'_> {
+        tool.map_or(Guarded::All, |tool| Guarded::One { tool, is_declared })
+    }
+}
+
 impl State {
     /// Adds tools to a run.
     pub(super) fn declare_tools(
@@ -42,10 +57,10 @@ impl State {
         &self,
         by: &Person,
         run: &RunId,
-        tool: Option<&ToolName>,
+        guarded: Guarded<'_>,
         policies: &Arc<ToolPolicies>,
     ) -> Result<Vec<Event>, Refusal> {
-        self.change_guards(by, run, tool, |_| ToolPolicies::clone(policies))
+        self.change_guards(by, run, guarded, |_| ToolPolicies::clone(policies))
     }
 
     /// Adds the patch to the existing policies, completely or not at all (`update_policy`).
@@ -54,10 +69,11 @@ impl State {
         by: &Person,
         run: &RunId,
         patch: &PolicyPatch,
+        is_declared: bool,
         base: &SanitizedPath,
     ) -> Result<Vec<Event>, Refusal> {
         let patched = patched(run, patch, base)?;
-        self.change_guards(by, run, patch.tool.as_ref(), patched)
+        self.change_guards(by, run, Guarded::of(patch.tool.as_ref(), is_declared), patched)
     }
 
     /// Applies only the restrictive part of a patch.
@@ -66,10 +82,13 @@ impl State {
         by: &Person,
         run: &RunId,
         patch: &PolicyPatch,
+        is_declared: bool,
         base: &SanitizedPath,
     ) -> Result<Vec<Event>, Refusal> {
         let patched = patched(run, patch, base)?;
-        self.change_guards(by, run, patch.tool.as_ref(), |before| before.narrowed(&patched(before)))
+        self.change_guards(by, run, Guarded::of(patch.tool.as_ref(), is_declared), |before| {
+            before.narrowed(&patched(before))
+        })
     }
 
     /// Applies only the restrictive part of `policies`.
@@ -77,10 +96,10 @@ impl State {
         &self,
         by: &Person,
         run: &RunId,
-        tool: Option<&ToolName>,
+        guarded: Guarded<'_>,
         policies: &ToolPolicies,
     ) -> Result<Vec<Event>, Refusal> {
-        self.change_guards(by, run, tool, |before| before.narrowed(policies))
+        self.change_guards(by, run, guarded, |before| before.narrowed(policies))
     }
 
     /// Returns one event for each tool policy that changes.
@@ -88,7 +107,7 @@ impl State {
         &self,
         by: &Person,
         run: &RunId,
-        tool: Option<&ToolName>,
+        guarded: Guarded<'_>,
         change: impl Fn(&ToolPolicies) -> ToolPolicies,
     ) -> Result<Vec<Event>, Refusal> {
         let owner = &by.owner;
@@ -100,7 +119,7 @@ impl State {
             let is_new = after != *before.written();
             is_new.then(|| refuse_unusable(run, &after, &mut usable).map(|()| after)).transpose()
         };
-        let Some(tool) = tool else {
+        let Guarded::One { tool, is_declared } = guarded else {
             if let Some(rules) = changed(guards.common())? {
                 let policies = rules.names().into_iter().map(Arc::from).collect();
                 let (owner, run) = (owner.clone(), run.clone());
@@ -113,8 +132,9 @@ impl State {
             return Ok(events);
         };
         let own = || Operation::ALL.map(Operation::own_tool);
+        let is_declared = || is_declared || !self.declared_by_people(owner, tool.as_str()).is_empty();
         if !guards.tools().contains_key(tool) {
-            if !own().contains(tool) {
+            if !own().contains(tool) && !is_declared() {
                 let known: BTreeSet<_> = guards.tools().keys().cloned().chain(own()).collect();
                 return Err(Refusal::UnknownTool { tool: tool.clone(), run: run.clone(), known });
             }

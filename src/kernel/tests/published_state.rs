@@ -97,7 +97,7 @@ fn guards_and_rulings_are_written_down_replayed_and_end_with_the_run_before() {
     };
     for (tool, pattern) in [(None, "rm **"), (Some("bash".parse().unwrap()), "git **")] {
         let (by, run) = (person("you"), "r0".parse().unwrap());
-        tale.tell(Command::SetPolicies { by, run, tool, policies: policies(pattern) }).unwrap();
+        tale.tell(Command::SetPolicies { by, run, tool, is_declared: false, policies: policies(pattern) }).unwrap();
     }
     let (push, list) = (command("git push", Tier::Dangerous), command("ls a", Tier::Dangerous));
     for (number, scope) in [(1, Scope::Session), (2, Scope::Once)] {

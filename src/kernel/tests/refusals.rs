@@ -152,14 +152,20 @@ fn instead(number: u128, text: &str, tier: Tier) -> Command {
 }
 
 fn update(owner: &str, run: &str, patch: PolicyPatch) -> Command {
-    Command::UpdatePolicy { by: person(owner), run: run.parse().unwrap(), patch, base: "/w".parse().unwrap() }
+    Command::UpdatePolicy {
+        by: person(owner),
+        run: run.parse().unwrap(),
+        patch,
+        is_declared: false,
+        base: "/w".parse().unwrap(),
+    }
 }
 
 fn set(owner: &str, run: &str, tool: Option<&str>, globs: usize) -> Command {
     let glob = |number| PathGlob::try_from(format!("/w/{number}")).unwrap();
     let policies = ToolPolicies { forbidden: (0..globs).map(glob).collect(), ..ToolPolicies::default() };
     let (run, tool) = (run.parse().unwrap(), tool.map(|tool| tool.parse().unwrap()));
-    Command::SetPolicies { by: person(owner), run, tool, policies: std::sync::Arc::new(policies) }
+    Command::SetPolicies { by: person(owner), run, tool, is_declared: false, policies: std::sync::Arc::new(policies) }
 }
 
 fn declare(owner: &str, run: &str, count: usize) -> Command {

@@ -243,12 +243,18 @@ impl Scenario {
             }
             25 => {
                 let tool = one.is_multiple_of(2).then(|| tool(TOOLS[usize::from(other) % TOOLS.len()]));
-                Command::SetPolicies { by: person("you"), run, tool, policies: Arc::new(some_policies(other)) }
+                Command::SetPolicies {
+                    by: person("you"),
+                    run,
+                    tool,
+                    is_declared: false,
+                    policies: Arc::new(some_policies(other)),
+                }
             }
             26 => {
                 let patch = PolicyPatch::writing().allow(GLOBS[usize::from(one) % GLOBS.len()]);
                 let patch = patch.deny(GLOBS[usize::from(other) % GLOBS.len()]).by_default(Verdict::Ask);
-                Command::UpdatePolicy { by: person("you"), run, patch, base: "/w".parse().unwrap() }
+                Command::UpdatePolicy { by: person("you"), run, patch, is_declared: false, base: "/w".parse().unwrap() }
             }
             _ if one > 220 => {
                 let run = format!("after {}", self.count).replace(' ', "-").parse().unwrap();

@@ -2,8 +2,9 @@
 
 use bestow::{
     Event, Outcome,
+    action::Operation,
     decision::{Refusal, Stage, Verdict},
-    tool::{PathPolicy, PolicyPatch, ToolPolicies},
+    tool::{PathPolicy, PolicyPatch, Tool, ToolPolicies, Tools},
 };
 
 use super::{
@@ -107,6 +108,20 @@ async fn a_tool_that_nobody_knows_is_refused_with_those_that_are_known() {
     assert!(you.guards(&run).unwrap().iter().all(|guard| guard.tool != tool("raed_file")));
     you.update_policy(&run, PolicyPatch::reading().of(tool("write_file")).allow("**")).await.unwrap();
     you.update_policy(&run, PolicyPatch::reading().of(tool("read")).allow("**")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_declared_tool_has_a_policy_before_its_first_use() {
+    let world = World::new();
+    let (bot, you, run) = unguarded(&world).await;
+    let denied = |name: &str| PolicyPatch::writing().of(tool(name)).deny("secrets/**");
+    you.update_policy(&run, denied("write_file")).await.unwrap();
+    assert_eq!(verdict(&bot, write("secrets/k")).await, Verdict::Deny, "a built-in declaration");
+    let refused = refusal(you.update_policy(&run, denied("store_note")).await);
+    assert!(matches!(refused, Refusal::UnknownTool { .. }), "{refused}");
+    let store = Tool::new(tool("store_note"), Operation::Write).path("path".parse().unwrap());
+    you.declare(Tools::new([store]).unwrap()).await.unwrap();
+    you.update_policy(&run, denied("store_note")).await.unwrap();
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod client;
 mod clients;
 mod credentials;
 mod daemon;
+mod dashboard;
 mod decide;
 mod description;
 mod hook;

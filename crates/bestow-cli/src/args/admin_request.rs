@@ -40,10 +40,15 @@ impl PersonArgs {
         if let Some(name) = &self.name {
             return Ok(name.clone());
         }
-        let user = ["USER", "LOGNAME"].iter().filter_map(|name| std::env::var(name).ok()).find(|name| !name.is_empty());
-        let name = user.unwrap_or_else(|| "operator".to_owned());
-        name.parse().map_err(|why| Exit::usage(format_args!("the name of the user: {why}; name a person with `--as`")))
+        user_name("--as")
     }
+}
+
+/// Returns the name of the user of this process. `option` names a person instead.
+pub(crate) fn user_name(option: &str) -> Result<ApproverId, Exit> {
+    let user = ["USER", "LOGNAME"].iter().filter_map(|name| std::env::var(name).ok()).find(|name| !name.is_empty());
+    let name = user.unwrap_or_else(|| "operator".to_owned());
+    name.parse().map_err(|why| Exit::usage(format_args!("the name of the user: {why}; name a person with `{option}`")))
 }
 
 /// The person who decides, and the state directory.

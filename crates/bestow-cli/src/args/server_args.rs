@@ -24,6 +24,26 @@ Examples:
   bestow serve --config agents.toml --state state --listen 127.0.0.1:0 --ready-file ready.json")]
     Serve(ServeArgs),
 
+    /// Opens the dashboard of a running server in the browser
+    ///
+    /// It makes a link that works once, within five minutes. The browser exchanges it for a session of twelve hours.
+    #[command(after_long_help = "\
+Examples:
+  bestow dashboard --state state
+  bestow dashboard --state state --owner you --by ann
+  bestow dashboard --state state --print-link")]
+    Dashboard(DashboardArgs),
+
+    /// Starts agents that play a story, and opens the dashboard
+    ///
+    /// It shows what bestow does: a server with three agents in a temporary directory. The agents do nothing outside of
+    /// it. Everything is removed at the end.
+    #[command(after_long_help = "\
+Examples:
+  bestow demo
+  bestow demo --print-link --listen 127.0.0.1:7423")]
+    Demo(DemoArgs),
+
     /// Manages the credentials of clients
     ///
     /// It works with and without a running server. A running server refuses a revoked credential at once.
@@ -62,6 +82,42 @@ pub(crate) struct ServeArgs {
     /// Listens on an address that other machines reach: only a proxy with TLS may reach it
     #[arg(long)]
     pub(crate) behind_tls_proxy: bool,
+}
+
+/// The arguments of `dashboard`.
+#[derive(Debug, Args)]
+pub(crate) struct DashboardArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyFileArgs,
+    /// The state directory of the server
+    #[arg(long, value_name = "DIRECTORY", default_value = "state")]
+    pub(crate) state: PathBuf,
+    /// The owner whose agents are shown; without it, the owner of all agents in the policy file
+    #[arg(long, value_name = "OWNER")]
+    pub(crate) owner: Option<OwnerId>,
+    /// The person, as records name them [default: USER, LOGNAME or `operator`]
+    #[arg(long, value_name = "PERSON")]
+    pub(crate) by: Option<ApproverId>,
+    /// The address of the server as the browser sees it, if a proxy is before it
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// Prints the link, and opens no browser
+    #[arg(long)]
+    pub(crate) print_link: bool,
+}
+
+/// The arguments of `demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// The address to listen on; port 0 is a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// A directory for the files of the demo, which stays; without it, a temporary one
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Prints the link, and opens no browser
+    #[arg(long)]
+    pub(crate) print_link: bool,
 }
 
 /// The arguments of `token`.
@@ -135,6 +191,8 @@ pub(crate) enum NewRole {
 /// The arguments of `token create`.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyFileArgs,
     /// The role
     #[arg(long, value_enum)]
     pub(crate) role: NewRole,

@@ -139,6 +139,9 @@ pub struct Credential {
     /// The time from which it is refused. None if it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// True for a link: it authenticates nobody, and is exchanged once for a session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_link: bool,
     /// The number of its rotations.
     #[serde(default)]
     pub rotations: u32,

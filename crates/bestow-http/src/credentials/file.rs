@@ -6,6 +6,7 @@ use std::{
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use bestow::{
@@ -16,7 +17,7 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize, de};
 
 use super::{
-    Credential, CredentialError, CredentialId, NewCredential,
+    Credential, CredentialError, CredentialId, NewCredential, Role,
     token::{self, SecretHash},
 };
 
@@ -34,6 +35,12 @@ const VERSION: u32 = 1;
 
 /// The longest file that is read, in bytes. The most credentials fit.
 const LONGEST: u64 = 16 << 20;
+
+/// The time within which a link is used.
+const LINK_LIFETIME: Duration = Duration::from_secs(5 * 60);
+
+/// The duration of a session that a link opens.
+const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// The most characters of a name.
 const LONGEST_NAME: usize = 200;
@@ -67,6 +74,13 @@ pub(super) struct Stored {
     pub(super) hash: SecretHash,
 }
 
+impl Stored {
+    /// Returns true for a live link with this secret.
+    pub(super) fn is_open_link(&self, secret: &str, now: Timestamp) -> bool {
+        self.credential.is_link && self.credential.is_live(now) && self.hash.is_of(secret)
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 struct Content {
     version: u32,
@@ -91,18 +105,54 @@ impl CredentialFile {
     /// [`CredentialError`] if the file cannot be read and written, if the name is not one line, or if there are too
     /// many credentials.
     pub fn create(&self, new: NewCredential, now: Timestamp) -> Result<Issued, CredentialError> {
+        self.add(new, false, now)
+    }
+
+    /// Creates a link to a session: a credential that authenticates nobody. [`CredentialFile::open_session`] exchanges
+    /// its token once, within five minutes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`CredentialFile::create`].
+    pub fn create_link(&self, role: Role, name: Option<String>, now: Timestamp) -> Result<Issued, CredentialError> {
+        self.add(NewCredential { role, name, expires_at: Some(now.after(LINK_LIFETIME)) }, true, now)
+    }
+
+    /// Exchanges the token of a link for the token of a session, which lasts twelve hours. The link is used up. Returns
+    /// none if the token is not that of a live link.
+    ///
+    /// # Errors
+    ///
+    /// [`CredentialError`] if the file cannot be read and written.
+    pub fn open_session(&self, link: &str, now: Timestamp) -> Result<Option<Issued>, CredentialError> {
+        let Some((id, secret)) = token::parts(link) else { return Ok(None) };
+        let is_named = |stored: &Stored| stored.credential.id == id && stored.is_open_link(secret, now);
+        self.change(|all| {
+            let Some(stored) = all.iter_mut().find(|stored| is_named(stored)) else { return Ok(None) };
+            let (token, hash) = token::issue(&id).map_err(CredentialError::Random)?;
+            stored.hash = hash;
+            let expires_at = Some(now.after(SESSION_LIFETIME));
+            stored.credential = Credential { is_link: false, expires_at, created_at: now, ..stored.credential.clone() };
+            Ok(Some(Issued { credential: stored.credential.clone(), token }))
+        })
+    }
+
+    fn add(&self, new: NewCredential, is_link: bool, now: Timestamp) -> Result<Issued, CredentialError> {
         let NewCredential { role, name, expires_at } = new;
         if name.as_deref().is_some_and(|name| !is_name(name)) {
             return Err(CredentialError::Name { most: LONGEST_NAME });
         }
         self.create_directory()?;
         self.change(|all| {
+            // No record names a link that nobody used.
+            all.retain(|stored| !stored.credential.is_link || stored.credential.is_live(now));
             if all.len() >= MOST {
                 return Err(CredentialError::TooMany { most: MOST });
             }
             let id = new_id(all)?;
             let (token, hash) = token::issue(&id).map_err(CredentialError::Random)?;
-            let credential = Credential { id, role, name, created_at: now, expires_at, rotations: 0, revoked_at: None };
+            let credential =
+                Credential { id, role, name, created_at: now, expires_at, is_link, rotations: 0, revoked_at: None };
             all.push(Stored { credential: credential.clone(), hash });
             Ok(Issued { credential, token })
         })
@@ -121,12 +171,16 @@ impl CredentialFile {
     ///
     /// # Errors
     ///
-    /// [`CredentialError`] if there is no such credential, if it is revoked, or if the file cannot be written.
+    /// [`CredentialError`] if there is no such credential, if it is revoked or a link, or if the file cannot be
+    /// written.
     pub fn rotate(&self, id: &CredentialId, now: Timestamp) -> Result<Issued, CredentialError> {
         self.change(|all| {
             let stored = named(all, id)?;
             if stored.credential.revoked_at.is_some() {
                 return Err(CredentialError::Revoked(id.clone()));
+            }
+            if stored.credential.is_link {
+                return Err(CredentialError::Unknown(id.clone()));
             }
             let (token, hash) = token::issue(id).map_err(CredentialError::Random)?;
             stored.hash = hash;

@@ -9,7 +9,7 @@ use std::{
 
 use bestow::event::Timestamp;
 
-use super::{Credential, CredentialFile, CredentialId, NotAuthenticated, file::Stored, token};
+use super::{Credential, CredentialError, CredentialFile, CredentialId, Issued, NotAuthenticated, file::Stored, token};
 
 /// The credentials in a file. They are read again when the file changes.
 ///
@@ -56,8 +56,32 @@ impl Credentials {
         let found = self.find(&id)?.filter(|stored| stored.hash.is_of(secret));
         found
             .map(|stored| stored.credential)
-            .filter(|credential| credential.is_live(now))
+            .filter(|credential| credential.is_live(now) && !credential.is_link)
             .ok_or(NotAuthenticated::Invalid)
+    }
+
+    /// Returns true if `token` is that of a live link.
+    pub(crate) fn is_link(&self, token: &str, now: Timestamp) -> bool {
+        let Some((id, secret)) = token::parts(token) else { return false };
+        self.find(&id).ok().flatten().is_some_and(|stored| stored.is_open_link(secret, now))
+    }
+
+    /// Exchanges the token of a link for that of a session ([`CredentialFile::open_session`]).
+    ///
+    /// # Errors
+    ///
+    /// [`CredentialError`] if the file cannot be read and written.
+    pub fn open_session(&self, link: &str, now: Timestamp) -> Result<Option<Issued>, CredentialError> {
+        self.file.open_session(link, now)
+    }
+
+    /// Ends the session of a credential: it is revoked.
+    ///
+    /// # Errors
+    ///
+    /// [`CredentialError`] if it is revoked already, or if the file cannot be written.
+    pub fn revoke(&self, credential: &Credential, now: Timestamp) -> Result<(), CredentialError> {
+        self.file.revoke(&credential.id, now).map(drop)
     }
 
     /// Returns true if `credential` is still accepted: not revoked, not rotated, not expired. An open connection asks

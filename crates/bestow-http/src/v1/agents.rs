@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use bestow::{
-    AgentId, Permission,
+    AgentId, Permission, Profile,
     agent::Mode,
     decision::{PermissionState, ProvenanceStep, SavedDecisionId},
     event::camel_case,
@@ -17,6 +17,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     authorize::ActionBody,
+    explain::ExplainResult,
     input::{Asked, Named, Sent},
     sender::Person,
     view::{AgentView, GrantView},
@@ -61,8 +62,9 @@ impl AgentState {
     get, path = "/v1/agents", tag = "agents",
     responses((status = 200, description = "The agents, by id.", body = AgentList))
 )]
-async fn list(State(_): State<Arc<Entrance>>, Person { admin, .. }: Person) -> Result<Json<AgentList>, Problem> {
-    Ok(Json(AgentList { agents: admin.agents()?.iter().map(|profile| AgentView::of(profile)).collect() }))
+async fn list(State(entrance): State<Arc<Entrance>>, Person { admin, .. }: Person) -> Result<Json<AgentList>, Problem> {
+    let view = |profile: &Arc<Profile>| AgentView::of(profile, entrance.engine());
+    Ok(Json(AgentList { agents: admin.agents()?.iter().map(view).collect() }))
 }
 
 /// Returns an agent with its permission state. An agent uses `/v1/agents/me`.
@@ -72,11 +74,12 @@ async fn list(State(_): State<Arc<Entrance>>, Person { admin, .. }: Person) -> R
     responses((status = 200, description = "The agent.", body = AgentState))
 )]
 async fn get(
-    State(_): State<Arc<Entrance>>,
+    State(entrance): State<Arc<Entrance>>,
     Person { admin, .. }: Person,
     Named(agent): Named<AgentId>,
 ) -> Result<Json<AgentState>, Problem> {
-    Ok(Json(AgentState::of(AgentView::of(&*admin.profile(&agent)?), &admin.state(&agent)?)))
+    let view = AgentView::of(&*admin.profile(&agent)?, entrance.engine());
+    Ok(Json(AgentState::of(view, &admin.state(&agent)?)))
 }
 
 /// A mode.
@@ -103,7 +106,7 @@ async fn set_mode(
     admin.profile(&agent)?;
     let (orders, id) = (admin.clone(), agent.clone());
     entrance.work(&caller, async move { orders.set_mode(&id, mode, by).await }).await??;
-    Ok(Json(AgentView::of(&*admin.profile(&agent)?)))
+    Ok(Json(AgentView::of(&*admin.profile(&agent)?, entrance.engine())))
 }
 
 /// A permission to explain.
@@ -163,6 +166,23 @@ async fn why(
         ProvenanceLink { kind, grant, text: step.to_string() }
     };
     Ok(Json(Provenance { chain: chain.iter().map(link).collect() }))
+}
+
+/// Explains the decision that an action of an agent would get now. Nothing is decided, asked or consumed.
+#[utoipa::path(
+    post, path = "/v1/agents/{agent}/explain", tag = "agents", request_body = ActionBody,
+    params(("agent" = String, Path, description = "The id of the agent.")),
+    responses((status = 200, description = "The explanation.", body = ExplainResult))
+)]
+pub(super) async fn explain(
+    State(entrance): State<Arc<Entrance>>,
+    Person { caller, admin, .. }: Person,
+    Named(agent): Named<AgentId>,
+    Sent(body): Sent<ActionBody>,
+) -> Result<Json<ExplainResult>, Problem> {
+    let action = body.action()?;
+    let explained = entrance.work(&caller, async move { admin.explain(&agent, &action) }).await??;
+    Ok(Json(ExplainResult::of(&explained)))
 }
 
 /// An action to enable.

@@ -37,7 +37,7 @@ pub(super) struct ExplainResult {
 }
 
 impl ExplainResult {
-    fn of(explanation: &Explanation) -> ExplainResult {
+    pub(super) fn of(explanation: &Explanation) -> ExplainResult {
         let details = json!({
             "stages": explanation.walk,
             "uses": explanation.uses,

@@ -20,6 +20,8 @@ mod openapi;
 mod policies;
 mod requests;
 mod sender;
+mod session;
+mod suggestions;
 mod tasks;
 mod tickets;
 mod view;
@@ -49,6 +51,8 @@ fn decisions() -> OpenApiRouter<Arc<Entrance>> {
         .routes(routes!(check::check))
         .routes(routes!(authorize::authorize))
         .routes(routes!(explain::explain))
+        .routes(routes!(agents::explain))
+        .merge(session::resource())
 }
 
 fn resources() -> OpenApiRouter<Arc<Entrance>> {
@@ -63,4 +67,5 @@ fn resources() -> OpenApiRouter<Arc<Entrance>> {
         .merge(audit::resource())
         .merge(events::resource())
         .merge(tickets::resource())
+        .merge(suggestions::resource())
 }

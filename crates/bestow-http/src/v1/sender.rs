@@ -31,6 +31,15 @@ pub(super) enum Sender {
     Person(Person),
 }
 
+impl Sender {
+    pub(super) fn caller(&self) -> &Caller {
+        match self {
+            Sender::Agent(sender) => &sender.caller,
+            Sender::Person(person) => &person.caller,
+        }
+    }
+}
+
 impl AgentSender {
     fn of(caller: Caller) -> Result<AgentSender, Problem> {
         let agent = caller.agent()?;

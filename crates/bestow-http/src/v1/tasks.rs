@@ -1,12 +1,12 @@
 //! `GET /v1/tasks`: the scheduled tasks, as their files are now.
 
-use std::sync::Arc;
+use std::{iter, sync::Arc};
 
 use axum::{Json, extract::State};
 use bestow::{
-    AgentId,
+    AgentId, Permission,
     event::Timestamp,
-    schedule::{Happened, Problem as TaskProblem, Surveyed, survey},
+    schedule::{Happened, Problem as TaskProblem, Surveyed, Task, When, survey},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,6 +14,9 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::sender::Person;
 use crate::{identity::Entrance, problem::Problem};
+
+/// The due times that are shown.
+const UPCOMING: usize = 5;
 
 /// Returns the paths of this resource.
 pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
@@ -42,6 +45,18 @@ struct TaskView {
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<AgentId>,
     enabled: bool,
+    /// The times of its schedule, as the file says them. A heartbeat task is due with the heartbeat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedule: Option<String>,
+    /// The time zone of the schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timezone: Option<String>,
+    /// The command that runs before each run and decides about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gate: Option<GateView>,
+    /// The next due times, at most five.
+    #[schema(value_type = Vec<String>)]
+    upcoming: Vec<Timestamp>,
     /// The next due time.
     #[schema(value_type = Option<String>, format = DateTime)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +66,18 @@ struct TaskView {
     last: Option<LastRun>,
     /// The reasons for which the file is not a task, or the task would not run.
     problems: Vec<TaskProblemView>,
+}
+
+/// The gate of a task.
+#[derive(Debug, Serialize, ToSchema)]
+struct GateView {
+    command: String,
+    /// The permissions that the gate declares.
+    #[schema(value_type = Vec<String>)]
+    permissions: Vec<Permission>,
+    /// The declared permissions that the agent does not hold.
+    #[schema(value_type = Vec<String>)]
+    missing: Vec<Permission>,
 }
 
 /// The last run of a task.
@@ -86,7 +113,19 @@ impl TaskView {
             Ok(task) => (Some(task), &surveyed.hindered),
             Err(problems) => (None, problems),
         };
+        let (schedule, timezone) = match task.map(|task| &task.when) {
+            Some(When::At(expression, zone)) => (Some(expression.to_string()), Some(zone.to_string())),
+            Some(When::WithTheHeartbeat) | None => (None, None),
+        };
         TaskView {
+            schedule,
+            timezone,
+            gate: task.and_then(|task| task.gate.as_ref()).map(|gate| GateView {
+                command: gate.command.clone(),
+                permissions: gate.permissions.clone(),
+                missing: surveyed.missing.clone(),
+            }),
+            upcoming: upcoming(task, surveyed.next),
             file: surveyed.file.to_string(),
             id: task.map(|task| task.id.to_string()),
             title: task.map(|task| task.title.to_string()),
@@ -105,6 +144,12 @@ impl TaskView {
             problems: problems.iter().map(problem).collect(),
         }
     }
+}
+
+/// Returns the next due times, beginning with `next`.
+fn upcoming(task: Option<&Task>, next: Option<Timestamp>) -> Vec<Timestamp> {
+    let after = |time: &Timestamp| task?.next(*time);
+    iter::successors(next, after).take(UPCOMING).collect()
 }
 
 /// Lists the scheduled tasks with their last runs. An approver sees the tasks of its owner's agents. An operator also

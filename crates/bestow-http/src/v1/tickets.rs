@@ -33,10 +33,6 @@ struct Issued {
     responses((status = 201, description = "The ticket.", body = Issued))
 )]
 async fn create(State(entrance): State<Arc<Entrance>>, sender: Sender) -> Result<(StatusCode, Json<Issued>), Problem> {
-    let caller = match &sender {
-        Sender::Agent(sender) => &sender.caller,
-        Sender::Person(person) => &person.caller,
-    };
-    let ticket = entrance.ticket(caller)?;
+    let ticket = entrance.ticket(sender.caller())?;
     Ok((StatusCode::CREATED, Json(Issued { ticket: ticket.text, until: ticket.until })))
 }

@@ -7,8 +7,8 @@ use std::{
 
 use axum::http::StatusCode;
 use bestow::{
-    AgentId, Engine, Event,
-    event::{Ids, NoEvent, Recorded, Subscription},
+    AgentId, Engine, Event, Permission,
+    event::{Ids, NoEvent, Recorded, Subscription, Timestamp},
     user::OwnerId,
 };
 use serde_json::json;
@@ -68,6 +68,16 @@ struct Recent {
     clients: broadcast::Sender<Arc<Told>>,
     /// The owner of each agent at the time of the last event.
     owners: HashMap<AgentId, OwnerId>,
+    /// The last change of the policy file.
+    reload: Option<Arc<LastReload>>,
+}
+
+/// A change of the policy file that took effect.
+#[derive(Debug)]
+pub(in crate::v1) struct LastReload {
+    pub(in crate::v1) at: Timestamp,
+    pub(in crate::v1) gained: Vec<(AgentId, Permission)>,
+    pub(in crate::v1) lost: Vec<(AgentId, Permission)>,
 }
 
 impl EventLog {
@@ -101,6 +111,21 @@ impl EventLog {
         Ok((recent.after(number)?, recent.clients.subscribe()))
     }
 
+    /// Returns the kept events before the one with this number, oldest first, and the number of the last event.
+    pub(super) fn recent(self: &Arc<Self>, before: Option<u64>) -> Result<(Vec<Arc<Told>>, u64), Problem> {
+        self.follow()?;
+        let state = self.state.lock().map_err(|_| unavailable())?;
+        let Following::Events(recent) = &*state else { return Err(unavailable()) };
+        let is_wanted = |told: &&Arc<Told>| before.is_none_or(|before| told.sequence < before);
+        Ok((recent.kept.iter().filter(is_wanted).cloned().collect(), recent.last))
+    }
+
+    /// Returns the last change of the policy file, if there was one since the log began.
+    pub(in crate::v1) fn last_reload(&self) -> Result<Option<Arc<LastReload>>, Problem> {
+        let state = self.state.lock().map_err(|_| unavailable())?;
+        Ok(if let Following::Events(recent) = &*state { recent.reload.clone() } else { None })
+    }
+
     /// Takes an event, or the loss of some. Returns false if there will be no further one.
     fn take(&self, event: Result<Recorded, NoEvent>) -> Taken {
         let Ok(mut state) = self.state.lock() else { return Taken::Over };
@@ -113,7 +138,7 @@ impl EventLog {
             // The clients are cut off: their stream would have a gap.
             Err(NoEvent::Missed(_)) => match Recent::begin(&self.engine) {
                 Ok((anew, events)) => {
-                    *recent = anew;
+                    *recent = Recent { reload: recent.reload.take(), ..anew };
                     Taken::Anew(events)
                 }
                 Err(_) => {
@@ -160,7 +185,7 @@ impl Recent {
             if owners == self::owners(engine)? {
                 let (clients, _) = broadcast::channel(LAG);
                 let kept = VecDeque::new();
-                return Ok((Recent { before: last, last, kept, length: 0, clients, owners }, events));
+                return Ok((Recent { before: last, last, kept, length: 0, clients, owners, reload: None }, events));
             }
         }
     }
@@ -168,6 +193,10 @@ impl Recent {
     fn add(&mut self, engine: &Engine, recorded: &Recorded) {
         if let Event::AgentRegistered { profile, .. } | Event::AgentChanged { profile } = &recorded.event {
             self.owners.insert(profile.id.clone(), profile.owner.clone());
+        }
+        if let Event::ConfigReloaded { gained, lost, .. } = &recorded.event {
+            let (gained, lost) = (gained.clone(), lost.clone());
+            self.reload = Some(Arc::new(LastReload { at: recorded.at, gained, lost }));
         }
         let told = Arc::new(self.told(engine, recorded));
         if let Event::AgentRetired { agent } = &recorded.event {

@@ -3,6 +3,8 @@
 mod answer;
 mod create;
 mod named;
+mod preview;
+mod question;
 mod read;
 mod view;
 mod wait;
@@ -20,4 +22,5 @@ pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
         .routes(routes!(read::get, create::cancel))
         .routes(routes!(wait::wait))
         .routes(routes!(answer::answer))
+        .routes(routes!(preview::preview))
 }

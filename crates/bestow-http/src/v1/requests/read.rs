@@ -43,7 +43,7 @@ pub(super) async fn list(
     let mut pending = admin.pending()?;
     pending.retain(|pending| agent_id.as_ref().is_none_or(|agent| pending.request.from == *agent));
     pending.sort_by_key(|pending| (pending.request.since, pending.request.id));
-    Ok(Json(RequestList { requests: pending.iter().map(RequestState::pending).collect() }))
+    Ok(Json(RequestList { requests: pending.iter().map(|pending| RequestState::pending(pending, &admin)).collect() }))
 }
 
 /// Returns a request: its own to an agent, and those of its owner to an approver.
@@ -60,7 +60,7 @@ pub(super) async fn get(
     let state = match sender {
         Sender::Agent(sender) => RequestState::of_ticket(&ticket(entrance.engine(), &sender.agent, &named)?),
         Sender::Person(Person { admin, .. }) => match admin.waiting(&named) {
-            Ok(pending) => RequestState::pending(&pending),
+            Ok(pending) => RequestState::pending(&pending, &admin),
             Err(Error::Refused(Refusal::AlreadyResolved(how))) => RequestState::ended(&how),
             Err(Error::Refused(Refusal::UnknownRequest(_) | Refusal::UnknownCode(_))) => return Err(unknown()),
             Err(why) => return Err(why.into()),

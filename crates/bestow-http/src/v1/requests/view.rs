@@ -2,17 +2,16 @@
 
 use bestow::{
     AgentId, Outcome, Permission,
-    action::{ActionFacts, Operation},
-    command::Tier,
+    control::Admin,
     event::Timestamp,
     grant::Scope,
-    request::{Pending, Request, RequestId, Resolution, Ticket},
-    user::OwnerId,
+    request::{Pending, RequestId, Resolution, Ticket},
 };
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::question::Question;
 use crate::shown;
 
 /// A request, and its state.
@@ -53,73 +52,6 @@ impl Status {
             Outcome::Expired => Status::Expired,
             Outcome::Cancelled => Status::Cancelled,
             Outcome::Unavailable => Status::Unavailable,
-        }
-    }
-}
-
-/// The content of a waiting request.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct Question {
-    #[schema(value_type = String)]
-    agent_id: AgentId,
-    #[schema(value_type = String)]
-    owner_id: OwnerId,
-    /// The permissions that the agent lacks. An approval gives them.
-    #[schema(value_type = Vec<String>)]
-    permissions: Vec<Permission>,
-    /// The action, if the agent wants to do one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    action: Option<ActionView>,
-    /// The agent's reason.
-    reason: String,
-    /// The widest scope that the agent asks for.
-    #[schema(value_type = Option<String>)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<Scope>,
-    /// True if the question does not show everything. Then an approval is valid once.
-    once_only: bool,
-    #[schema(value_type = String)]
-    run_id: bestow::agent::RunId,
-    #[schema(value_type = String, format = DateTime)]
-    since: Timestamp,
-    /// The time at which the request expires.
-    #[schema(value_type = String, format = DateTime)]
-    expires_at: Timestamp,
-    /// The place where the request waits, for people.
-    route: String,
-    /// The question as a text for people. Text of the agent in it is quoted.
-    text: String,
-}
-
-/// An action, without its secrets.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ActionView {
-    #[schema(value_type = String)]
-    operation: Operation,
-    tool: String,
-    /// The path, command line or host.
-    resource: String,
-    /// The input of the tool. A long one is `{"shown", "leftOut", "digest"}`.
-    #[schema(value_type = Object)]
-    input: Value,
-    #[schema(value_type = String)]
-    tier: Tier,
-    tier_reason: String,
-    destructive: bool,
-}
-
-impl ActionView {
-    fn of(action: &ActionFacts) -> ActionView {
-        ActionView {
-            operation: action.operation,
-            tool: action.tool.to_string(),
-            resource: action.resource.to_string(),
-            input: shown::tool_input(action),
-            tier: action.tier,
-            tier_reason: action.tier_reason.to_string(),
-            destructive: action.destructive.is_some(),
         }
     }
 }
@@ -173,8 +105,8 @@ impl RequestState {
         RequestState { id, code: id.code().to_string(), status, question: None, resolution: None }
     }
 
-    pub(super) fn pending(pending: &Pending) -> RequestState {
-        let question = Question::of(&pending.request, pending.route.to_string());
+    pub(super) fn pending(pending: &Pending, admin: &Admin) -> RequestState {
+        let question = Question::of(&pending.request, pending.route.to_string(), admin);
         RequestState { question: Some(question), ..RequestState::new(pending.request.id, Status::Pending) }
     }
 
@@ -188,25 +120,6 @@ impl RequestState {
         match ticket.poll() {
             Some(how) => RequestState::ended(&how),
             None => RequestState::new(ticket.id(), Status::Pending),
-        }
-    }
-}
-
-impl Question {
-    fn of(request: &Request, route: String) -> Question {
-        Question {
-            agent_id: request.from.clone(),
-            owner_id: request.owner.clone(),
-            permissions: request.permissions().cloned().collect(),
-            action: request.action.as_deref().map(ActionView::of),
-            reason: request.reason.to_string(),
-            scope: request.scope,
-            once_only: request.is_once_only(),
-            run_id: request.run.clone(),
-            since: request.since,
-            expires_at: request.deadline,
-            route,
-            text: request.to_string(),
         }
     }
 }

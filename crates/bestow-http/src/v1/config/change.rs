@@ -6,19 +6,16 @@ use axum::{Json, extract::State};
 use bestow::{AgentId, Permission, event::HeldChange};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::{input::Named, sender::Person};
-use crate::{identity::Entrance, problem::Problem};
-
-/// Returns the paths of this resource.
-pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
-    OpenApiRouter::new().routes(routes!(get)).routes(routes!(agree))
-}
+use crate::{
+    identity::Entrance,
+    problem::Problem,
+    v1::{input::Named, sender::Person},
+};
 
 /// The change that waits.
 #[derive(Debug, Serialize, ToSchema)]
-struct WaitingChange {
+pub(super) struct WaitingChange {
     /// The change, or null if none waits.
     change: Option<ChangeView>,
 }
@@ -26,7 +23,7 @@ struct WaitingChange {
 /// A change of the policy file that gives more than before.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ChangeView {
+pub(super) struct ChangeView {
     number: u64,
     /// The permissions that agents would gain.
     would_gain: Vec<Gain>,
@@ -58,7 +55,7 @@ struct Sentence {
 }
 
 impl ChangeView {
-    fn of(held: &HeldChange) -> ChangeView {
+    pub(super) fn of(held: &HeldChange) -> ChangeView {
         let gain = |(agent, permission): &(AgentId, Permission)| Gain {
             agent_id: agent.clone(),
             permission: permission.clone(),
@@ -79,7 +76,10 @@ impl ChangeView {
     get, path = "/v1/config/change", tag = "config",
     responses((status = 200, description = "The change, if one waits.", body = WaitingChange))
 )]
-async fn get(State(_): State<Arc<Entrance>>, Person { admin, .. }: Person) -> Result<Json<WaitingChange>, Problem> {
+pub(super) async fn get(
+    State(_): State<Arc<Entrance>>,
+    Person { admin, .. }: Person,
+) -> Result<Json<WaitingChange>, Problem> {
     Ok(Json(WaitingChange { change: admin.held_change()?.as_ref().map(ChangeView::of) }))
 }
 
@@ -89,7 +89,7 @@ async fn get(State(_): State<Arc<Entrance>>, Person { admin, .. }: Person) -> Re
     params(("number" = u64, Path, description = "The number of the change.")),
     responses((status = 200, description = "The change is in force.", body = ChangeView))
 )]
-async fn agree(
+pub(super) async fn agree(
     State(entrance): State<Arc<Entrance>>,
     Person { caller, admin, by }: Person,
     Named(number): Named<u64>,

@@ -1,0 +1,175 @@
+/** One request on the screen, from its arrival to its end. */
+
+import { answer, isMine } from "./answer.js";
+import { confirm } from "./dialog.js";
+import { h, replace } from "./dom.js";
+import { Form } from "./form.js";
+import { about, everything, facts, times } from "./question.js";
+import { requests } from "./store.js";
+import { foreign, isFolded } from "./text.js";
+import { wishes } from "./wishes.js";
+import { outcomeWords, sentence } from "./words.js";
+
+/** @typedef {import("./types.js").RequestState} RequestState */
+/** @typedef {import("./types.js").Question} Question */
+
+/** The time for which a new card takes no answer, in milliseconds. The answer may be meant for the card before. */
+const FRESH = 1000;
+/** The same for a card that moved. */
+const MOVED = 500;
+/** The time for which a remark is shown. */
+const REMARK = 2500;
+
+let number = 0;
+
+/** One request on the screen. Its body is made when it is about to be seen. */
+export class Card {
+  /** @param {RequestState} request */
+  constructor(request) {
+    const label = `card-${++number}`;
+    this.id = request.id;
+    this.code = request.code;
+    this.question = /** @type {Question} */ (request.question);
+    this.readyAt = performance.now() + FRESH;
+    this.isPicked = false;
+    this.isSending = false;
+    this.wasSeen = false;
+    /** @type {number | null} */
+    this.endedAt = null;
+    /** @type {Form | null} */
+    this.form = null;
+    this.wishes = wishes(this.question.permissions, () => this.form?.show());
+    this.sentence = h("p", { class: "ask", id: label }, sentence(this.question));
+    this.more = h("div", { class: "more", hidden: true });
+    this.result = h("div", { class: "result", role: "status" });
+    this.pick = h("input", { type: "checkbox", class: "pick", "aria-label": "Select this request", tabindex: "-1" });
+    this.element = h("article", { class: "card panel fresh", tabindex: "-1", "aria-labelledby": label });
+    setTimeout(() => this.element.classList.remove("fresh"), FRESH);
+  }
+
+  get isWaiting() {
+    return requests.get(this.id)?.status === "pending";
+  }
+
+  /** True if the card was on the screen for long enough to take an answer. */
+  get isReady() {
+    return performance.now() >= this.readyAt && this.isWaiting && !this.isSending && this.form !== null;
+  }
+
+  /** True if everything that the request says is shown, and a plain answer for one use is possible. */
+  get canBePicked() {
+    const isPlain = this.form !== null && !this.form.isDestructive && !this.form.isChanged;
+    return this.isReady && isPlain && this.form?.offered()[0] === "once" && !isFolded(this.element);
+  }
+
+  /** Makes the body of the card. */
+  fill() {
+    if (this.form) return;
+    const isFoldedNow = () => isFolded(this.element);
+    const isOne = this.wishes.count === 1;
+    replace(this.element,
+      h("div", { class: "card-head" }, this.pick, this.sentence, times(this.question)),
+      about(this.question) ?? (isOne ? null : this.wishes.element),
+      facts(this.question, this.question.action || isOne ? this.wishes.element : null),
+      this.more);
+    this.form = new Form(this.question, this.wishes, isFoldedNow, {
+      allow: this.byPointer(() => this.answer("allow")),
+      deny: this.byPointer(() => this.answer("deny")),
+      details: () => this.toggleDetails(),
+    });
+    this.element.append(this.form.element, this.result);
+    this.element.addEventListener("unfold", () => this.form?.show());
+    if (!this.isWaiting) this.end();
+  }
+
+  /** @param {boolean} isPicked */
+  setPicked(isPicked) {
+    this.isPicked = isPicked;
+    this.element.classList.toggle("picked", isPicked);
+    this.pick.checked = isPicked;
+  }
+
+  /** Takes no answer for a moment, because the card has moved. */
+  settle() {
+    this.readyAt = Math.max(this.readyAt, performance.now() + MOVED);
+  }
+
+  /** Looks where the paths lead. */
+  look() {
+    if (this.isWaiting) void this.wishes.look(this.id);
+  }
+
+  toggleDetails() {
+    if (!this.more.firstChild) replace(this.more, everything(this.question, this.code));
+    this.more.hidden = !this.more.hidden;
+    this.form?.setDetails(!this.more.hidden);
+  }
+
+  /**
+   * Returns a listener for a button that answers. The second click of a double click does nothing.
+   *
+   * @param {() => unknown} run
+   */
+  byPointer(run) {
+    return (/** @type {MouseEvent} */ event) => void (event.detail <= 1 && run());
+  }
+
+  /**
+   * Answers with what is chosen on the card.
+   *
+   * @param {"allow" | "deny"} decision
+   */
+  async answer(decision) {
+    if (!this.form || !this.isWaiting || this.isSending) return;
+    if (!this.isReady) return this.remark("This request has only just appeared here. Read it, then answer.");
+    if (decision === "allow" && this.form.allow.disabled) return;
+    if (decision === "allow" && this.form.isDestructive && !(await this.confirmed())) return;
+    await this.send(decision);
+  }
+
+  /**
+   * Sends an answer, and shows what became of it.
+   *
+   * @param {"allow" | "deny"} decision
+   * @param {string} [scope]
+   */
+  async send(decision, scope) {
+    if (!this.form || !this.isReady) return;
+    this.isSending = true;
+    this.element.classList.add("sending");
+    replace(this.form.error);
+    try {
+      await answer(this.id, this.form.body(decision, scope));
+    } catch (why) {
+      this.form.fail(why);
+    }
+    this.isSending = false;
+    this.element.classList.remove("sending");
+    if (!this.isWaiting) this.end();
+  }
+
+  confirmed() {
+    const object = h("code", { class: "code" }, foreign(this.form?.object() ?? "", { max: 300, kind: "command" }));
+    const body = h("div", { class: "stack" }, h("p", null, "This cannot be undone."), object);
+    return confirm({ title: "Allow a destructive action?", body, action: "Allow it once", danger: true, typed: this.code });
+  }
+
+  /** @param {string} text */
+  remark(text) {
+    const error = this.form?.error;
+    if (!error) return;
+    replace(error, text);
+    setTimeout(() => replace(error), REMARK);
+  }
+
+  /** Shows that the request has ended, and by whom. What was typed stays readable. */
+  end() {
+    if (this.isSending) return;
+    const request = requests.get(this.id);
+    this.element.classList.add("ended");
+    if (!request || !this.form) return;
+    if (this.form.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
+    this.form.element.inert = true;
+    replace(this.result, outcomeWords(request, isMine(this.id)));
+  }
+}

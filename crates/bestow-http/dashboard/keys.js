@@ -1,0 +1,78 @@
+/** Keys of the page. Each view adds its own; `?` shows all that work now. */
+
+import { isAsking, message, undoLast } from "./dialog.js";
+import { h } from "./dom.js";
+
+/** @typedef {{ run: (event: KeyboardEvent) => unknown, help: string, repeats?: boolean }} Key */
+/** @typedef {{ [key: string]: Key }} KeyMap */
+
+const NAMES = new Map([
+  ["ArrowDown", "↓"],
+  ["ArrowUp", "↑"],
+  ["Escape", "Esc"],
+  ["Enter", "↵"],
+  [" ", "Space"],
+]);
+
+/** @type {KeyMap[]} */
+const active = [];
+
+/**
+ * Adds keys. Returns a function that takes them away. Later ones come first.
+ *
+ * @param {KeyMap} map
+ */
+export function keys(map) {
+  active.push(map);
+  return () => {
+    const place = active.indexOf(map);
+    if (place >= 0) active.splice(place, 1);
+  };
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (isAsking() || isTyping(event)) return;
+  const found = active.findLast((map) => Object.hasOwn(map, event.key))?.[event.key];
+  if (!found || (event.repeat && !found.repeats)) return;
+  event.preventDefault();
+  found.run(event);
+});
+
+/**
+ * Returns true if the key belongs to the element that has the focus.
+ *
+ * @param {KeyboardEvent} event
+ */
+function isTyping(event) {
+  const at = event.target;
+  if (!(at instanceof Element)) return false;
+  if (at.matches("input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]"))
+    return event.key !== "Escape";
+  const isActivation = event.key === "Enter" || event.key === " ";
+  return isActivation && at.matches("button, a, summary, input");
+}
+
+keys({
+  "?": { run: showHelp, help: "Show the keys" },
+  u: { run: undoLast, help: "Take back what was just done, while the message shows it" },
+});
+
+/** Shows the keys that work now. */
+export function showHelp() {
+  const rows = new Map();
+  for (const map of active.toReversed()) {
+    for (const [key, { help }] of Object.entries(map)) {
+      if (help) rows.set(help, [...(rows.get(help) ?? []), NAMES.get(key) ?? key]);
+    }
+  }
+  const list = [...rows].flatMap(([help, names]) => [
+    h(
+      "dt",
+      null,
+      names.map((/** @type {string} */ name) => h("kbd", null, name)),
+    ),
+    h("dd", null, help),
+  ]);
+  void message({ title: "Keys", body: h("dl", { class: "keys" }, list) });
+}

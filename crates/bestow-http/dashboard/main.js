@@ -1,0 +1,94 @@
+/** The start of the page: the session, the frame, and the view that the address names. */
+
+import { onRefusedToken, token } from "./api.js";
+import { toastError } from "./dialog.js";
+import { h, replace } from "./dom.js";
+import { onEnd, start, stop } from "./events.js";
+import { frame, jumpKeys, markCurrent, PLACES } from "./frame.js";
+import { keys } from "./keys.js";
+import { tellMissed } from "./missed.js";
+import { followNotices } from "./notices.js";
+import { endedNotice, enter } from "./session.js";
+import { follow, requests } from "./store.js";
+
+/** @typedef {import("./types.js").View} View */
+/** @typedef {import("./types.js").Session} Session */
+/** @typedef {import("./frame.js").Frame} Frame */
+/** @typedef {{ view(context: import("./types.js").ViewContext): View }} ViewModule */
+
+/** @type {View | null} */
+let current = null;
+let isOver = false;
+
+async function boot() {
+  const shell = /** @type {HTMLElement} */ (document.getElementById("shell"));
+  if (token.get()) void requests.refresh();
+  const session = await enter(shell);
+  const parts = frame(session);
+  replace(shell, parts.element);
+  onRefusedToken(() => over(parts));
+  onEnd(() => over(parts));
+  follow();
+  followNotices(parts);
+  tellMissed(parts.banner, session);
+  start();
+  keys(jumpKeys(go));
+  addEventListener("hashchange", () => void show(session, parts));
+  await show(session, parts);
+}
+
+/** @param {string} hash */
+function go(hash) {
+  location.hash = hash;
+}
+
+/**
+ * Shows the view that the address names.
+ *
+ * @param {Session} session
+ * @param {Frame} parts
+ */
+async function show(session, parts) {
+  const [name = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+  const known = Object.hasOwn(PLACES, name) ? name : "inbox";
+  const address = location.hash;
+  markCurrent(parts, known);
+  try {
+    /** @type {ViewModule} */
+    const module = await import(`./${known}.js`);
+    if (location.hash !== address) return;
+    current?.leave?.();
+    current = module.view({ session, parameters: rest.map(decoded), go });
+    replace(parts.main, current.element);
+    parts.setTitle(current.title);
+  } catch (why) {
+    console.error(why);
+    replace(parts.main, h("div", { class: "empty" }, h("h2", null, "This page did not load"), "Reload to try again."));
+  }
+  scrollTo(0, 0);
+}
+
+/** @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/**
+ * Says that the session has ended. What is on the screen stays readable, and does nothing.
+ *
+ * @param {Frame} parts
+ */
+function over(parts) {
+  if (isOver) return;
+  isOver = true;
+  stop();
+  parts.main.inert = true;
+  parts.main.classList.add("inert");
+  replace(parts.banner, endedNotice());
+}
+
+void boot().catch(toastError);

@@ -1,0 +1,159 @@
+/** The session of this tab: the way in by a link or a token, and the way out. */
+
+import { api, Problem, token } from "./api.js";
+import { confirm, toastError } from "./dialog.js";
+import { h, replace } from "./dom.js";
+
+/** @typedef {import("./types.js").Session} Session */
+
+const LINK_OVER = "This link was used already, or is older than five minutes. A link works once.";
+const NOT_ACCEPTED = "The server does not accept this token. It may have ended.";
+
+/**
+ * Returns the session. It shows the way in until there is one.
+ *
+ * @param {HTMLElement} place
+ * @returns {Promise<Session>}
+ */
+export async function enter(place) {
+  const failed = (await useLink()) ?? null;
+  const session = token.get() ? await read() : null;
+  if (session && session.role !== "agent") return session;
+  if (session) token.drop();
+  return new Promise((resolve) => askForToken(place, failed, resolve));
+}
+
+/** Takes the secret of a link out of the address, and exchanges it. Returns what went wrong. */
+async function useLink() {
+  const link = /^#link=(.+)$/.exec(location.hash)?.[1];
+  if (!link) return undefined;
+  history.replaceState(null, "", location.pathname);
+  try {
+    token.drop();
+    const opened = await api.postOnce("/v1/session", { link: decodeURIComponent(link) });
+    token.keep(opened.token);
+    return undefined;
+  } catch (why) {
+    return why instanceof Problem && why.status !== 401 ? why.message : LINK_OVER;
+  }
+}
+
+/** @returns {Promise<Session | null>} */
+async function read() {
+  for (;;) {
+    try {
+      return await api.get("/v1/session");
+    } catch (why) {
+      if (!(why instanceof Problem)) throw why;
+      if (why.status === 401) token.drop();
+      if (why.status !== 0 && why.status < 500) return null;
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {string | null} failed
+ * @param {(session: Session) => void} opened
+ */
+function askForToken(place, failed, opened) {
+  const input = h("input", {
+    class: "input",
+    type: "password",
+    autocomplete: "off",
+    spellcheck: "false",
+    required: true,
+    id: "token",
+  });
+  const error = h("p", { class: "entry-error", role: "alert" }, failed);
+  const form = h(
+    "form",
+    { class: "stack" },
+    h("label", { class: "field" }, "Token", input),
+    h("button", { class: "button primary", type: "submit" }, "Open the dashboard"),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    token.keep(input.value.trim());
+    void read().then((session) => {
+      if (session && session.role !== "agent") return opened(session);
+      token.drop();
+      replace(error, session ? "This is the token of an agent. An agent answers no requests." : NOT_ACCEPTED);
+      input.select();
+    });
+  });
+  const card = h(
+    "main",
+    { class: "panel" },
+    h(
+      "div",
+      { class: "stack" },
+      h("h1", null, "bestow"),
+      h("p", null, "Here a person answers what agents ask for."),
+      error,
+    ),
+    h(
+      "div",
+      { class: "stack" },
+      h("h2", null, "Open it from a terminal"),
+      h("code", { class: "code" }, "bestow dashboard"),
+      h("p", { class: "muted small" }, "This opens the page with a link that works once. No password is needed."),
+    ),
+    h(
+      "details",
+      null,
+      h("summary", null, "Use a token instead"),
+      h(
+        "div",
+        { class: "stack" },
+        h("p", { class: "muted small" }, "This command prints one:"),
+        h("code", { class: "code" }, "bestow token create --role approver --owner OWNER --by YOUR-NAME"),
+        form,
+      ),
+    ),
+  );
+  replace(place, h("div", { class: "entry" }, card));
+  document.title = "bestow";
+}
+
+/** Returns the notice that the session has ended, with the way back in. */
+export function endedNotice() {
+  const back = () => {
+    token.drop();
+    location.reload();
+  };
+  return h(
+    "div",
+    { class: "notice bad" },
+    h(
+      "span",
+      null,
+      h("strong", null, "The session has ended."),
+      " What you see is no longer live, and nothing can be answered here. Run ",
+      h("code", null, "bestow dashboard"),
+      " to open a new one.",
+    ),
+    h("button", { type: "button", class: "button", onclick: back }, "Sign in again"),
+  );
+}
+
+/** Ends the session, if the person agrees. */
+export async function signOut() {
+  const body = h(
+    "p",
+    null,
+    "The token of this tab ends now. Run ",
+    h("code", null, "bestow dashboard"),
+    " to come back.",
+  );
+  if (!(await confirm({ title: "Sign out?", body, action: "Sign out" }))) return;
+  try {
+    await api.delete("/v1/session");
+  } catch (why) {
+    if (!(why instanceof Problem) || why.status !== 401) return toastError(why);
+  }
+  token.drop();
+  location.replace(location.pathname);
+  location.reload();
+}

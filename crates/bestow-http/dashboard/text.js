@@ -1,0 +1,280 @@
+/**
+ * Text of agents, as text. What the eye would miss is made visible: hidden characters, letters of another script that
+ * look alike, and how much of a long text is folded away.
+ */
+
+import { h } from "./dom.js";
+
+/**
+ * The kinds of texts: `text` is shown as one paragraph, `command` with its line breaks, and `path` on one line.
+ *
+ * @typedef {"text" | "path" | "command"} Kind
+ */
+
+/** Characters that are invisible, or that change how the text around them is read. */
+const HIDDEN = new RegExp(
+  "[\\p{Cc}\\p{Cf}\\p{Co}\\p{Cn}\\p{Cs}\\p{Zl}\\p{Zp}" +
+    "\\u034F\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u2800\\u3164\\uFE00-\\uFE0F\\uFFA0\\u{E0100}-\\u{E01EF}]",
+  "u",
+);
+const ODD_SPACE = /[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/u;
+const NAMES = new Map([
+  [0x00, "null"],
+  [0x07, "bell"],
+  [0x08, "backspace"],
+  [0x09, "tab"],
+  [0x0a, "line break"],
+  [0x0d, "carriage return"],
+  [0x1b, "escape"],
+  [0x7f, "delete"],
+  [0xa0, "no-break space"],
+  [0xad, "soft hyphen"],
+  [0x200b, "zero-width space"],
+  [0x200c, "zero-width non-joiner"],
+  [0x200d, "zero-width joiner"],
+  [0x200e, "left-to-right mark"],
+  [0x200f, "right-to-left mark"],
+  [0x202a, "left-to-right embedding"],
+  [0x202b, "right-to-left embedding"],
+  [0x202c, "end of direction"],
+  [0x202d, "left-to-right override"],
+  [0x202e, "right-to-left override"],
+  [0x2066, "left-to-right isolate"],
+  [0x2067, "right-to-left isolate"],
+  [0x2068, "first-strong isolate"],
+  [0x2069, "end of isolate"],
+  [0x2028, "line separator"],
+  [0x2029, "paragraph separator"],
+  [0xfeff, "byte order mark"],
+]);
+
+/** Letters of other scripts that look like Latin ones. */
+const LOOKALIKE = /[асеорхуіјѕԁԛԝһӏАВЕКМНОРСТХІЅЈαγικνορυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧաոսօ]/u;
+const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Armenian", "Cherokee", "Hebrew", "Arabic", "Han", "Hangul"];
+const SCRIPT_TESTS = SCRIPTS.map((name) => /** @type {const} */ ([name, new RegExp(`\\p{Script=${name}}`, "u")]));
+/** Words that Japanese and Korean write with Latin letters are no reason to warn. */
+const HARMLESS = new Set(["Latin", "Han", "Hangul", ""]);
+
+/** The most lines of a text that are shown unfolded. */
+const LINES = 14;
+/** The most combining marks on one letter. */
+const STACK = 4;
+
+/**
+ * Returns a node with a text of an agent.
+ *
+ * @param {string} text
+ * @param {{ max?: number, kind?: Kind }} [options]
+ * @returns {HTMLElement}
+ */
+export function foreign(text, { max = 400, kind = "text" } = {}) {
+  const element = h("span", {
+    class: `foreign foreign-${kind}`,
+    dir: kind === "text" ? "auto" : "ltr",
+    translate: "no",
+  });
+  const letters = [...text];
+  const lines = kind === "command" ? text.split("\n").length : 1;
+  if (letters.length <= max && lines <= LINES) element.append(...visible(text, kind));
+  else fold(element, letters, max, kind);
+  return element;
+}
+
+/**
+ * Returns the beginning of a text, for a place where the whole text is not needed.
+ *
+ * @param {string} text
+ * @param {number} max
+ * @param {Kind} [kind]
+ * @returns {HTMLElement}
+ */
+export function brief(text, max, kind = "text") {
+  const letters = [...text];
+  const shown = letters.slice(0, max).join("").replaceAll("\n", " ");
+  const element = h("span", {
+    class: `foreign foreign-${kind}`,
+    dir: kind === "text" ? "auto" : "ltr",
+    translate: "no",
+  });
+  element.append(...visible(shown, kind), letters.length > max ? "…" : "");
+  return element;
+}
+
+/**
+ * Returns true if a part of the text of this element is folded away.
+ *
+ * @param {Element} element
+ */
+export const isFolded = (element) => element.querySelector(".fold") !== null;
+
+/**
+ * Returns a text as one line of plain text, with its hidden characters as escapes. It is for places without elements.
+ *
+ * @param {string} text
+ * @param {number} [max]
+ */
+export function plain(text, max = 120) {
+  const letters = [...text];
+  const line = letters
+    .slice(0, max)
+    .map((letter) => (HIDDEN.test(letter) ? `⟨${code(letter)}⟩` : letter))
+    .join("");
+  return letters.length > max ? `${line}…` : line;
+}
+
+/**
+ * Shows the beginning of a text, and a path or a command with its end, and a button for the rest.
+ *
+ * @param {HTMLElement} element
+ * @param {string[]} letters
+ * @param {number} max
+ * @param {Kind} kind
+ */
+function fold(element, letters, max, kind) {
+  const [from, to] = kept(letters, max, kind);
+  const button = h(
+    "button",
+    { type: "button", class: "fold" },
+    `show all ${letters.length.toLocaleString()} characters`,
+  );
+  button.addEventListener("click", () => {
+    const whole = visible(letters.join(""), kind);
+    const place = element.closest("[tabindex]");
+    element.replaceChildren(...whole);
+    element.dispatchEvent(new CustomEvent("unfold", { bubbles: true }));
+    if (place instanceof HTMLElement) place.focus({ preventScroll: true });
+  });
+  element.append(...visible(letters.slice(0, from).join(""), kind), h("span", { class: "gap" }, "…"), button);
+  if (to < letters.length)
+    element.append(h("span", { class: "gap" }, "…"), ...visible(letters.slice(to).join(""), kind));
+}
+
+/**
+ * Returns the end of the shown beginning, and the beginning of the shown end.
+ *
+ * @param {string[]} letters
+ * @param {number} max
+ * @param {Kind} kind
+ */
+function kept(letters, max, kind) {
+  let from = Math.min(max, letters.length);
+  for (let place = 0, lines = 0; place < from; place++) {
+    if (letters[place] === "\n" && ++lines >= LINES - 2) from = place;
+  }
+  if (kind === "text") return [from, letters.length];
+  const end = Math.min(Math.floor(max / 4), letters.length - from);
+  return [Math.max(1, from - end), letters.length - end];
+}
+
+/**
+ * Returns a text as nodes, with marks for what the eye would miss.
+ *
+ * @param {string} text
+ * @param {Kind} kind
+ * @returns {Node[]}
+ */
+export function visible(text, kind) {
+  /** @type {Node[]} */
+  const out = [];
+  for (const word of text.split(/([^\p{L}\p{M}\p{N}_-]+)/u)) {
+    const others = lookalikes(word);
+    const nodes = letters(word, kind, others);
+    if (others.size === 0) out.push(...nodes);
+    else out.push(h("span", { class: "mixed" }, ...nodes, warning(others)));
+  }
+  return out;
+}
+
+/**
+ * @param {string} word
+ * @param {Kind} kind
+ * @param {Map<string, string>} others
+ */
+function letters(word, kind, others) {
+  /** @type {Node[]} */
+  const out = [];
+  let run = "";
+  let stacked = 0;
+  const put = (/** @type {Node} */ node) => {
+    if (run) out.push(document.createTextNode(run));
+    run = "";
+    out.push(node);
+  };
+  for (const letter of word) {
+    stacked = /\p{M}/u.test(letter) ? stacked + 1 : 0;
+    if (letter === "\n" && kind === "text")
+      put(h("span", { class: "break", "aria-label": "line break", role: "img" }, " ⏎ "));
+    else if (stacked > STACK || isHidden(letter, kind)) put(mark(letter));
+    else if (others.has(letter)) put(h("span", { class: "lookalike" }, letter));
+    else run += letter;
+  }
+  if (run) out.push(document.createTextNode(run));
+  return out;
+}
+
+/**
+ * @param {string} letter
+ * @param {Kind} kind
+ */
+function isHidden(letter, kind) {
+  if (letter === "\n") return kind === "path";
+  if (letter === "\t") return kind !== "text";
+  return HIDDEN.test(letter) || (kind !== "text" && ODD_SPACE.test(letter));
+}
+
+/** @param {string} letter */
+function mark(letter) {
+  const name = NAMES.get(letter.codePointAt(0) ?? 0);
+  const label = `hidden character ${code(letter)}${name ? `, ${name}` : ""}`;
+  return h("span", { class: "mark", role: "img", "aria-label": label, title: label }, `⟨${code(letter)}⟩`);
+}
+
+/** @param {string} letter */
+function code(letter) {
+  return `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/**
+ * Returns the letters of a word that could be taken for others, with their scripts. It is empty for an ordinary word.
+ *
+ * @param {string} word
+ * @returns {Map<string, string>}
+ */
+function lookalikes(word) {
+  /** @type {Map<string, string>} */
+  const others = new Map();
+  if (/^[\x20-\x7e\s]*$/.test(word)) return others;
+  const found = [...word].filter((letter) => /\p{L}/u.test(letter));
+  const isMixed = found.some((letter) => script(letter) === "Latin");
+  const looksLatin = found.length > 0 && found.every((letter) => LOOKALIKE.test(letter));
+  for (const letter of [...word]) {
+    const of = script(letter);
+    if (isStyled(letter)) others.set(letter, "another form of a common letter");
+    else if ((isMixed || looksLatin) && !HARMLESS.has(of)) others.set(letter, of);
+  }
+  return others;
+}
+
+/** @param {string} letter */
+function script(letter) {
+  return SCRIPT_TESTS.find(([, test]) => test.test(letter))?.[0] ?? "";
+}
+
+/**
+ * Returns true for a full-width or mathematical form of an ASCII letter or digit.
+ *
+ * @param {string} letter
+ */
+function isStyled(letter) {
+  return letter > "\x7f" && /^[A-Za-z0-9./\\-]$/.test(letter.normalize("NFKC"));
+}
+
+/** @param {Map<string, string>} others */
+function warning(others) {
+  const list = [...others]
+    .slice(0, 4)
+    .map(([letter, of]) => `${code(letter)} (${of})`)
+    .join(", ");
+  const label = `This word has letters that look like others: ${list}. It is not the word it seems to be.`;
+  return h("span", { class: "warn-mark", role: "img", "aria-label": label, title: label }, "looks alike");
+}

@@ -1,0 +1,141 @@
+/** The shapes of `/v1` that the dashboard reads. `docs/http-api.md` describes each field. */
+
+export type Tier = "safe" | "dangerous" | "destructive";
+export type ScopeName = "once" | "session" | "until" | "always";
+export type Status = "pending" | "granted" | "denied" | "expired" | "cancelled" | "unavailable";
+/** What an element may contain. Texts and numbers are shown as text, empty values not at all. */
+export type Child = string | number | Node | null | undefined | false | Child[];
+export type Connection = "connecting" | "live" | "lost";
+
+/** One part of a command line, as it was judged. */
+export interface Part {
+  text: string;
+  tier: Tier;
+  reason: string;
+}
+
+/** One object that an action uses. */
+export interface Use {
+  operation: string;
+  resource: string;
+  /** True for a path that is used with everything below it. */
+  tree?: boolean;
+  origin: string;
+}
+
+export interface Action {
+  operation: string;
+  tool: string;
+  resource: string;
+  input: unknown;
+  tier: Tier;
+  tierReason: string;
+  destructive: boolean;
+  parts?: Part[];
+  uses?: Use[];
+  /** What an approval for longer than the run would cover. */
+  shape?: string;
+  /** The effects of a destructive action, and advice. */
+  impact?: { impactScope?: string; rollbackAdvice?: string };
+}
+
+export interface Question {
+  agentId: string;
+  ownerId: string;
+  agentName?: string;
+  agentKind?: string;
+  above?: string[];
+  hooks?: string[];
+  onlyLacks?: boolean;
+  details?: string;
+  permissions: string[];
+  action?: Action;
+  reason: string;
+  scope?: string;
+  scopes?: ScopeName[];
+  onceOnly: boolean;
+  runId: string;
+  since: string;
+  expiresAt: string;
+  route: string;
+  text: string;
+}
+
+export interface Resolution {
+  agentId: string;
+  granted: string[];
+  refused: string[];
+  scope?: string;
+  decider: string;
+  feedback?: string;
+  updatedInput?: unknown;
+  at: string;
+  text: string;
+}
+
+export interface RequestState {
+  id: string;
+  code: string;
+  status: Status;
+  question?: Question;
+  resolution?: Resolution;
+}
+
+/** Where one permission leads, and what it covers now. */
+export interface PermissionPreview {
+  permission: string;
+  path?: string;
+  leadsTo?: string;
+  kind: "file" | "directory" | "missing" | "glob" | "hidden" | "none";
+  covers: string[];
+  more: boolean;
+}
+
+export interface Envelope {
+  type: string;
+  eventId: string;
+  timestamp: string;
+  sequence: number;
+  runtimeId: string;
+  ownerId?: string;
+  agentId?: string;
+  runId?: string;
+  requestId?: string;
+  grantId?: string;
+  decisionId?: string;
+  payload: Record<string, unknown>;
+  refs?: Record<string, unknown>;
+}
+
+export interface Session {
+  credentialId: string;
+  role: "agent" | "approver" | "operator";
+  ownerId?: string;
+  by?: string;
+  agentId?: string;
+  expiresAt?: string;
+  version?: string;
+}
+
+export interface Explained {
+  decision: { allow: boolean; decision: string; decisionSource: string; tier: Tier; missing: string[]; reason: string };
+  decidedBy: string;
+  waysOut: string[];
+  details: { stages: unknown; uses: Use[]; heldBy: unknown };
+  text: string;
+}
+
+/** What a view gets when it is shown. */
+export interface ViewContext {
+  session: Session;
+  /** The parts of the address after the name of the view. */
+  parameters: string[];
+  /** Goes to another address, such as `#/agents`. */
+  go(hash: string): void;
+}
+
+export interface View {
+  element: HTMLElement;
+  title: string;
+  leave?(): void;
+}

@@ -1,0 +1,59 @@
+//! The begin and the end of a session.
+
+use axum::http::StatusCode;
+
+use super::{Caller, Entrance};
+use crate::{
+    credentials::{CredentialError, Issued},
+    problem::Problem,
+};
+
+impl Entrance {
+    /// Exchanges the secret of a link for a session.
+    pub(crate) async fn open_session(&self, link: String) -> Result<Issued, Problem> {
+        let now = self.engine.now()?;
+        // Without this look, anybody could make the file be written.
+        if !self.credentials.is_link(&link, now) {
+            return Err(no_link());
+        }
+        let credentials = self.credentials.clone();
+        self.on_the_file(move || credentials.open_session(&link, now)).await?.ok_or_else(no_link)
+    }
+
+    /// Ends the session of a caller.
+    pub(crate) async fn end_session(&self, caller: &Caller) -> Result<(), Problem> {
+        let now = self.engine.now()?;
+        let (credentials, credential) = (self.credentials.clone(), caller.credential.clone());
+        match self.on_the_file(move || Ok(credentials.revoke(&credential, now))).await? {
+            // Somebody else revoked it first.
+            Ok(()) | Err(CredentialError::Revoked(_)) => Ok(()),
+            Err(why) => Err(unwritable(&why)),
+        }
+    }
+
+    /// Reads or changes the file of credentials, so that waiting for its lock delays no other request.
+    async fn on_the_file<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, CredentialError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let place = self.workers.clone().acquire_owned().await.map_err(|_| unable())?;
+        let done = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            work()
+        });
+        done.await.map_err(|_| unable())?.map_err(|why| unwritable(&why))
+    }
+}
+
+fn no_link() -> Problem {
+    let detail = "the link is not valid: a link works once, within five minutes. `bestow dashboard` makes a new one";
+    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+}
+
+fn unable() -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is not able to work")
+}
+
+fn unwritable(why: &CredentialError) -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", format!("the credentials cannot be changed: {why}"))
+}

@@ -1,0 +1,15 @@
+//! The policy file, and a change of it that waits for a person.
+
+mod change;
+mod file;
+
+use std::sync::Arc;
+
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::identity::Entrance;
+
+/// Returns the paths of this resource.
+pub(super) fn resource() -> OpenApiRouter<Arc<Entrance>> {
+    OpenApiRouter::new().routes(routes!(file::file)).routes(routes!(change::get)).routes(routes!(change::agree))
+}
