@@ -15,22 +15,8 @@ use bestow::{
     decision::Refusal,
     user::{ApproverId, OwnerId},
 };
-    /// Reads the object in the body of a request that needs no credential.
-    pub(crate) async fn object_of_anybody(
-        &self,
-        headers: &HeaderMap,
-        body: Body,
-    ) -> Result<Map<String, Value>, Problem> {
-        time::timeout(self.body_time, body::object(headers, body)).await.map_err(late)?
-    }
-
-    /// Waits for a body. The caller's credential was valid when the wait began, and is checked again after it.
-    async fn in_time<T>(&self, caller: &Caller, read: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
-        let mut read = pin!(read);
-        // A body that arrived with its head is there without a wait, and the credential was checked just now.
-        if let Some(read) = read.as_mut().now_or_never() {
-            return read;
-        }
+use futures_util::FutureExt;
+use serde_json::{Map, Value};
 use tokio::{
     runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -162,7 +148,6 @@ impl Entrance {
         self.in_time(caller, body::bytes(body)).await
     }
 
-<<<<<<< HEAD
     /// Reads the object in the body of a request that needs no credential.
     pub(crate) async fn object_of_anybody(
         &self,
@@ -172,8 +157,6 @@ impl Entrance {
         time::timeout(self.body_time, body::object(headers, body)).await.map_err(late)?
     }
 
-    async fn in_time<T>(&self, caller: &Caller, read: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
-=======
     /// Waits for a body. The caller's credential was valid when the wait began, and is checked again after it.
     async fn in_time<T>(&self, caller: &Caller, read: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
         let mut read = pin!(read);
@@ -181,8 +164,6 @@ impl Entrance {
         if let Some(read) = read.as_mut().now_or_never() {
             return read;
         }
-        let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", "the body did not arrive in time");
->>>>>>> bench
         let read = time::timeout(self.body_time, read).await.map_err(late)??;
         self.refuse_revoked(caller)?;
         Ok(read)
