@@ -24,7 +24,12 @@ export function content(input, resource) {
   return Object.entries(input)
     .filter(([, value]) => value !== resource)
     .map(([name, value]) =>
-      h("div", { class: "content" }, h("p", { class: "content-name" }, foreign(name, { max: 60, kind: "path" })), block(asText(value))),
+      h(
+        "div",
+        { class: "content" },
+        h("p", { class: "content-name" }, foreign(name, { max: 60, kind: "path" })),
+        block(asText(value)),
+      ),
     );
 }
 
