@@ -170,7 +170,7 @@ impl ActionView {
             tier_reason: action.tier_reason.to_string(),
             destructive: action.destructive.is_some(),
             impact: action.destructive.as_ref().map(|impact| camel_case(json!(impact))),
-            shape: action.shape.as_ref().map(ToString::to_string),
+            shape: action.shape.as_ref().map(|shape| shape.phrase().to_string()),
             parts: parts(action, admin),
             uses: action.uses.iter().map(|used| json!(used)).collect(),
         }
