@@ -83,7 +83,7 @@ async fn a_malformed_link_is_an_error_and_writes_nothing() {
         let reply = call(daemon.address, "POST", "/v1/session", &headers, body).await;
         assert_eq!(reply.status, 400, "{body}");
     }
-    for guess in ["x", "", &link.token[..40], &link.token.replace(|digit: char| digit == 'a', "b")] {
+    for guess in ["x", "", &link.token[..40], &link.token.replace('a', "b")] {
         assert_eq!(open(&daemon, guess).await.status, 401, "{guess}");
     }
     assert_eq!(std::fs::read(daemon.file.path()).unwrap(), before);
