@@ -61,6 +61,8 @@ export function newKey() {
 export const api = {
   /** @param {string} where @param {{ signal?: AbortSignal }} [options] @returns {Promise<any>} */
   get: (where, options) => once("GET", where, undefined, undefined, options?.signal),
+  /** Sends a write that is never repeated. @param {string} where @param {unknown} body @returns {Promise<any>} */
+  postOnce: (where, body) => once("POST", where, body),
   /** @param {string} where @param {unknown} [body] @param {{ key?: string }} [options] @returns {Promise<any>} */
   post: (where, body, options) => write("POST", where, body, options),
   /** @param {string} where @param {unknown} [body] @param {{ key?: string }} [options] @returns {Promise<any>} */

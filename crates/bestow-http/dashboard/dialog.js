@@ -50,8 +50,13 @@ export function message({ title, body }) {
  */
 function opened(title, body, buttons) {
   const head = h("h2", { id: "dialog-title" }, title);
-  const form = h("form", { method: "dialog" }, head, h("div", { class: "dialog-body" }, body),
-    h("div", { class: "dialog-buttons" }, buttons));
+  const form = h(
+    "form",
+    { method: "dialog" },
+    head,
+    h("div", { class: "dialog-body" }, body),
+    h("div", { class: "dialog-buttons" }, buttons),
+  );
   const dialog = h("dialog", { class: "dialog", "aria-labelledby": "dialog-title" }, form);
   const closed = new Promise((resolve) => dialog.addEventListener("close", resolve)).then(() => dialog.remove());
   document.body.append(dialog);
@@ -66,7 +71,13 @@ function opened(title, body, buttons) {
  * @param {HTMLButtonElement} go
  */
 function typedField(wanted, go) {
-  const input = h("input", { type: "text", class: "input", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+  const input = h("input", {
+    type: "text",
+    class: "input",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+  });
   go.disabled = true;
   input.addEventListener("input", () => (go.disabled = input.value.trim() !== wanted));
   return h("label", { class: "field" }, h("span", null, "Type ", h("code", null, wanted), " to go on"), input);
@@ -97,7 +108,10 @@ export function toast(text, { undo, kind = "info" } = {}) {
   if (undo) {
     const bar = h("span", { class: "toast-time" });
     bar.style.animationDuration = `${undo.seconds}s`;
-    element.append(h("button", { type: "button", class: "button small", onclick: takeBack }, undo.label, " ", h("kbd", null, "u")), bar);
+    element.append(
+      h("button", { type: "button", class: "button small", onclick: takeBack }, undo.label, " ", h("kbd", null, "u")),
+      bar,
+    );
     lastUndo = takeBack;
   } else {
     element.append(h("button", { type: "button", class: "toast-close", "aria-label": "Close", onclick: end }, "×"));

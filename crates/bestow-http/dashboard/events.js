@@ -141,7 +141,7 @@ async function connect(stopped) {
     if (isFirst) told(gapListeners);
     const decode = new TextDecoder();
     const reader = response.body.getReader();
-    for (let buffer = ""; ; ) {
+    for (let buffer = ""; ;) {
       const { done, value } = await reader.read();
       if (done) return true;
       clearTimeout(timer);
@@ -186,7 +186,10 @@ function taken(text) {
 function hand(message) {
   const lines = message.split(/\r?\n/);
   const field = (/** @type {string} */ name) =>
-    lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trimStart()).join("\n");
+    lines
+      .filter((line) => line.startsWith(`${name}:`))
+      .map((line) => line.slice(name.length + 1).trimStart())
+      .join("\n");
   const data = field("data");
   if (!data) return;
   const parsed = JSON.parse(data);

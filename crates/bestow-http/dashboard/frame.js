@@ -25,10 +25,28 @@ const SECOND_KEY = 1500;
 
 /** The views: their names, the letter that goes there after `g`, and the strokes of their pictures. */
 export const PLACES = {
-  inbox: { label: "Inbox", letter: "i", strokes: ["M2.5 10.5h3.4l1.2 2h3.8l1.2-2h3.4", "M4.6 4h8.8l2.1 6.5v3.2c0 .7-.6 1.3-1.3 1.3H3.8c-.7 0-1.3-.6-1.3-1.3v-3.2z"] },
-  agents: { label: "Agents", letter: "a", strokes: ["M9 3.2v3.6M9 6.8 4.6 10.6M9 6.8l4.4 3.8", "M9 4.6a1.6 1.6 0 1 0 0-3.2 1.6 1.6 0 0 0 0 3.2zM4.2 14.6a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM13.8 14.6a2 2 0 1 0 0-4 2 2 0 0 0 0 4z"] },
+  inbox: {
+    label: "Inbox",
+    letter: "i",
+    strokes: [
+      "M2.5 10.5h3.4l1.2 2h3.8l1.2-2h3.4",
+      "M4.6 4h8.8l2.1 6.5v3.2c0 .7-.6 1.3-1.3 1.3H3.8c-.7 0-1.3-.6-1.3-1.3v-3.2z",
+    ],
+  },
+  agents: {
+    label: "Agents",
+    letter: "a",
+    strokes: [
+      "M9 3.2v3.6M9 6.8 4.6 10.6M9 6.8l4.4 3.8",
+      "M9 4.6a1.6 1.6 0 1 0 0-3.2 1.6 1.6 0 0 0 0 3.2zM4.2 14.6a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM13.8 14.6a2 2 0 1 0 0-4 2 2 0 0 0 0 4z",
+    ],
+  },
   activity: { label: "Activity", letter: "c", strokes: ["M2 9.5h3l2-5.5 3.6 10 2.2-4.5H16"] },
-  policy: { label: "Policy", letter: "p", strokes: ["M9 2l5.5 2v4.6c0 3.4-2.3 5.7-5.5 7-3.2-1.3-5.5-3.6-5.5-7V4z", "M6.6 8.8l1.7 1.7 3.1-3.4"] },
+  policy: {
+    label: "Policy",
+    letter: "p",
+    strokes: ["M9 2l5.5 2v4.6c0 3.4-2.3 5.7-5.5 7-3.2-1.3-5.5-3.6-5.5-7V4z", "M6.6 8.8l1.7 1.7 3.1-3.4"],
+  },
   tasks: { label: "Tasks", letter: "t", strokes: ["M9 16A7 7 0 1 0 9 2a7 7 0 0 0 0 14z", "M9 5v4.2l2.7 1.6"] },
 };
 
@@ -98,12 +116,20 @@ function foot(session) {
     replace(state, STATES[now]);
   });
   const who = session.by ?? (session.role === "operator" ? "operator" : session.credentialId);
-  const out = h("button", { type: "button", class: "button quiet small", onclick: () => void signOut() },
-    icon("M7 3H4.2C3.5 3 3 3.5 3 4.2v9.6c0 .7.5 1.2 1.2 1.2H7", "M11.5 12 15 9l-3.5-3M15 9H7"), h("span", null, "Sign out"));
+  const out = h(
+    "button",
+    { type: "button", class: "button quiet small", onclick: () => void signOut() },
+    icon("M7 3H4.2C3.5 3 3 3.5 3 4.2v9.6c0 .7.5 1.2 1.2 1.2H7", "M11.5 12 15 9l-3.5-3M15 9H7"),
+    h("span", null, "Sign out"),
+  );
   out.setAttribute("aria-label", "Sign out");
-  const help = h("button", { type: "button", class: "button quiet small", "aria-label": "Keys", onclick: showHelp },
-    icon("M2.5 5h13v8h-13z", "M5 7.8h.1M8 7.8h.1M11 7.8h.1M13 7.8h.1M6 10.4h6"), h("span", null, "Keys"));
-  const person = h("div", { class: "state person" }, h("span", null, "You are ", h("strong", null, who)));
+  const help = h(
+    "button",
+    { type: "button", class: "button quiet small", "aria-label": "Keys", onclick: showHelp },
+    icon("M2.5 5h13v8h-13z", "M5 7.8h.1M8 7.8h.1M11 7.8h.1M13 7.8h.1M6 10.4h6"),
+    h("span", null, "Keys"),
+  );
+  const person = h("div", { class: "person" }, h("span", null, "You are ", h("strong", null, who)));
   return h("div", { class: "side-foot" }, state, person, optionsButton(), help, out);
 }
 

@@ -1,5 +1,364 @@
-import { h } from "./dom.js";
-/** @param {import("./types.js").ViewContext} _context @returns {import("./types.js").View} */
-export function view(_context) {
-  return { element: h("div", { class: "page page-narrow" }, h("h1", null, "Inbox")), title: "Inbox" };
+/** The requests that wait, oldest first. They are never sorted anew, and nothing moves under the pointer. */
+
+import { batchBar } from "./batch.js";
+import { Card } from "./card.js";
+import { announce } from "./dialog.js";
+import { h, replace } from "./dom.js";
+import { keys } from "./keys.js";
+import { recentList } from "./recent.js";
+import { forget, requests } from "./store.js";
+import { plainSentence } from "./words.js";
+
+/** @typedef {import("./types.js").View} View */
+
+/** The cards that are made at once. The others are made when they are near the screen, or when there is time. */
+const FIRST = 10;
+/** The cards that are made in one go while there is time. */
+const GO = 4;
+/** The time for which the result of an answer is seen before the card leaves, in milliseconds. */
+const SEEN = 1200;
+const NEAR = "600px 0px";
+
+/**
+ * Returns the inbox.
+ *
+ * @returns {View}
+ */
+export function view() {
+  const inbox = new Inbox();
+  return { element: inbox.element, title: "Inbox", leave: () => inbox.leave() };
+}
+
+class Inbox {
+  constructor() {
+    /** The cards, in the order in which they came. @type {Map<string, Card>} */
+    this.cards = new Map();
+    /** @type {Card | null} */
+    this.current = null;
+    this.isPointerHere = false;
+    this.isPicking = false;
+    this.isFilling = false;
+    this.isBegun = false;
+    /** @type {WeakMap<Element, Card>} */
+    this.byElement = new WeakMap();
+    this.list = h("div", { class: "cards" });
+    this.empty = h("div", { class: "empty", hidden: true });
+    this.count = h("span", { class: "muted" });
+    this.title = h("h1", { tabindex: "-1" }, "Inbox ", this.count);
+    this.recent = recentList();
+    this.below = h("button", { type: "button", class: "button below", hidden: true, onclick: () => this.showNew() });
+    this.batch = batchBar({ cards: () => [...this.cards.values()], ended: () => this.setPicking(false) });
+    this.several = h(
+      "button",
+      { type: "button", class: "button quiet small", hidden: true, onclick: () => this.setPicking(!this.isPicking) },
+      "Select several",
+    );
+    this.element = h(
+      "div",
+      { class: "page page-narrow inbox" },
+      h("header", { class: "page-head" }, this.title, legend(), this.several),
+      this.list,
+      this.empty,
+      this.recent.element,
+      this.below,
+      this.batch.element,
+    );
+    this.near = new IntersectionObserver((entries) => this.seen(entries), { rootMargin: NEAR });
+    this.ends = [
+      requests.onChange((change) => this.take(change)),
+      keys(this.keys()),
+      () => this.near.disconnect(),
+      () => clearInterval(tidying),
+    ];
+    this.listenToPointer();
+    const tidying = setInterval(() => this.tidy(), SEEN / 2);
+    this.take({ added: requests.waiting().map(({ id }) => id), ended: [] });
+  }
+
+  /** Begins or ends the selection of several requests. @param {boolean} on */
+  setPicking(on) {
+    this.isPicking = on;
+    this.list.classList.toggle("picking", on);
+    this.several.setAttribute("aria-pressed", String(on));
+    if (!on) for (const card of this.cards.values()) card.setPicked(false);
+    this.batch.show();
+    this.current?.element.scrollIntoView({ block: "nearest" });
+  }
+
+  leave() {
+    for (const end of this.ends) end();
+  }
+
+  /** Takes a change of the requests. @param {import("./store.js").Change} change */
+  take({ added, ended }) {
+    const fresh = added.filter((id) => !this.cards.has(id));
+    const made = fresh.flatMap((id) => {
+      const request = requests.get(id);
+      return request?.question ? [new Card(request)] : [];
+    });
+    for (const card of made) {
+      this.cards.set(card.id, card);
+      this.byElement.set(card.element, card);
+      this.near.observe(card.element);
+    }
+    made.slice(0, Math.max(0, FIRST - this.cards.size + made.length)).forEach((card) => card.fill());
+    this.list.append(...made.map((card) => card.element));
+    for (const id of ended) this.end(id);
+    if (this.current === null) this.select(this.firstWaiting(), false);
+    this.fillRest();
+    this.showState();
+    this.tell(made);
+  }
+
+  /**
+   * Tells that requests came. Those of the first list are no news.
+   *
+   * @param {Card[]} made
+   */
+  tell(made) {
+    const last = made.at(-1);
+    if (!this.isBegun) for (const card of made) card.wasSeen = true;
+    this.isBegun ||= requests.isLoaded();
+    if (!last) return;
+    announce(made.length === 1 ? plainSentence(last.question) : `${made.length} requests wait.`);
+    this.showBelow();
+  }
+
+  /** @param {string} id */
+  end(id) {
+    const card = this.cards.get(id);
+    if (!card) return;
+    card.setPicked(false);
+    card.endedAt = performance.now();
+    card.end();
+    this.batch.show();
+  }
+
+  /** Moves ended cards to the list of those that ended, unless this would move something under the pointer. */
+  tidy() {
+    if (this.isPointerHere) return;
+    const due = [...this.cards.values()].filter((card) => isDue(card));
+    if (due.length === 0) return;
+    const hadFocus = due.some((card) => card.element === document.activeElement);
+    for (const card of due) {
+      const request = requests.get(card.id);
+      if (request) this.recent.add(request);
+      this.near.unobserve(card.element);
+      card.element.remove();
+      this.cards.delete(card.id);
+      forget(card.id);
+      if (this.current === card) this.current = null;
+    }
+    for (const card of this.cards.values()) card.settle();
+    if (this.current === null) this.select(this.firstWaiting(), false);
+    if (hadFocus) this.title.focus({ preventScroll: true });
+    this.showState();
+  }
+
+  firstWaiting() {
+    return [...this.cards.values()].find((card) => card.isWaiting) ?? null;
+  }
+
+  showState() {
+    const waiting = requests.waiting().length;
+    replace(this.count, waiting > 0 && waiting);
+    this.several.hidden = waiting < 2 && !this.isPicking;
+    this.empty.hidden = this.cards.size > 0 || !requests.isLoaded();
+    if (!this.empty.firstChild) {
+      replace(
+        this.empty,
+        h("h2", null, "Nothing waits"),
+        h("p", null, "When an agent needs your answer, its request appears here."),
+      );
+    }
+  }
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  seen(entries) {
+    for (const { isIntersecting, target } of entries) {
+      const card = this.byElement.get(target);
+      if (!isIntersecting || !card) continue;
+      card.fill();
+      void card.look();
+    }
+  }
+
+  /** Makes the other cards, a few at a time. */
+  fillRest() {
+    if (this.isFilling) return;
+    this.isFilling = true;
+    const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ run) => setTimeout(run, 50));
+    const go = () => {
+      const next = [...this.cards.values()].filter((card) => !card.isFilled).slice(0, GO);
+      next.forEach((card) => card.fill());
+      this.isFilling = next.length > 0;
+      if (this.isFilling) idle(go);
+    };
+    idle(go);
+  }
+
+  /**
+   * Makes a card the one that the keys are for.
+   *
+   * @param {Card | null} card
+   * @param {boolean} [focus]
+   */
+  select(card, focus = true) {
+    this.current?.element.classList.remove("current");
+    this.current?.element.setAttribute("tabindex", "-1");
+    this.current = card;
+    if (!card) return;
+    card.fill();
+    card.element.classList.add("current");
+    card.element.setAttribute("tabindex", "0");
+    if (!focus) return;
+    card.element.focus({ preventScroll: true });
+    card.element.scrollIntoView({ block: "nearest" });
+    void card.look();
+  }
+
+  /**
+   * Selects the next or the previous card.
+   *
+   * @param {1 | -1} step
+   */
+  move(step) {
+    this.isPointerHere = false;
+    const cards = [...this.cards.values()];
+    const place = this.current ? cards.indexOf(this.current) : -1;
+    const isShown = this.current?.element.contains(document.activeElement);
+    const next = isShown ? cards[place + step] : (this.current ?? cards[0]);
+    if (next) this.select(next);
+  }
+
+  /**
+   * Answers the current request. The next one is selected, and takes no answer for a moment.
+   *
+   * @param {"allow" | "deny"} decision
+   */
+  async answer(decision) {
+    this.isPointerHere = false;
+    const card = this.current;
+    if (!card) return;
+    await card.answer(decision);
+    if (card.isWaiting || this.current !== card) return;
+    const cards = [...this.cards.values()];
+    const place = cards.indexOf(card);
+    const next =
+      cards.slice(place + 1).find((other) => other.isWaiting) ??
+      cards.slice(0, place).findLast((other) => other.isWaiting);
+    if (!next) return;
+    next.settle();
+    this.select(next);
+  }
+
+  /** @returns {import("./keys.js").KeyMap} */
+  keys() {
+    const down = { run: () => this.move(1), help: "Next request", repeats: true };
+    const up = { run: () => this.move(-1), help: "Previous request", repeats: true };
+    const scope = (/** @type {number} */ place) => ({
+      run: () => this.current?.scope?.choose(place),
+      help: "Choose how long an approval holds",
+    });
+    return {
+      j: down,
+      ArrowDown: down,
+      k: up,
+      ArrowUp: up,
+      a: { run: () => this.answer("allow"), help: "Allow" },
+      d: { run: () => this.answer("deny"), help: "Deny" },
+      1: scope(0),
+      2: scope(1),
+      3: scope(2),
+      4: scope(3),
+      Enter: { run: () => this.current?.toggleMore(), help: "Show or hide the details" },
+      w: { run: () => this.current?.openWords(), help: "Add words to the agent" },
+      e: { run: () => this.current?.openChange(), help: "Change what is allowed" },
+      x: { run: () => this.pick(this.current), help: "Select several, to allow or deny them once" },
+      Escape: { run: () => this.back(), help: "Back to the request" },
+    };
+  }
+
+  /** Leaves a field or a selection. */
+  back() {
+    if (this.current && document.activeElement !== this.current.element) return this.select(this.current);
+    this.setPicking(false);
+  }
+
+  /** @param {Card | null} card */
+  pick(card) {
+    if (!card?.isPicked && !card?.canBePicked) return;
+    card.setPicked(!card.isPicked);
+    this.setPicking(true);
+  }
+
+  listenToPointer() {
+    const at = (/** @type {Event} */ event) => {
+      const element = event.target instanceof Element ? event.target.closest(".card") : null;
+      return element ? this.byElement.get(element) : undefined;
+    };
+    this.list.addEventListener("pointermove", () => (this.isPointerHere = true));
+    this.list.addEventListener("pointerleave", () => (this.isPointerHere = false));
+    this.list.addEventListener("focusin", (event) => {
+      const card = at(event);
+      if (card && card !== this.current) this.select(card, false);
+    });
+    this.list.addEventListener("click", (event) => {
+      const card = at(event);
+      if (event.target instanceof Element && event.target.matches(".pick") && card) {
+        event.preventDefault();
+        setTimeout(() => this.pick(card));
+      }
+    });
+    const watch = () => {
+      this.showBelow();
+      if (!this.batch.element.hidden) this.batch.show();
+    };
+    addEventListener("scroll", watch, { passive: true });
+    this.ends.push(() => removeEventListener("scroll", watch));
+  }
+
+  /** Offers to go to requests that arrived below the screen. */
+  showBelow() {
+    const fresh = [...this.cards.values()].filter((card) => !card.wasSeen && card.isWaiting);
+    const hidden = fresh.filter((card) => card.element.getBoundingClientRect().top > innerHeight - 80);
+    for (const card of fresh) if (!hidden.includes(card)) card.wasSeen = true;
+    this.below.hidden = hidden.length === 0;
+    replace(this.below, `↓ ${hidden.length} more below`);
+  }
+
+  showNew() {
+    const next = [...this.cards.values()].find((card) => !card.wasSeen && card.isWaiting);
+    if (next) this.select(next);
+  }
+}
+
+/**
+ * Returns true if the card has ended, its result was seen, and the person is not in it.
+ *
+ * @param {Card} card
+ */
+function isDue({ isWaiting, endedAt, element }) {
+  const isInside = element !== document.activeElement && element.contains(document.activeElement);
+  return !isWaiting && !isInside && performance.now() - (endedAt ?? 0) > SEEN;
+}
+
+function legend() {
+  const one = (/** @type {string[]} */ names, /** @type {string} */ help) =>
+    h(
+      "span",
+      null,
+      names.map((name) => h("kbd", null, name)),
+      " ",
+      help,
+    );
+  return h(
+    "div",
+    { class: "legend", "aria-hidden": "true" },
+    one(["j", "k"], "move"),
+    one(["a"], "allow"),
+    one(["d"], "deny"),
+    one(["1", "–", "4"], "how long"),
+    one(["?"], "all keys"),
+  );
 }

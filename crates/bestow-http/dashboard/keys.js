@@ -6,7 +6,13 @@ import { h } from "./dom.js";
 /** @typedef {{ run: (event: KeyboardEvent) => unknown, help: string, repeats?: boolean }} Key */
 /** @typedef {{ [key: string]: Key }} KeyMap */
 
-const NAMES = new Map([["ArrowDown", "↓"], ["ArrowUp", "↑"], ["Escape", "Esc"], ["Enter", "↵"], [" ", "Space"]]);
+const NAMES = new Map([
+  ["ArrowDown", "↓"],
+  ["ArrowUp", "↑"],
+  ["Escape", "Esc"],
+  ["Enter", "↵"],
+  [" ", "Space"],
+]);
 
 /** @type {KeyMap[]} */
 const active = [];
@@ -41,7 +47,8 @@ document.addEventListener("keydown", (event) => {
 function isTyping(event) {
   const at = event.target;
   if (!(at instanceof Element)) return false;
-  if (at.matches("input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]")) return event.key !== "Escape";
+  if (at.matches("input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]"))
+    return event.key !== "Escape";
   const isActivation = event.key === "Enter" || event.key === " ";
   return isActivation && at.matches("button, a, summary, input");
 }
@@ -54,13 +61,17 @@ keys({
 /** Shows the keys that work now. */
 export function showHelp() {
   const rows = new Map();
-  for (const map of active) {
+  for (const map of active.toReversed()) {
     for (const [key, { help }] of Object.entries(map)) {
       if (help) rows.set(help, [...(rows.get(help) ?? []), NAMES.get(key) ?? key]);
     }
   }
   const list = [...rows].flatMap(([help, names]) => [
-    h("dt", null, names.map((/** @type {string} */ name) => h("kbd", null, name))),
+    h(
+      "dt",
+      null,
+      names.map((/** @type {string} */ name) => h("kbd", null, name)),
+    ),
     h("dd", null, help),
   ]);
   void message({ title: "Keys", body: h("dl", { class: "keys" }, list) });

@@ -6,9 +6,10 @@ import { h, replace } from "./dom.js";
 import { onEnd, start, stop } from "./events.js";
 import { frame, jumpKeys, markCurrent, PLACES } from "./frame.js";
 import { keys } from "./keys.js";
+import { tellMissed } from "./missed.js";
 import { followNotices } from "./notices.js";
 import { endedNotice, enter } from "./session.js";
-import { follow } from "./store.js";
+import { follow, requests } from "./store.js";
 
 /** @typedef {import("./types.js").View} View */
 /** @typedef {import("./types.js").Session} Session */
@@ -27,7 +28,9 @@ async function boot() {
   onRefusedToken(() => over(parts));
   onEnd(() => over(parts));
   follow();
+  void requests.refresh();
   followNotices(parts);
+  tellMissed(parts.banner, session);
   start();
   keys(jumpKeys(go));
   addEventListener("hashchange", () => void show(session, parts));

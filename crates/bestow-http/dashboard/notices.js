@@ -84,20 +84,29 @@ const set = (name, on) => localStorage.setItem(name, on ? "on" : "off");
 export function optionsButton() {
   const button = h("button", { type: "button", class: "button quiet small", "aria-label": "Notices" });
   button.addEventListener("click", () => void message({ title: "Notices", body: options() }));
-  replace(button, icon("M4.5 12.5V8a4.5 4.5 0 0 1 9 0v4.5l1 1.2h-11z", "M7.5 15.8a1.6 1.6 0 0 0 3 0"), h("span", null, "Notices"));
+  replace(
+    button,
+    icon("M4.5 12.5V8a4.5 4.5 0 0 1 9 0v4.5l1 1.2h-11z", "M7.5 15.8a1.6 1.6 0 0 0 3 0"),
+    h("span", null, "Notices"),
+  );
   return button;
 }
 
 /** Returns the settings of the notices. They belong to this browser. */
 function options() {
   const hint = h("p", { class: "small muted", role: "status" });
-  const notify = choice("Show a notification when a request arrives and this page is not in front", NOTIFY, async (on) => {
-    if (!on) return true;
-    const isSupported = "Notification" in window;
-    const answer = isSupported ? await Notification.requestPermission() : "denied";
-    if (answer !== "granted") replace(hint, "This browser does not allow notifications of this page. Its settings can change that.");
-    return answer === "granted";
-  });
+  const notify = choice(
+    "Show a notification when a request arrives and this page is not in front",
+    NOTIFY,
+    async (on) => {
+      if (!on) return true;
+      const isSupported = "Notification" in window;
+      const answer = isSupported ? await Notification.requestPermission() : "denied";
+      if (answer !== "granted")
+        replace(hint, "This browser does not allow notifications of this page. Its settings can change that.");
+      return answer === "granted";
+    },
+  );
   const sound = choice("Play a short sound", SOUND, (on) => {
     if (on) chime();
     return true;

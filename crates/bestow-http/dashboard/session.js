@@ -30,7 +30,7 @@ async function useLink() {
   history.replaceState(null, "", location.pathname);
   try {
     token.drop();
-    const opened = await api.post("/v1/session", { link: decodeURIComponent(link) });
+    const opened = await api.postOnce("/v1/session", { link: decodeURIComponent(link) });
     token.keep(opened.token);
     return undefined;
   } catch (why) {
@@ -58,11 +58,21 @@ async function read() {
  * @param {(session: Session) => void} opened
  */
 function askForToken(place, failed, opened) {
-  const input = h("input", { class: "input", type: "password", autocomplete: "off", spellcheck: "false", required: true, id: "token" });
+  const input = h("input", {
+    class: "input",
+    type: "password",
+    autocomplete: "off",
+    spellcheck: "false",
+    required: true,
+    id: "token",
+  });
   const error = h("p", { class: "entry-error", role: "alert" }, failed);
-  const form = h("form", { class: "stack" },
+  const form = h(
+    "form",
+    { class: "stack" },
     h("label", { class: "field" }, "Token", input),
-    h("button", { class: "button primary", type: "submit" }, "Open the dashboard"));
+    h("button", { class: "button primary", type: "submit" }, "Open the dashboard"),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     token.keep(input.value.trim());
@@ -73,21 +83,36 @@ function askForToken(place, failed, opened) {
       input.select();
     });
   });
-  const card = h("main", { class: "panel" },
-    h("div", { class: "stack" },
+  const card = h(
+    "main",
+    { class: "panel" },
+    h(
+      "div",
+      { class: "stack" },
       h("h1", null, "bestow"),
       h("p", null, "Here a person answers what agents ask for."),
-      error),
-    h("div", { class: "stack" },
+      error,
+    ),
+    h(
+      "div",
+      { class: "stack" },
       h("h2", null, "Open it from a terminal"),
       h("code", { class: "code" }, "bestow dashboard"),
-      h("p", { class: "muted small" }, "This opens the page with a link that works once. No password is needed.")),
-    h("details", null,
+      h("p", { class: "muted small" }, "This opens the page with a link that works once. No password is needed."),
+    ),
+    h(
+      "details",
+      null,
       h("summary", null, "Use a token instead"),
-      h("div", { class: "stack" },
+      h(
+        "div",
+        { class: "stack" },
         h("p", { class: "muted small" }, "This command prints one:"),
         h("code", { class: "code" }, "bestow token create --role approver --owner OWNER --by YOUR-NAME"),
-        form)));
+        form,
+      ),
+    ),
+  );
   replace(place, h("div", { class: "entry" }, card));
   document.title = "bestow";
 }
@@ -98,15 +123,30 @@ export function endedNotice() {
     token.drop();
     location.reload();
   };
-  return h("div", { class: "notice bad" },
-    h("span", null, h("strong", null, "The session has ended."), " What you see is no longer live, and nothing can be answered here. Run ",
-      h("code", null, "bestow dashboard"), " to open a new one."),
-    h("button", { type: "button", class: "button", onclick: back }, "Sign in again"));
+  return h(
+    "div",
+    { class: "notice bad" },
+    h(
+      "span",
+      null,
+      h("strong", null, "The session has ended."),
+      " What you see is no longer live, and nothing can be answered here. Run ",
+      h("code", null, "bestow dashboard"),
+      " to open a new one.",
+    ),
+    h("button", { type: "button", class: "button", onclick: back }, "Sign in again"),
+  );
 }
 
 /** Ends the session, if the person agrees. */
 export async function signOut() {
-  const body = h("p", null, "The token of this tab ends now. Run ", h("code", null, "bestow dashboard"), " to come back.");
+  const body = h(
+    "p",
+    null,
+    "The token of this tab ends now. Run ",
+    h("code", null, "bestow dashboard"),
+    " to come back.",
+  );
   if (!(await confirm({ title: "Sign out?", body, action: "Sign out" }))) return;
   try {
     await api.delete("/v1/session");

@@ -1,7 +1,7 @@
 /** The requests that wait, and those that ended while the page was open. The server says what is so. */
 
 import { api, path, Problem } from "./api.js";
-import { onEvent, onGap, onState } from "./events.js";
+import { onEvent, onState } from "./events.js";
 
 /** @typedef {import("./types.js").RequestState} RequestState */
 /** @typedef {import("./types.js").Envelope} Envelope */
@@ -43,13 +43,15 @@ export const requests = {
 
 /** Begins to follow the server. */
 export function follow() {
-  onGap(() => void requests.refresh());
   onEvent((event) => {
-    if (!event.requestId || !["permission.requested", "permission.resolved", "permission.routed"].includes(event.type)) return;
+    if (!event.requestId || !["permission.requested", "permission.resolved", "permission.routed"].includes(event.type))
+      return;
     stale.add(event.requestId);
     void read();
   });
-  onState((state) => state === "live" && isLoaded && void requests.refresh());
+  onState((state) => {
+    if (state === "live") void requests.refresh();
+  });
 }
 
 /** Reads what is stale. There is one reader at a time; what becomes stale meanwhile is read by it as well. */

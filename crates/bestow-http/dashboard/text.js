@@ -5,7 +5,11 @@
 
 import { h } from "./dom.js";
 
-/** @typedef {"text" | "path" | "command"} Kind */
+/**
+ * The kinds of texts: `text` is shown as one paragraph, `command` with its line breaks, and `path` on one line.
+ *
+ * @typedef {"text" | "path" | "command"} Kind
+ */
 
 /** Characters that are invisible, or that change how the text around them is read. */
 const HIDDEN = new RegExp(
@@ -15,13 +19,33 @@ const HIDDEN = new RegExp(
 );
 const ODD_SPACE = /[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/u;
 const NAMES = new Map([
-  [0x00, "null"], [0x07, "bell"], [0x08, "backspace"], [0x09, "tab"], [0x0a, "line break"], [0x0d, "carriage return"],
-  [0x1b, "escape"], [0x7f, "delete"], [0xa0, "no-break space"], [0xad, "soft hyphen"], [0x200b, "zero-width space"],
-  [0x200c, "zero-width non-joiner"], [0x200d, "zero-width joiner"], [0x200e, "left-to-right mark"],
-  [0x200f, "right-to-left mark"], [0x202a, "left-to-right embedding"], [0x202b, "right-to-left embedding"],
-  [0x202c, "end of direction"], [0x202d, "left-to-right override"], [0x202e, "right-to-left override"],
-  [0x2066, "left-to-right isolate"], [0x2067, "right-to-left isolate"], [0x2068, "first-strong isolate"],
-  [0x2069, "end of isolate"], [0x2028, "line separator"], [0x2029, "paragraph separator"], [0xfeff, "byte order mark"],
+  [0x00, "null"],
+  [0x07, "bell"],
+  [0x08, "backspace"],
+  [0x09, "tab"],
+  [0x0a, "line break"],
+  [0x0d, "carriage return"],
+  [0x1b, "escape"],
+  [0x7f, "delete"],
+  [0xa0, "no-break space"],
+  [0xad, "soft hyphen"],
+  [0x200b, "zero-width space"],
+  [0x200c, "zero-width non-joiner"],
+  [0x200d, "zero-width joiner"],
+  [0x200e, "left-to-right mark"],
+  [0x200f, "right-to-left mark"],
+  [0x202a, "left-to-right embedding"],
+  [0x202b, "right-to-left embedding"],
+  [0x202c, "end of direction"],
+  [0x202d, "left-to-right override"],
+  [0x202e, "right-to-left override"],
+  [0x2066, "left-to-right isolate"],
+  [0x2067, "right-to-left isolate"],
+  [0x2068, "first-strong isolate"],
+  [0x2069, "end of isolate"],
+  [0x2028, "line separator"],
+  [0x2029, "paragraph separator"],
+  [0xfeff, "byte order mark"],
 ]);
 
 /** Letters of other scripts that look like Latin ones. */
@@ -44,11 +68,35 @@ const STACK = 4;
  * @returns {HTMLElement}
  */
 export function foreign(text, { max = 400, kind = "text" } = {}) {
-  const element = h("span", { class: `foreign foreign-${kind}`, dir: kind === "text" ? "auto" : "ltr", translate: "no" });
+  const element = h("span", {
+    class: `foreign foreign-${kind}`,
+    dir: kind === "text" ? "auto" : "ltr",
+    translate: "no",
+  });
   const letters = [...text];
-  const lines = kind === "path" ? 1 : text.split("\n").length;
+  const lines = kind === "command" ? text.split("\n").length : 1;
   if (letters.length <= max && lines <= LINES) element.append(...visible(text, kind));
   else fold(element, letters, max, kind);
+  return element;
+}
+
+/**
+ * Returns the beginning of a text, for a place where the whole text is not needed.
+ *
+ * @param {string} text
+ * @param {number} max
+ * @param {Kind} [kind]
+ * @returns {HTMLElement}
+ */
+export function brief(text, max, kind = "text") {
+  const letters = [...text];
+  const shown = letters.slice(0, max).join("").replaceAll("\n", " ");
+  const element = h("span", {
+    class: `foreign foreign-${kind}`,
+    dir: kind === "text" ? "auto" : "ltr",
+    translate: "no",
+  });
+  element.append(...visible(shown, kind), letters.length > max ? "…" : "");
   return element;
 }
 
@@ -67,7 +115,10 @@ export const isFolded = (element) => element.querySelector(".fold") !== null;
  */
 export function plain(text, max = 120) {
   const letters = [...text];
-  const line = letters.slice(0, max).map((letter) => (HIDDEN.test(letter) ? `⟨${code(letter)}⟩` : letter)).join("");
+  const line = letters
+    .slice(0, max)
+    .map((letter) => (HIDDEN.test(letter) ? `⟨${code(letter)}⟩` : letter))
+    .join("");
   return letters.length > max ? `${line}…` : line;
 }
 
@@ -81,7 +132,11 @@ export function plain(text, max = 120) {
  */
 function fold(element, letters, max, kind) {
   const [from, to] = kept(letters, max, kind);
-  const button = h("button", { type: "button", class: "fold" }, `show all ${letters.length.toLocaleString()} characters`);
+  const button = h(
+    "button",
+    { type: "button", class: "fold" },
+    `show all ${letters.length.toLocaleString()} characters`,
+  );
   button.addEventListener("click", () => {
     const whole = visible(letters.join(""), kind);
     const place = element.closest("[tabindex]");
@@ -90,7 +145,8 @@ function fold(element, letters, max, kind) {
     if (place instanceof HTMLElement) place.focus({ preventScroll: true });
   });
   element.append(...visible(letters.slice(0, from).join(""), kind), h("span", { class: "gap" }, "…"), button);
-  if (to < letters.length) element.append(h("span", { class: "gap" }, "…"), ...visible(letters.slice(to).join(""), kind));
+  if (to < letters.length)
+    element.append(h("span", { class: "gap" }, "…"), ...visible(letters.slice(to).join(""), kind));
 }
 
 /**
@@ -146,7 +202,9 @@ function letters(word, kind, others) {
   };
   for (const letter of word) {
     stacked = /\p{M}/u.test(letter) ? stacked + 1 : 0;
-    if (stacked > STACK || isHidden(letter, kind)) put(mark(letter));
+    if (letter === "\n" && kind === "text")
+      put(h("span", { class: "break", "aria-label": "line break", role: "img" }, " ⏎ "));
+    else if (stacked > STACK || isHidden(letter, kind)) put(mark(letter));
     else if (others.has(letter)) put(h("span", { class: "lookalike" }, letter));
     else run += letter;
   }
@@ -213,7 +271,10 @@ function isStyled(letter) {
 
 /** @param {Map<string, string>} others */
 function warning(others) {
-  const list = [...others].slice(0, 4).map(([letter, of]) => `${code(letter)} (${of})`).join(", ");
+  const list = [...others]
+    .slice(0, 4)
+    .map(([letter, of]) => `${code(letter)} (${of})`)
+    .join(", ");
   const label = `This word has letters that look like others: ${list}. It is not the word it seems to be.`;
   return h("span", { class: "warn-mark", role: "img", "aria-label": label, title: label }, "looks alike");
 }

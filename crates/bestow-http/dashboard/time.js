@@ -8,7 +8,7 @@ let timer = 0;
 /** The seconds for which a text is kept fresh while it is not on the page. */
 const PATIENCE = 20;
 
-/** @type {Map<HTMLElement, { text: () => string, unseen: number }>} */
+/** @type {Map<HTMLElement, { text: (element: HTMLElement) => string, unseen: number }>} */
 const shown = new Map();
 
 /**
@@ -67,14 +67,14 @@ export function ago(iso) {
  * Returns an element with a text about a time that is kept fresh while it is on the page.
  *
  * @param {string} iso
- * @param {() => string} text
+ * @param {(element: HTMLElement) => string} text
  * @returns {HTMLElement}
  */
 export function live(iso, text) {
   const element = document.createElement("time");
   element.dateTime = iso;
   element.title = exact(iso);
-  element.textContent = text();
+  element.textContent = text(element);
   shown.set(element, { text, unseen: 0 });
   timer ||= window.setInterval(freshen, STEP);
   return element;
@@ -86,7 +86,7 @@ function freshen() {
     kept.unseen = element.isConnected ? 0 : kept.unseen + 1;
     if (kept.unseen > PATIENCE) shown.delete(element);
     if (!element.isConnected) continue;
-    const fresh = kept.text();
+    const fresh = kept.text(element);
     if (element.textContent !== fresh) element.textContent = fresh;
   }
 }

@@ -16,12 +16,11 @@ export interface Part {
 
 /** One object that an action uses. */
 export interface Use {
-  operation?: string;
-  resource?: string;
-  object?: string;
-  permission?: string;
-  origin?: string;
-  [name: string]: unknown;
+  operation: string;
+  resource: string;
+  /** True for a path that is used with everything below it. */
+  tree?: boolean;
+  origin: string;
 }
 
 export interface Action {
@@ -34,8 +33,10 @@ export interface Action {
   destructive: boolean;
   parts?: Part[];
   uses?: Use[];
-  shapes?: boolean;
-  leftOut?: boolean;
+  /** What an approval for longer than the run would cover. */
+  shape?: string;
+  /** The effects of a destructive action, and advice. */
+  impact?: { impactScope?: string; rollbackAdvice?: string; impact_scope?: string; rollback_advice?: string };
 }
 
 export interface Question {
@@ -85,8 +86,7 @@ export interface PermissionPreview {
   permission: string;
   path?: string;
   leadsTo?: string;
-  exists: boolean;
-  kind: "file" | "directory" | "missing" | "glob" | "none";
+  kind: "file" | "directory" | "missing" | "glob" | "hidden" | "none";
   covers: string[];
   more: boolean;
 }

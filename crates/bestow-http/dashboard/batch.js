@@ -1,0 +1,57 @@
+/** Answering several requests at once: those on the screen, for one use. */
+
+import { h, replace } from "./dom.js";
+
+/** @typedef {import("./card.js").Card} Card */
+
+/** How far a card may reach out of the screen, in pixels. */
+const SLACK = 8;
+/** The place that the bar of the batch takes at the bottom. */
+const BAR = 64;
+
+/**
+ * Returns the bar that answers the selected requests.
+ *
+ * @param {{ cards: () => Card[], ended: () => void }} inbox
+ */
+export function batchBar({ cards, ended }) {
+  const label = h("span", { role: "status" });
+  const allow = h("button", { type: "button", class: "button allow small" }, "Allow once");
+  const deny = h("button", { type: "button", class: "button small" }, "Deny");
+  const close = h("button", { type: "button", class: "button quiet small" }, "Cancel");
+  const element = h(
+    "div",
+    { class: "batch", role: "region", "aria-label": "Selected requests", hidden: true },
+    label,
+    allow,
+    deny,
+    close,
+  );
+
+  const picked = () => cards().filter((card) => card.isPicked && card.isWaiting);
+  const show = () => {
+    const all = picked();
+    const seen = all.filter(isOnScreen);
+    element.hidden = all.length === 0;
+    const away = all.length - seen.length;
+    replace(label, `${seen.length} selected${away > 0 ? `, and ${away} not on the screen` : ""}`);
+    replace(allow, `Allow ${seen.length} once`);
+    replace(deny, `Deny ${seen.length}`);
+    allow.disabled = deny.disabled = seen.length === 0;
+  };
+  const send = async (/** @type {"allow" | "deny"} */ decision) => {
+    const chosen = picked().filter((card) => isOnScreen(card) && card.canBePicked);
+    await Promise.all(chosen.map((card) => card.send(decision, "once")));
+    ended();
+  };
+  allow.addEventListener("click", (event) => event.detail <= 1 && void send("allow"));
+  deny.addEventListener("click", (event) => event.detail <= 1 && void send("deny"));
+  close.addEventListener("click", ended);
+  return { element, show };
+}
+
+/** @param {Card} card */
+function isOnScreen(card) {
+  const { top, bottom, height } = card.element.getBoundingClientRect();
+  return height > 0 && top >= -SLACK && bottom <= innerHeight - BAR + SLACK;
+}

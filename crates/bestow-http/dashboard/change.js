@@ -1,0 +1,185 @@
+/** A change of an action by the person. It is judged before it can be sent. */
+
+import { api, path, Problem } from "./api.js";
+import { tierBadge } from "./command.js";
+import { h, replace } from "./dom.js";
+import { foreign } from "./text.js";
+import { permissionWords } from "./words.js";
+
+/** @typedef {import("./types.js").Question} Question */
+/** @typedef {import("./types.js").Action} Action */
+/** @typedef {import("./types.js").Explained} Explained */
+/**
+ * @typedef {object} Change
+ * @property {HTMLElement} element
+ * @property {() => string | Record<string, unknown> | undefined} value The input to approve instead, if it differs.
+ * @property {() => boolean} isReady True if nothing was changed, or the change was judged and may be sent.
+ * @property {() => boolean} isDestructive
+ * @property {() => void} focus
+ */
+
+/** The time without a keystroke after which a change is judged, in milliseconds. */
+const PAUSE = 300;
+const TIERS = ["safe", "dangerous", "destructive"];
+
+/**
+ * Returns true if a person may write another input. One with hidden secrets cannot be written again.
+ *
+ * @param {Question} question
+ */
+export function canChange({ action, onceOnly }) {
+  if (!action || onceOnly || /\[redacted \d+\]/.test(action.resource + JSON.stringify(action.input))) return false;
+  return action.operation === "command.execute" || isObject(action.input);
+}
+
+/**
+ * Returns the field in which the action is changed.
+ *
+ * @param {Question} question
+ * @param {() => void} changed
+ * @returns {Change}
+ */
+export function changeField(question, changed) {
+  const action = /** @type {Action} */ (question.action);
+  const isCommand = action.operation === "command.execute";
+  const before = isCommand ? action.resource : JSON.stringify(action.input, null, 2);
+  const area = h("textarea", {
+    class: "input code",
+    rows: Math.min(10, before.split("\n").length + 1),
+    spellcheck: "false",
+    autocomplete: "off",
+    autocapitalize: "off",
+  });
+  area.value = before;
+  const verdict = h("div", { class: "verdict", role: "status" });
+  /** @type {{ text: string, explained: Explained } | null} */
+  let judged = null;
+  let timer = 0;
+
+  const judge = async () => {
+    const text = area.value;
+    if (!differs()) return replace(verdict);
+    const asked = isCommand ? commandBody(action, text) : toolBody(action, text);
+    if (!asked) return replace(verdict, h("span", { class: "entry-error" }, "This is not a JSON object."));
+    try {
+      const explained = await api.post(path`/v1/agents/${question.agentId}/explain`, asked);
+      if (text !== area.value) return;
+      judged = { text, explained };
+      replace(verdict, verdictWords(explained, action));
+    } catch (why) {
+      replace(verdict, h("span", { class: "entry-error" }, why instanceof Problem ? why.message : String(why)));
+    }
+    changed();
+  };
+  area.addEventListener("input", () => {
+    judged = null;
+    clearTimeout(timer);
+    timer = window.setTimeout(() => void judge(), PAUSE);
+    replace(verdict, differs() && h("span", { class: "muted" }, "Judging …"));
+    changed();
+  });
+
+  const differs = () => area.value.trim() !== before.trim();
+  const current = () => (judged?.text === area.value ? judged.explained : null);
+  return {
+    element: h(
+      "label",
+      { class: "field" },
+      isCommand ? "The command to allow instead" : "The input to allow instead",
+      area,
+      verdict,
+    ),
+    value: () =>
+      !differs()
+        ? undefined
+        : isCommand
+          ? area.value.trim()
+          : /** @type {Record<string, unknown>} */ (parsed(area.value)),
+    isReady: () => !differs() || mayBeSent(current(), action),
+    isDestructive: () => current()?.decision.tier === "destructive",
+    focus: () => area.focus(),
+  };
+}
+
+/**
+ * Returns true if the changed action was judged, is not denied, and is not more harmful than the asked one.
+ *
+ * @param {Explained | null} explained
+ * @param {Action} action
+ */
+function mayBeSent(explained, action) {
+  return explained !== null && explained.decision.decision !== "deny" && !isWorse(explained, action);
+}
+
+/**
+ * @param {Explained} explained
+ * @param {Action} action
+ */
+function isWorse(explained, action) {
+  return TIERS.indexOf(explained.decision.tier) > TIERS.indexOf(action.tier);
+}
+
+/**
+ * @param {Action} action
+ * @param {string} text
+ */
+function commandBody(action, text) {
+  const field =
+    isObject(action.input) && Object.entries(action.input).find(([, value]) => value === action.resource)?.[0];
+  if (!field || !isObject(action.input)) return { operation: action.operation, resource: text };
+  return { toolName: action.tool, toolInput: { ...action.input, [field]: text } };
+}
+
+/**
+ * @param {Action} action
+ * @param {string} text
+ */
+function toolBody(action, text) {
+  const input = parsed(text);
+  return input && { toolName: action.tool, toolInput: input };
+}
+
+/**
+ * Returns an object of JSON, or null for anything else.
+ *
+ * @param {string} text
+ */
+function parsed(text) {
+  try {
+    const value = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Record<string, unknown>}
+ */
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * @param {Explained} explained
+ * @param {Action} action
+ */
+function verdictWords(explained, action) {
+  const { decision } = explained;
+  if (decision.decision === "deny") {
+    return [
+      h("span", { class: "badge bad" }, "denied"),
+      " It cannot be allowed: ",
+      foreign(decision.reason, { max: 300 }),
+    ];
+  }
+  if (isWorse(explained, action)) {
+    return [
+      tierBadge(decision.tier),
+      " It is more harmful than what the agent asked for. Deny the request, and tell the agent what to do instead.",
+    ];
+  }
+  const needs = decision.missing.map((permission) => h("li", null, "It needs to ", permissionWords(permission)));
+  return [tierBadge(decision.tier), " ", foreign(decision.reason, { max: 300 }), h("ul", null, needs)];
+}

@@ -1,0 +1,52 @@
+/** Where the paths of permissions really lead, and what the permissions cover now. */
+
+import { h } from "./dom.js";
+import { foreign } from "./text.js";
+
+/** @typedef {import("./types.js").PermissionPreview} PermissionPreview */
+
+/**
+ * Returns where a permission leads. It is null for a permission without a path.
+ *
+ * @param {PermissionPreview} preview
+ */
+export function leads(preview) {
+  if (!preview.path) return null;
+  const leadsTo = preview.leadsTo !== undefined && preview.leadsTo !== preview.path ? preview.leadsTo : null;
+  const link = leadsTo !== null && [
+    h("span", { class: "badge warn" }, "link"),
+    " leads to ",
+    foreign(leadsTo, { kind: "path" }),
+    ". ",
+  ];
+  return h("div", { class: "leads" }, link, cover(preview));
+}
+
+/** @param {PermissionPreview} preview */
+function cover({ kind, covers, more }) {
+  switch (kind) {
+    case "file":
+      return "This one file.";
+    case "missing":
+      return "Nothing is there yet. It covers what will be created there.";
+    case "directory":
+      return covers.length === 0
+        ? "An empty directory, and everything that will be in it."
+        : ["A directory with everything in it. Now: ", names(covers, more)];
+    case "glob":
+      return covers.length === 0 ? "It matches nothing now." : ["It matches now: ", names(covers, more)];
+    case "hidden":
+      return "It is protected or cannot be read, so what is in it is not shown.";
+    default:
+      return null;
+  }
+}
+
+/**
+ * @param {string[]} covers
+ * @param {boolean} more
+ */
+function names(covers, more) {
+  const list = covers.flatMap((name, place) => [place > 0 && ", ", foreign(name, { max: 60, kind: "path" })]);
+  return h("span", { class: "names" }, list, more && " and more");
+}

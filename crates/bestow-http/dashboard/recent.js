@@ -1,0 +1,148 @@
+/** The requests that ended while the page is open, and the way to take an approval back. */
+
+import { isMine } from "./answer.js";
+import { api, path } from "./api.js";
+import { confirm, toast, toastError } from "./dialog.js";
+import { h, replace } from "./dom.js";
+import { brief, foreign } from "./text.js";
+import { ago } from "./time.js";
+import { outcomeWords, plainSentence } from "./words.js";
+
+/** @typedef {import("./types.js").RequestState} RequestState */
+/** @typedef {{ id: string, agentId: string, permission: string, scope: string, hold: string, reason?: string, text: string, origin: { kind: string, requestId?: string } }} Grant */
+/** @typedef {{ id: string, requestId?: string, text: string }} SavedDecision */
+
+/** The most that are listed. */
+const MOST = 20;
+/** The time in which a revocation can be taken back, in seconds. */
+const BACK = 5;
+
+/** Returns the list of the requests that ended. */
+export function recentList() {
+  const list = h("ol", { class: "recent-list" });
+  const element = h(
+    "section",
+    { class: "recent", hidden: true, "aria-label": "Ended just now" },
+    h("h2", { class: "section" }, "Ended just now"),
+    list,
+  );
+  return {
+    element,
+    /** @param {RequestState} request */
+    add(request) {
+      element.hidden = false;
+      list.prepend(row(request));
+      while (list.children.length > MOST) list.lastChild?.remove();
+    },
+  };
+}
+
+/** @param {RequestState} request */
+function row(request) {
+  const { question, status, resolution } = request;
+  const isApproval = (resolution?.granted.length ?? 0) > 0 || status === "granted";
+  const place = h("span");
+  if (isApproval)
+    place.append(
+      h(
+        "button",
+        { type: "button", class: "button quiet small", onclick: () => void takeBack(request, place) },
+        "Revoke",
+      ),
+    );
+  const what = question?.action?.resource ?? question?.permissions.join(", ") ?? "";
+  return h(
+    "li",
+    { class: `recent-row ${isApproval ? "recent-granted" : `recent-${status}`}` },
+    h(
+      "div",
+      { class: "recent-what" },
+      question && plainSentence(question),
+      " ",
+      h("span", { class: "recent-object" }, brief(what, 160, "command")),
+    ),
+    h(
+      "div",
+      { class: "recent-how" },
+      outcomeWords(request, isMine(request.id)),
+      resolution && [" · ", ago(resolution.at)],
+    ),
+    place,
+  );
+}
+
+/**
+ * Revokes what an approval gave.
+ *
+ * @param {RequestState} request
+ * @param {HTMLElement} place
+ */
+async function takeBack(request, place) {
+  const agent = request.question?.agentId ?? "";
+  try {
+    const { grants } = await api.get(path`/v1/grants?agentId=${agent}`);
+    const { savedDecisions } = await api.get(path`/v1/decisions?agentId=${agent}`);
+    /** @type {Grant[]} */
+    const given = grants.filter((/** @type {Grant} */ grant) => grant.origin.requestId === request.id);
+    /** @type {SavedDecision[]} */
+    const saved = savedDecisions.filter((/** @type {SavedDecision} */ decision) => decision.requestId === request.id);
+    if (given.length + saved.length === 0)
+      return replace(place, h("span", { class: "muted small" }, "used or ended already"));
+    if (!(await agreedToFall(given))) return;
+    await Promise.all([
+      ...given.map((grant) => api.delete(path`/v1/grants/${grant.id}`)),
+      ...saved.map((decision) => api.delete(path`/v1/decisions/${decision.id}`)),
+    ]);
+    replace(place, h("span", { class: "muted small" }, "revoked"));
+    if (saved.length > 0) return toast("Revoked. The agent has to ask again.");
+    toast("Revoked.", { undo: { label: "Undo", seconds: BACK, run: () => giveAgain(given, place) } });
+  } catch (why) {
+    toastError(why);
+  }
+}
+
+/**
+ * Shows what would end with the grants, if there is more than themselves. Returns true if the person agrees.
+ *
+ * @param {Grant[]} given
+ */
+async function agreedToFall(given) {
+  const cascades = await Promise.all(given.map((grant) => api.get(path`/v1/grants/${grant.id}/cascade`)));
+  const falling = cascades.flatMap((cascade) => cascade.wouldEnd);
+  if (falling.length === 0) return true;
+  const list = h(
+    "ul",
+    { class: "stack" },
+    falling.map((grant) => h("li", null, foreign(grant.text, { max: 200 }))),
+  );
+  const body = h(
+    "div",
+    { class: "stack" },
+    h("p", null, `${falling.length} more permissions were passed on and end with it:`),
+    list,
+  );
+  return confirm({ title: "Revoke?", body, action: "Revoke all", danger: true });
+}
+
+/**
+ * Gives revoked permissions again.
+ *
+ * @param {Grant[]} given
+ * @param {HTMLElement} place
+ */
+async function giveAgain(given, place) {
+  try {
+    for (const { agentId, permission, scope, hold, reason } of given) {
+      await api.post("/v1/grants", {
+        agentId,
+        permissions: [permission],
+        scope,
+        hold,
+        reason: reason ?? "given again",
+      });
+    }
+    replace(place, h("span", { class: "muted small" }, "given again"));
+  } catch (why) {
+    toastError(why);
+  }
+}

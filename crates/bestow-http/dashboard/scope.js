@@ -1,0 +1,98 @@
+/** The choice for how long an approval holds. */
+
+import { h, replace } from "./dom.js";
+import { now } from "./time.js";
+import { SCOPES } from "./words.js";
+
+/** @typedef {import("./types.js").ScopeName} ScopeName */
+/**
+ * @typedef {object} ScopePicker
+ * @property {HTMLElement} element
+ * @property {() => ScopeName} name
+ * @property {() => string | null} value The scope as the server reads it, or null while its time is not chosen.
+ * @property {(place: number) => void} choose
+ * @property {(offered: ScopeName[]) => void} offer
+ */
+
+const HOUR = 3_600_000;
+/** @type {[string, number][]} */
+const SPANS = [
+  ["15 minutes", HOUR / 4],
+  ["1 hour", HOUR],
+  ["4 hours", 4 * HOUR],
+  ["1 day", 24 * HOUR],
+  ["1 week", 168 * HOUR],
+];
+
+let number = 0;
+
+/**
+ * Returns the choice of a scope.
+ *
+ * @param {ScopeName[]} offered
+ * @param {ScopeName} first
+ * @param {() => void} changed
+ * @returns {ScopePicker}
+ */
+export function scopePicker(offered, first, changed) {
+  const group = `scope-${++number}`;
+  let chosen = first;
+  let shown = offered;
+  const time = timePicker(changed);
+  const choices = h("fieldset", { class: "segmented" });
+  const draw = () => {
+    if (!shown.includes(chosen)) chosen = shown[0] ?? "once";
+    replace(choices, h("legend", { class: "unseen" }, "How long"), shown.map(choice));
+    time.element.hidden = chosen !== "until";
+  };
+  const choice = (/** @type {ScopeName} */ name, /** @type {number} */ place) => {
+    const radio = h("input", { type: "radio", name: group, value: name });
+    radio.checked = name === chosen;
+    radio.addEventListener("change", () => {
+      chosen = name;
+      time.element.hidden = name !== "until";
+      changed();
+    });
+    return h("label", null, radio, h("kbd", { "aria-hidden": "true" }, place + 1), SCOPES[name]);
+  };
+  draw();
+  return {
+    element: h("div", { class: "scope" }, choices, time.element),
+    name: () => chosen,
+    value: () => (chosen === "until" ? time.value() : chosen),
+    choose(place) {
+      chosen = shown[place] ?? chosen;
+      draw();
+      changed();
+    },
+    offer(now) {
+      shown = now;
+      draw();
+    },
+  };
+}
+
+/**
+ * Returns the choice of a moment: a span from now, or a date and a time.
+ *
+ * @param {() => void} changed
+ */
+function timePicker(changed) {
+  const options = [
+    ...SPANS.map(([label, span]) => h("option", { value: span }, `for ${label}`)),
+    h("option", { value: "" }, "until a time …"),
+  ];
+  const span = h("select", { class: "input small", "aria-label": "Until when" }, options);
+  span.value = String(HOUR);
+  const moment = h("input", { class: "input small", type: "datetime-local", "aria-label": "The time", hidden: true });
+  span.addEventListener("change", () => {
+    moment.hidden = span.value !== "";
+    changed();
+  });
+  moment.addEventListener("change", changed);
+  const value = () => {
+    const end = span.value === "" ? Date.parse(moment.value) : now() + Number(span.value);
+    return Number.isFinite(end) && end > now() ? `until ${new Date(end).toISOString().replace(/\.\d+Z$/, "Z")}` : null;
+  };
+  return { element: h("span", { class: "row", hidden: true }, span, moment), value };
+}

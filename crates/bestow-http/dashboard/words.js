@@ -1,0 +1,189 @@
+/** Requests in words: who asks for what, and what an answer would mean. */
+
+import { h } from "./dom.js";
+import { brief, foreign, plain } from "./text.js";
+
+/** @typedef {import("./types.js").Question} Question */
+/** @typedef {import("./types.js").Action} Action */
+/** @typedef {import("./types.js").ScopeName} ScopeName */
+/** @typedef {import("./types.js").Child} Child */
+
+/** The text that the server sends if an agent gave no reason. */
+const NO_REASON = "no reason given";
+
+/** @type {Record<string, string>} */
+const WISHES = {
+  "command.execute": "run a command",
+  "fs.exec": "run a program",
+  "fs.write": "write a file",
+  "fs.read": "read a file",
+  network: "reach a host",
+  events: "use the socket of the engine",
+};
+
+/** @type {Record<ScopeName, string>} */
+export const SCOPES = { once: "Once", session: "This run", until: "Until …", always: "Always" };
+
+/** @type {Record<string, string>} */
+const DOINGS = {
+  "fs.read": "reads",
+  "fs.write": "writes",
+  "fs.exec": "runs",
+  network: "reaches",
+  "command.execute": "runs",
+};
+
+/**
+ * Returns the sentence of a request: who asks for what, and why.
+ *
+ * @param {Question} question
+ * @returns {Child[]}
+ */
+export function sentence(question) {
+  const hasReason = question.reason !== NO_REASON && question.reason.trim() !== "";
+  const why = hasReason
+    ? [", with the reason ", h("q", { class: "reason" }, foreign(question.reason, { max: 280 }))]
+    : [h("span", { class: "muted" }, " and gives no reason")];
+  return [who(question), " ", ...wish(question), h("span", { class: "why" }, why)];
+}
+
+/**
+ * Returns the sentence without its reason, for places without elements.
+ *
+ * @param {Question} question
+ */
+export function plainSentence({ agentName, agentId, action, permissions }) {
+  const what = action ? `wants to ${WISHES[action.operation] ?? "use a tool"}` : `asks for ${count(permissions)}`;
+  return `${plain(agentName ?? agentId, 60)} ${what}`;
+}
+
+/** @param {Question} question */
+function who({ agentName, agentId }) {
+  const id = h("span", { class: "agent-id" }, foreign(agentId, { max: 80, kind: "path" }));
+  return agentName && agentName !== agentId
+    ? [h("strong", null, brief(agentName, 60)), " ", id]
+    : h("strong", null, id);
+}
+
+/**
+ * @param {Question} question
+ * @returns {Child[]}
+ */
+function wish({ action, permissions }) {
+  if (!action) return [`asks for ${count(permissions)}`];
+  const known = WISHES[action.operation];
+  return known
+    ? [`wants to ${known}`]
+    : ["wants to use the tool ", h("strong", null, foreign(action.tool, { max: 80 }))];
+}
+
+/** @param {string[]} permissions */
+function count(permissions) {
+  return permissions.length === 1 ? "a permission" : `${permissions.length} permissions`;
+}
+
+/**
+ * Returns a permission in words.
+ *
+ * @param {string} permission
+ * @returns {Child[]}
+ */
+export function permissionWords(permission) {
+  const [kind = "", rest] = permission.split(/:(.*)/s);
+  const path = (/** @type {string} */ text) => foreign(text, { max: 300, kind: "path" });
+  if (kind === "@network") return ["use the network, and reach any host"];
+  if (kind === "@events") return ["use the socket of the engine, in its own name"];
+  if (kind === "@tool" && rest) return ["use the tool ", path(rest)];
+  if (kind === "@write" && rest) return ["write ", path(rest), rest === "/" ? ", the whole file system" : ""];
+  if (kind === "@read" && rest) return ["read ", path(rest), rest === "/" ? ", the whole file system" : ""];
+  return [path(permission)];
+}
+
+/**
+ * Returns one use of an action in words.
+ *
+ * @param {import("./types.js").Use} use
+ * @returns {Child[]}
+ */
+export function useWords(use) {
+  const isGuess = use.origin === "word" || use.origin === "input";
+  const doing = DOINGS[use.operation] ?? `uses (${use.operation})`;
+  if (use.resource === "@network") return [isGuess ? "may reach any host" : "reaches any host"];
+  const verb = isGuess ? `may be a path or host: ${doing}` : doing;
+  return [`${verb} `, foreign(use.resource, { max: 200, kind: "path" }), use.tree ? " and everything below it" : ""];
+}
+
+/**
+ * Returns what an approval with this scope would mean.
+ *
+ * @param {Question} question
+ * @param {ScopeName} scope
+ */
+export function consequence({ action, onlyLacks }, scope) {
+  if (!action) {
+    return {
+      once: "For one use.",
+      session: "Until this run of the agent ends.",
+      until: "Until the time that you choose.",
+      always: "Until somebody takes it away.",
+    }[scope];
+  }
+  if (scope === "once") return "For this action alone, one time.";
+  const lasts = {
+    session: "until this run ends",
+    until: "until the time that you choose",
+    always: "until somebody takes it away",
+  }[scope];
+  if (onlyLacks) return `Gives the permission for everything that the agent does, ${lasts}.`;
+  const what =
+    action.operation === "command.execute" && scope !== "session" ? "commands of this form" : "equal actions";
+  return `Also for ${what}, ${lasts}.`;
+}
+
+/**
+ * Returns the label of the button that allows.
+ *
+ * @param {ScopeName} scope
+ * @param {number} part
+ * @param {number} all
+ */
+export function allowLabel(scope, part, all) {
+  const what = part < all ? `Allow ${part} of ${all}` : "Allow";
+  return `${what} ${{ once: "once", session: "for this run", until: "until then", always: "always" }[scope]}`;
+}
+
+/** @type {Record<string, string>} */
+const OUTCOMES = {
+  granted: "Allowed",
+  denied: "Denied",
+  expired: "Expired",
+  cancelled: "Withdrawn",
+  unavailable: "Unavailable",
+};
+
+/**
+ * Returns how a request ended, and whose answer it was.
+ *
+ * @param {import("./types.js").RequestState} request
+ * @param {boolean} isMine
+ * @returns {Child[]}
+ */
+export function outcomeWords({ status, resolution }, isMine) {
+  const isPart = status === "denied" && (resolution?.granted.length ?? 0) > 0;
+  const word = isPart ? "Allowed in part" : (OUTCOMES[status] ?? status);
+  const scope = status === "granted" && resolution?.scope ? ` ${scopeWords(resolution.scope)}` : "";
+  const decider = resolution?.decider ?? "";
+  const by = isMine
+    ? " by you"
+    : decider.startsWith("by ")
+      ? [" ", foreign(decider, { max: 120 })]
+      : decider && [": ", foreign(decider, { max: 200 })];
+  return [h("strong", null, word), scope, by];
+}
+
+/** @param {string} scope */
+function scopeWords(scope) {
+  if (scope.startsWith("until "))
+    return `until ${new Date(scope.slice(6)).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}`;
+  return { once: "once", session: "for this run", always: "always" }[scope] ?? scope;
+}
