@@ -1,7 +1,7 @@
 //! Tests of the server, over real sockets.
 
 mod classify;
-mod client;
+pub(crate) mod client;
 mod clients;
 mod credentials;
 mod daemon;

@@ -1,0 +1,7 @@
+//! Tests of the dashboard, in a real browser and with a real server.
+
+mod browser;
+mod entering;
+mod found;
+mod stage;
+mod webdriver;
