@@ -11,12 +11,13 @@ use crate::{
     kernel::Refusal,
     model::{
         AgentId, Answer, ApproverId, Decider, Escaped, Grant, HeldChange, Means, Mode, Pending, Permission, Reason,
-        Resolution, Scope,
+        RequestId, Resolution, Scope,
     },
 };
 
 use super::{
     admission::own_means,
+    news::{RequestNews, WaitingRequest},
     reply::{Line, NotDone, Reply},
 };
 
@@ -40,6 +41,13 @@ pub enum AdminCommand {
     },
     /// Shows everything that waits for an answer: the requests of agents, and a policy file change that is held back.
     Requests,
+    /// Follows the requests that wait. The first reply has everything that waits now. The engine sends further replies
+    /// until it ends, or until the sender closes the connection.
+    Follow {
+        /// The requests that waited when the sender last knew. The end of each of them is in the first reply.
+        #[serde(default)]
+        known: Vec<RequestId>,
+    },
     /// Approves a change of the policy file that is held back.
     Agree {
         /// The number of the change.
@@ -103,6 +111,7 @@ impl AdminCommand {
             AdminCommand::Grants { .. } => ("grants", None),
             AdminCommand::Why { .. } => ("why", None),
             AdminCommand::Requests => ("requests", None),
+            AdminCommand::Follow { .. } => ("follow", None),
             AdminCommand::State { .. } => ("state", None),
             AdminCommand::Agree { by, .. } => ("agree", Some(by)),
             AdminCommand::Mode { by, .. } => ("mode", Some(by)),
@@ -118,6 +127,7 @@ impl AdminCommand {
             AdminCommand::Grants { .. }
             | AdminCommand::Why { .. }
             | AdminCommand::Requests
+            | AdminCommand::Follow { .. }
             | AdminCommand::State { .. } => false,
             AdminCommand::Mode { mode, .. } => mode.is_some(),
             AdminCommand::Process { call, .. } => call.changes(),
@@ -197,8 +207,11 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
         }
         AdminCommand::Requests => {
             let held = admin.held_change()?;
+            let request = |pending: &Pending| WaitingRequest::of(pending, &admin).line();
             Ok(admin.pending()?.iter().map(request).chain(held.as_ref().map(held_change)).collect())
         }
+        // Only the control socket goes on after the first reply.
+        AdminCommand::Follow { known } => Ok(admin.follow(known)?.first().iter().map(RequestNews::line).collect()),
         AdminCommand::Agree { change, by } => {
             let what = admin.agree(change, by.clone()).await?;
             Ok(vec![Line::new(format!("change {change} took effect, approved by {by}"), json!({ "agreed": what }))])
@@ -266,15 +279,6 @@ fn grants(admin: &Admin, agent: Option<&AgentId>) -> Result<Vec<Line>, Error> {
     });
     let saved = admin.saved_decisions(agent)?;
     Ok(grants.chain(saved.iter().map(|saved| Line::new(saved, json!(**saved)))).collect())
-}
-
-fn request(pending: &Pending) -> Line {
-    let request = &pending.request;
-    let action = request.action.as_ref().filter(|action| !action.cut && !request.only_lacks);
-    let shape = action.and_then(|action| action.shape.as_ref());
-    let always = shape.map(|shape| format!("; `always` would allow every {}", shape.phrase())).unwrap_or_default();
-    let text = format!("[{}] {request}, until {}, routed {}{always}", request.code(), request.deadline, pending.route);
-    Line::new(text, json!({ "code": request.code().to_string(), "request": **request, "route": pending.route }))
 }
 
 fn held_change(held: &HeldChange) -> Line {

@@ -1,6 +1,6 @@
 //! The control socket: a person, or a script of that person, sends orders to the engine that runs on a state directory.
 //!
-//! Each request is one line of JSON, and so is each reply. An admitted sender acts for every owner. The socket is in
+//! Each order is one line of JSON, and so is each reply. Only [`AdminCommand::Follow`] has several replies. An admitted sender acts for every owner. The socket is in
 //! the state directory, which only its owner can use. The kernel reports which process is at the other end. A process
 //! of another user is refused. So is a process that descends from the engine's own process, as agents do. Without a
 //! terminal that shows a person's presence, an order that changes something also needs the secret of the person's
@@ -9,7 +9,9 @@
 mod admin;
 mod admission;
 mod ancestry;
+mod follow;
 mod held;
+mod news;
 mod orders;
 mod process;
 mod reply;
@@ -18,7 +20,7 @@ mod token;
 mod wire;
 
 use std::{
-    io,
+    io::{self, BufReader},
     net::Shutdown,
     os::{
         fd::{AsRawFd, OwnedFd},
@@ -32,17 +34,19 @@ use std::{
     thread,
 };
 
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, sync::oneshot};
 
 use crate::{
     engine::{Engine, WeakEngine},
-    model::Means,
+    model::{Means, RequestId},
     ports::{Disk as _, RealDisk},
 };
 
 pub use self::{
     admin::{AdminCommand, Approval, carry_out, carry_out_and_end},
+    follow::Following,
     held::{GrantOrDecisionId, InvalidHeld},
+    news::{CommandPart, RequestNews, WaitingRequest},
     orders::Admin,
     process::ProcessCall,
     reply::{Line, Reply},
@@ -100,11 +104,45 @@ pub fn send_with_token(directory: impl AsRef<Path>, order: &AdminCommand, token:
 }
 
 fn sent(directory: &Path, order: &AdminCommand, token: Option<&str>) -> io::Result<Option<Reply>> {
+    connected(directory)?.map(|stream| wire::ask(&stream, order, token)).transpose()
+}
+
+/// Follows the requests that wait on `directory`: the replies to [`AdminCommand::Follow`]. `known` are the requests
+/// that waited when the caller last knew. Returns `None` if no engine runs there.
+///
+/// # Errors
+///
+/// The errors of [`send`].
+pub fn follow(directory: impl AsRef<Path>, known: &[RequestId]) -> io::Result<Option<Replies>> {
+    let Some(stream) = connected(directory.as_ref())? else { return Ok(None) };
+    // The order has a limited length, and the oldest requests have probably ended.
+    let known = known.iter().rev().take(MOST_KNOWN).copied().collect();
+    wire::say(&stream, &AdminCommand::Follow { known })?;
+    Ok(Some(Replies(BufReader::new(stream))))
+}
+
+/// The most requests that a follower names as known.
+const MOST_KNOWN: usize = 1000;
+
+/// The replies to an order that has several. They end when the engine ends.
+#[derive(Debug)]
+pub struct Replies(BufReader<UnixStream>);
+
+impl Iterator for Replies {
+    type Item = io::Result<Reply>;
+
+    fn next(&mut self) -> Option<io::Result<Reply>> {
+        wire::next_reply(&mut self.0).transpose()
+    }
+}
+
+/// Connects to the engine that runs on `directory`.
+fn connected(directory: &Path) -> io::Result<Option<UnixStream>> {
     // The engine in another user's directory could give false replies.
     RealDisk.refuse_others(directory)?;
     let socket = Socket::in_directory(directory)?;
     match UnixStream::connect(&socket.path) {
-        Ok(stream) => wire::ask(&stream, order, token).map(Some),
+        Ok(stream) => Ok(Some(stream)),
         Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => Ok(None),
         Err(why) => Err(why),
     }
@@ -134,16 +172,69 @@ struct Served {
 }
 
 impl Served {
-    /// Carries out the order of the process at the other end, if it is admitted.
-    fn carry_out(&self, stream: &UnixStream, order: AdminCommand, token: Option<&str>) -> Reply {
-        let Some(engine) = self.engine.upgrade() else { return Reply::Failed("the engine has ended".to_owned()) };
+    /// Answers the order of the process at the other end.
+    fn answer(&self, stream: &UnixStream) -> io::Result<()> {
+        let reply = match wire::order(stream)? {
+            Ok((order, token)) => match self.admitted_order(stream, order, token.as_deref()) {
+                Ok((engine, AdminCommand::Follow { known }, means)) => {
+                    return self.follow(stream, engine, known, means);
+                }
+                Ok((engine, order, means)) => self.runtime.block_on(admin::carry_out_through(&engine, order, means)),
+                Err(reply) => reply,
+            },
+            Err(reply) => reply,
+        };
+        wire::say(stream, &reply)
+    }
+
+    /// Sends what waits, and every change of it, until the engine or the follower ends.
+    fn follow(&self, stream: &UnixStream, engine: Engine, known: Vec<RequestId>, means: Means) -> io::Result<()> {
+        let followed = Admin::of_every_owner(&engine, means).follow(known);
+        // A follower must not keep the engine alive.
+        drop(engine);
+        let mut following = match followed {
+            Ok(following) => following,
+            Err(why) => return wire::say(stream, &Reply::Failed(why.to_string())),
+        };
+        // A follower may read slowly: it keeps only its own thread.
+        stream.set_write_timeout(None)?;
+        let (left, mut has_left) = oneshot::channel::<()>();
+        let other_side = stream.try_clone()?;
+        let watch = move || {
+            wire::wait_for_end(&other_side);
+            drop(left);
+        };
+        thread::Builder::new().name("bestow-control-follower".to_owned()).spawn(watch)?;
+        let next = async |following: &mut Following, has_left: &mut oneshot::Receiver<()>| {
+            tokio::select! {
+                news = following.next() => news,
+                _ = has_left => None,
+            }
+        };
+        while let Some(news) = self.runtime.block_on(next(&mut following, &mut has_left)) {
+            wire::say(stream, &Reply::Done(news.iter().map(RequestNews::line).collect()))?;
+        }
+        // This also wakes the thread that waits for the other side.
+        stream.shutdown(Shutdown::Both)
+    }
+
+    /// Returns the order with the engine and the means of its sender, if the process at the other end is admitted.
+    fn admitted_order(
+        &self,
+        stream: &UnixStream,
+        order: AdminCommand,
+        token: Option<&str>,
+    ) -> Result<(Engine, AdminCommand, Means), Reply> {
+        let Some(engine) = self.engine.upgrade() else {
+            return Err(Reply::Failed("the engine has ended".to_owned()));
+        };
         match self.admitted(stream, &order, token) {
-            Ok(means) => self.runtime.block_on(admin::carry_out_through(&engine, order, means)),
+            Ok(means) => Ok((engine, order, means)),
             Err(why) => {
                 let (called, claims) = order.told();
                 // If the engine has ended, or nothing can be stored, the reply is a refusal all the same.
                 drop(engine.peer_refused(admission::named(stream), called, claims.cloned(), why.as_str().into()));
-                Reply::Refused(why)
+                Err(Reply::Refused(why))
             }
         }
     }
@@ -177,8 +268,7 @@ fn listen(listener: &UnixListener, served: &Arc<Served>) {
         }
         let (Ok(stream), served) = (stream, Arc::clone(served)) else { continue };
         // One order takes no longer than the disk. A sender that keeps its connection open blocks no other sender.
-        let answer =
-            move || drop(wire::answer(&stream, |order, token| served.carry_out(&stream, order, token.as_deref())));
+        let answer = move || drop(served.answer(&stream));
         // If no thread can be started, the stream is closed, and the sender sees that.
         let _ = thread::Builder::new().name("bestow-control-order".to_owned()).spawn(answer);
     }

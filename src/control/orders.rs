@@ -8,8 +8,8 @@ use crate::{
     engine::{Approver, Engine, Error},
     kernel::{Explanation, PermissionState, ProvenanceStep, Refusal},
     model::{
-        Action, Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission, Profile,
-        Reason, RequestId, Resolution, SavedDecision,
+        Action, Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission,
+        Profile, Reason, RequestId, Resolution, SavedDecision,
     },
 };
 
@@ -21,9 +21,9 @@ use super::GrantOrDecisionId;
 /// What belongs to another owner is refused as if it did not exist.
 #[derive(Clone, Debug)]
 pub struct Admin {
-    engine: Engine,
-    owner: Option<OwnerId>,
-    means: Means,
+    pub(super) engine: Engine,
+    pub(super) owner: Option<OwnerId>,
+    pub(super) means: Means,
 }
 
 impl Admin {
@@ -65,7 +65,7 @@ impl Admin {
         Ok(self.approver(&profile.owner, by))
     }
 
-    fn reaches(&self, owner: &OwnerId) -> bool {
+    pub(super) fn reaches(&self, owner: &OwnerId) -> bool {
         self.owner.as_ref().is_none_or(|own| own == owner)
     }
 
@@ -93,8 +93,14 @@ impl Admin {
     /// Returns the creator of an agent, the creator of that one, and so on. The list ends where the next one is gone.
     pub fn creators(&self, agent: &AgentId) -> Vec<AgentId> {
         let creator = |agent: &AgentId| self.profile(agent).ok()?.parent.clone();
-        // No agent is its own ancestor, since a creator exists before the created.
-        std::iter::successors(creator(agent), creator).collect()
+        let mut above = Vec::new();
+        let mut next = creator(agent);
+        // The id of a creator that is gone may belong to a later agent, which the created one has created.
+        while let Some(found) = next.filter(|found| found != agent && !above.contains(found)) {
+            next = creator(&found);
+            above.push(found);
+        }
+        above
     }
 
     /// Classifies a command line as the engine does.

@@ -27,19 +27,21 @@ struct Token {
 pub(super) fn ask(stream: &UnixStream, order: &AdminCommand, token: Option<&str>) -> io::Result<Reply> {
     token.map_or(Ok(()), |token| say(stream, &Token { token: token.trim().to_owned() }))?;
     say(stream, order)?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line)?;
-    if line.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the engine ended before it answered"));
-    }
-    Ok(serde_json::from_str(&line)?)
+    let ended = || io::Error::new(io::ErrorKind::UnexpectedEof, "the engine ended before it answered");
+    next_reply(&mut BufReader::new(stream))?.ok_or_else(ended)
 }
 
-/// Reads one order, and sends the reply.
-pub(super) fn answer(
-    stream: &UnixStream,
-    carry_out: impl FnOnce(AdminCommand, Option<String>) -> Reply,
-) -> io::Result<()> {
+/// Reads a reply. Returns `None` if no more will come.
+pub(super) fn next_reply(from: &mut impl BufRead) -> io::Result<Option<Reply>> {
+    let mut line = String::new();
+    match from.read_line(&mut line)? {
+        0 => Ok(None),
+        _ => Ok(Some(serde_json::from_str(&line)?)),
+    }
+}
+
+/// Reads one order, with the secret of its sender.
+pub(super) fn order(stream: &UnixStream) -> io::Result<Result<(AdminCommand, Option<String>), Reply>> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let (mut line, mut said) = (String::new(), BufReader::new(stream.take(LONGEST)));
@@ -49,14 +51,17 @@ pub(super) fn answer(
         line.clear();
         said.read_line(&mut line)?;
     }
-    let reply = match serde_json::from_str(&line) {
-        Ok(order) => carry_out(order, token),
-        Err(why) => Reply::Failed(format!("this is not an order: {why}")),
-    };
-    say(stream, &reply)
+    let order = serde_json::from_str(&line).map(|order| (order, token));
+    Ok(order.map_err(|why| Reply::Failed(format!("this is not an order: {why}"))))
 }
 
-fn say(mut stream: &UnixStream, what: &impl serde::Serialize) -> io::Result<()> {
+/// Waits until the other side closes the connection, or one of its directions. It sends nothing meanwhile.
+pub(super) fn wait_for_end(mut stream: &UnixStream) {
+    // A further byte is no order, so it ends the connection too.
+    let _ = stream.set_read_timeout(None).and_then(|()| stream.read(&mut [0]));
+}
+
+pub(super) fn say(mut stream: &UnixStream, what: &impl serde::Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
     stream.write_all(&line)

@@ -93,10 +93,10 @@ pub enum Refusal {
          `join_run`"
     )]
     RunGoesOn(RunId),
-    /// The run has no such tool: nobody declared it, and it was not used.
+    /// The run has no such tool: it was neither declared nor used.
     #[error(
-        "run {run} has no tool `{tool}`, only {}, and nobody declared it: add a table `[[tools]]` to the policy file, or \
-         correct the name",
+        "run {run} has no tool `{tool}`, only {} and the declared ones: declare it, as in `[[tools]]` of the policy \
+         file, or correct the name",
         names(.known)
     )]
     UnknownTool {

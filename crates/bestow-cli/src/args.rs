@@ -27,7 +27,9 @@ pub(crate) use hook_args::{HookPart, PreToolUseArgs};
 pub(crate) use policy_args::{CheckArgs, CheckConfigArgs, ClassifyArgs, InitArgs, PolicyCommand, Question};
 pub(crate) use program_args::ProgramCommand;
 pub(crate) use sandbox_args::{ExecArgs, SandboxCommand, SandboxPart, ScopeArgs};
-pub(crate) use server_args::{CreateArgs, DashboardArgs, DemoArgs, NewRole, ServeArgs, ServerCommand, TokenArgs, TokenPart};
+pub(crate) use server_args::{
+    CreateArgs, DashboardArgs, DemoArgs, NewRole, ServeArgs, ServerCommand, TokenArgs, TokenPart,
+};
 pub(crate) use state_args::{KeepArgs, StateCommand};
 pub(crate) use task_args::{TaskCommand, TaskPart, TasksArgs};
 

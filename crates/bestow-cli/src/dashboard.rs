@@ -77,7 +77,9 @@ fn running(state: &Path) -> Result<String, Exit> {
     let none = |why: &str| {
         let state = state.display().to_string();
         let state = Escaped(&state);
-        Exit::failed(format!("no server runs on the state directory {state} ({why}): `bestow serve --state {state}` starts one"))
+        Exit::failed(format!(
+            "no server runs on the state directory {state} ({why}): `bestow serve --state {state}` starts one"
+        ))
     };
     let text = fs::read(state.join(SERVER_FILE)).map_err(|why| none(&why.to_string()))?;
     let found: Found = serde_json::from_slice(&text).map_err(|why| none(&why.to_string()))?;
@@ -96,7 +98,10 @@ fn only_owner(file: &Path) -> Result<OwnerId, Exit> {
         (None, _) => Err(Exit::usage("the policy file has no agents: name the owner with `--owner`")),
         (Some(_), Some(_)) => {
             let names: Vec<_> = owners.iter().map(|owner| format!("`{owner}`")).collect();
-            Err(Exit::usage(format!("the policy file has several owners: choose one with `--owner`: {}", names.join(", "))))
+            Err(Exit::usage(format!(
+                "the policy file has several owners: choose one with `--owner`: {}",
+                names.join(", ")
+            )))
         }
     }
 }

@@ -1,6 +1,9 @@
 //! `bestow token`: creates, lists, rotates and revokes credentials.
 
+use std::path::Path;
+
 use bestow::{
+    PolicyFile,
     event::Timestamp,
     host::{Clock as _, SystemClock},
     text::Escaped,
@@ -21,7 +24,9 @@ pub(crate) fn token(args: &TokenArgs) -> Result<Exit, Exit> {
     let form = args.form();
     Ok(match &args.part {
         TokenPart::Create(args) => {
-            let issued = file.create(new(args, now)?, now).map_err(Exit::failed)?;
+            let new = new(args, now)?;
+            warn_of_unknown(&new.role, &args.policy.config);
+            let issued = file.create(new, now).map_err(Exit::failed)?;
             shown_once(&issued, form)
         }
         TokenPart::Rotate { id } => shown_once(&file.rotate(id, now).map_err(Exit::failed)?, form),
@@ -34,6 +39,24 @@ pub(crate) fn token(args: &TokenArgs) -> Result<Exit, Exit> {
             }
         }
     })
+}
+
+/// Warns on standard error if the policy file does not know the holder. The credential is created all the same: agents
+/// can be registered by other means, and a file can change.
+fn warn_of_unknown(role: &Role, file: &Path) {
+    let Ok((policy, _)) = PolicyFile::new(file).check() else { return };
+    let (what, is_known) = match role {
+        Role::Agent { agent } => (format!("agent `{agent}`"), policy.agents.contains_key(agent)),
+        Role::Approver { owner, .. } => {
+            let is_known = policy.agents.values().any(|agent| agent.profile.owner == *owner);
+            (format!("agent of the owner `{owner}`"), is_known)
+        }
+        Role::Operator => return,
+    };
+    if !is_known {
+        let file = file.display().to_string();
+        eprintln!("bestow: note: {} has no {what}: the credential works once there is one", Escaped(&file));
+    }
 }
 
 /// Returns the credential to create. An option of another role is refused: it would have no effect.

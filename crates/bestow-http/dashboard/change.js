@@ -123,11 +123,13 @@ function isWorse(explained, action) {
  * @param {Action} action
  * @param {string} text
  */
-function commandBody(action, text) {
-  const field =
-    isObject(action.input) && Object.entries(action.input).find(([, value]) => value === action.resource)?.[0];
-  if (!field || !isObject(action.input)) return { operation: action.operation, resource: text };
-  return { toolName: action.tool, toolInput: { ...action.input, [field]: text } };
+function commandBody({ operation, resource, tool, input }, text) {
+  // The server writes an action without a tool call as `{"resource": …}`.
+  const fields = isObject(input) ? Object.keys(input).filter((name) => input[name] === resource) : [];
+  const field = fields.find((name) => name !== "resource");
+  return field && isObject(input)
+    ? { toolName: tool, toolInput: { ...input, [field]: text } }
+    : { operation, resource: text };
 }
 
 /**

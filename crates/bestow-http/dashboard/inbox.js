@@ -179,7 +179,7 @@ class Inbox {
       const card = this.byElement.get(target);
       if (!isIntersecting || !card) continue;
       card.fill();
-      void card.look();
+      card.look();
     }
   }
 
@@ -189,7 +189,7 @@ class Inbox {
     this.isFilling = true;
     const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ run) => setTimeout(run, 50));
     const go = () => {
-      const next = [...this.cards.values()].filter((card) => !card.isFilled).slice(0, GO);
+      const next = [...this.cards.values()].filter((card) => card.form === null).slice(0, GO);
       next.forEach((card) => card.fill());
       this.isFilling = next.length > 0;
       if (this.isFilling) idle(go);
@@ -214,7 +214,7 @@ class Inbox {
     if (!focus) return;
     card.element.focus({ preventScroll: true });
     card.element.scrollIntoView({ block: "nearest" });
-    void card.look();
+    card.look();
   }
 
   /**
@@ -257,7 +257,7 @@ class Inbox {
     const down = { run: () => this.move(1), help: "Next request", repeats: true };
     const up = { run: () => this.move(-1), help: "Previous request", repeats: true };
     const scope = (/** @type {number} */ place) => ({
-      run: () => this.current?.scope?.choose(place),
+      run: () => this.current?.form?.scope.choose(place),
       help: "Choose how long an approval holds",
     });
     return {
@@ -271,9 +271,9 @@ class Inbox {
       2: scope(1),
       3: scope(2),
       4: scope(3),
-      Enter: { run: () => this.current?.toggleMore(), help: "Show or hide the details" },
-      w: { run: () => this.current?.openWords(), help: "Add words to the agent" },
-      e: { run: () => this.current?.openChange(), help: "Change what is allowed" },
+      Enter: { run: () => this.current?.toggleDetails(), help: "Show or hide the details" },
+      w: { run: () => this.current?.form?.openWords(), help: "Add words to the agent" },
+      e: { run: () => this.current?.form?.openChange(), help: "Change what is allowed" },
       x: { run: () => this.pick(this.current), help: "Select several, to allow or deny them once" },
       Escape: { run: () => this.back(), help: "Back to the request" },
     };
@@ -354,7 +354,7 @@ function legend() {
     );
   return h(
     "div",
-    { class: "legend", "aria-hidden": "true" },
+    { class: "hints", "aria-hidden": "true" },
     one(["j", "k"], "move"),
     one(["a"], "allow"),
     one(["d"], "deny"),

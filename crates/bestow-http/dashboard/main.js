@@ -1,6 +1,6 @@
 /** The start of the page: the session, the frame, and the view that the address names. */
 
-import { onRefusedToken } from "./api.js";
+import { onRefusedToken, token } from "./api.js";
 import { toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { onEnd, start, stop } from "./events.js";
@@ -22,13 +22,13 @@ let isOver = false;
 
 async function boot() {
   const shell = /** @type {HTMLElement} */ (document.getElementById("shell"));
+  if (token.get()) void requests.refresh();
   const session = await enter(shell);
   const parts = frame(session);
   replace(shell, parts.element);
   onRefusedToken(() => over(parts));
   onEnd(() => over(parts));
   follow();
-  void requests.refresh();
   followNotices(parts);
   tellMissed(parts.banner, session);
   start();

@@ -8,7 +8,9 @@ import { onEvent, onState } from "./events.js";
 /** @typedef {{ added: string[], ended: string[] }} Change */
 
 /** The most requests that are read one by one. For more, the list is read again. */
-const FEW = 8;
+const FEW = 16;
+/** How much longer than the reading of the whole list the store rests after it. */
+const REST = 2;
 
 /** @type {Map<string, RequestState>} */
 const known = new Map();
@@ -64,7 +66,7 @@ async function read() {
       const isList = isWholeListStale || ids.length > FEW;
       isWholeListStale = false;
       stale.clear();
-      if (isList) await readAll();
+      if (isList) await readAllAndRest();
       else apply((await Promise.all(ids.map(readOne))).filter((state) => state !== null));
     }
   } catch (why) {
@@ -74,6 +76,14 @@ async function read() {
   } finally {
     isReading = false;
   }
+}
+
+/** Reads the whole list, and then rests, so that a flood of requests leaves time for the person. */
+async function readAllAndRest() {
+  const begin = performance.now();
+  await readAll();
+  const pause = isWholeListStale || stale.size > 0 ? (performance.now() - begin) * REST : 0;
+  await new Promise((resolve) => setTimeout(resolve, pause));
 }
 
 async function readAll() {

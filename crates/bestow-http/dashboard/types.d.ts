@@ -36,7 +36,7 @@ export interface Action {
   /** What an approval for longer than the run would cover. */
   shape?: string;
   /** The effects of a destructive action, and advice. */
-  impact?: { impactScope?: string; rollbackAdvice?: string; impact_scope?: string; rollback_advice?: string };
+  impact?: { impactScope?: string; rollbackAdvice?: string };
 }
 
 export interface Question {

@@ -44,7 +44,7 @@ export function sentence(question) {
   const why = hasReason
     ? [", with the reason ", h("q", { class: "reason" }, foreign(question.reason, { max: 280 }))]
     : [h("span", { class: "muted" }, " and gives no reason")];
-  return [who(question), " ", ...wish(question), h("span", { class: "why" }, why)];
+  return [who(question), " ", ...wish(question), h("span", null, why)];
 }
 
 /**
@@ -70,11 +70,34 @@ function who({ agentName, agentId }) {
  * @returns {Child[]}
  */
 function wish({ action, permissions }) {
-  if (!action) return [`asks for ${count(permissions)}`];
+  if (!action)
+    return permissions.length === 1
+      ? ["asks to ", ...permissionWords(permissions[0] ?? "")]
+      : [`asks for ${count(permissions)}`];
   const known = WISHES[action.operation];
   return known
     ? [`wants to ${known}`]
     : ["wants to use the tool ", h("strong", null, foreign(action.tool, { max: 80 }))];
+}
+
+/**
+ * Returns what an agent is, and which agents are above it.
+ *
+ * @param {Question} question
+ */
+export function agentWords({ above = [], agentKind = "agent", ownerId }) {
+  const chain = above.flatMap((agent, place) => [
+    place === 0 ? ", created by " : ", which was created by ",
+    foreign(agent, { max: 60, kind: "path" }),
+  ]);
+  const top = above.length === 0 && ", with no agent above it";
+  return [
+    `a ${agentKind} agent`.replace("subagent agent", "subagent"),
+    top,
+    chain,
+    ", of the owner ",
+    foreign(ownerId, { max: 60, kind: "path" }),
+  ];
 }
 
 /** @param {string[]} permissions */

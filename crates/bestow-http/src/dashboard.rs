@@ -1,14 +1,20 @@
 //! The pages of the dashboard: files that are part of the program. They speak to `/v1` and to nothing else.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    io::Write,
+    sync::{Arc, LazyLock},
+};
 
 use axum::{
     Router,
+    body::Bytes,
     extract::Path,
     http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
     routing::get,
 };
+use flate2::{Compression, write::GzEncoder};
 use include_dir::{Dir, include_dir};
 
 use crate::{identity::Entrance, problem::Problem};
@@ -33,20 +39,47 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (header::CACHE_CONTROL, "no-cache"),
 ];
 
+/// The compressed files, by name.
+static COMPRESSED: LazyLock<HashMap<&'static str, Bytes>> = LazyLock::new(|| {
+    let files = FILES.files().filter_map(|file| Some((file.path().to_str()?, compressed(file.contents())?)));
+    files.collect()
+});
+
 /// Returns the paths of the dashboard.
 pub(crate) fn routes() -> Router<Arc<Entrance>> {
     Router::new()
-        .route("/", get(async || page("index.html")))
-        .route("/dashboard/{name}", get(async |Path(name): Path<String>| page(&name)))
+        .route("/", get(async |headers: HeaderMap| page("index.html", &headers)))
+        .route("/dashboard/{name}", get(async |Path(name): Path<String>, headers: HeaderMap| page(&name, &headers)))
 }
 
-fn page(name: &str) -> Result<Response, Problem> {
+fn page(name: &str, asked: &HeaderMap) -> Result<Response, Problem> {
     let found = FILES.get_file(name).zip(kind(name));
     let (file, kind) = found.ok_or_else(|| Problem::not_found("the dashboard has no such file"))?;
     let mut headers: HeaderMap =
         HEADERS.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    Ok((headers, file.contents()).into_response())
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    let body = match COMPRESSED.get(name).filter(|_| accepts_gzip(asked)) {
+        Some(body) => {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            body.clone()
+        }
+        None => Bytes::from_static(file.contents()),
+    };
+    Ok((headers, body).into_response())
+}
+
+/// Returns the file in the form that `Content-Encoding: gzip` names.
+fn compressed(file: &[u8]) -> Option<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(file).ok()?;
+    encoder.finish().ok().map(Bytes::from)
+}
+
+/// Returns true if the client names gzip without a weight, as browsers do.
+fn accepts_gzip(asked: &HeaderMap) -> bool {
+    let all = asked.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    all.flat_map(|value| value.split(',')).any(|coding| coding.trim().eq_ignore_ascii_case("gzip"))
 }
 
 /// Returns the media type of a file. Files of other kinds are for authors only.

@@ -86,7 +86,9 @@ impl State {
         base: &SanitizedPath,
     ) -> Result<Vec<Event>, Refusal> {
         let patched = patched(run, patch, base)?;
-        self.change_guards(by, run, Guarded::of(patch.tool.as_ref(), is_declared), |before| before.narrowed(&patched(before)))
+        self.change_guards(by, run, Guarded::of(patch.tool.as_ref(), is_declared), |before| {
+            before.narrowed(&patched(before))
+        })
     }
 
     /// Applies only the restrictive part of `policies`.

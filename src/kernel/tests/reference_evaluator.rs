@@ -544,7 +544,13 @@ fn replaying_the_events_rebuilds_guards_and_what_was_said() {
             let named = numbers.pick(&[None, Some("bash"), Some("write_file")]).map(tool);
             let command = match numbers.below(9) {
                 0 => Command::DeclareTools { by, run, tools: TOOLS.map(tool).into() },
-                1 => Command::SetPolicies { by, run, tool: named, is_declared: false, policies: Arc::new(random_policies(&mut numbers)) },
+                1 => Command::SetPolicies {
+                    by,
+                    run,
+                    tool: named,
+                    is_declared: false,
+                    policies: Arc::new(random_policies(&mut numbers)),
+                },
                 2 => {
                     let patch = crate::model::PolicyPatch::writing().deny("b/**").by_default(numbers.pick(&VERDICTS));
                     Command::UpdatePolicy { by, run, patch, is_declared: false, base: "/w".parse().unwrap() }

@@ -152,7 +152,13 @@ fn instead(number: u128, text: &str, tier: Tier) -> Command {
 }
 
 fn update(owner: &str, run: &str, patch: PolicyPatch) -> Command {
-    Command::UpdatePolicy { by: person(owner), run: run.parse().unwrap(), patch, is_declared: false, base: "/w".parse().unwrap() }
+    Command::UpdatePolicy {
+        by: person(owner),
+        run: run.parse().unwrap(),
+        patch,
+        is_declared: false,
+        base: "/w".parse().unwrap(),
+    }
 }
 
 fn set(owner: &str, run: &str, tool: Option<&str>, globs: usize) -> Command {

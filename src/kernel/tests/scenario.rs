@@ -243,7 +243,13 @@ impl Scenario {
             }
             25 => {
                 let tool = one.is_multiple_of(2).then(|| tool(TOOLS[usize::from(other) % TOOLS.len()]));
-                Command::SetPolicies { by: person("you"), run, tool, is_declared: false, policies: Arc::new(some_policies(other)) }
+                Command::SetPolicies {
+                    by: person("you"),
+                    run,
+                    tool,
+                    is_declared: false,
+                    policies: Arc::new(some_policies(other)),
+                }
             }
             26 => {
                 let patch = PolicyPatch::writing().allow(GLOBS[usize::from(one) % GLOBS.len()]);

@@ -33,6 +33,9 @@ impl Description {
         };
         let responses = &operation["responses"];
         let described = responses.get(reply.status.to_string()).unwrap_or(&responses["default"]);
+        if reply.status == 204 {
+            return Vec::new();
+        }
         let kind = reply.head.lines().find_map(|line| line.strip_prefix("content-type: ")).unwrap_or("");
         let content = described["content"].get(kind);
         let content = content.unwrap_or_else(|| panic!("{method} {path} has no {} {kind}: {described}", reply.status));

@@ -5,6 +5,7 @@ pub(crate) mod client;
 mod clients;
 mod credentials;
 mod daemon;
+mod dashboard;
 mod decide;
 mod description;
 mod hook;

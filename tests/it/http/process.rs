@@ -128,3 +128,21 @@ fn options_of_another_role_and_unknown_ids_are_errors_that_name_them() {
         assert!(!output.status.success() && told.contains(named), "{words:?}: {told}");
     }
 }
+
+#[test]
+fn a_credential_for_nobody_in_the_policy_file_is_created_with_a_note() {
+    let project = Project::new();
+    let created = |words: &[&str]| {
+        let output = project.bestow(&[&["token", "create"], words].concat());
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let unknown = created(&["--role", "agent", "--agent", "bto"]);
+    assert!(unknown.contains("agents.toml has no agent `bto`"), "{unknown}");
+    let unknown = created(&["--role", "approver", "--owner", "yuo"]);
+    assert!(unknown.contains("agents.toml has no agent of the owner `yuo`"), "{unknown}");
+    for known in [&["--role", "agent", "--agent", "bot"][..], &["--role", "approver", "--owner", "you"]] {
+        assert_eq!(created(known), "");
+    }
+    assert_eq!(created(&["--role", "agent", "--agent", "bto", "--config", "nothing.toml"]), "", "no file, no note");
+}

@@ -117,6 +117,10 @@ impl Project {
         call(self.address(), "GET", path, &[("authorization", &format!("Bearer {token}"))], "").await
     }
 
+    pub(super) async fn delete(&self, token: &str, path: &str) -> Reply {
+        call(self.address(), "DELETE", path, &[("authorization", &format!("Bearer {token}"))], "").await
+    }
+
     pub(super) async fn pending(&self, token: &str) -> Vec<Value> {
         let reply = self.get(token, "/api/permissions").await;
         reply.json["pending"].as_array().unwrap().clone()

@@ -42,6 +42,12 @@ impl Chat {
                 let mut body = vec![0; length.split("\r\n").next().unwrap().parse().unwrap()];
                 reader.read_exact(&mut body).unwrap();
                 assert!(!head.to_lowercase().contains("authorization"), "the chat gets no token: {head}");
+                if String::from_utf8_lossy(&body).contains("refused by the chat") {
+                    stream
+                        .write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+                        .unwrap();
+                    continue;
+                }
                 stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
                 let _ = tell.send(serde_json::from_slice(&body).unwrap());
             }
@@ -137,6 +143,21 @@ async fn people_in_a_chat_answer_by_short_code() {
         (&state["status"], &state["feedback"]),
         (&json!("rejected"), &json!("bob in the chat: not on a Friday"))
     );
+}
+
+#[tokio::test]
+async fn a_request_that_the_chat_refuses_does_not_hold_up_others() {
+    let mut project = Project::new();
+    let (bot, you) = (project.agent(), project.approver());
+    project.serve();
+    let chat = Chat::start();
+    for command in ["node 'refused by the chat'.js", "node good.js"] {
+        let _ = project.classify(&bot, command).await;
+    }
+    let Some(_relay) = Relay::start(&project, &you, &chat) else { return };
+    let code = chat.code();
+    let good = project.pending(&you).await.into_iter().find(|item| item["code"] == code).unwrap();
+    assert_eq!(good["toolInput"], json!({ "command": "node good.js" }));
 }
 
 #[tokio::test]

@@ -191,6 +191,8 @@ pub(crate) enum NewRole {
 /// The arguments of `token create`.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyFileArgs,
     /// The role
     #[arg(long, value_enum)]
     pub(crate) role: NewRole,

@@ -96,7 +96,11 @@ fn checker(workspace: &str) -> Vec<Step> {
             reason: "to send the findings to the tracker",
         },
         Step::Run { command: "rm -rf /var/lib/site-cache", reason: "the cache is full" },
-        Step::Ask { permission: format!("@write:{workspace}/site"), reason: "to correct spelling mistakes", scope: None },
+        Step::Ask {
+            permission: format!("@write:{workspace}/site"),
+            reason: "to correct spelling mistakes",
+            scope: None,
+        },
         Step::Run { command: "git status", reason: "to see what changed" },
     ]
 }

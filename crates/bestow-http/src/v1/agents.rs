@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use bestow::{
-    AgentId, Permission,
+    AgentId, Permission, Profile,
     agent::Mode,
     decision::{PermissionState, ProvenanceStep, SavedDecisionId},
     event::camel_case,
@@ -62,8 +62,9 @@ impl AgentState {
     get, path = "/v1/agents", tag = "agents",
     responses((status = 200, description = "The agents, by id.", body = AgentList))
 )]
-async fn list(State(_): State<Arc<Entrance>>, Person { admin, .. }: Person) -> Result<Json<AgentList>, Problem> {
-    Ok(Json(AgentList { agents: admin.agents()?.iter().map(|profile| AgentView::of(profile)).collect() }))
+async fn list(State(entrance): State<Arc<Entrance>>, Person { admin, .. }: Person) -> Result<Json<AgentList>, Problem> {
+    let view = |profile: &Arc<Profile>| AgentView::of(profile, entrance.engine());
+    Ok(Json(AgentList { agents: admin.agents()?.iter().map(view).collect() }))
 }
 
 /// Returns an agent with its permission state. An agent uses `/v1/agents/me`.
@@ -73,11 +74,12 @@ async fn list(State(_): State<Arc<Entrance>>, Person { admin, .. }: Person) -> R
     responses((status = 200, description = "The agent.", body = AgentState))
 )]
 async fn get(
-    State(_): State<Arc<Entrance>>,
+    State(entrance): State<Arc<Entrance>>,
     Person { admin, .. }: Person,
     Named(agent): Named<AgentId>,
 ) -> Result<Json<AgentState>, Problem> {
-    Ok(Json(AgentState::of(AgentView::of(&*admin.profile(&agent)?), &admin.state(&agent)?)))
+    let view = AgentView::of(&*admin.profile(&agent)?, entrance.engine());
+    Ok(Json(AgentState::of(view, &admin.state(&agent)?)))
 }
 
 /// A mode.
@@ -104,7 +106,7 @@ async fn set_mode(
     admin.profile(&agent)?;
     let (orders, id) = (admin.clone(), agent.clone());
     entrance.work(&caller, async move { orders.set_mode(&id, mode, by).await }).await??;
-    Ok(Json(AgentView::of(&*admin.profile(&agent)?)))
+    Ok(Json(AgentView::of(&*admin.profile(&agent)?, entrance.engine())))
 }
 
 /// A permission to explain.

@@ -68,7 +68,11 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<Entrance>> for Asked<T> {
     async fn from_request_parts(parts: &mut Parts, entrance: &Arc<Entrance>) -> Result<Self, Problem> {
         match Query::<T>::from_request_parts(parts, entrance).await {
             Ok(Query(asked)) => Ok(Asked(asked)),
-            Err(why) => Err(Problem::new(StatusCode::BAD_REQUEST, "invalid_query", why.body_text())),
+            Err(why) => {
+                let why = why.body_text();
+                let why = why.strip_prefix("Failed to deserialize query string: ").unwrap_or(&why);
+                Err(Problem::new(StatusCode::BAD_REQUEST, "invalid_query", format!("the query: {why}")))
+            }
         }
     }
 }

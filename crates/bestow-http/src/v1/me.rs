@@ -36,12 +36,12 @@ pub(super) struct Me {
     responses((status = 200, description = "The agent, its state, and what it holds.", body = Me))
 )]
 pub(super) async fn me(
-    State(_): State<Arc<Entrance>>,
+    State(entrance): State<Arc<Entrance>>,
     AgentSender { agent, .. }: AgentSender,
 ) -> Result<Json<Me>, Problem> {
     let state = agent.permission_state()?;
     Ok(Json(Me {
-        agent: AgentView::of(&*agent.profile()?),
+        agent: AgentView::of(&*agent.profile()?, entrance.engine()),
         grants: agent.grants()?.iter().map(|grant| GrantView::of(grant)).collect(),
         saved_decisions: agent.rulings()?.iter().map(|saved| SavedDecisionView::of(saved)).collect(),
         text: state.to_string(),

@@ -1,7 +1,7 @@
 //! Agents, grants and saved decisions as this dialect shows them.
 
 use bestow::{
-    AgentId, Kind, Permission, Profile,
+    AgentId, Engine, Kind, Permission, Profile,
     agent::{Mode, RunId},
     decision::{SavedDecision, SavedDecisionId, Verdict},
     event::Timestamp,
@@ -33,18 +33,23 @@ pub(super) struct AgentView {
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<AgentId>,
+    /// The run of the agent. It is missing if the agent has just been retired.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<RunId>,
 }
 
 impl AgentView {
-    pub(super) fn of(profile: &Profile) -> AgentView {
+    pub(super) fn of(profile: &Profile, engine: &Engine) -> AgentView {
         AgentView {
             id: profile.id.clone(),
             owner_id: profile.owner.clone(),
-            name: profile.name.as_ref().map(ToString::to_string),
+            name: profile.name.as_ref().map(|name| name.as_str().to_owned()),
             kind: profile.kind,
             working_dir: profile.working_dir.as_str().to_owned(),
             mode: profile.mode,
             parent: profile.parent.clone(),
+            run_id: engine.run_of(&profile.id).ok(),
         }
     }
 }

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use super::super::{client::call, daemon::Daemon};
 
 /// The operations that an agent may use.
-const OF_AGENTS: [&str; 15] = [
+const OF_AGENTS: [&str; 19] = [
     "agent_authorize",
     "agent_check",
     "agent_explain",
     "agent_me",
     "events_events",
     "events_open",
+    "events_recent",
     "grants_get",
     "grants_give",
     "grants_list",
@@ -22,6 +23,9 @@ const OF_AGENTS: [&str; 15] = [
     "requests_create",
     "requests_get",
     "requests_wait",
+    "session_end",
+    "session_get",
+    "session_open",
     "tickets_create",
 ];
 

@@ -85,8 +85,8 @@ async fn the_policies_of_a_run_are_seen_and_added_to_by_its_owner() {
     let night: RunId = "night".parse().unwrap();
     daemon.world.engine.begin_run(&"bot".parse().unwrap(), night).await.unwrap();
     let path = "/v1/runs/night/policies";
-    let update = json!({ "mode": "write", "deny": ["secrets/**"], "tool": "write_file" });
-    assert_eq!(daemon.send(&you, "PATCH", path, &update).await.status, 422, "the tool is not known yet");
+    let update = json!({ "mode": "write", "deny": ["secrets/**"], "tool": "wriet_file" });
+    assert_eq!(daemon.send(&you, "PATCH", path, &update).await.status, 422, "nobody declared the tool");
     let update = json!({ "mode": "write", "deny": ["secrets/**"] });
     assert_eq!(daemon.send(&you, "PATCH", path, &update).await.status, 200);
     let write = json!({ "operation": "fs.write", "resource": "/ws/secrets/key" });

@@ -12,7 +12,7 @@ use bestow::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::ChangeView;
+use super::change::ChangeView;
 use crate::{
     identity::Entrance,
     problem::Problem,

@@ -119,7 +119,7 @@ impl Question {
     pub(super) fn of(request: &Request, route: String, admin: &Admin) -> Question {
         Question {
             agent_id: request.from.clone(),
-            agent_name: request.name.as_ref().map(ToString::to_string),
+            agent_name: request.name.as_ref().map(|name| name.as_str().to_owned()),
             agent_kind: request.kind,
             above: admin.creators(&request.from),
             owner_id: request.owner.clone(),

@@ -8,7 +8,6 @@ use bestow::{
     decision::{Decider, Decision, Effect},
     grant::Scope,
     path::SanitizedPath,
-
 };
 
 /// The permissions that people gave, and the resources that agents used.
@@ -54,7 +53,9 @@ impl Tally {
 fn needs(decision: &Decision) -> impl Iterator<Item = Permission> + '_ {
     let ActionFacts { operation, resource, uses, .. } = &*decision.action;
     let further = uses.iter().map(|used| (used.operation, &*used.resource));
-    std::iter::once((*operation, &**resource)).chain(further).filter_map(|(operation, resource)| need(operation, resource))
+    std::iter::once((*operation, &**resource))
+        .chain(further)
+        .filter_map(|(operation, resource)| need(operation, resource))
 }
 
 fn need(operation: Operation, resource: &str) -> Option<Permission> {

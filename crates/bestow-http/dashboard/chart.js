@@ -1,0 +1,157 @@
+/** The chart of requests and answers over time, and what can be read from it in numbers. */
+
+import { h, svg } from "./dom.js";
+import { count } from "./say.js";
+import { duration } from "./time.js";
+
+/** @typedef {import("./types.js").Envelope} Envelope */
+/** @typedef {{ asked?: number, ended?: number, outcome?: string, isByPerson?: boolean }} Question */
+
+const BARS = 48;
+const WIDTH = 600;
+const HEIGHT = 72;
+/** The kinds of a bar from its bottom to its top. */
+const KINDS = /** @type {const} */ (["granted", "denied", "unanswered", "waiting"]);
+const NAMES = { granted: "granted", denied: "denied", unanswered: "no answer", waiting: "still waiting" };
+
+/** The most requests that are remembered. */
+const KEPT = 10_000;
+
+/** The requests that were seen, and how they ended. */
+export class Questions {
+  /** @type {Map<string, Question>} */
+  #known = new Map();
+
+  /** Takes what an event tells about a request. Events may come in any order. @param {Envelope} event */
+  learn({ type, requestId, timestamp, payload }) {
+    if (requestId === undefined) return;
+    const known = this.#known.get(requestId);
+    const at = Date.parse(timestamp);
+    if (type === "permission.requested") {
+      this.#known.set(requestId, { ...known, asked: at });
+    } else if (type === "permission.resolved") {
+      const { outcome, decider } = /** @type {any} */ (payload).resolution ?? {};
+      this.#known.set(requestId, { ...known, ended: at, outcome, isByPerson: Boolean(decider?.person) });
+    }
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > KEPT && oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  /** Returns the requests from a time on. @param {number} from */
+  since(from) {
+    return [...this.#known.values()].filter((question) => beginOf(question) >= from);
+  }
+}
+
+/** @param {Question} question */
+function beginOf({ asked, ended = 0 }) {
+  return asked ?? ended;
+}
+
+/** Returns the time until a person answered, if one did. @param {Question} question */
+function waitOf({ asked, ended, isByPerson }) {
+  return isByPerson && asked !== undefined && ended !== undefined ? ended - asked : undefined;
+}
+
+/** @param {Question} question @returns {typeof KINDS[number]} */
+function kindOf({ outcome }) {
+  if (outcome === undefined) return "waiting";
+  return outcome === "granted" || outcome === "denied" ? outcome : "unanswered";
+}
+
+/**
+ * Returns the chart of a span of time that ends now.
+ *
+ * @param {Question[]} questions
+ * @param {number} from
+ * @param {number} to
+ */
+export function chart(questions, from, to) {
+  const bars = Array.from({ length: BARS }, () => ({ granted: 0, denied: 0, unanswered: 0, waiting: 0 }));
+  for (const question of questions) {
+    const bar = bars[Math.min(BARS - 1, Math.floor(((beginOf(question) - from) / (to - from)) * BARS))];
+    if (bar) bar[kindOf(question)]++;
+  }
+  const most = Math.max(1, ...bars.map((bar) => KINDS.reduce((sum, kind) => sum + bar[kind], 0)));
+  const wide = WIDTH / BARS;
+  const drawn = bars.flatMap((bar, place) => {
+    let top = HEIGHT;
+    return KINDS.filter((kind) => bar[kind] > 0).map((kind) => {
+      const high = (bar[kind] / most) * (HEIGHT - 2);
+      top -= high;
+      return svg("rect", {
+        class: `bar bar-${kind}`,
+        x: place * wide + 0.75,
+        y: top,
+        width: wide - 1.5,
+        height: Math.max(1.5, high),
+      });
+    });
+  });
+  const total = count(questions.length, "request");
+  const label = `Requests over time: ${total}, at most ${most} in ${duration((to - from) / BARS)}`;
+  const picture = svg(
+    "svg",
+    {
+      class: "chart",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": label,
+    },
+    svg("line", { class: "base", x1: 0, y1: HEIGHT, x2: WIDTH, y2: HEIGHT }),
+    drawn,
+  );
+  return h(
+    "figure",
+    { class: "chart-box" },
+    picture,
+    h(
+      "figcaption",
+      { class: "small muted" },
+      h("span", null, `${duration(to - from)} ago`),
+      legend(),
+      h("span", null, "now"),
+    ),
+  );
+}
+
+function legend() {
+  return h(
+    "span",
+    { class: "legend" },
+    KINDS.map((kind) => h("span", { class: `legend-key bar-${kind}` }, NAMES[kind])),
+  );
+}
+
+/**
+ * Returns the numbers about some requests.
+ *
+ * @param {Question[]} questions
+ */
+export function numbers(questions) {
+  const waits = questions.flatMap((question) => waitOf(question) ?? []).sort((a, b) => a - b);
+  const answered = questions.filter(({ isByPerson }) => isByPerson);
+  const granted = answered.filter(({ outcome }) => outcome === "granted").length;
+  const at = (/** @type {number} */ share) => {
+    const wait = waits[Math.min(waits.length - 1, Math.floor(waits.length * share))];
+    if (wait === undefined) return "–";
+    return wait < 1000 ? "< 1 s" : duration(wait);
+  };
+  return h(
+    "dl",
+    { class: "numbers" },
+    number(String(questions.length), questions.length === 1 ? "request" : "requests"),
+    number(answered.length === 0 ? "–" : `${Math.round((granted / answered.length) * 100)} %`, "approved by people"),
+    number(at(0.5), "usual time to answer"),
+    number(at(0.9), "slowest tenth, at least"),
+  );
+}
+
+/**
+ * @param {string} value
+ * @param {string} name
+ */
+function number(value, name) {
+  return h("div", null, h("dt", null, name), h("dd", null, value));
+}

@@ -1,0 +1,207 @@
+/** One event in full: what was decided, why, and what belongs to it. */
+
+import { api, path } from "./api.js";
+import { h, replace } from "./dom.js";
+import { agent, failure, jump, loading, permission } from "./say.js";
+import { sentence } from "./sentence.js";
+import { foreign } from "./text.js";
+import { ago, exact } from "./time.js";
+import { answerBadge, explained, tierBadge } from "./verdict.js";
+
+/** @typedef {import("./sentence.js").Told} Told */
+/** @typedef {import("./shapes.js").ActionBody} ActionBody */
+/** @typedef {{ all: Told[], go(hash: string): void, choose(sequence: number): void }} Surroundings */
+
+/** The most other events that are listed. */
+const MOST = 12;
+
+/** What the sources of decisions are, in words. @type {{ [source: string]: string }} */
+const SOURCES = {
+  rule: "a rule or a policy",
+  mode: "the mode",
+  hook: "a hook",
+  classifier: "the tier of the action",
+  human: "a person",
+  host_policy: "the settings",
+  sandbox_override: "the sandbox, which denied it before",
+  tool_contract: "what the tool requires",
+};
+
+/**
+ * Returns the panel of an event.
+ *
+ * @param {Told} told
+ * @param {Surroundings} surroundings
+ */
+export function eventPanel({ event, pieces }, { all, go, choose }) {
+  const { type, agentId, timestamp, payload } = event;
+  const { decision, request, resolution, grant } = /** @type {any} */ (payload);
+  const action = (decision ?? request ?? resolution)?.action;
+  const ids = [
+    ["Run", event.runId],
+    ["Request", event.requestId],
+    ["Decision", event.decisionId],
+    ["Grant", event.grantId],
+  ];
+  return h(
+    "div",
+    { class: "detail" },
+    h(
+      "div",
+      { class: "stack" },
+      h("p", { class: "small muted" }, exact(timestamp), " · ", ago(timestamp)),
+      h(
+        "h2",
+        { class: "event-title" },
+        agentId && [jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)), " "],
+        sentence(pieces),
+      ),
+    ),
+    action && actionPart(action),
+    decision && decisionPart(decision),
+    grant &&
+      h(
+        "p",
+        { class: "small" },
+        permission(grant.right?.permission ?? ""),
+        grant.reason && [": “", foreign(grant.reason), "”"],
+      ),
+    action && agentId && nowPart(agentId, action, go),
+    relatedPart(event, all, choose),
+    h(
+      "section",
+      { class: "stack" },
+      h(
+        "dl",
+        { class: "facts" },
+        [["Type", type], ["Number", String(event.sequence)], ...ids].map(
+          ([name, value]) =>
+            value &&
+            h("div", null, h("dt", null, name), h("dd", null, h("code", null, foreign(value, { kind: "path" })))),
+        ),
+      ),
+      h(
+        "details",
+        null,
+        h("summary", null, "The event as it was recorded"),
+        h("div", { class: "code" }, foreign(JSON.stringify(payload, null, 2), { kind: "command", max: 4000 })),
+      ),
+    ),
+  );
+}
+
+/** @param {any} action */
+function actionPart({ resource, operation, tier, tierReason, destructive }) {
+  return h(
+    "section",
+    { class: "stack" },
+    h(
+      "div",
+      { class: "code" },
+      foreign(resource, { kind: operation === "command.execute" ? "command" : "path", max: 1200 }),
+    ),
+    tier && h("div", { class: "small" }, tierBadge(tier), " ", foreign(tierReason ?? "", { max: 300 })),
+    destructive && h("p", { class: "small bad-text" }, "It cannot be undone."),
+  );
+}
+
+/** @param {any} decision */
+function decisionPart({ decision, decisionSource, decisionReason, missing = [] }) {
+  return h(
+    "section",
+    { class: "stack" },
+    h("h3", null, "The decision then"),
+    h(
+      "div",
+      { class: "row" },
+      answerBadge(decision),
+      h("span", { class: "small muted" }, `because of ${SOURCES[decisionSource] ?? decisionSource}`),
+    ),
+    decisionReason && h("p", { class: "small" }, foreign(decisionReason, { max: 600 })),
+    missing.length > 0 &&
+      h(
+        "p",
+        { class: "small" },
+        "The agent lacked ",
+        missing.map((/** @type {string} */ text, /** @type {number} */ place) => [place > 0 && ", ", permission(text)]),
+        ".",
+      ),
+  );
+}
+
+/**
+ * Returns the stages that the same action would pass now. The stages of then are not kept.
+ *
+ * @param {string} id
+ * @param {any} action
+ * @param {(hash: string) => void} go
+ */
+function nowPart(id, action, go) {
+  const place = h("div", null, loading());
+  const isWhole = !action.cut && !/\[redacted \d+\]/.test(action.resource);
+  void api.post(path`/v1/agents/${id}/explain`, bodyOf(action)).then(
+    (explanation) => replace(place, explained(explanation, { go })),
+    (why) => replace(place, failure(why)),
+  );
+  return h(
+    "section",
+    { class: "stack" },
+    h("h3", null, "The same action now"),
+    h(
+      "p",
+      { class: "small muted" },
+      "What each stage would say if it were asked now.",
+      !isWhole && " A part of the action is not recorded, so this is about what is left of it.",
+    ),
+    place,
+  );
+}
+
+/** @param {any} action @returns {ActionBody} */
+function bodyOf({ operation, resource, tool, details }) {
+  if (operation !== "tool") return { operation, resource };
+  return { toolName: tool, toolInput: parsed(details?.shown) };
+}
+
+/** @param {string | undefined} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text ?? "{}");
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Returns the other events about the same request, decision or grant.
+ *
+ * @param {import("./types.js").Envelope} event
+ * @param {Told[]} all
+ * @param {(sequence: number) => void} choose
+ */
+function relatedPart(event, all, choose) {
+  const isShared = (/** @type {"requestId" | "decisionId" | "grantId"} */ id, /** @type {Told} */ other) =>
+    event[id] !== undefined && other.event[id] === event[id];
+  const related = all.filter(
+    (other) =>
+      other.event.sequence !== event.sequence &&
+      (isShared("requestId", other) || isShared("decisionId", other) || isShared("grantId", other)),
+  );
+  if (related.length === 0) return null;
+  const rows = related
+    .slice(0, MOST)
+    .reverse()
+    .map(({ event: other, pieces }) =>
+      h(
+        "li",
+        null,
+        h(
+          "button",
+          { type: "button", class: "related", onclick: () => choose(other.sequence) },
+          h("span", { class: "muted" }, new Date(other.timestamp).toLocaleTimeString([], { hour12: false })),
+          h("span", { class: "clip" }, other.agentId && [agent(other.agentId), " "], sentence(pieces)),
+        ),
+      ),
+    );
+  return h("section", { class: "stack" }, h("h3", null, "What belongs to it"), h("ul", null, rows));
+}

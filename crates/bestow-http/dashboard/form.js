@@ -1,0 +1,180 @@
+/** The part of a card in which a person answers: for how long, with which words, and with which change. */
+
+import { canChange, changeField } from "./change.js";
+import { h, replace } from "./dom.js";
+import { scopePicker } from "./scope.js";
+import { foreign } from "./text.js";
+import { allowLabel, consequence } from "./words.js";
+
+/** @typedef {import("./types.js").Question} Question */
+/** @typedef {import("./types.js").ScopeName} ScopeName */
+/** @typedef {import("./wishes.js").Wishes} Wishes */
+/** @typedef {import("./answer.js").AnswerBody} AnswerBody */
+/** @typedef {{ allow(event: MouseEvent): void, deny(event: MouseEvent): void, details(): void }} Clicks */
+
+/** The form of one request. */
+export class Form {
+  /**
+   * @param {Question} question
+   * @param {Wishes} wishes
+   * @param {() => boolean} isFolded Returns true if a part of the text is not shown.
+   * @param {Clicks} clicks
+   */
+  constructor(question, wishes, isFolded, clicks) {
+    this.question = question;
+    this.wishes = wishes;
+    this.isFolded = isFolded;
+    this.error = h("p", { class: "entry-error", role: "alert" });
+    this.hint = h("p", { class: "hint" });
+    this.allow = h("button", { type: "button", class: "button allow", onclick: clicks.allow });
+    this.deny = h("button", { type: "button", class: "button", onclick: clicks.deny }, "Deny ", key("d"));
+    this.scope = scopePicker(this.offered(), firstScope(question), () => this.show());
+    const placeholder = "A few words to the agent";
+    this.words = h("input", { class: "input", maxlength: 2000, placeholder, "aria-label": placeholder, hidden: true });
+    /** @type {import("./change.js").Change | null} */
+    this.change = null;
+    this.changePlace = h("div");
+    this.details = quiet("Details", "↵", clicks.details);
+    this.details.setAttribute("aria-expanded", "false");
+    const change = canChange(question) && quiet("Change it", "e", () => this.openChange());
+    const extras = h(
+      "div",
+      { class: "extras" },
+      quiet("Add words", "w", () => this.openWords()),
+      change,
+      this.details,
+    );
+    const buttons = h("div", { class: "buttons" }, this.deny, this.allow);
+    this.element = h(
+      "div",
+      { class: "controls" },
+      this.changePlace,
+      this.words,
+      this.error,
+      h("div", { class: "answers" }, this.scope.element, buttons),
+      h("div", { class: "under" }, this.hint, extras),
+    );
+    this.show();
+  }
+
+  /** Returns the scopes that may be offered. `always` needs a text that is shown whole. */
+  offered() {
+    const { scopes, onceOnly } = this.question;
+    /** @type {ScopeName[]} */
+    const offered = scopes ?? (onceOnly ? ["once"] : ["once", "session"]);
+    return this.isFolded() ? offered.filter((scope) => scope !== "always") : offered;
+  }
+
+  get isDestructive() {
+    return this.question.action?.destructive === true || (this.change?.isDestructive() ?? false);
+  }
+
+  get isChanged() {
+    return this.change?.value() !== undefined;
+  }
+
+  /** Shows what the answer would be now. */
+  show() {
+    const offered = this.offered();
+    this.scope.offer(offered);
+    const scope = this.scope.name();
+    this.wishes.split(this.wishes.count > 1 && (!this.question.action || scope !== "once"));
+    const part = this.wishes.chosen().length;
+    const label = allowLabel(scope, part, this.wishes.count);
+    replace(this.allow, this.isChanged ? `${label}, as changed ` : `${label} `, key("a"));
+    const isNothing = part === 0 && this.wishes.count > 0;
+    this.allow.disabled = isNothing || this.scope.value() === null || !(this.change?.isReady() ?? true);
+    this.allow.classList.toggle("danger", this.isDestructive);
+    const rest = part < this.wishes.count && " The others are denied.";
+    replace(this.hint, consequence(this.question, scope), this.remark(offered), rest);
+  }
+
+  /**
+   * Returns why a scope is missing, or what the chosen one covers.
+   *
+   * @param {ScopeName[]} offered
+   */
+  remark(offered) {
+    const { scopes, onceOnly, action } = this.question;
+    if (onceOnly) return " The request does not show everything, so it can be allowed once only.";
+    if (scopes?.includes("always") && !offered.includes("always")) return " Show the whole text to allow it always.";
+    const isLasting = ["until", "always"].includes(this.scope.name());
+    return action?.shape && isLasting ? [" The form: ", foreign(action.shape, { max: 300, kind: "command" })] : null;
+  }
+
+  /**
+   * Returns the answer with what is chosen and typed. A batch gives its own scope.
+   *
+   * @param {"allow" | "deny"} decision
+   * @param {string} [scope]
+   * @returns {AnswerBody}
+   */
+  body(decision, scope) {
+    const feedback = this.words.value.trim();
+    const words = feedback === "" ? {} : { feedback };
+    if (decision === "deny") return { decision, ...words };
+    const chosen = this.wishes.chosen();
+    const change = this.change?.value();
+    return {
+      decision,
+      scope: scope ?? this.scope.value() ?? "once",
+      ...(chosen.length < this.wishes.count && { permissions: chosen }),
+      ...(change !== undefined && { modifiedInput: change }),
+      ...words,
+    };
+  }
+
+  /** Returns the action as it would be allowed. */
+  object() {
+    const changed = this.change?.value();
+    return typeof changed === "string"
+      ? changed
+      : changed
+        ? JSON.stringify(changed)
+        : (this.question.action?.resource ?? "");
+  }
+
+  openWords() {
+    this.words.hidden = false;
+    this.words.focus();
+  }
+
+  openChange() {
+    if (!canChange(this.question)) return;
+    this.change ??= changeField(this.question, () => this.show());
+    this.changePlace.append(this.change.element);
+    this.change.focus();
+  }
+
+  /** @param {unknown} why */
+  fail(why) {
+    replace(this.error, why instanceof Error ? why.message : String(why));
+  }
+
+  /** @param {boolean} isOpen */
+  setDetails(isOpen) {
+    this.details.setAttribute("aria-expanded", String(isOpen));
+  }
+}
+
+/**
+ * Returns the scope that is chosen at first: one use for an action, and for permissions the run, if the agent does not
+ * ask for less.
+ *
+ * @param {Question} question
+ * @returns {ScopeName}
+ */
+function firstScope({ action, scope }) {
+  return action || scope === "once" ? "once" : "session";
+}
+
+/** @param {string} name */
+const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
+
+/**
+ * @param {string} label
+ * @param {string} letter
+ * @param {() => void} run
+ */
+const quiet = (label, letter, run) =>
+  h("button", { type: "button", class: "button quiet small", onclick: run }, label, " ", key(letter));

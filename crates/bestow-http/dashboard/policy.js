@@ -1,0 +1,161 @@
+/** The view of the policy file: as it is in force, what changed, what could change, and how it decides. */
+
+import { api } from "./api.js";
+import { changePanel } from "./widening.js";
+import { h, replace } from "./dom.js";
+import { onEvent, onGap } from "./events.js";
+import { fileText } from "./file.js";
+import { failure, loading } from "./say.js";
+import { suggestionList } from "./suggestions.js";
+import { foreign } from "./text.js";
+import { ago } from "./time.js";
+import { tryOut } from "./try.js";
+
+/** @typedef {import("./types.js").ViewContext} ViewContext */
+/** @typedef {import("./shapes.js").Config} Config */
+
+/** The time after which the file is read again, in milliseconds. Only operators get the events of the file. */
+const AGAIN = 3_000;
+
+/** The parts of the view, by their name in the address. */
+const PARTS = /** @type {const} */ ({ file: "File", try: "Try it", suggestions: "Suggestions" });
+
+/**
+ * Returns the view.
+ *
+ * @param {ViewContext} context
+ */
+export function view({ parameters, go }) {
+  const [named = "file"] = parameters;
+  const line = Number(named) || null;
+  /** @type {keyof typeof PARTS} */
+  const part = named === "try" || named === "suggestions" ? named : "file";
+  const top = h("div", { class: "stack" });
+  const body = h("div", { class: "stack" }, loading());
+  const element = h(
+    "div",
+    { class: "page policy" },
+    h("div", { class: "page-head" }, h("h1", null, "Policy"), tabs(part, go)),
+    top,
+    body,
+  );
+  let shown = "";
+
+  async function load() {
+    if (document.hidden && shown !== "") return;
+    try {
+      /** @type {Config} */
+      const config = await api.get("/v1/config");
+      const isFirst = shown === "";
+      if (shown === JSON.stringify(config)) return;
+      shown = JSON.stringify(config);
+      replace(top, config.waiting && changePanel(config.waiting, () => void load()));
+      if (part !== "file") return;
+      replace(body, about(config), lastChange(config), problems(config), fileText(config, line, isFirst));
+    } catch (why) {
+      if (shown === "") replace(part === "file" ? body : top, failure(why));
+    }
+  }
+
+  const timer = setInterval(() => void load(), AGAIN);
+  const ends = [
+    onEvent((event) => event.type.startsWith("config.") && void load()),
+    onGap(() => void load()),
+    () => clearInterval(timer),
+  ];
+  void load();
+  if (part === "try") replace(body, tryOut({ agentId: parameters[1] ?? "", go }));
+  if (part === "suggestions") replace(body, suggestionList(go));
+  return { element, title: "Policy", leave: () => ends.forEach((end) => end()) };
+}
+
+/**
+ * @param {keyof typeof PARTS} part
+ * @param {(hash: string) => void} go
+ */
+function tabs(part, go) {
+  const choices = Object.entries(PARTS).map(([name, label]) =>
+    h(
+      "label",
+      null,
+      h("input", { type: "radio", name: "part", checked: name === part, onchange: () => go(`#/policy/${name}`) }),
+      label,
+    ),
+  );
+  return h("fieldset", { class: "segmented" }, h("legend", { class: "unseen" }, "Part of the policy"), choices);
+}
+
+/** @param {Config} config */
+function about({ path }) {
+  return h(
+    "p",
+    { class: "small muted" },
+    foreign(path, { kind: "path", max: 160 }),
+    ". To change it, edit the file: the engine notices.",
+  );
+}
+
+/** @param {Config} config */
+function lastChange({ lastChange: change }) {
+  if (!change || change.widened.length + change.narrowed.length === 0) return null;
+  return h(
+    "details",
+    { class: "panel change-panel", open: true },
+    h("summary", null, "The last change, ", ago(change.at)),
+    h(
+      "div",
+      { class: "change-columns" },
+      sentences("Allows more", "ok", change.widened),
+      sentences("Allows less", "bad", change.narrowed),
+    ),
+  );
+}
+
+/**
+ * @param {string} title
+ * @param {string} tone
+ * @param {string[]} list
+ */
+function sentences(title, tone, list) {
+  return h(
+    "div",
+    { class: `change-list ${tone}` },
+    h("h2", { class: "section-title" }, title),
+    list.length === 0
+      ? h("p", { class: "small muted" }, "Nothing")
+      : h(
+          "ul",
+          null,
+          list.map((text) => h("li", null, foreign(text, { max: 300 }))),
+        ),
+  );
+}
+
+/** @param {Config} config */
+function problems({ problems: list, text }) {
+  const apart = list.filter(({ line }) => line === undefined || text === undefined);
+  if (list.length === 0) return null;
+  return h(
+    "div",
+    { class: "notice bad", role: "alert" },
+    h(
+      "div",
+      { class: "stack" },
+      h("p", null, h("strong", null, "The file has mistakes. "), "The last good version stays in force."),
+      apart.length > 0 &&
+        h(
+          "ul",
+          null,
+          apart.map(({ line, text: why, help }) =>
+            h(
+              "li",
+              null,
+              line !== undefined && `Line ${line}: `,
+              foreign(why, { max: 600 }),
+              help && [" (", foreign(help), ")"],
+            ),
+          ),
+        ),
+    ),
+  );
+}

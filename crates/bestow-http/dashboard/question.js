@@ -1,0 +1,116 @@
+/** What a request says, as parts of a card. */
+
+import { allParts, commandLine, judgement, tierBadge } from "./command.js";
+import { content } from "./content.js";
+import { h } from "./dom.js";
+import { foreign } from "./text.js";
+import { ago, duration, exact, live, now } from "./time.js";
+import { agentWords, useWords } from "./words.js";
+
+/** @typedef {import("./types.js").Question} Question */
+/** @typedef {import("./types.js").Child} Child */
+
+/** The time before the end at which a request ends soon, in milliseconds. */
+const SOON = 60_000;
+/** The uses that are listed before the others are folded away. */
+const LISTED = 4;
+
+/**
+ * Returns the time for which a request waits, and its end.
+ *
+ * @param {Question} question
+ */
+export function times({ since, expiresAt, action }) {
+  const left = live(expiresAt, (element) => {
+    const rest = Date.parse(expiresAt) - now();
+    element.classList.toggle("soon", rest < SOON);
+    return rest > 0 ? `${duration(rest)} left` : "expired";
+  });
+  left.title = `Expires ${exact(expiresAt)}`;
+  return h(
+    "div",
+    { class: "clock" },
+    action && tierBadge(action.destructive ? "destructive" : action.tier),
+    ago(since),
+    left,
+  );
+}
+
+/**
+ * Returns what the agent wants to do, and how it was judged.
+ *
+ * @param {Question} question
+ */
+export function about({ action, details }) {
+  if (!action) return null;
+  const isCommand = action.operation === "command.execute";
+  const object = () => h("code", { class: "code command" }, foreign(action.resource, { max: 600, kind: "path" }));
+  const written = details && !isCommand && content(details, action.resource);
+  return h("div", { class: "stack tight" }, isCommand ? commandLine(action) : object(), judgement(action), written);
+}
+
+/**
+ * Returns the facts about a request, one on each line.
+ *
+ * @param {Question} question
+ * @param {HTMLElement | null} wanted The permissions, if they are not shown elsewhere.
+ */
+export function facts(question, wanted) {
+  const { hooks = [], action } = question;
+  const uses = (action?.uses ?? []).filter((use) => use.origin !== "own");
+  const more = uses.length > LISTED && `and ${uses.length - LISTED} more, see the details`;
+  const { impactScope, rollbackAdvice } = action?.impact ?? {};
+  return h(
+    "dl",
+    { class: "card-facts" },
+    impactScope && fact("Affects", foreign(impactScope)),
+    rollbackAdvice && fact("Way back", foreign(rollbackAdvice)),
+    wanted && fact(action ? "Needs" : "Covers", wanted),
+    uses.length > 0 && fact("Does", list([...uses.slice(0, LISTED).map(useWords), more])),
+    hooks.length > 0 && fact("A hook says", list(hooks.map((said) => foreign(said, { max: 300 })))),
+    fact("Agent", agentWords(question)),
+  );
+}
+
+/**
+ * Returns everything about a request that the card does not show at once.
+ *
+ * @param {Question} question
+ * @param {string} code
+ */
+export function everything({ action, route, runId, since, expiresAt, ownerId, scope, text }, code) {
+  const uses = action?.uses ?? [];
+  const input = () =>
+    h("code", { class: "code" }, foreign(JSON.stringify(action?.input, null, 2), { max: 2000, kind: "command" }));
+  const id = (/** @type {string} */ shown) => foreign(shown, { max: 120, kind: "path" });
+  return h(
+    "dl",
+    { class: "card-facts" },
+    action?.parts && action.parts.length > 0 && fact("Parts", allParts(action.parts)),
+    uses.length > 0 &&
+      fact("Uses", list(uses.map((use) => [useWords(use), h("span", { class: "muted" }, ` (${use.origin})`)]))),
+    action && [fact("Tool", id(action.tool)), fact("Input", input()), fact("Judged", foreign(action.tierReason))],
+    scope && fact("Asks for", id(scope)),
+    fact("As text", foreign(text, { max: 1500 })),
+    fact("Shown", foreign(route, { max: 120 })),
+    fact("Run", id(runId)),
+    fact("Owner", id(ownerId)),
+    fact("Code", [h("code", null, code), h("span", { class: "muted" }, " for the terminal")]),
+    fact("Since", exact(since)),
+    fact("Expires", exact(expiresAt)),
+  );
+}
+
+/**
+ * @param {string} name
+ * @param {Child} shown
+ */
+const fact = (name, shown) => [h("dt", null, name), h("dd", null, shown)];
+
+/** @param {Child[]} rows */
+const list = (rows) =>
+  h(
+    "ul",
+    null,
+    rows.filter((row) => row !== false).map((row) => h("li", null, row)),
+  );

@@ -1,0 +1,133 @@
+/** Pieces of sentences that several views use. */
+
+import { h, replace } from "./dom.js";
+import { brief, foreign } from "./text.js";
+
+/** @typedef {import("./shapes.js").AgentView} AgentView */
+/** @typedef {import("./shapes.js").Grant} Grant */
+
+/** What each mode means, in a few words. */
+export const MODES = new Map([
+  ["default", "safe actions run, dangerous ones ask"],
+  ["on_request", "the same as default"],
+  ["untrusted", "only reads run without a question"],
+  ["on_failure", "what would ask runs confined first"],
+  ["never", "nobody is asked: a question is a denial"],
+  ["plan", "only reads run, everything else is denied"],
+  ["bypass", "questions about actions are approved"],
+  ["auto", "a hook may approve dangerous actions"],
+]);
+
+/** The modes in which fewer actions wait for a person. */
+export const WIDE_MODES = ["bypass", "auto"];
+
+const SCOPES = new Map([
+  ["once", "once"],
+  ["session", "this run"],
+  ["always", "always"],
+]);
+
+/** @param {string} id */
+export const agent = (id) => foreign(id, { kind: "path", max: 60 });
+
+/** @param {string} text */
+export const permission = (text) => foreign(text, { kind: "path", max: 160 });
+
+/** Returns the name of an agent, or its id. @param {AgentView} view */
+export function nameOf(view) {
+  return view.name === undefined ? agent(view.id) : brief(view.name, 60);
+}
+
+/**
+ * Returns a badge.
+ *
+ * @param {string} text
+ * @param {"" | "ok" | "warn" | "bad" | "accent"} [tone]
+ */
+export function badge(text, tone = "") {
+  return h("span", { class: `badge ${tone}` }, text);
+}
+
+/**
+ * Returns how long a grant lasts, as a badge. A grant without an end has none.
+ *
+ * @param {Grant} grant
+ */
+export function scopeBadge(grant) {
+  if (grant.scope === "always") return null;
+  const until =
+    grant.until && new Date(grant.until).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  return badge(until ? `until ${until}` : (SCOPES.get(grant.scope) ?? grant.scope), "accent");
+}
+
+/** Returns who gave a grant, as nodes. @param {Grant} grant @returns {(string | Node)[]} */
+export function giver({ origin }) {
+  switch (origin.kind) {
+    case "agent":
+      return ["passed on by ", agent(origin.agentId)];
+    case "file":
+      return ["from ", placeCode(origin.place)];
+    case "operator":
+      return ["given by the host program"];
+    case "person":
+      return ["given by ", foreign(origin.by, { max: 60 })];
+  }
+}
+
+/**
+ * Returns a button that looks like text and goes to another place of the page.
+ *
+ * @param {Node | string} label
+ * @param {() => unknown} go
+ */
+export function jump(label, go) {
+  return h("button", { type: "button", class: "jump", onclick: go }, label);
+}
+
+/** Returns a place in a file without the directories of the file. @param {string} place */
+export function placeCode(place) {
+  return h("code", { title: place }, place.slice(place.lastIndexOf("/") + 1));
+}
+
+/** Returns the number of the line in a place of the policy file, such as `agents.toml:47`. @param {string} place */
+export function lineOf(place) {
+  return /:(\d+)$/.exec(place)?.[1] ?? "";
+}
+
+/**
+ * Returns a number with its noun.
+ *
+ * @param {number} number
+ * @param {string} one
+ * @param {string} [many]
+ */
+export function count(number, one, many = `${one}s`) {
+  return `${number.toLocaleString()} ${number === 1 ? one : many}`;
+}
+
+/** What places show, as text. @type {WeakMap<Element, string>} */
+const shown = new WeakMap();
+
+/**
+ * Fills a place, if it does not show this value yet. What the person opened or chose there stays otherwise.
+ *
+ * @param {Element} place
+ * @param {unknown} value
+ * @param {() => import("./dom.js").Child} fill
+ */
+export function refill(place, value, fill) {
+  const text = JSON.stringify(value);
+  if (shown.get(place) === text) return;
+  shown.set(place, text);
+  replace(place, fill());
+}
+
+/** Returns a text for a place that is still being filled. */
+export function loading() {
+  return h("p", { class: "muted loading", "aria-busy": "true" }, "Loading …");
+}
+
+/** Returns a text about something that did not load. @param {unknown} why */
+export function failure(why) {
+  return h("p", { class: "notice bad", role: "alert" }, why instanceof Error ? why.message : String(why));
+}

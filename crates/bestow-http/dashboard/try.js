@@ -1,0 +1,154 @@
+/** Trying the policy out: an action in, the decision with its reasons out. Nothing is decided. */
+
+import { api, path } from "./api.js";
+import { h, replace } from "./dom.js";
+import { failure, loading } from "./say.js";
+import { explained } from "./verdict.js";
+
+/** @typedef {import("./shapes.js").ActionBody} ActionBody */
+/** @typedef {import("./shapes.js").AgentView} AgentView */
+
+/** The kinds of actions: their names, and what to type. */
+const KINDS = /** @type {const} */ ([
+  ["command.execute", "Command", "git push origin main"],
+  ["fs.read", "Read", "/srv/work/notes.md"],
+  ["fs.write", "Write", "/srv/work/site/index.html"],
+  ["network", "Network", "example.com"],
+  ["tool", "Tool", '{"title": "…"}'],
+]);
+
+/** The most agents that the field offers by name. */
+const OFFERED = 500;
+
+/** What stays when the person leaves the view and comes back. */
+const kept = { agent: "", kind: /** @type {string} */ (KINDS[0][0]), tool: "", text: "" };
+
+/**
+ * Returns the form and the place of its result.
+ *
+ * @param {{ agentId: string, go(hash: string): void }} context
+ */
+export function tryOut({ agentId, go }) {
+  if (agentId) kept.agent = agentId;
+  const names = h("datalist", { id: "try-agents" });
+  const agent = h("input", {
+    class: "input",
+    list: "try-agents",
+    required: true,
+    autocomplete: "off",
+    spellcheck: "false",
+    value: kept.agent,
+  });
+  const tool = h("input", { class: "input", autocomplete: "off", spellcheck: "false", value: kept.tool });
+  const toolField = h("label", { class: "field" }, "Tool", tool);
+  const text = h("textarea", { class: "input try-text", rows: "3", spellcheck: "false", required: true }, kept.text);
+  const what = h("span");
+  const result = h("div", { "aria-live": "polite" });
+  const kinds = h(
+    "fieldset",
+    { class: "segmented" },
+    h("legend", { class: "unseen" }, "Kind of action"),
+    KINDS.map(([value, label]) =>
+      h(
+        "label",
+        null,
+        h("input", {
+          type: "radio",
+          name: "try-kind",
+          value,
+          checked: value === kept.kind,
+          onchange: () => turn(value),
+        }),
+        label,
+      ),
+    ),
+  );
+  const form = h(
+    "form",
+    { class: "panel try" },
+    h("label", { class: "field" }, "Agent", agent),
+    names,
+    kinds,
+    toolField,
+    h("label", { class: "field" }, what, text),
+    h(
+      "div",
+      { class: "row" },
+      h("button", { type: "submit", class: "button primary" }, "Judge it"),
+      h("span", { class: "small muted" }, "Nothing runs, and nobody is asked."),
+    ),
+  );
+
+  function turn(/** @type {string} */ kind) {
+    kept.kind = kind;
+    const example = KINDS.find(([value]) => value === kind)?.[2] ?? "";
+    toolField.hidden = kind !== "tool";
+    text.placeholder = example;
+    replace(
+      what,
+      kind === "tool"
+        ? "Input of the tool, as JSON"
+        : kind === "command.execute"
+          ? "Command line"
+          : kind === "network"
+            ? "Host"
+            : "Path",
+    );
+  }
+
+  async function judge() {
+    Object.assign(kept, { agent: agent.value.trim(), tool: tool.value.trim(), text: text.value });
+    replace(result, loading());
+    try {
+      const explanation = await api.post(path`/v1/agents/${kept.agent}/explain`, actionOf(kept));
+      replace(
+        result,
+        h(
+          "section",
+          { class: "panel result" },
+          h("h2", { class: "unseen" }, "The decision"),
+          explained(explanation, { go }),
+        ),
+      );
+    } catch (why) {
+      replace(result, failure(why instanceof SyntaxError ? "The input of the tool is not valid JSON." : why));
+    }
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void judge();
+  });
+  text.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  });
+  turn(kept.kind);
+  void offer(names, agent);
+  return h("div", { class: "stack" }, form, result);
+}
+
+/**
+ * Offers the agents by their ids.
+ *
+ * @param {HTMLElement} names
+ * @param {HTMLInputElement} field
+ */
+async function offer(names, field) {
+  try {
+    const { agents } = await api.get("/v1/agents");
+    replace(
+      names,
+      agents.slice(0, OFFERED).map((/** @type {AgentView} */ { id }) => h("option", { value: id })),
+    );
+    if (field.value === "")
+      field.value = agents.find((/** @type {AgentView} */ { kind }) => kind === "foreground")?.id ?? "";
+  } catch {
+    // The field works without the list.
+  }
+}
+
+/** @param {typeof kept} action @returns {ActionBody} */
+function actionOf({ kind, tool, text }) {
+  if (kind !== "tool") return { operation: kind, resource: text.trim() };
+  return { toolName: tool, toolInput: JSON.parse(text || "{}") };
+}

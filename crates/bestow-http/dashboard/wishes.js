@@ -1,0 +1,77 @@
+/** The permissions of a request: what each covers now, and which of them the person gives. */
+
+import { api, path } from "./api.js";
+import { h, replace } from "./dom.js";
+import { leads } from "./leads.js";
+import { permissionWords } from "./words.js";
+
+/** @typedef {import("./types.js").PermissionPreview} PermissionPreview */
+/**
+ * @typedef {object} Wishes
+ * @property {HTMLElement | null} element
+ * @property {number} count
+ * @property {() => string[]} chosen
+ * @property {(isSplit: boolean) => void} split Lets the person choose a part, or takes all of them.
+ * @property {(id: string) => Promise<void>} look Looks where the paths lead, unless it was done just now.
+ */
+
+/** The time after which the disk is looked at again, in milliseconds. */
+const LOOKED = 15_000;
+
+/**
+ * Returns the permissions of a request.
+ *
+ * @param {string[]} permissions
+ * @param {() => void} changed
+ * @returns {Wishes}
+ */
+export function wishes(permissions, changed) {
+  const rows = permissions.map((permission) => ({ permission, box: checked(changed), place: h("div") }));
+  const hasPath = permissions.some((permission) => /^@(read|write):/.test(permission));
+  let lookedAt = -Infinity;
+  const row = (/** @type {typeof rows[number]} */ { permission, box, place }) =>
+    h("li", null, h("label", { class: "wish" }, box, h("span", null, permissionWords(permission))), place);
+  return {
+    element: rows.length > 0 ? h("ul", { class: "wishes" }, rows.map(row)) : null,
+    count: rows.length,
+    chosen: () => rows.filter(({ box }) => box.checked).map(({ permission }) => permission),
+    split(isSplit) {
+      for (const { box } of rows) {
+        box.hidden = !isSplit;
+        box.checked ||= !isSplit;
+      }
+    },
+    async look(id) {
+      if (!hasPath || performance.now() - lookedAt < LOOKED) return;
+      lookedAt = performance.now();
+      const found = await previews(id);
+      if (found === null) lookedAt = -Infinity;
+      for (const { permission, place } of rows) {
+        const preview = found?.find((other) => other.permission === permission);
+        if (preview) replace(place, leads(preview));
+      }
+    },
+  };
+}
+
+/**
+ * Returns where the permissions lead, or null if it cannot be known now.
+ *
+ * @param {string} id
+ * @returns {Promise<PermissionPreview[] | null>}
+ */
+async function previews(id) {
+  try {
+    return (await api.get(path`/v1/requests/${id}/preview`)).permissions;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {() => void} changed */
+function checked(changed) {
+  const box = h("input", { type: "checkbox" });
+  box.checked = true;
+  box.addEventListener("change", changed);
+  return box;
+}
