@@ -124,7 +124,8 @@ export class Card {
   async answer(decision) {
     if (!this.form || !this.isWaiting || this.isSending) return;
     if (!this.isReady) return this.remark("This request has only just appeared here. Read it, then answer.");
-    if (decision === "allow" && this.form.allow.disabled) return;
+    const obstacle = decision === "allow" && this.form.obstacle();
+    if (obstacle) return this.remark(obstacle);
     if (decision === "allow" && this.form.isDestructive && !(await this.confirmed())) return;
     await this.send(decision);
   }

@@ -82,11 +82,18 @@ export class Form {
     const part = this.wishes.chosen().length;
     const label = allowLabel(scope, part, this.wishes.count);
     replace(this.allow, this.isChanged ? `${label}, as changed ` : `${label} `, key("a"));
-    const isNothing = part === 0 && this.wishes.count > 0;
-    this.allow.disabled = isNothing || this.scope.value() === null || !(this.change?.isReady() ?? true);
+    this.allow.disabled = this.obstacle() !== null;
     this.allow.classList.toggle("danger", this.isDestructive);
     const rest = part < this.wishes.count && " The others are denied.";
     replace(this.hint, consequence(this.question, scope), this.remark(offered), rest);
+  }
+
+  /** Returns why the request cannot be allowed as it is chosen now, or null if it can. */
+  obstacle() {
+    if (this.wishes.count > 0 && this.wishes.chosen().length === 0)
+      return "Choose at least one permission, or deny the request.";
+    if (this.scope.value() === null) return "Choose a time that is still to come.";
+    return this.change?.isReady() === false ? "The change cannot be allowed before it was judged." : null;
   }
 
   /**

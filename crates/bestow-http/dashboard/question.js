@@ -5,7 +5,7 @@ import { content } from "./content.js";
 import { h } from "./dom.js";
 import { foreign } from "./text.js";
 import { ago, duration, exact, live, now } from "./time.js";
-import { agentWords, useWords } from "./words.js";
+import { agentWords, isToolCall, useWords } from "./words.js";
 
 /** @typedef {import("./types.js").Question} Question */
 /** @typedef {import("./types.js").Child} Child */
@@ -41,12 +41,14 @@ export function times({ since, expiresAt, action }) {
  *
  * @param {Question} question
  */
-export function about({ action, details }) {
+export function about({ action }) {
   if (!action) return null;
-  const isCommand = action.operation === "command.execute";
-  const object = () => h("code", { class: "code command" }, foreign(action.resource, { max: 600, kind: "path" }));
-  const written = details && !isCommand && content(details, action.resource);
-  return h("div", { class: "stack tight" }, isCommand ? commandLine(action) : object(), judgement(action), written);
+  const isLine = action.operation === "command.execute" && !isToolCall(action);
+  const object = isToolCall(action)
+    ? null
+    : h("code", { class: "code command" }, foreign(action.resource, { max: 600, kind: "path" }));
+  const shown = isLine ? commandLine(action) : [object, content(action.input, action.resource)];
+  return h("div", { class: "stack tight" }, shown, judgement(action));
 }
 
 /**
