@@ -95,7 +95,75 @@ impl<'b> Found<'b> {
 
     /// Clicks it.
     pub(super) async fn click(&self) {
-        self.does("click", async |element| self.on(&element, "click", json!({})).await).await;
+        self.browser.until(&format!("cannot click {self}"), async || self.try_click().await).await;
+    }
+
+    /// Clicks it at once, if it is there.
+    pub(super) async fn click_once(&self) {
+        if let Err(why) = self.try_click().await {
+            eprintln!("{self} was not clicked: {why}");
+        }
+    }
+
+    /// Clicks it twice, as fast as a double click is.
+    pub(super) async fn double_click(&self) {
+        let element = self.browser.until(&format!("{self} is not there"), async || self.element().await).await;
+        let pointer = |kind: &str| json!({ "type": kind, "button": 0 });
+        let to = json!({ "type": "pointerMove", "origin": element, "x": 0, "y": 0 });
+        let (down, up) = (pointer("pointerDown"), pointer("pointerUp"));
+        let strokes = json!([to, down, up, down, up]);
+        let body = json!({ "actions": [{ "type": "pointer", "id": "mouse", "actions": strokes }] });
+        self.browser.send("POST", "actions", &body).await.unwrap();
+    }
+
+    /// Waits until this card takes answers.
+    pub(super) async fn is_ready(&self) {
+        self.is("busy", false).await;
+    }
+
+    async fn try_click(&self) -> Result<(), String> {
+        self.on(&self.element().await?, "click", json!({})).await
+    }
+
+    /// Clicks a button of this card as soon as the card takes answers.
+    pub(super) async fn answers(&self, button: &str) {
+        let what = format!("{self} cannot be answered with {button:?}");
+        let button = self.button(button);
+        let test = async || {
+            button.try_click().await?;
+            let text = self.seen().await?;
+            if text.contains("has only just appeared") { Err("it is too early".to_owned()) } else { Ok(()) }
+        };
+        self.browser.until(&what, test).await;
+    }
+
+    /// Selects this card, as soon as it can be.
+    pub(super) async fn picked(&self) {
+        let test = async || {
+            let node = self.checkbox("Select this request").node().await?;
+            if is_true(&node, "checked") {
+                return Ok(());
+            }
+            self.checkbox("Select this request").try_click().await?;
+            Err("it is not checked".to_owned())
+        };
+        self.browser.until(&format!("{self} cannot be selected"), test).await;
+    }
+
+    /// Chooses an option of this list.
+    pub(super) async fn chooses(&self, option: &str) {
+        let script = "
+            const [list, text] = arguments;
+            const found = [...list.options].find((option) => option.text === text);
+            list.focus();
+            list.value = found.value;
+            for (const name of ['input', 'change']) list.dispatchEvent(new Event(name, { bubbles: true }));
+        ";
+        let choose = async |element| {
+            let done = self.browser.try_run(script, &[element, json!(option)]).await;
+            done.map(drop).map_err(|why| why.to_string())
+        };
+        self.does("choose", choose).await;
     }
 
     /// Types text into it, after what is there.
@@ -183,9 +251,7 @@ impl<'b> Found<'b> {
         let what = format!("{self} is not {property}={value}");
         let test = async || {
             let node = self.node().await?;
-            let told = node["properties"].as_array().into_iter().flatten().find(|told| told["name"] == property);
-            let told = told.is_some_and(|told| told["value"]["value"] == true || told["value"]["value"] == "true");
-            if told == value { Ok(()) } else { Err(node["properties"].to_string()) }
+            if is_true(&node, property) == value { Ok(()) } else { Err(node["properties"].to_string()) }
         };
         self.browser.until(&what, test).await;
     }
@@ -249,4 +315,9 @@ impl<'b> Found<'b> {
     async fn develop(&self, command: &str, parameters: Value) -> Result<Value, String> {
         self.browser.develop(command, &parameters).await.map_err(|why| why.to_string())
     }
+}
+
+fn is_true(node: &Value, property: &str) -> bool {
+    let told = node["properties"].as_array().into_iter().flatten().find(|told| told["name"] == property);
+    told.is_some_and(|told| told["value"]["value"] == true || told["value"]["value"] == "true")
 }
