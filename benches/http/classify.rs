@@ -1,6 +1,10 @@
 //! The time of `/api/hooks/classify`, from the request of a hook to the answer.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs::File,
+    io::Write,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -8,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::{
     connection::{Connection, post},
     figures::Figures,
-    server::Server,
+    server::{Server, directory},
 };
 
 /// The calls of each kind, for each agent.
@@ -23,7 +27,8 @@ const COMMANDS: [(&str, &str); 3] = [
 
 /// Prints the times of each kind of calls: of one agent, and of four at once.
 pub(crate) async fn measure() {
-    println!("/api/hooks/classify over keep-alive");
+    println!("/api/hooks/classify over keep-alive, each decision stored on the disk before the answer");
+    println!("  for comparison: one append and `fdatasync`   {}", Figures::of(syncs()));
     for agents in [1, 4] {
         let server = Server::bestow();
         let hooks: Vec<_> = (0..agents).map(|number| server.agent(&format!("bot{number}"))).collect();
@@ -42,6 +47,19 @@ pub(crate) async fn measure() {
         print(agents, "queued for a person", waiting.concat());
         print(agents, "allowed: approved before", approved.concat());
     }
+}
+
+/// Returns the times of synced appends of a record's size.
+fn syncs() -> Vec<Duration> {
+    let directory = directory();
+    let mut file = File::create(directory.path().join("raw")).unwrap();
+    let mut sync = || {
+        let started = Instant::now();
+        file.write_all(&[b'.'; 1_000]).unwrap();
+        file.sync_data().unwrap();
+        started.elapsed()
+    };
+    (0..CALLS).map(|_| sync()).collect()
 }
 
 fn print(agents: usize, what: &str, times: Vec<Duration>) {

@@ -41,6 +41,11 @@ kind = "subagent"
 kind = "subagent"
 "#;
 
+/// Creates a directory in which no other program writes: a server follows its policy file from the root on.
+pub(crate) fn directory() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
 /// The ticks of a second in `/proc/PID/stat`.
 const TICKS: f64 = 100.0;
 
@@ -55,7 +60,7 @@ pub(crate) struct Server {
 impl Server {
     /// Starts `bestow serve` as people start it, with its state on the disk.
     pub(crate) fn bestow() -> Server {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = directory();
         fs::write(directory.path().join("agents.toml"), POLICY).unwrap();
         let words = ["serve", "--state", "state", "--listen", "127.0.0.1:0"];
         Server::start(Command::new(BESTOW).args(words), directory)
@@ -64,7 +69,7 @@ impl Server {
     /// Starts the server to compare with.
     pub(crate) fn bare() -> Server {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        Server::start(command.arg("bare"), tempfile::tempdir().unwrap())
+        Server::start(command.arg("bare"), directory())
     }
 
     fn start(command: &mut Command, directory: TempDir) -> Server {

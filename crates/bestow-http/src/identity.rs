@@ -79,7 +79,7 @@ pub(crate) struct Entrance {
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     engine: Engine,
-    credential: Credential,
+    credential: Arc<Credential>,
 }
 
 impl Entrance {

@@ -45,7 +45,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(entrance: &Entrance, approver: Approver, owner: OwnerId) -> Result<Client, Problem> {
         let (engine, runs) = (entrance.engine(), entrance.runs());
-        let outgoing = Outgoing::new(engine, owner.clone(), approver.attend()?, runs.news(&owner));
+        let outgoing = Outgoing::new(engine, owner.clone(), approver.attend()?, &runs);
         let orders = Arc::new(Mutex::new(ApproverClient::new(engine, approver.clone())));
         let (subscribed, shown) = (BTreeSet::new(), BTreeMap::new());
         Ok(Client { approver, owner, orders, runs, outgoing, subscribed, shown })
