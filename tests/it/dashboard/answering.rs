@@ -28,6 +28,8 @@ async fn an_allowed_command_may_run_once() {
         let action = || Action::command("node build.js | tail");
         assert!(writer.authorize(action()).await.unwrap().is_allowed());
         assert!(!writer.authorize(action()).await.unwrap().is_allowed());
+        // Nothing moves under the pointer.
+        browser.point_away().await;
         let ended = browser.page().the("region", "Ended just now");
         ended.shows("writer wants to run a command").await;
         ended.shows("Allowed once by you").await;
@@ -156,8 +158,8 @@ async fn a_changed_command_is_judged_before_it_can_be_sent() {
         let card = browser.page().card("writer wants to run a command");
         card.button("Change it").click().await;
         let field = card.field("The command to allow instead");
-        field.becomes("rm -rf /srv/site").await;
-        card.shows("more harmful than what the agent asked for").await;
+        field.becomes("dropdb site").await;
+        card.shows("It cannot be allowed").await;
         card.button("Allow once, as changed").is("disabled", true).await;
         field.becomes("node build.js --one").await;
         card.button("Allow once, as changed").is("disabled", false).await;
@@ -175,7 +177,9 @@ async fn a_changed_command_is_judged_before_it_can_be_sent() {
 async fn a_destructive_action_needs_its_code_to_be_typed() {
     scene(async |stage| {
         let writer = stage.agent("writer", &["@write:/srv"]).await;
-        let ticket = want(&writer, Action::command("rm -rf /srv/cache")).await;
+        let action = Action::command("terraform destroy").needing(tag("@write:/srv/else"));
+        stage.engine.approver("you", "bert", "terminal").enable("writer", &action, "it is over").await.unwrap();
+        let ticket = want(&writer, action).await;
         let browser = stage.dashboard().await;
         let page = browser.page();
         let card = page.card("writer wants to run a command");
@@ -185,7 +189,7 @@ async fn a_destructive_action_needs_its_code_to_be_typed() {
         card.answers("Allow once").await;
         let dialog = page.dialog("Allow a destructive action?");
         dialog.shows("This cannot be undone.").await;
-        dialog.shows("rm -rf /srv/cache").await;
+        dialog.shows("terraform destroy").await;
         dialog.button("Allow it once").is("disabled", true).await;
         dialog.a("textbox", "Type").types("yes").await;
         dialog.button("Allow it once").is("disabled", true).await;

@@ -5,13 +5,15 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::support::ROOT;
+
 use super::{
     found::Found,
     webdriver::{Driver, Refused},
 };
 
 /// The time after which what should come counts as missing.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Returns after the next change of the page, and after 50 ms at the latest.
 const CHANGE: &str = "
@@ -59,6 +61,25 @@ impl Browser {
         self.turn_to(tab["handle"].as_str().unwrap()).await;
     }
 
+    /// Returns the tab that commands are for.
+    pub(super) async fn tab(&self) -> String {
+        self.send("GET", "window", &Value::Null).await.unwrap().as_str().unwrap().to_owned()
+    }
+
+    /// Turns to the only other tab.
+    pub(super) async fn turn_to_the_other_tab(&self) {
+        let (here, all) = (self.tab().await, self.send("GET", "window/handles", &Value::Null).await.unwrap());
+        let other = all.as_array().unwrap().iter().find(|tab| **tab != here).expect("another tab");
+        self.turn_to(other.as_str().unwrap()).await;
+    }
+
+    /// Does something in a frame of the page.
+    pub(super) async fn in_frame(&self, number: u32, act: impl AsyncFnOnce()) {
+        self.send("POST", "frame", &json!({ "id": number })).await.unwrap();
+        act().await;
+        self.send("POST", "frame", &json!({ "id": null })).await.unwrap();
+    }
+
     /// Turns to a tab.
     pub(super) async fn turn_to(&self, tab: &str) {
         self.send("POST", "window", &json!({ "handle": tab })).await.unwrap();
@@ -83,8 +104,29 @@ impl Browser {
     }
 
     /// Runs a script that calls its last argument when it has ended.
-    pub(super) async fn run_async(&self, script: &str) -> Result<Value, Refused> {
-        self.send("POST", "execute/async", &json!({ "script": script, "args": [] })).await
+    pub(super) async fn run_async(&self, script: &str, arguments: &[Value]) -> Result<Value, Refused> {
+        self.send("POST", "execute/async", &json!({ "script": script, "args": arguments })).await
+    }
+
+    /// Runs a script in every page from now on, before the page's own scripts.
+    pub(super) async fn before_each_page(&self, script: &str) {
+        let source = json!({ "source": script });
+        self.develop("Page.addScriptToEvaluateOnNewDocument", &source).await.unwrap();
+    }
+
+    /// Returns by how many pixels the page is wider than the screen.
+    pub(super) async fn overflow(&self) -> i64 {
+        let script = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;";
+        self.run(script, &[]).await.as_i64().unwrap()
+    }
+
+    /// Writes a picture of the page to `target/screenshots`, for people to look at.
+    pub(super) async fn picture(&self, name: &str) {
+        let directory = std::path::Path::new(ROOT).join("target/screenshots");
+        let taken = self.send("GET", "screenshot", &Value::Null).await.unwrap();
+        let png = from_base64(taken.as_str().unwrap());
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(directory.join(format!("{name}.png")), png).unwrap();
     }
 
     /// Sends a command of the protocol for developers.
@@ -99,7 +141,7 @@ impl Browser {
 
     /// Waits for a change of the page, but not for long.
     pub(super) async fn change(&self) {
-        if self.run_async(CHANGE).await.is_err() {
+        if self.run_async(CHANGE, &[]).await.is_err() {
             // The page is being replaced by another one.
             tokio::task::yield_now().await;
         }
@@ -131,6 +173,13 @@ impl Browser {
             .flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key })))
             .collect();
         let body = json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": strokes }] });
+        self.send("POST", "actions", &body).await.unwrap();
+    }
+
+    /// Moves the pointer to the edge of the page.
+    pub(super) async fn point_away(&self) {
+        let moved = json!([{ "type": "pointerMove", "origin": "viewport", "x": 2, "y": 2 }]);
+        let body = json!({ "actions": [{ "type": "pointer", "id": "mouse", "actions": moved }] });
         self.send("POST", "actions", &body).await.unwrap();
     }
 
@@ -174,6 +223,15 @@ impl Browser {
     pub(super) async fn close(&self) {
         let _ = self.driver.send("DELETE", &self.session, &Value::Null).await;
     }
+}
+
+/// Returns the bytes that a text in base64 stands for.
+fn from_base64(text: &str) -> Vec<u8> {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let values: Vec<_> = text.bytes().filter_map(|byte| LETTERS.iter().position(|letter| *letter == byte)).collect();
+    let bits = |group: &[usize]| group.iter().fold(0_u32, |bits, value| bits << 6 | *value as u32) << (6 * (4 - group.len()));
+    let bytes = |group: &[usize]| bits(group).to_be_bytes()[1..group.len()].to_vec();
+    values.chunks(4).flat_map(bytes).collect()
 }
 
 /// Returns the character that stands for a key.

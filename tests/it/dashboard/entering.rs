@@ -91,12 +91,13 @@ async fn a_revoked_session_ends_while_the_page_is_open() {
         let _waiting = ask(&writer, "@network").await;
         let browser = stage.dashboard().await;
         let page = browser.page();
-        page.card("writer asks for a permission").is_there().await;
+        page.card("writer asks to use the network").is_there().await;
+        page.card("writer").is_ready().await;
         stage.end_sessions();
+        browser.press(&["j", "a"]).await;
         page.shows("The session has ended.").await;
-        page.shows("asks for a permission").await;
+        page.shows("writer asks to use the network").await;
         page.card("writer").is_gone().await;
-        browser.press(&["a"]).await;
         page.button("Sign in again").click().await;
         page.shows("Open it from a terminal").await;
         assert_eq!(stage.engine.pending().unwrap().len(), 1);

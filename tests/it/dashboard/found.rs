@@ -98,6 +98,16 @@ impl<'b> Found<'b> {
         self.browser.until(&format!("cannot click {self}"), async || self.try_click().await).await;
     }
 
+    /// Clicks the first one of several.
+    pub(super) async fn click_first(&self) {
+        let click = async || {
+            let nodes = self.nodes().await?;
+            let first = nodes.first().ok_or("there is none")?;
+            self.on(&self.element_of(first).await?, "click", json!({})).await
+        };
+        self.browser.until(&format!("cannot click the first {self}"), click).await;
+    }
+
     /// Clicks it at once, if it is there.
     pub(super) async fn click_once(&self) {
         if let Err(why) = self.try_click().await {
@@ -127,14 +137,8 @@ impl<'b> Found<'b> {
 
     /// Clicks a button of this card as soon as the card takes answers.
     pub(super) async fn answers(&self, button: &str) {
-        let what = format!("{self} cannot be answered with {button:?}");
-        let button = self.button(button);
-        let test = async || {
-            button.try_click().await?;
-            let text = self.seen().await?;
-            if text.contains("has only just appeared") { Err("it is too early".to_owned()) } else { Ok(()) }
-        };
-        self.browser.until(&what, test).await;
+        self.is_ready().await;
+        self.button(button).click().await;
     }
 
     /// Selects this card, as soon as it can be.
@@ -258,7 +262,10 @@ impl<'b> Found<'b> {
 
     /// Returns the element for commands of WebDriver and for scripts.
     pub(super) async fn element(&self) -> Result<Value, String> {
-        let node = self.node().await?;
+        self.element_of(&self.node().await?).await
+    }
+
+    async fn element_of(&self, node: &Value) -> Result<Value, String> {
         let id = node["backendDOMNodeId"].clone();
         let object = self.develop("DOM.resolveNode", json!({ "backendNodeId": id })).await?;
         let keep = json!({
@@ -319,5 +326,5 @@ impl<'b> Found<'b> {
 
 fn is_true(node: &Value, property: &str) -> bool {
     let told = node["properties"].as_array().into_iter().flatten().find(|told| told["name"] == property);
-    told.is_some_and(|told| told["value"]["value"] == true || told["value"]["value"] == "true")
+    told.is_some_and(|told| [json!(true), json!("true"), json!(1)].contains(&told["value"]["value"]))
 }

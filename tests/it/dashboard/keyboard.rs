@@ -58,11 +58,33 @@ async fn the_keys_are_listed_and_go_to_every_view() {
         page.dialog("Keys").shows("Go to a view").await;
         browser.press(&["Escape"]).await;
         page.dialog("Keys").is_gone().await;
-        for (letter, title) in [("a", "Agents"), ("c", "Activity"), ("p", "Policy"), ("t", "Tasks"), ("i", "Inbox")] {
+        for (letter, title) in [("n", "Agents"), ("c", "Activity"), ("p", "Policy"), ("t", "Tasks"), ("i", "Inbox")] {
             browser.press(&["g", letter]).await;
             page.a("heading", title).is_there().await;
             assert_eq!(browser.title().await, format!("{title} · bestow"));
         }
+    })
+    .await;
+}
+
+/// `g` waits for the letter of a view. Another letter is no answer.
+#[tokio::test]
+async fn a_wrong_letter_after_g_answers_nothing() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let ticket = ask(&writer, "@network").await;
+        let browser = stage.dashboard().await;
+        let card = browser.page().card("writer asks to use the network");
+        browser.press(&["j"]).await;
+        card.is_ready().await;
+        for letter in ["a", "d"] {
+            browser.press(&["g", letter]).await;
+        }
+        browser.press(&["3"]).await;
+        card.choice("Until").is("checked", true).await;
+        assert!(ticket.poll().is_none());
+        browser.press(&["d"]).await;
+        assert_eq!(ticket.resolution().await.outcome, Outcome::Denied);
     })
     .await;
 }
@@ -79,8 +101,12 @@ async fn a_key_too_early_answers_nothing() {
             .run(
                 "const press = () => document.activeElement.dispatchEvent(
                      new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
-                 new MutationObserver(() => document.querySelector('article') && press())
-                     .observe(document.body, { childList: true, subtree: true });",
+                 const observer = new MutationObserver(() => {
+                     if (!document.querySelector('article')) return;
+                     observer.disconnect();
+                     setTimeout(press);
+                 });
+                 observer.observe(document.body, { childList: true, subtree: true });",
                 &[],
             )
             .await;

@@ -2,9 +2,15 @@
 
 mod answering;
 mod browser;
+mod elsewhere;
 mod entering;
+mod foreign_text;
 mod found;
 mod keyboard;
+mod many;
 mod races;
+mod reconnect;
+mod revoking;
 mod stage;
+mod views;
 mod webdriver;

@@ -61,6 +61,8 @@ async fn a_double_click_answers_once_and_not_the_request_below() {
         card.is_ready().await;
         card.button("Allow for this run").double_click().await;
         assert_eq!(first.resolution().await.outcome, Outcome::Granted);
+        card.shows("Allowed for this run by you").await;
+        browser.point_away().await;
         card.is_gone().await;
         assert!(second.poll().is_none());
         browser.page().card("/srv/second").is_there().await;

@@ -3,7 +3,7 @@
 use std::{
     net::SocketAddr,
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -29,6 +29,9 @@ use super::{
 };
 use crate::support::{profile, tags};
 
+/// The time after which a scene has failed.
+const LONGEST_SCENE: Duration = Duration::from_secs(90);
+
 /// Plays a scene with an engine, its server and browsers. Afterwards no page may have had an error.
 pub(super) async fn scene(play: impl AsyncFnOnce(&Stage)) {
     scene_with(|_| {}, play).await;
@@ -36,23 +39,54 @@ pub(super) async fn scene(play: impl AsyncFnOnce(&Stage)) {
 
 /// Plays a scene with other settings of the engine.
 pub(super) async fn scene_with(change: impl FnOnce(&mut Settings), play: impl AsyncFnOnce(&Stage)) {
+    people(async |people| play(&Stage::set(people, change).await).await).await;
+}
+
+/// Plays a scene with browsers, and with any server. Afterwards no page may have had an error.
+pub(super) async fn people(play: impl AsyncFnOnce(&Arc<People>)) {
     if !is_installed() {
         return;
     }
-    let stage = Stage::set(change).await;
-    let played = AssertUnwindSafe(play(&stage)).catch_unwind().await;
-    let browsers = std::mem::take(&mut *stage.browsers.lock().unwrap());
+    let people = Arc::new(People { driver: Arc::new(Driver::start()), browsers: Mutex::default() });
+    let played = tokio::time::timeout(LONGEST_SCENE, AssertUnwindSafe(play(&people)).catch_unwind()).await;
+    let browsers = std::mem::take(&mut *people.browsers.lock().unwrap());
     let mut faults = Vec::new();
-    for browser in browsers {
+    for browser in &browsers {
         faults.extend(browser.faults().await);
-        browser.close().await;
     }
     match played {
-        Ok(()) => assert!(faults.is_empty(), "the page had errors: {faults:#?}"),
-        Err(failed) => {
+        Ok(Ok(())) => assert!(faults.is_empty(), "the page had errors: {faults:#?}"),
+        Ok(Err(failed)) => {
             eprintln!("errors of the page: {faults:#?}");
             std::panic::resume_unwind(failed)
         }
+        Err(_) => panic!("the scene does not end. Errors of the page: {faults:#?}"),
+    }
+    for browser in browsers {
+        browser.close().await;
+    }
+}
+
+/// The people of a scene, each with a browser.
+pub(super) struct People {
+    driver: Arc<Driver>,
+    browsers: Mutex<Vec<Arc<Browser>>>,
+}
+
+impl People {
+    /// Opens a browser.
+    pub(super) async fn browser(&self) -> Arc<Browser> {
+        let browser = Arc::new(Browser::open(self.driver.clone()).await);
+        self.browsers.lock().unwrap().push(browser.clone());
+        browser
+    }
+
+    /// Opens a link to the dashboard in a new browser. Returns when the page shows the state of the server.
+    pub(super) async fn dashboard(&self, link: &str) -> Arc<Browser> {
+        let browser = self.browser().await;
+        browser.go(link).await;
+        browser.page().shows("Live").await;
+        browser
     }
 }
 
@@ -62,13 +96,12 @@ pub(super) struct Stage {
     pub(super) address: SocketAddr,
     file: CredentialFile,
     server: JoinHandle<()>,
-    driver: OnceLock<Arc<Driver>>,
-    browsers: Mutex<Vec<Arc<Browser>>>,
+    people: Arc<People>,
     _directory: TempDir,
 }
 
 impl Stage {
-    async fn set(change: impl FnOnce(&mut Settings)) -> Stage {
+    async fn set(people: &Arc<People>, change: impl FnOnce(&mut Settings)) -> Stage {
         let mut settings = Settings::default();
         settings.request_timeout = Duration::from_secs(3600);
         change(&mut settings);
@@ -80,8 +113,7 @@ impl Stage {
         let mut options = Options::new(Credentials::of(file.clone()));
         options.dashboard = true;
         let server = tokio::spawn(server.serve(router(&engine, options), std::future::pending()));
-        let (driver, browsers) = (OnceLock::new(), Mutex::default());
-        Stage { engine, address, file, server, driver, browsers, _directory: directory }
+        Stage { engine, address, file, server, people: people.clone(), _directory: directory }
     }
 
     /// Registers a subagent of `you`.
@@ -123,12 +155,8 @@ impl Stage {
         format!("http://{}/", self.address)
     }
 
-    /// Opens a browser.
     pub(super) async fn browser(&self) -> Arc<Browser> {
-        let driver = self.driver.get_or_init(|| Arc::new(Driver::start()));
-        let browser = Arc::new(Browser::open(driver.clone()).await);
-        self.browsers.lock().unwrap().push(browser.clone());
-        browser
+        self.people.browser().await
     }
 
     /// Opens the dashboard in a browser of `ann`.
@@ -136,12 +164,9 @@ impl Stage {
         self.dashboard_of("ann").await
     }
 
-    /// Opens the dashboard in a browser of a person. Returns when it shows the state of the server.
+    /// Opens the dashboard in a browser of a person.
     pub(super) async fn dashboard_of(&self, by: &str) -> Arc<Browser> {
-        let browser = self.browser().await;
-        browser.go(&self.link(by)).await;
-        browser.page().shows("Live").await;
-        browser
+        self.people.dashboard(&self.link(by)).await
     }
 }
 

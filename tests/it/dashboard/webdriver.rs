@@ -79,6 +79,8 @@ impl Driver {
             "--force-device-scale-factor=1".to_owned(),
             "--font-render-hinting=none".to_owned(),
             "--disable-dev-shm-usage".to_owned(),
+            // Pages from elsewhere are on this machine as well.
+            "--host-resolver-rules=MAP *.example 127.0.0.1".to_owned(),
         ];
         if rustix::process::geteuid().is_root() {
             arguments.push("--no-sandbox".to_owned());

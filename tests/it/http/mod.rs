@@ -12,7 +12,7 @@ mod hook;
 mod hook_servers;
 mod malformed;
 mod process;
-mod project;
+pub(crate) mod project;
 mod relay;
 mod runs;
 mod socket;
