@@ -30,7 +30,7 @@ export class Card {
     this.id = request.id;
     this.code = request.code;
     this.question = /** @type {Question} */ (request.question);
-    this.readyAt = performance.now() + FRESH;
+    this.readyAt = 0;
     this.isPicked = false;
     this.isSending = false;
     this.wasSeen = false;
@@ -45,6 +45,7 @@ export class Card {
     this.pick = h("input", { type: "checkbox", class: "pick", "aria-label": "Select this request", tabindex: "-1" });
     this.element = h("article", { class: "card panel fresh", tabindex: "-1", "aria-labelledby": label });
     setTimeout(() => this.element.classList.remove("fresh"), FRESH);
+    this.rest(FRESH);
   }
 
   get isWaiting() {
@@ -93,7 +94,16 @@ export class Card {
 
   /** Takes no answer for a moment, because the card has moved. */
   settle() {
-    this.readyAt = Math.max(this.readyAt, performance.now() + MOVED);
+    this.rest(MOVED);
+  }
+
+  /** Takes no answer for a time. Screen readers hear that the card is busy. @param {number} time */
+  rest(time) {
+    const until = performance.now() + time;
+    if (until < this.readyAt) return;
+    this.readyAt = until;
+    this.element.ariaBusy = "true";
+    setTimeout(() => (this.element.ariaBusy = this.readyAt > until ? "true" : null), time + 1);
   }
 
   /** Looks where the paths lead. */

@@ -3,7 +3,7 @@
 import { h, svg } from "./dom.js";
 import { icon } from "./icon.js";
 import { agent, count, giver, jump, lineOf, permission, placeCode, scopeBadge } from "./say.js";
-import { foreign } from "./text.js";
+import { foreign, plain } from "./text.js";
 import { ago } from "./time.js";
 
 /** @typedef {import("./shapes.js").ChainLink} ChainLink */
@@ -124,7 +124,12 @@ function button(grant, { revoke, go }) {
       "Show the line",
     );
   }
-  return h("button", { type: "button", class: "button small", onclick: () => revoke(grant) }, "Revoke …");
+  const label = `Revoke … ${plain(grant.permission)} of ${plain(grant.agentId)}`;
+  return h(
+    "button",
+    { type: "button", class: "button small", "aria-label": label, onclick: () => revoke(grant) },
+    "Revoke …",
+  );
 }
 
 /**

@@ -3,7 +3,7 @@
 import { h, replace } from "./dom.js";
 import { onState } from "./events.js";
 import { icon } from "./icon.js";
-import { keys, showHelp } from "./keys.js";
+import { showHelp, takeNext } from "./keys.js";
 import { optionsButton } from "./notices.js";
 import { signOut } from "./session.js";
 import { requests } from "./store.js";
@@ -87,14 +87,13 @@ export function markCurrent(parts, name) {
  * @param {(hash: string) => void} go
  */
 export function jumpKeys(go) {
-  const letters = Object.entries(PLACES).map(([name, { letter, label }]) => ({ name, letter, label }));
-  const begin = () => {
-    const jump = (/** @type {string} */ name) => () => (end(), go(`#/${name}`));
-    const end = keys(Object.fromEntries(letters.map(({ name, letter }) => [letter, { run: jump(name), help: "" }])));
-    setTimeout(end, SECOND_KEY);
+  const places = Object.entries(PLACES);
+  const jump = (/** @type {string} */ key) => {
+    const found = places.find(([, { letter }]) => letter === key);
+    if (found) go(`#/${found[0]}`);
   };
-  const help = `Go to a view. Then: ${letters.map(({ letter, label }) => `${letter} ${label}`).join(", ")}`;
-  return { g: { run: begin, help } };
+  const help = `Go to a view. Then: ${places.map(([, { letter, label }]) => `${letter} ${label}`).join(", ")}`;
+  return { g: { run: () => takeNext(jump, SECOND_KEY), help } };
 }
 
 /**

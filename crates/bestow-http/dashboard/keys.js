@@ -30,9 +30,31 @@ export function keys(map) {
   };
 }
 
+/** What takes the next key. @type {((key: string) => void) | null} */
+let taker = null;
+
+/**
+ * Takes the next key, if it comes in time. Whichever it is, it does nothing else.
+ *
+ * @param {(key: string) => void} take
+ * @param {number} time
+ */
+export function takeNext(take, time) {
+  const timer = setTimeout(() => (taker = null), time);
+  taker = (key) => {
+    clearTimeout(timer);
+    taker = null;
+    take(key);
+  };
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (isAsking() || isTyping(event)) return;
+  if (isAsking() || isTyping(event) || event.key === "Shift") return;
+  if (taker) {
+    event.preventDefault();
+    return taker(event.key);
+  }
   const found = active.findLast((map) => Object.hasOwn(map, event.key))?.[event.key];
   if (!found || (event.repeat && !found.repeats)) return;
   event.preventDefault();
