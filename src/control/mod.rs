@@ -176,10 +176,10 @@ impl Served {
     fn answer(&self, stream: &UnixStream) -> io::Result<()> {
         let reply = match wire::order(stream)? {
             Ok((order, token)) => match self.admitted_order(stream, order, token.as_deref()) {
-                Ok((engine, AdminCommand::Follow { known }, means)) => return self.follow(stream, engine, known, means),
-                Ok((engine, order, means)) => {
-                    self.runtime.block_on(admin::carry_out_through(&engine, order, means))
+                Ok((engine, AdminCommand::Follow { known }, means)) => {
+                    return self.follow(stream, engine, known, means);
                 }
+                Ok((engine, order, means)) => self.runtime.block_on(admin::carry_out_through(&engine, order, means)),
                 Err(reply) => reply,
             },
             Err(reply) => reply,
