@@ -1,6 +1,6 @@
 //! The part of a bot that acts as one agent.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, future::poll_fn, sync::Arc, task::Poll};
 
 use crate::{
     engine::process_order::{ProcessOrder, Runner},
@@ -417,9 +417,14 @@ impl Peer for AgentPart {
                     Some(mail) = mailbox.next() => return Ok(News::Mail(mail)),
                     event = self.events.next() => event,
                 },
-                Hears::ItsOwn(tickets) => match first_over(tickets) {
-                    Some(resolution) => return Ok(News::Mail(Notification::Resolved(resolution))),
-                    None => self.events.next().await,
+                // A ticket is told before the people and the subscribers of events, of whom there may be many.
+                Hears::ItsOwn(tickets) => tokio::select! {
+                    biased;
+                    resolution = next_over(tickets) => {
+                        let told = News::Mail(Notification::Resolved(resolution));
+                        return if self.may_go_on() { Ok(told) } else { Err(Ended::NotHeld) };
+                    }
+                    event = self.events.next() => event,
                 },
             };
             match event {
@@ -457,9 +462,22 @@ impl Peer for AgentPart {
     }
 }
 
-/// Returns the resolution of the first finished request, and removes its ticket so that it is reported only once.
-fn first_over(tickets: &mut Vec<Ticket>) -> Option<Arc<Resolution>> {
-    let (place, resolution) = tickets.iter().enumerate().find_map(|(place, ticket)| Some((place, ticket.poll()?)))?;
+/// Waits for the first request to end, and removes its ticket so that it is reported only once.
+///
+/// # Cancellation
+///
+/// Dropping the future loses nothing.
+async fn next_over(tickets: &mut Vec<Ticket>) -> Arc<Resolution> {
+    let mut waits: Vec<_> = tickets.iter().map(|ticket| Box::pin(ticket.resolution())).collect();
+    let first = poll_fn(|context| {
+        let over = waits.iter_mut().enumerate().find_map(|(place, wait)| match wait.as_mut().poll(context) {
+            Poll::Ready(resolution) => Some((place, resolution)),
+            Poll::Pending => None,
+        });
+        over.map_or(Poll::Pending, Poll::Ready)
+    });
+    let (place, resolution) = first.await;
+    drop(waits);
     tickets.swap_remove(place);
-    Some(resolution)
+    resolution
 }

@@ -9,6 +9,7 @@ import { keys } from "./keys.js";
 import { agent, badge, count, failure, loading } from "./say.js";
 import { GROUPS, OUTCOMES, sentence, tell } from "./sentence.js";
 import { split } from "./split.js";
+import { plain } from "./text.js";
 import { now } from "./time.js";
 import { virtualList } from "./virtual.js";
 
@@ -21,10 +22,16 @@ const ROW = 36;
 const PAGE = 500;
 const KEPT = 10_000;
 const MINUTE = 60_000;
-/** The time after which the chart is drawn again, in milliseconds. */
+/** The times after which the list and the chart show what is new, in milliseconds. */
+const SOON = 80;
 const REDRAW = 1_000;
 
-const SPANS = /** @type {const} */ ([["15 min", 15 * MINUTE], ["1 h", 60 * MINUTE], ["6 h", 360 * MINUTE], ["24 h", 1440 * MINUTE]]);
+const SPANS = /** @type {const} */ ([
+  ["15 min", 15 * MINUTE],
+  ["1 h", 60 * MINUTE],
+  ["6 h", 360 * MINUTE],
+  ["24 h", 1440 * MINUTE],
+]);
 
 /** What stays when the person leaves the view and comes back. */
 const chosen = { agent: "", group: "", outcome: "", text: "" };
@@ -51,8 +58,14 @@ export function view({ parameters, go }) {
   let isOver = false;
   let round = 0;
 
-  const list = virtualList({ label: "Events, the newest first", role: "listbox", rowHeight: ROW, draw: row,
-    keyOf: (/** @type {Told} */ one) => one.event.sequence, choose: (one) => choose(one.event.sequence) });
+  const list = virtualList({
+    label: "Events, the newest first",
+    role: "listbox",
+    rowHeight: ROW,
+    draw: row,
+    keyOf: (/** @type {Told} */ one) => one.event.sequence,
+    choose: (one) => choose(one.event.sequence),
+  });
   const summary = h("p", { class: "small muted", role: "status" });
   const figures = h("div", { class: "figures" });
   const pause = h("button", { type: "button", class: "button small", "aria-pressed": "false", onclick: () => turn() });
@@ -65,16 +78,16 @@ export function view({ parameters, go }) {
     list.set(shown);
     const number = count(shown.length, "event");
     replace(summary, fits ? `${number} of ${told.length.toLocaleString()}` : number);
-    page.setEmpty(shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened yet.");
-    filter.offer(told);
+    page.setEmpty(shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened since the server began.");
     replace(pause, isPaused ? `Go on${later.length > 0 ? ` (${count(later.length, "new event")})` : ""}` : "Pause");
   }
 
   function plan() {
-    planned ||= requestAnimationFrame(show);
+    planned ||= window.setTimeout(show, SOON);
   }
 
   function drawChart() {
+    filter.offer(told);
     const to = now();
     const shown = questions.since(to - span);
     replace(figures, numbers(shown), chart(shown, to - span, to));
@@ -104,7 +117,7 @@ export function view({ parameters, go }) {
   async function load() {
     const mine = ++round;
     try {
-      for (let before = ""; ; ) {
+      for (let before = ""; ;) {
         const { events, complete } = await api.get(`/v1/events/recent?limit=${PAGE}${before}`);
         if (isOver || mine !== round) return;
         const fresh = events.filter((/** @type {Envelope} */ event) => !seen.has(event.sequence));
@@ -153,11 +166,28 @@ export function view({ parameters, go }) {
     page.setChoice(one ? eventPanel(one, { all: told, go, choose }) : h("div"), one !== undefined);
   }
 
-  const spans = h("fieldset", { class: "segmented" }, h("legend", { class: "unseen" }, "Span of the chart"), SPANS.map(([name, length]) =>
-    h("label", null, h("input", { type: "radio", name: "span", value: length, checked: length === span, onchange: () => {
-      span = length;
-      drawChart();
-    } }), name)));
+  const spans = h(
+    "fieldset",
+    { class: "segmented" },
+    h("legend", { class: "unseen" }, "Span of the chart"),
+    SPANS.map(([name, length]) =>
+      h(
+        "label",
+        null,
+        h("input", {
+          type: "radio",
+          name: "span",
+          value: length,
+          checked: length === span,
+          onchange: () => {
+            span = length;
+            drawChart();
+          },
+        }),
+        name,
+      ),
+    ),
+  );
   page.head.append(h("div", { class: "head-tools" }, spans, pause), figures, filter.element, summary);
   page.list.append(list.element);
   page.setEmpty(loading());
@@ -173,6 +203,7 @@ export function view({ parameters, go }) {
     onEvent(take),
     onGap(again),
     () => clearInterval(timer),
+    () => clearTimeout(planned),
     keys({
       "/": { run: () => filter.focus(), help: "Search" },
       p: { run: turn, help: "Pause, or go on" },
@@ -198,11 +229,20 @@ function row({ event, outcome, pieces }) {
   const isToday = at.toDateString() === new Date(now()).toDateString();
   const day = isToday ? "" : at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
   const tone = OUTCOMES[outcome] ?? "";
-  return h("div", { class: "event-row", role: "option" },
-    h("time", { class: "event-time", datetime: event.timestamp }, day, day && " ", at.toLocaleTimeString([], { hour12: false })),
-    h("span", { class: `dot ${tone}`, "aria-hidden": "true" }),
+  return h(
+    "div",
+    { class: "event-row", role: "option" },
+    h(
+      "time",
+      { class: "event-time", datetime: event.timestamp },
+      day,
+      day && " ",
+      at.toLocaleTimeString([], { hour12: false }),
+    ),
+    h("span", { class: `event-dot ${tone}`, "aria-hidden": "true" }),
     h("span", { class: "clip" }, event.agentId && [h("strong", null, agent(event.agentId)), " "], sentence(pieces)),
-    outcome && badge(outcome === "unanswered" ? "no answer" : outcome, tone));
+    outcome && badge(outcome === "unanswered" ? "no answer" : outcome, tone),
+  );
 }
 
 /**
@@ -211,13 +251,30 @@ function row({ event, outcome, pieces }) {
  * @param {() => void} changed
  */
 function filters(changed) {
-  const text = h("input", { class: "input slim", type: "search", placeholder: "Search", "aria-label": "Search in the events", value: chosen.text });
+  const text = h("input", {
+    class: "input slim",
+    type: "search",
+    placeholder: "Search",
+    "aria-label": "Search in the events",
+    value: chosen.text,
+  });
   const agents = h("select", { class: "input slim", "aria-label": "Agent" });
-  const group = choice("Kind", "Every kind", Object.entries(GROUPS), chosen.group);
-  const outcome = choice("Outcome", "Every outcome", Object.keys(OUTCOMES).map((name) => [name, name === "unanswered" ? "no answer" : name]), chosen.outcome);
-  let offered = "";
+  const group = choice("Kind", "Kind", Object.entries(GROUPS), chosen.group);
+  const outcome = choice(
+    "Outcome",
+    "Outcome",
+    Object.keys(OUTCOMES).map((name) => [name, name === "unanswered" ? "no answer" : name]),
+    chosen.outcome,
+  );
+  /** @type {Set<string>} */
+  let offered = new Set();
   const read = () => {
-    Object.assign(chosen, { agent: agents.value, group: group.value, outcome: outcome.value, text: text.value.trim().toLowerCase() });
+    Object.assign(chosen, {
+      agent: agents.value,
+      group: group.value,
+      outcome: outcome.value,
+      text: text.value.trim().toLowerCase(),
+    });
     changed();
   };
   text.addEventListener("input", read);
@@ -228,11 +285,15 @@ function filters(changed) {
     focus: () => text.focus(),
     /** Offers the agents of these events. @param {Told[]} told */
     offer(told) {
-      const ids = [...new Set(told.flatMap(({ event }) => event.agentId ?? []))].sort();
-      if (ids.join("\n") === offered && agents.options.length > 0) return;
-      offered = ids.join("\n");
-      if (chosen.agent && !ids.includes(chosen.agent)) ids.unshift(chosen.agent);
-      replace(agents, option("", "Every agent", chosen.agent), ids.map((id) => option(id, id, chosen.agent)));
+      const ids = new Set(told.flatMap(({ event }) => event.agentId ?? []));
+      if (chosen.agent) ids.add(chosen.agent);
+      if (agents === document.activeElement || (agents.length > 0 && ids.size === offered.size)) return;
+      offered = ids;
+      replace(
+        agents,
+        option("", "Agent", chosen.agent),
+        [...ids].sort().map((id) => option(id, plain(id, 60), chosen.agent)),
+      );
     },
     /** Returns the test of an event, or null if every event fits. */
     test() {

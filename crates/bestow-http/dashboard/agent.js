@@ -6,7 +6,22 @@ import { confirm, toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { revoke } from "./revoke.js";
-import { agent, badge, count, failure, giver, jump, loading, MODES, nameOf, permission, placeCode, scopeBadge, WIDE_MODES } from "./say.js";
+import {
+  agent,
+  badge,
+  count,
+  failure,
+  giver,
+  jump,
+  loading,
+  MODES,
+  nameOf,
+  permission,
+  placeCode,
+  refill,
+  scopeBadge,
+  WIDE_MODES,
+} from "./say.js";
 import { foreign, plain } from "./text.js";
 import { ago } from "./time.js";
 
@@ -49,15 +64,21 @@ export function agentPanel(id, surroundings) {
         api.get(path`/v1/decisions?agentId=${id}`),
       ]);
       if (isOver) return;
-      replace(head, about(shown.agent, shown.state, surroundings));
+      refill(head, [shown.agent, shown.state.modesAbove, shown.state.mayAsk], () =>
+        about(shown.agent, shown.state, surroundings),
+      );
       held.set(grants);
-      replace(saved, savedList(savedDecisions));
-      replace(state, stateDetails(shown.state, surroundings.go));
+      refill(saved, savedDecisions, () => savedList(savedDecisions));
+      const { rules, reads, defaultVerdict, protected: paths } = shown.state;
+      refill(state, [rules, reads, defaultVerdict, paths], () => stateDetails(shown.state, surroundings.go));
       if (!head.isConnected) replace(element, head, held.element, saved, state);
     } catch (why) {
       if (isOver) return;
       const isGone = why instanceof Problem && why.status === 404;
-      replace(element, isGone ? h("div", { class: "empty" }, h("h2", null, "There is no such agent"), agent(id)) : failure(why));
+      replace(
+        element,
+        isGone ? h("div", { class: "empty" }, h("h2", null, "There is no such agent"), agent(id)) : failure(why),
+      );
     }
   }
 
@@ -86,17 +107,28 @@ export function agentPanel(id, surroundings) {
  */
 function about(view, state, { tree, go }) {
   const above = view.parent === undefined ? [] : [view.parent, ...tree.above(view.parent)];
-  const trail = above.map((id, place) => [place > 0 && ", created by ", jump(agent(id), () => go(`#/agents/${encodeURIComponent(id)}`))]);
+  const trail = above.map((id, place) => [
+    place > 0 && ", created by ",
+    jump(agent(id), () => go(`#/agents/${encodeURIComponent(id)}`)),
+  ]);
   return [
-    h("div", { class: "row" }, h("h2", { class: "detail-title" }, nameOf(view)), badge(view.kind),
-      state.mayAsk === false && badge("asks nobody", "warn")),
-    h("dl", { class: "facts" },
+    h(
+      "div",
+      { class: "row" },
+      h("h2", { class: "detail-title" }, nameOf(view)),
+      badge(view.kind),
+      state.mayAsk === false && badge("asks nobody", "warn"),
+    ),
+    h(
+      "dl",
+      { class: "facts" },
       fact("Id", agent(view.id)),
       fact("Owner", foreign(view.ownerId, { max: 60 })),
       trail.length > 0 && fact("Created by", trail),
-      fact("Mode", modeChoice(view)),
+      fact("Mode", [...modeChoice(view), state.modesAbove.map(modeAbove)]),
       fact("Run", h("code", null, plain(view.runId ?? state.run, 80))),
-      fact("Works in", foreign(view.workingDir, { kind: "path", max: 160 }))),
+      fact("Works in", foreign(view.workingDir, { kind: "path", max: 160 })),
+    ),
   ];
 }
 
@@ -106,6 +138,15 @@ function about(view, state, { tree, go }) {
  */
 function fact(name, value) {
   return h("div", null, h("dt", null, name), h("dd", null, value));
+}
+
+/**
+ * Returns the mode of an agent above, which binds the agent as well.
+ *
+ * @param {PermissionState["modesAbove"][number]} above
+ */
+function modeAbove({ agent: id, mode }) {
+  return h("div", { class: "small" }, "and, as for ", agent(id), `, ${mode}`);
 }
 
 /** @param {AgentView} view */
@@ -135,8 +176,15 @@ function modeChoice({ id, mode }) {
  * @param {string} mode
  */
 function isWanted(id, mode) {
-  const body = h("p", null, "In the mode ", h("code", null, mode), `, ${MODES.get(mode)}. `, agent(id),
-    " and the agents that it created will do more without you.");
+  const body = h(
+    "p",
+    null,
+    "In the mode ",
+    h("code", null, mode),
+    `, ${MODES.get(mode)}. `,
+    agent(id),
+    " and the agents that it created will do more without you.",
+  );
   return confirm({ title: `Let it work in the mode ${mode}?`, body, action: "Set the mode", danger: true });
 }
 
@@ -146,7 +194,12 @@ function isWanted(id, mode) {
  * @param {(hash: string) => void} go
  */
 function heldList(go) {
-  const search = h("input", { class: "input slim", type: "search", placeholder: "Search permissions", "aria-label": "Search permissions" });
+  const search = h("input", {
+    class: "input slim",
+    type: "search",
+    placeholder: "Search permissions",
+    "aria-label": "Search permissions",
+  });
   const title = h("h3", null);
   const rows = h("div", { class: "held" });
   const none = h("p", { class: "muted small" });
@@ -158,13 +211,17 @@ function heldList(go) {
   const show = () => {
     const words = search.value.trim().toLowerCase();
     const shown = grants.filter((grant) => `${grant.permission} ${grant.reason ?? ""}`.toLowerCase().includes(words));
-    const next = new Map(shown.map((grant) => {
-      const key = JSON.stringify(grant);
-      return [key, known.get(key) ?? heldRow(grant, go)];
-    }));
+    const next = new Map(
+      shown.map((grant) => {
+        const key = JSON.stringify(grant);
+        return [key, known.get(key) ?? heldRow(grant, go)];
+      }),
+    );
     for (const [key, row] of known) if (!next.has(key)) row.remove();
     known = next;
-    [...next.values()].forEach((row, place) => rows.children[place] === row || rows.insertBefore(row, rows.children[place] ?? null));
+    [...next.values()].forEach(
+      (row, place) => rows.children[place] === row || rows.insertBefore(row, rows.children[place] ?? null),
+    );
     search.hidden = grants.length < MANY;
     replace(title, `Holds ${count(grants.length, "permission")} now`);
     rows.hidden = shown.length === 0;
@@ -187,10 +244,24 @@ function heldList(go) {
  * @param {(hash: string) => void} go
  */
 function heldRow(grant, go) {
-  const why = h("div", { class: "why" });
-  const summary = h("summary", null, h("div", { class: "held-text" },
-    h("div", { class: "row" }, permission(grant.permission), grant.hold === "pass_on" && badge("to pass on only", "warn"), scopeBadge(grant)),
-    h("div", { class: "small muted" }, giver(grant), " · ", ago(grant.since))), h("span", { class: "held-why small" }, "Why?"));
+  const why = h("div", { class: "held-chain" });
+  const summary = h(
+    "summary",
+    null,
+    h(
+      "div",
+      { class: "held-text" },
+      h(
+        "div",
+        { class: "row" },
+        permission(grant.permission),
+        grant.hold === "pass_on" && badge("to pass on only", "warn"),
+        scopeBadge(grant),
+      ),
+      h("div", { class: "small muted" }, giver(grant), " · ", ago(grant.since)),
+    ),
+    h("span", { class: "held-why small" }, "Why?"),
+  );
   const row = h("details", { class: "held-row" }, summary, why);
   row.addEventListener("toggle", () => row.open && void explain(grant, why, go));
   return row;
@@ -211,7 +282,14 @@ async function explain(grant, place, go) {
     const own = chain.filter((/** @type {ChainLink} */ link) => link.grant?.id === grant.id);
     if (own.length > 0) return replace(place, chainPicture(chain, actions));
     const single = chainPicture([{ kind: "grant", grant, text: grant.text }], actions);
-    replace(place, single, chain.length > 0 && [h("p", { class: "small muted" }, "It would hold this without this grant, too:"), chainPicture(chain, actions)]);
+    replace(
+      place,
+      single,
+      chain.length > 0 && [
+        h("p", { class: "small muted" }, "It would hold this without this grant, too:"),
+        chainPicture(chain, actions),
+      ],
+    );
   } catch (why) {
     replace(place, failure(why));
   }
@@ -220,25 +298,70 @@ async function explain(grant, place, go) {
 /** @param {SavedDecision[]} saved */
 function savedList(saved) {
   if (saved.length === 0) return null;
-  return h("section", { class: "stack" }, h("h3", null, "Answers that are saved"), h("div", { class: "held" }, saved.map(savedRow)));
+  return h(
+    "section",
+    { class: "stack" },
+    h("h3", null, "Answers that are saved"),
+    h("div", { class: "held" }, saved.map(savedRow)),
+  );
 }
 
 /** @param {SavedDecision} saved */
 function savedRow(saved) {
-  const end = h("button", { type: "button", class: "button small", onclick: () => void forgetAnswer(saved) }, "Revoke …");
-  return h("div", { class: "held-row saved-row" },
-    h("div", { class: "held-text" },
-      h("div", { class: "row" }, badge(saved.verdict === "allow" ? "allowed" : "denied", saved.verdict === "allow" ? "ok" : "bad"),
-        foreign(saved.resource, { kind: "command", max: 200 }), saved.scope !== "always" && badge(saved.scope === "session" ? "this run" : saved.scope, "accent")),
-      h("div", { class: "small muted" }, "by ", foreign(saved.by, { max: 60 }), " · ", ago(saved.since), " · ", saved.id),
-      saved.gives.length > 0 && h("div", { class: "small muted" }, "with ", saved.gives.flatMap((text, place) => [place > 0 && ", ", permission(text)]))),
-    end);
+  const end = h(
+    "button",
+    { type: "button", class: "button small", onclick: () => void forgetAnswer(saved) },
+    "Revoke …",
+  );
+  return h(
+    "div",
+    { class: "held-row saved-row" },
+    h(
+      "div",
+      { class: "held-text" },
+      h(
+        "div",
+        { class: "row" },
+        badge(saved.verdict === "allow" ? "allowed" : "denied", saved.verdict === "allow" ? "ok" : "bad"),
+        foreign(saved.resource, { kind: "command", max: 200 }),
+        saved.scope !== "always" && badge(saved.scope === "session" ? "this run" : saved.scope, "accent"),
+      ),
+      h(
+        "div",
+        { class: "small muted" },
+        "by ",
+        foreign(saved.by, { max: 60 }),
+        " · ",
+        ago(saved.since),
+        " · ",
+        saved.id,
+      ),
+      saved.gives.length > 0 &&
+        h(
+          "div",
+          { class: "small muted" },
+          "with ",
+          saved.gives.flatMap((text, place) => [place > 0 && ", ", permission(text)]),
+        ),
+    ),
+    end,
+  );
 }
 
 /** @param {SavedDecision} saved */
 async function forgetAnswer(saved) {
-  const body = h("div", { class: "stack" }, foreign(saved.resource, { kind: "command" }),
-    h("p", null, saved.verdict === "allow" ? "The next time, the agent has to ask again." : "The next time, the agent may ask again."));
+  const body = h(
+    "div",
+    { class: "stack" },
+    foreign(saved.resource, { kind: "command" }),
+    h(
+      "p",
+      null,
+      saved.verdict === "allow"
+        ? "The next time, the agent has to ask again."
+        : "The next time, the agent may ask again.",
+    ),
+  );
   if (!(await confirm({ title: "Revoke this answer?", body, action: "Revoke", danger: true }))) return;
   try {
     await api.delete(path`/v1/decisions/${saved.id}`);
@@ -253,16 +376,43 @@ async function forgetAnswer(saved) {
  * @param {(hash: string) => void} go
  */
 function stateDetails(state, go) {
-  const rules = state.rules.map(({ verdict, rule, place }) => h("li", { class: "rule" },
-    badge(verdict, verdict === "deny" ? "bad" : verdict === "allow" ? "ok" : "warn"),
-    h("span", null, foreign(rule.replace(/^(deny|allow|ask) /, ""), { max: 300 })),
-    jump(placeCode(`${place.file}:${place.line}`), () => go(`#/policy/${place.line}`))));
-  return h("section", { class: "stack" },
-    h("p", { class: "small muted" }, state.reads === "anywhere" ? "It may read every path that is not protected." : "It reads only what it holds a permission for.",
-      ` If nothing else decides about an action, the answer is ${state.defaultVerdict}.`),
-    rules.length > 0 && h("details", null, h("summary", null, count(rules.length, "rule")), h("ul", { class: "rules" }, rules)),
-    h("details", null, h("summary", null, count(state.protected.length, "protected path")),
+  const rules = state.rules.map(({ verdict, rule, place, of }) =>
+    h(
+      "li",
+      { class: "held-rule" },
+      badge(verdict, verdict === "deny" ? "bad" : verdict === "allow" ? "ok" : "warn"),
+      h(
+        "span",
+        null,
+        foreign(rule.replace(/^(deny|allow|ask) /, ""), { max: 300 }),
+        of !== undefined && [" · as for ", agent(of)],
+      ),
+      jump(placeCode(`${place.file}:${place.line}`), () => go(`#/policy/${place.line}`)),
+    ),
+  );
+  return h(
+    "section",
+    { class: "stack" },
+    h(
+      "p",
+      { class: "small muted" },
+      state.reads === "anywhere"
+        ? "It may read every path that is not protected."
+        : "It reads only what it holds a permission for.",
+      ` If nothing else decides about an action, the answer is ${state.defaultVerdict}.`,
+    ),
+    rules.length > 0 &&
+      h("details", null, h("summary", null, count(rules.length, "rule")), h("ul", { class: "held-rules" }, rules)),
+    h(
+      "details",
+      null,
+      h("summary", null, count(state.protected.length, "protected path")),
       h("p", { class: "small muted" }, "No grant covers them."),
-      h("ul", { class: "paths" }, state.protected.map((text) => h("li", null, foreign(text, { kind: "path" }))))));
+      h(
+        "ul",
+        { class: "paths" },
+        state.protected.map((text) => h("li", null, foreign(text, { kind: "path" }))),
+      ),
+    ),
+  );
 }
-

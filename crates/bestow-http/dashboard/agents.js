@@ -29,6 +29,8 @@ const DEEPEST = 8;
 /** What stays when the person leaves the view and comes back. */
 const tree = new AgentTree();
 let query = "";
+/** @type {string | null} */
+let last = null;
 
 /**
  * Returns the view.
@@ -37,10 +39,22 @@ let query = "";
  */
 export function view({ parameters, go }) {
   const page = split({ title: "Agents", back: () => choose(null) });
-  const search = h("input", { class: "input", type: "search", placeholder: "Search agents, or @network for its holders",
-    "aria-label": "Search agents by name, kind or mode, or by a permission that begins with @", value: query });
+  const search = h("input", {
+    class: "input",
+    type: "search",
+    placeholder: "Search agents, or @network for its holders",
+    "aria-label": "Search agents by name, kind or mode, or by a permission that begins with @",
+    value: query,
+  });
   const summary = h("p", { class: "small muted", role: "status" });
-  const list = virtualList({ label: "Agents", role: "tree", rowHeight: ROW, draw, keyOf: (/** @type {Row} */ row) => row.key, choose: pick });
+  const list = virtualList({
+    label: "Agents",
+    role: "tree",
+    rowHeight: ROW,
+    draw,
+    keyOf: (/** @type {Row} */ row) => row.key,
+    choose: pick,
+  });
   /** @type {ReturnType<typeof agentPanel> | null} */
   let panel = null;
   let planned = 0;
@@ -71,7 +85,9 @@ export function view({ parameters, go }) {
     if (words === "") return null;
     if (!words.startsWith("@")) return (agent) => searchable(agent).includes(words);
     grants ??= api.get("/v1/grants").then((reply) => reply.grants);
-    const holders = new Set((await grants).filter((grant) => grant.permission.toLowerCase().includes(words)).map(({ agentId }) => agentId));
+    const holders = new Set(
+      (await grants).filter((grant) => grant.permission.toLowerCase().includes(words)).map(({ agentId }) => agentId),
+    );
     return ({ id }) => holders.has(id);
   }
 
@@ -90,9 +106,18 @@ export function view({ parameters, go }) {
   /** @param {string | null} id */
   function open(id) {
     panel?.leave();
+    last = id ?? last;
     panel = id === null ? null : agentPanel(id, { tree, go });
-    page.setChoice(panel?.element ?? h("div", { class: "empty" }, h("h2", null, "Choose an agent"),
-      h("p", null, "Then you see what it may do now, and why.")), id !== null);
+    page.setChoice(
+      panel?.element ??
+        h(
+          "div",
+          { class: "empty" },
+          h("h2", null, "Choose an agent"),
+          h("p", null, "Then you see what it may do now, and why."),
+        ),
+      id !== null,
+    );
     list.mark(id);
   }
 
@@ -114,7 +139,7 @@ export function view({ parameters, go }) {
       const [id] = parameters;
       if (id) tree.unfold(id);
       await show();
-      if (id) list.reveal(id);
+      if (id ?? last) list.reveal(id ?? last);
     } catch (why) {
       page.setEmpty(failure(why));
     }
@@ -145,7 +170,10 @@ export function view({ parameters, go }) {
       ArrowRight: { run: () => fold(true), help: "Unfold" },
       ArrowLeft: { run: () => fold(false), help: "Fold" },
       Enter: { run: () => pickCurrent(), help: "Open" },
-      Escape: { run: () => (document.activeElement === search ? list.element.focus() : choose(null)), help: "Back to the list" },
+      Escape: {
+        run: () => (document.activeElement === search ? list.element.focus() : choose(null)),
+        help: "Back to the list",
+      },
     }),
     () => panel?.leave(),
   ];
@@ -183,8 +211,12 @@ function learn({ type, agentId, payload }) {
 
 /** @param {OwnerRow} row */
 function ownerRow({ owner, count: number }) {
-  return h("div", { class: "owner-row", role: "treeitem", "aria-level": "1", "aria-disabled": "true" },
-    h("span", { class: "clip" }, foreign(owner, { max: 60 })), h("span", { class: "muted" }, count(number, "agent")));
+  return h(
+    "div",
+    { class: "owner-row", role: "treeitem", "aria-level": "1", "aria-disabled": "true" },
+    h("span", { class: "clip" }, foreign(owner, { max: 60 })),
+    h("span", { class: "muted" }, count(number, "agent")),
+  );
 }
 
 /**
@@ -192,20 +224,35 @@ function ownerRow({ owner, count: number }) {
  * @param {(key: string) => void} turn
  */
 function agentRow({ key, agent, level, below, isOpen, isMatch }, turn) {
-  const row = h("div", { class: `agent-row ${isMatch ? "" : "faint"}`, role: "treeitem", "aria-level": level + 2,
-    "aria-expanded": below > 0 && String(isOpen) });
+  const row = h("div", {
+    class: `agent-row ${isMatch ? "" : "faint"}`,
+    role: "treeitem",
+    "aria-level": level + 2,
+    "aria-expanded": below > 0 && String(isOpen),
+  });
   const twist = (/** @type {Event} */ event) => {
     event.stopPropagation();
     turn(key);
   };
-  const arrow = below > 0
-    ? h("span", { class: `twist ${isOpen ? "open" : ""}`, "aria-hidden": "true", onclick: twist }, icon("M7 5l4 4-4 4"))
-    : h("span", { class: "twist" });
+  const arrow =
+    below > 0
+      ? h(
+          "span",
+          { class: `twist ${isOpen ? "open" : ""}`, "aria-hidden": "true", onclick: twist },
+          icon("M7 5l4 4-4 4"),
+        )
+      : h("span", { class: "twist" });
   row.style.paddingInlineStart = `${Math.min(level, DEEPEST) * LEVEL + 4}px`;
-  row.append(arrow,
+  row.append(
+    arrow,
     h("span", { class: "clip" }, nameOf(agent), agent.name && h("span", { class: "muted small id" }, idOf(agent.id))),
-    below > 0 && !isOpen ? h("span", { class: "muted small", title: `created ${count(below, "agent")}` }, `+${below.toLocaleString()}`) : "",
-    ["default", "on_request"].includes(agent.mode) ? "" : badge(agent.mode, WIDE_MODES.includes(agent.mode) ? "warn" : ""),
-    h("span", { class: "muted small kind" }, agent.kind));
+    below > 0 && !isOpen
+      ? h("span", { class: "muted small", title: `created ${count(below, "agent")}` }, `+${below.toLocaleString()}`)
+      : "",
+    ["default", "on_request"].includes(agent.mode)
+      ? ""
+      : badge(agent.mode, WIDE_MODES.includes(agent.mode) ? "warn" : ""),
+    h("span", { class: "muted small kind" }, agent.kind),
+  );
   return row;
 }

@@ -41,7 +41,7 @@ export class Card {
     this.wishes = wishes(this.question.permissions, () => this.form?.show());
     this.sentence = h("p", { class: "ask", id: label }, sentence(this.question));
     this.more = h("div", { class: "more", hidden: true });
-    this.result = h("div", { class: "result", role: "status" });
+    this.result = h("div", { class: "outcome", role: "status" });
     this.pick = h("input", { type: "checkbox", class: "pick", "aria-label": "Select this request", tabindex: "-1" });
     this.element = h("article", { class: "card panel fresh", tabindex: "-1", "aria-labelledby": label });
     setTimeout(() => this.element.classList.remove("fresh"), FRESH);
@@ -67,11 +67,13 @@ export class Card {
     if (this.form) return;
     const isFoldedNow = () => isFolded(this.element);
     const isOne = this.wishes.count === 1;
-    replace(this.element,
+    replace(
+      this.element,
       h("div", { class: "card-head" }, this.pick, this.sentence, times(this.question)),
       about(this.question) ?? (isOne ? null : this.wishes.element),
       facts(this.question, this.question.action || isOne ? this.wishes.element : null),
-      this.more);
+      this.more,
+    );
     this.form = new Form(this.question, this.wishes, isFoldedNow, {
       allow: this.byPointer(() => this.answer("allow")),
       deny: this.byPointer(() => this.answer("deny")),
@@ -122,7 +124,8 @@ export class Card {
   async answer(decision) {
     if (!this.form || !this.isWaiting || this.isSending) return;
     if (!this.isReady) return this.remark("This request has only just appeared here. Read it, then answer.");
-    if (decision === "allow" && this.form.allow.disabled) return;
+    const obstacle = decision === "allow" && this.form.obstacle();
+    if (obstacle) return this.remark(obstacle);
     if (decision === "allow" && this.form.isDestructive && !(await this.confirmed())) return;
     await this.send(decision);
   }
@@ -151,7 +154,13 @@ export class Card {
   confirmed() {
     const object = h("code", { class: "code" }, foreign(this.form?.object() ?? "", { max: 300, kind: "command" }));
     const body = h("div", { class: "stack" }, h("p", null, "This cannot be undone."), object);
-    return confirm({ title: "Allow a destructive action?", body, action: "Allow it once", danger: true, typed: this.code });
+    return confirm({
+      title: "Allow a destructive action?",
+      body,
+      action: "Allow it once",
+      danger: true,
+      typed: this.code,
+    });
   }
 
   /** @param {string} text */

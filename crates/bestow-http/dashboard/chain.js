@@ -21,7 +21,10 @@ const PICTURES = {
   person: ["M9 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6z", "M3.5 15.5c.4-3 2.6-4.5 5.5-4.5s5.1 1.5 5.5 4.5"],
   operator: ["M3 3.500h12v11H3z", "M5.5 7 8 9l-2.5 2M9.5 11.500h3"],
   agent: ["M4 6.500h10v8H4z", "M9 6.500v-3M7 10.200h.1M11 10.200h.1"],
-  reading: ["M2.5 4.500c3-1 5-.5 6.5.7 1.5-1.2 3.5-1.7 6.5-.7v9.500c-3-1-5-.5-6.5.7-1.5-1.2-3.5-1.7-6.5-.7z", "M9 5.200v9.5"],
+  reading: [
+    "M2.5 4.500c3-1 5-.5 6.5.7 1.5-1.2 3.5-1.7 6.5-.7v9.500c-3-1-5-.5-6.5.7-1.5-1.2-3.5-1.7-6.5-.7z",
+    "M9 5.200v9.5",
+  ],
 };
 
 /**
@@ -41,13 +44,18 @@ export function chainPicture(links, actions) {
  * @param {ChainActions} actions
  */
 function rootOf({ grant }, { go }) {
-  if (!grant) return box("reading", "Every agent may read", "paths that are not protected: the setting reads = \"anywhere\"");
+  if (!grant)
+    return box("reading", "Every agent may read", 'paths that are not protected: the setting reads = "anywhere"');
   const { origin } = grant;
   switch (origin.kind) {
     case "file":
-      return box("file", jump(placeCode(origin.place), () => go(`#/policy/${lineOf(origin.place)}`)), "a line of the policy file");
+      return box(
+        "file",
+        jump(placeCode(origin.place), () => go(`#/policy/${lineOf(origin.place)}`)),
+        "a line of the policy file",
+      );
     case "person":
-      return box("person", foreign(origin.by, { max: 60 }), ["a person, by ", foreign(origin.means, { max: 60 })]);
+      return box("person", foreign(origin.by, { max: 60 }), ["a person, through ", foreign(origin.means, { max: 60 })]);
     case "operator":
       return box("operator", "The host program", "the program that runs the agents");
     case "agent":
@@ -66,8 +74,18 @@ function below({ kind, grant }, actions) {
   const to = grant.agentId;
   const isReplaced = kind === "replaced";
   return [
-    h("li", { class: `chain-link ${isReplaced ? "broken" : ""}` }, arrow(), about(grant, isReplaced), button(grant, actions)),
-    box("agent", jump(agent(to), () => actions.go(`#/agents/${encodeURIComponent(to)}`)), holding(grant)),
+    h(
+      "li",
+      { class: `chain-link ${isReplaced ? "broken" : ""}` },
+      arrow(),
+      about(grant, isReplaced),
+      button(grant, actions),
+    ),
+    box(
+      "agent",
+      jump(agent(to), () => actions.go(`#/agents/${encodeURIComponent(to)}`)),
+      holding(grant),
+    ),
   ];
 }
 
@@ -82,11 +100,14 @@ function holding(grant) {
  */
 function about(grant, isReplaced) {
   const verb = grant.origin.kind === "agent" ? "passes on" : "gives";
-  return h("div", { class: "chain-text" },
+  return h(
+    "div",
+    { class: "chain-text" },
     h("div", { class: "row" }, h("span", { class: "muted" }, verb), permission(grant.permission), scopeBadge(grant)),
     grant.reason && h("div", { class: "small" }, "“", foreign(grant.reason, { max: 200 }), "”"),
     h("div", { class: "small muted" }, ago(grant.since), ", as ", grant.id),
-    isReplaced && h("div", { class: "small bad-text" }, "Another object is at this path now, so this gives nothing."));
+    isReplaced && h("div", { class: "small bad-text" }, "Another object is at this path now, so this gives nothing."),
+  );
 }
 
 /**
@@ -97,7 +118,11 @@ function button(grant, { revoke, go }) {
   if (grant.origin.kind === "file") {
     const line = lineOf(grant.origin.place);
     const title = "It ends when its line is removed from the file.";
-    return h("button", { type: "button", class: "button small", title, onclick: () => go(`#/policy/${line}`) }, "Show the line");
+    return h(
+      "button",
+      { type: "button", class: "button small", title, onclick: () => go(`#/policy/${line}`) },
+      "Show the line",
+    );
   }
   return h("button", { type: "button", class: "button small", onclick: () => revoke(grant) }, "Revoke …");
 }
@@ -108,15 +133,22 @@ function button(grant, { revoke, go }) {
  * @param {(string | Node)[] | string} [note]
  */
 function box(picture, name, note) {
-  return h("li", { class: "chain-box" }, icon(...PICTURES[picture]), h("div", null,
-    h("div", { class: "chain-name" }, name), note && h("div", { class: "small muted" }, note)));
+  return h(
+    "li",
+    { class: "chain-box" },
+    icon(...PICTURES[picture]),
+    h("div", null, h("div", { class: "chain-name" }, name), note && h("div", { class: "small muted" }, note)),
+  );
 }
 
 /** Returns an arrow downwards that is as high as its row. */
 function arrow() {
-  return svg("svg", { class: "chain-arrow", width: "18", height: "100%", "aria-hidden": "true" },
+  return svg(
+    "svg",
+    { class: "chain-arrow", width: "18", height: "100%", "aria-hidden": "true" },
     svg("line", { x1: "9", y1: "0", x2: "9", y2: "100%" }),
-    svg("svg", { x: "0", y: "100%", overflow: "visible" }, svg("path", { d: "M4.5 -7 9 -1 13.5 -7" })));
+    svg("svg", { x: "0", y: "100%", overflow: "visible" }, svg("path", { d: "M4.5 -7 9 -1 13.5 -7" })),
+  );
 }
 
 /**
@@ -128,18 +160,28 @@ function arrow() {
 export function cascadePicture(grant, fallen) {
   const rows = branches(grant, fallen);
   const shown = rows.map(({ grant: falls, trunk }) => {
-    const text = h("div", { class: "fall-text" }, agent(falls.agentId), " loses ", permission(falls.permission),
-      h("div", { class: "small muted" }, giver(falls)));
+    const text = h(
+      "div",
+      { class: "fall-text" },
+      agent(falls.agentId),
+      " loses ",
+      permission(falls.permission),
+      h("div", { class: "small muted" }, giver(falls)),
+    );
     text.style.paddingInlineStart = `${trunk.length * STEP + 6}px`;
     return h("li", { class: "fall" }, branch(trunk), text);
   });
   const rest = fallen.length - rows.length;
-  return h("ul", { class: "falls", tabindex: "0", "aria-label": "What falls with it" },
-    shown, rest > 0 && h("li", { class: "muted small fall-rest" }, `and ${count(rest, "more permission")}`));
+  return h(
+    "ul",
+    { class: "falls", tabindex: "0", "aria-label": "What falls with it" },
+    shown,
+    rest > 0 && h("li", { class: "muted small fall-rest" }, `and ${count(rest, "more permission")}`),
+  );
 }
 
 /**
- * Returns the fallen grants in the order of the tree. The trunk says for each step to the right if a line goes on there.
+ * Returns the fallen grants in the order of the tree. The trunk says for each step if a line goes on there.
  *
  * @param {Grant} root
  * @param {Grant[]} fallen
@@ -155,10 +197,16 @@ function branches(root, fallen) {
       if (rows.length >= MOST) return;
       const deeper = [...trunk, place < fresh.length - 1];
       rows.push({ grant, trunk: deeper });
-      walk(fallen.filter((next) => isSupport(grant, next)), deeper);
+      walk(
+        fallen.filter((next) => isSupport(grant, next)),
+        deeper,
+      );
     }
   };
-  walk(fallen.filter((next) => isSupport(root, next)), []);
+  walk(
+    fallen.filter((next) => isSupport(root, next)),
+    [],
+  );
   walk(fallen, []);
   return rows;
 }
@@ -188,8 +236,9 @@ function isPart(part, whole) {
 function branch(trunk) {
   const depth = trunk.length - 1;
   const x = (/** @type {number} */ step) => step * STEP + 9;
-  const lines = trunk.slice(0, -1).flatMap((goesOn, step) =>
-    goesOn ? [svg("line", { x1: x(step), y1: 0, x2: x(step), y2: "100%" })] : []);
+  const lines = trunk
+    .slice(0, -1)
+    .flatMap((goesOn, step) => (goesOn ? [svg("line", { x1: x(step), y1: 0, x2: x(step), y2: "100%" })] : []));
   const end = svg("line", { x1: x(depth), y1: 0, x2: x(depth), y2: trunk.at(-1) ? "100%" : MIDDLE - 6 });
   const turn = svg("path", { d: `M${x(depth)} ${MIDDLE - 8}q0 8 8 8h3` });
   return svg("svg", { class: "branch", width: x(depth) + 14, height: "100%", "aria-hidden": "true" }, lines, end, turn);

@@ -127,7 +127,9 @@ function commandBody({ operation, resource, tool, input }, text) {
   // The server writes an action without a tool call as `{"resource": …}`.
   const fields = isObject(input) ? Object.keys(input).filter((name) => input[name] === resource) : [];
   const field = fields.find((name) => name !== "resource");
-  return field && isObject(input) ? { toolName: tool, toolInput: { ...input, [field]: text } } : { operation, resource: text };
+  return field && isObject(input)
+    ? { toolName: tool, toolInput: { ...input, [field]: text } }
+    : { operation, resource: text };
 }
 
 /**

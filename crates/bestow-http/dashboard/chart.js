@@ -5,7 +5,7 @@ import { count } from "./say.js";
 import { duration } from "./time.js";
 
 /** @typedef {import("./types.js").Envelope} Envelope */
-/** @typedef {{ at: number, answered?: number, outcome?: string, wait?: number }} Question */
+/** @typedef {{ asked?: number, ended?: number, outcome?: string, isByPerson?: boolean }} Question */
 
 const BARS = 48;
 const WIDTH = 600;
@@ -14,31 +14,43 @@ const HEIGHT = 72;
 const KINDS = /** @type {const} */ (["granted", "denied", "unanswered", "waiting"]);
 const NAMES = { granted: "granted", denied: "denied", unanswered: "no answer", waiting: "still waiting" };
 
+/** The most requests that are remembered. */
+const KEPT = 10_000;
+
 /** The requests that were seen, and how they ended. */
 export class Questions {
   /** @type {Map<string, Question>} */
   #known = new Map();
 
-  /** Takes what an event tells about a request. Returns true if it was about one. @param {Envelope} event */
+  /** Takes what an event tells about a request. Events may come in any order. @param {Envelope} event */
   learn({ type, requestId, timestamp, payload }) {
-    if (requestId === undefined) return false;
+    if (requestId === undefined) return;
+    const known = this.#known.get(requestId);
     const at = Date.parse(timestamp);
     if (type === "permission.requested") {
-      this.#known.set(requestId, { ...this.#known.get(requestId), at });
-      return true;
+      this.#known.set(requestId, { ...known, asked: at });
+    } else if (type === "permission.resolved") {
+      const { outcome, decider } = /** @type {any} */ (payload).resolution ?? {};
+      this.#known.set(requestId, { ...known, ended: at, outcome, isByPerson: Boolean(decider?.person) });
     }
-    if (type !== "permission.resolved") return false;
-    const { outcome, decider } = /** @type {any} */ (payload).resolution ?? {};
-    const asked = this.#known.get(requestId)?.at;
-    const wait = asked !== undefined && decider?.person ? { wait: at - asked } : {};
-    this.#known.set(requestId, { at: asked ?? at, answered: at, outcome, ...wait });
-    return true;
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > KEPT && oldest !== undefined) this.#known.delete(oldest);
   }
 
   /** Returns the requests from a time on. @param {number} from */
   since(from) {
-    return [...this.#known.values()].filter(({ at }) => at >= from);
+    return [...this.#known.values()].filter((question) => beginOf(question) >= from);
   }
+}
+
+/** @param {Question} question */
+function beginOf({ asked, ended = 0 }) {
+  return asked ?? ended;
+}
+
+/** Returns the time until a person answered, if one did. @param {Question} question */
+function waitOf({ asked, ended, isByPerson }) {
+  return isByPerson && asked !== undefined && ended !== undefined ? ended - asked : undefined;
 }
 
 /** @param {Question} question @returns {typeof KINDS[number]} */
@@ -57,7 +69,7 @@ function kindOf({ outcome }) {
 export function chart(questions, from, to) {
   const bars = Array.from({ length: BARS }, () => ({ granted: 0, denied: 0, unanswered: 0, waiting: 0 }));
   for (const question of questions) {
-    const bar = bars[Math.min(BARS - 1, Math.floor(((question.at - from) / (to - from)) * BARS))];
+    const bar = bars[Math.min(BARS - 1, Math.floor(((beginOf(question) - from) / (to - from)) * BARS))];
     if (bar) bar[kindOf(question)]++;
   }
   const most = Math.max(1, ...bars.map((bar) => KINDS.reduce((sum, kind) => sum + bar[kind], 0)));
@@ -67,18 +79,49 @@ export function chart(questions, from, to) {
     return KINDS.filter((kind) => bar[kind] > 0).map((kind) => {
       const high = (bar[kind] / most) * (HEIGHT - 2);
       top -= high;
-      return svg("rect", { class: `bar ${kind}`, x: place * wide + 0.75, y: top, width: wide - 1.5, height: Math.max(1.5, high) });
+      return svg("rect", {
+        class: `bar bar-${kind}`,
+        x: place * wide + 0.75,
+        y: top,
+        width: wide - 1.5,
+        height: Math.max(1.5, high),
+      });
     });
   });
   const total = count(questions.length, "request");
   const label = `Requests over time: ${total}, at most ${most} in ${duration((to - from) / BARS)}`;
-  const picture = svg("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
-    svg("line", { class: "base", x1: 0, y1: HEIGHT, x2: WIDTH, y2: HEIGHT }), drawn);
-  return h("figure", { class: "chart-box" }, picture, h("figcaption", { class: "small muted" }, h("span", null, `${duration(to - from)} ago`), legend(), h("span", null, "now")));
+  const picture = svg(
+    "svg",
+    {
+      class: "chart",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": label,
+    },
+    svg("line", { class: "base", x1: 0, y1: HEIGHT, x2: WIDTH, y2: HEIGHT }),
+    drawn,
+  );
+  return h(
+    "figure",
+    { class: "chart-box" },
+    picture,
+    h(
+      "figcaption",
+      { class: "small muted" },
+      h("span", null, `${duration(to - from)} ago`),
+      legend(),
+      h("span", null, "now"),
+    ),
+  );
 }
 
 function legend() {
-  return h("span", { class: "legend" }, KINDS.map((kind) => h("span", { class: `key ${kind}` }, NAMES[kind])));
+  return h(
+    "span",
+    { class: "legend" },
+    KINDS.map((kind) => h("span", { class: `legend-key bar-${kind}` }, NAMES[kind])),
+  );
 }
 
 /**
@@ -87,18 +130,22 @@ function legend() {
  * @param {Question[]} questions
  */
 export function numbers(questions) {
-  const waits = questions.flatMap(({ wait }) => (wait === undefined ? [] : [wait])).sort((a, b) => a - b);
-  const answered = questions.filter(({ wait }) => wait !== undefined);
+  const waits = questions.flatMap((question) => waitOf(question) ?? []).sort((a, b) => a - b);
+  const answered = questions.filter(({ isByPerson }) => isByPerson);
   const granted = answered.filter(({ outcome }) => outcome === "granted").length;
   const at = (/** @type {number} */ share) => {
     const wait = waits[Math.min(waits.length - 1, Math.floor(waits.length * share))];
-    return wait === undefined ? "–" : duration(wait);
+    if (wait === undefined) return "–";
+    return wait < 1000 ? "< 1 s" : duration(wait);
   };
-  return h("dl", { class: "numbers" },
+  return h(
+    "dl",
+    { class: "numbers" },
     number(String(questions.length), questions.length === 1 ? "request" : "requests"),
     number(answered.length === 0 ? "–" : `${Math.round((granted / answered.length) * 100)} %`, "approved by people"),
     number(at(0.5), "usual time to answer"),
-    number(at(0.9), "slowest tenth, at least"));
+    number(at(0.9), "slowest tenth, at least"),
+  );
 }
 
 /**

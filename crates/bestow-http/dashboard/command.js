@@ -1,7 +1,7 @@
 /** A command line as it will run, with the parts that did not count as safe, and why. */
 
 import { h } from "./dom.js";
-import { foreign, visible } from "./text.js";
+import { brief, foreign, visible } from "./text.js";
 
 /** @typedef {import("./types.js").Action} Action */
 /** @typedef {import("./types.js").Part} Part */
@@ -45,9 +45,10 @@ function found(line, parts) {
   const places = [];
   let end = 0;
   for (const part of parts) {
-    const from = line.indexOf(part.text, end);
-    if (from < 0 || part.text === "") continue;
-    end = from + part.text.length;
+    const text = part.text.trim();
+    const from = line.indexOf(text, end);
+    if (from < 0 || text === "") continue;
+    end = from + text.length;
     if (part.tier !== "safe") places.push({ from, to: end, part });
   }
   return places;
@@ -74,7 +75,7 @@ export function judgement({ parts = [], tier, tierReason }) {
 
 /** @param {Part} part */
 function judged({ text, tier, reason }) {
-  const what = text && h("code", null, foreign(text, { max: 80, kind: "command" }));
+  const what = text && h("code", null, brief(text, 80, "command"));
   return h(
     "li",
     null,

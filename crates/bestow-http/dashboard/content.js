@@ -7,18 +7,29 @@ import { foreign } from "./text.js";
 const LONGEST = 700;
 
 /**
- * Returns a content. The server tells it as JSON, and a long one as a part of JSON.
+ * Returns the input of a tool, without what is shown already. The server tells a long one as its beginning and its end.
  *
- * @param {string} text
+ * @param {unknown} input
  * @param {string} resource What is shown already.
  */
-export function content(text, resource) {
-  const fields = parsed(text);
-  if (fields === null) return [block(text)];
-  return Object.entries(fields)
+export function content(input, resource) {
+  if (typeof input !== "object" || input === null) return null;
+  if ("shown" in input && "leftOut" in input) {
+    const left = Number(input.leftOut).toLocaleString();
+    return [
+      block(String(input.shown)),
+      h("p", { class: "small muted" }, `${left} characters in its middle are not shown.`),
+    ];
+  }
+  return Object.entries(input)
     .filter(([, value]) => value !== resource)
     .map(([name, value]) =>
-      h("div", { class: "content" }, h("h3", null, foreign(name, { max: 60, kind: "path" })), block(asText(value))),
+      h(
+        "div",
+        { class: "content" },
+        h("p", { class: "content-name" }, foreign(name, { max: 60, kind: "path" })),
+        block(asText(value)),
+      ),
     );
 }
 
@@ -29,16 +40,3 @@ function block(text) {
 
 /** @param {unknown} value */
 const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
-
-/**
- * @param {string} text
- * @returns {object | null}
- */
-function parsed(text) {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
-}

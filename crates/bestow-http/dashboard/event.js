@@ -37,40 +37,96 @@ export function eventPanel({ event, pieces }, { all, go, choose }) {
   const { type, agentId, timestamp, payload } = event;
   const { decision, request, resolution, grant } = /** @type {any} */ (payload);
   const action = (decision ?? request ?? resolution)?.action;
-  const ids = [["Run", event.runId], ["Request", event.requestId], ["Decision", event.decisionId], ["Grant", event.grantId]];
-  return h("div", { class: "detail" },
-    h("div", { class: "stack" },
+  const ids = [
+    ["Run", event.runId],
+    ["Request", event.requestId],
+    ["Decision", event.decisionId],
+    ["Grant", event.grantId],
+  ];
+  return h(
+    "div",
+    { class: "detail" },
+    h(
+      "div",
+      { class: "stack" },
       h("p", { class: "small muted" }, exact(timestamp), " · ", ago(timestamp)),
-      h("p", { class: "event-title" }, agentId && [jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)), " "], sentence(pieces))),
+      h(
+        "h2",
+        { class: "event-title" },
+        agentId && [jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)), " "],
+        sentence(pieces),
+      ),
+    ),
     action && actionPart(action),
     decision && decisionPart(decision),
-    grant && h("p", { class: "small" }, permission(grant.right?.permission ?? ""), grant.reason && [": “", foreign(grant.reason), "”"]),
+    grant &&
+      h(
+        "p",
+        { class: "small" },
+        permission(grant.right?.permission ?? ""),
+        grant.reason && [": “", foreign(grant.reason), "”"],
+      ),
     action && agentId && nowPart(agentId, action, go),
     relatedPart(event, all, choose),
-    h("section", { class: "stack" },
-      h("dl", { class: "facts" },
-        [["Type", type], ["Number", String(event.sequence)], ...ids].map(([name, value]) =>
-          value && h("div", null, h("dt", null, name), h("dd", null, h("code", null, foreign(value, { kind: "path" })))))),
-      h("details", null, h("summary", null, "The event as it was recorded"),
-        h("div", { class: "code" }, foreign(JSON.stringify(payload, null, 2), { kind: "command", max: 4000 })))));
+    h(
+      "section",
+      { class: "stack" },
+      h(
+        "dl",
+        { class: "facts" },
+        [["Type", type], ["Number", String(event.sequence)], ...ids].map(
+          ([name, value]) =>
+            value &&
+            h("div", null, h("dt", null, name), h("dd", null, h("code", null, foreign(value, { kind: "path" })))),
+        ),
+      ),
+      h(
+        "details",
+        null,
+        h("summary", null, "The event as it was recorded"),
+        h("div", { class: "code" }, foreign(JSON.stringify(payload, null, 2), { kind: "command", max: 4000 })),
+      ),
+    ),
+  );
 }
 
 /** @param {any} action */
 function actionPart({ resource, operation, tier, tierReason, destructive }) {
-  return h("section", { class: "stack" },
-    h("div", { class: "code" }, foreign(resource, { kind: operation === "command.execute" ? "command" : "path", max: 1200 })),
+  return h(
+    "section",
+    { class: "stack" },
+    h(
+      "div",
+      { class: "code" },
+      foreign(resource, { kind: operation === "command.execute" ? "command" : "path", max: 1200 }),
+    ),
     tier && h("div", { class: "small" }, tierBadge(tier), " ", foreign(tierReason ?? "", { max: 300 })),
-    destructive && h("p", { class: "small bad-text" }, "It cannot be undone."));
+    destructive && h("p", { class: "small bad-text" }, "It cannot be undone."),
+  );
 }
 
 /** @param {any} decision */
 function decisionPart({ decision, decisionSource, decisionReason, missing = [] }) {
-  return h("section", { class: "stack" },
+  return h(
+    "section",
+    { class: "stack" },
     h("h3", null, "The decision then"),
-    h("div", { class: "row" }, answerBadge(decision), h("span", { class: "small muted" }, `because of ${SOURCES[decisionSource] ?? decisionSource}`)),
+    h(
+      "div",
+      { class: "row" },
+      answerBadge(decision),
+      h("span", { class: "small muted" }, `because of ${SOURCES[decisionSource] ?? decisionSource}`),
+    ),
     decisionReason && h("p", { class: "small" }, foreign(decisionReason, { max: 600 })),
-    missing.length > 0 && h("p", { class: "small" }, "The agent lacked ",
-      missing.map((/** @type {string} */ text, /** @type {number} */ place) => [place > 0 && ", ", permission(text)]), "."));
+    missing.length > 0 &&
+      h(
+        "p",
+        { class: "small" },
+        "The agent lacked ",
+        missing.map((/** @type {string} */ text, /** @type {number} */ place) => [place > 0 && ", ", permission(text)]),
+        ".",
+      ),
+  );
 }
 
 /**
@@ -87,11 +143,18 @@ function nowPart(id, action, go) {
     (explanation) => replace(place, explained(explanation, { go })),
     (why) => replace(place, failure(why)),
   );
-  return h("section", { class: "stack" },
+  return h(
+    "section",
+    { class: "stack" },
     h("h3", null, "The same action now"),
-    h("p", { class: "small muted" }, "What each stage would say if it were asked now.",
-      !isWhole && " A part of the action is not recorded, so this is about what is left of it."),
-    place);
+    h(
+      "p",
+      { class: "small muted" },
+      "What each stage would say if it were asked now.",
+      !isWhole && " A part of the action is not recorded, so this is about what is left of it.",
+    ),
+    place,
+  );
 }
 
 /** @param {any} action @returns {ActionBody} */
@@ -119,12 +182,26 @@ function parsed(text) {
 function relatedPart(event, all, choose) {
   const isShared = (/** @type {"requestId" | "decisionId" | "grantId"} */ id, /** @type {Told} */ other) =>
     event[id] !== undefined && other.event[id] === event[id];
-  const related = all.filter((other) => other.event.sequence !== event.sequence &&
-    (isShared("requestId", other) || isShared("decisionId", other) || isShared("grantId", other)));
+  const related = all.filter(
+    (other) =>
+      other.event.sequence !== event.sequence &&
+      (isShared("requestId", other) || isShared("decisionId", other) || isShared("grantId", other)),
+  );
   if (related.length === 0) return null;
-  const rows = related.slice(0, MOST).reverse().map(({ event: other, pieces }) => h("li", null,
-    h("button", { type: "button", class: "related", onclick: () => choose(other.sequence) },
-      h("span", { class: "muted" }, new Date(other.timestamp).toLocaleTimeString([], { hour12: false })),
-      h("span", { class: "clip" }, other.agentId && [agent(other.agentId), " "], sentence(pieces)))));
+  const rows = related
+    .slice(0, MOST)
+    .reverse()
+    .map(({ event: other, pieces }) =>
+      h(
+        "li",
+        null,
+        h(
+          "button",
+          { type: "button", class: "related", onclick: () => choose(other.sequence) },
+          h("span", { class: "muted" }, new Date(other.timestamp).toLocaleTimeString([], { hour12: false })),
+          h("span", { class: "clip" }, other.agentId && [agent(other.agentId), " "], sentence(pieces)),
+        ),
+      ),
+    );
   return h("section", { class: "stack" }, h("h3", null, "What belongs to it"), h("ul", null, rows));
 }

@@ -18,13 +18,31 @@ const BLOCK = 100;
  */
 export function fileText({ text, hidden, problems }, wanted, isFirst) {
   if (text === undefined) {
-    return h("p", { class: "notice" }, "The text of the file is not shown to you", hidden && [": ", foreign(hidden)], ".");
+    return h(
+      "p",
+      { class: "notice" },
+      "The text of the file is not shown to you",
+      hidden && [": ", foreign(hidden)],
+      ".",
+    );
   }
   const lines = text.replace(/\n$/, "").split("\n");
-  const rows = lines.map((line, place) => row(line, place + 1, problems.filter((problem) => problem.line === place + 1), wanted));
+  const rows = lines.map((line, place) =>
+    row(
+      line,
+      place + 1,
+      problems.filter((problem) => problem.line === place + 1),
+      wanted,
+    ),
+  );
   const blocks = [];
-  for (let from = 0; from < rows.length; from += BLOCK) blocks.push(h("div", { class: "file-block" }, rows.slice(from, from + BLOCK)));
-  const element = h("div", { class: "file panel", role: "region", "aria-label": "The policy file", tabindex: "0" }, blocks);
+  for (let from = 0; from < rows.length; from += BLOCK)
+    blocks.push(h("div", { class: "file-block" }, rows.slice(from, from + BLOCK)));
+  const element = h(
+    "div",
+    { class: "file panel", role: "region", "aria-label": "The policy file", tabindex: "0" },
+    blocks,
+  );
   if (wanted !== null && isFirst) requestAnimationFrame(() => rows[wanted - 1]?.scrollIntoView({ block: "center" }));
   return element;
 }
@@ -37,10 +55,12 @@ export function fileText({ text, hidden, problems }, wanted, isFirst) {
  */
 function row(line, number, problems, wanted) {
   const state = problems.length > 0 ? "wrong" : number === wanted ? "wanted" : "";
-  return h("div", { class: `line ${state}` },
+  return h(
+    "div",
+    { class: `file-line ${state}` },
     h("span", { class: "line-number", "aria-hidden": "true" }, number),
-    h("code", { class: "line-text" }, colored(line),
-      problems.map(problemText)));
+    h("code", { class: "line-text" }, colored(line), problems.map(problemText)),
+  );
 }
 
 /**
@@ -52,7 +72,14 @@ function colored(line) {
   const parts = /^(\s*)(\[.*?\]+)?([\w.-]+(?=\s*=))?((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^#"'])*)(#.*)?(.*)$/su.exec(line);
   if (!parts) return visible(line, "command");
   const [, space = "", header = "", key = "", value = "", comment = "", rest = ""] = parts;
-  return [visible(space, "command"), part("header", header), part("key", key), visible(value, "command"), part("comment", comment), visible(rest, "command")];
+  return [
+    visible(space, "command"),
+    part("header", header),
+    part("key", key),
+    visible(value, "command"),
+    part("comment", comment),
+    visible(rest, "command"),
+  ];
 }
 
 /**
@@ -65,5 +92,11 @@ function part(kind, text) {
 
 /** @param {FileProblem} problem */
 function problemText({ column, text, help }) {
-  return h("span", { class: "line-problem" }, column !== undefined && `Column ${column}: `, foreign(text, { max: 600 }), help && [" ", foreign(help, { max: 300 })]);
+  return h(
+    "span",
+    { class: "line-problem" },
+    column !== undefined && `Column ${column}: `,
+    foreign(text, { max: 600 }),
+    help && [" (", foreign(help, { max: 300 }), ")"],
+  );
 }

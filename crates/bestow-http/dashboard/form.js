@@ -37,10 +37,23 @@ export class Form {
     this.details = quiet("Details", "↵", clicks.details);
     this.details.setAttribute("aria-expanded", "false");
     const change = canChange(question) && quiet("Change it", "e", () => this.openChange());
-    const extras = h("div", { class: "extras" }, quiet("Add words", "w", () => this.openWords()), change, this.details);
+    const extras = h(
+      "div",
+      { class: "extras" },
+      quiet("Add words", "w", () => this.openWords()),
+      change,
+      this.details,
+    );
     const buttons = h("div", { class: "buttons" }, this.deny, this.allow);
-    this.element = h("div", { class: "controls" }, this.changePlace, this.words, this.error,
-      h("div", { class: "answers" }, this.scope.element, buttons), h("div", { class: "under" }, this.hint, extras));
+    this.element = h(
+      "div",
+      { class: "controls" },
+      this.changePlace,
+      this.words,
+      this.error,
+      h("div", { class: "answers" }, this.scope.element, buttons),
+      h("div", { class: "under" }, this.hint, extras),
+    );
     this.show();
   }
 
@@ -69,11 +82,18 @@ export class Form {
     const part = this.wishes.chosen().length;
     const label = allowLabel(scope, part, this.wishes.count);
     replace(this.allow, this.isChanged ? `${label}, as changed ` : `${label} `, key("a"));
-    const isNothing = part === 0 && this.wishes.count > 0;
-    this.allow.disabled = isNothing || this.scope.value() === null || !(this.change?.isReady() ?? true);
+    this.allow.disabled = this.obstacle() !== null;
     this.allow.classList.toggle("danger", this.isDestructive);
     const rest = part < this.wishes.count && " The others are denied.";
     replace(this.hint, consequence(this.question, scope), this.remark(offered), rest);
+  }
+
+  /** Returns why the request cannot be allowed as it is chosen now, or null if it can. */
+  obstacle() {
+    if (this.wishes.count > 0 && this.wishes.chosen().length === 0)
+      return "Choose at least one permission, or deny the request.";
+    if (this.scope.value() === null) return "Choose a time that is still to come.";
+    return this.change?.isReady() === false ? "The change cannot be allowed before it was judged." : null;
   }
 
   /**
@@ -114,7 +134,11 @@ export class Form {
   /** Returns the action as it would be allowed. */
   object() {
     const changed = this.change?.value();
-    return typeof changed === "string" ? changed : changed ? JSON.stringify(changed) : (this.question.action?.resource ?? "");
+    return typeof changed === "string"
+      ? changed
+      : changed
+        ? JSON.stringify(changed)
+        : (this.question.action?.resource ?? "");
   }
 
   openWords() {

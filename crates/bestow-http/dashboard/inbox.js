@@ -13,8 +13,10 @@ import { plainSentence } from "./words.js";
 
 /** The cards that are made at once. The others are made when they are near the screen, or when there is time. */
 const FIRST = 10;
-/** The cards that are made in one go while there is time. */
-const GO = 4;
+/** The time that must be left to make a further card, in milliseconds. */
+const ROOM = 5;
+/** The time for which a browser without idle callbacks waits. */
+const IDLE = 50;
 /** The time for which the result of an answer is seen before the card leaves, in milliseconds. */
 const SEEN = 1200;
 const NEAR = "600px 0px";
@@ -39,6 +41,7 @@ class Inbox {
     this.isPicking = false;
     this.isFilling = false;
     this.isBegun = false;
+    this.isLooking = false;
     /** @type {WeakMap<Element, Card>} */
     this.byElement = new WeakMap();
     this.list = h("div", { class: "cards" });
@@ -187,14 +190,14 @@ class Inbox {
   fillRest() {
     if (this.isFilling) return;
     this.isFilling = true;
-    const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ run) => setTimeout(run, 50));
-    const go = () => {
-      const next = [...this.cards.values()].filter((card) => card.form === null).slice(0, GO);
-      next.forEach((card) => card.fill());
-      this.isFilling = next.length > 0;
-      if (this.isFilling) idle(go);
+    const go = (/** @type {IdleDeadline} */ deadline) => {
+      const rest = [...this.cards.values()].filter((card) => card.form === null);
+      do rest.shift()?.fill();
+      while (rest.length > 0 && deadline.timeRemaining() > ROOM);
+      this.isFilling = rest.length > 0;
+      if (this.isFilling) whenIdle(go);
     };
-    idle(go);
+    whenIdle(go);
   }
 
   /**
@@ -320,6 +323,15 @@ class Inbox {
 
   /** Offers to go to requests that arrived below the screen. */
   showBelow() {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    requestAnimationFrame(() => {
+      this.isLooking = false;
+      this.lookBelow();
+    });
+  }
+
+  lookBelow() {
     const fresh = [...this.cards.values()].filter((card) => !card.wasSeen && card.isWaiting);
     const hidden = fresh.filter((card) => card.element.getBoundingClientRect().top > innerHeight - 80);
     for (const card of fresh) if (!hidden.includes(card)) card.wasSeen = true;
@@ -331,6 +343,16 @@ class Inbox {
     const next = [...this.cards.values()].find((card) => !card.wasSeen && card.isWaiting);
     if (next) this.select(next);
   }
+}
+
+/**
+ * Calls a function when the browser has time. Not every browser says when.
+ *
+ * @param {(deadline: IdleDeadline) => void} run
+ */
+function whenIdle(run) {
+  if ("requestIdleCallback" in window) requestIdleCallback(run);
+  else setTimeout(() => run({ didTimeout: false, timeRemaining: () => 0 }), IDLE);
 }
 
 /**
@@ -354,7 +376,7 @@ function legend() {
     );
   return h(
     "div",
-    { class: "legend", "aria-hidden": "true" },
+    { class: "hints", "aria-hidden": "true" },
     one(["j", "k"], "move"),
     one(["a"], "allow"),
     one(["d"], "deny"),

@@ -14,8 +14,8 @@ import { tryOut } from "./try.js";
 /** @typedef {import("./types.js").ViewContext} ViewContext */
 /** @typedef {import("./shapes.js").Config} Config */
 
-/** The time in which several events cause one reading, in milliseconds. */
-const PAUSE = 300;
+/** The time after which the file is read again, in milliseconds. Only operators get the events of the file. */
+const AGAIN = 3_000;
 
 /** The parts of the view, by their name in the address. */
 const PARTS = /** @type {const} */ ({ file: "File", try: "Try it", suggestions: "Suggestions" });
@@ -32,28 +32,37 @@ export function view({ parameters, go }) {
   const part = named === "try" || named === "suggestions" ? named : "file";
   const top = h("div", { class: "stack" });
   const body = h("div", { class: "stack" }, loading());
-  const element = h("div", { class: "page policy" }, h("div", { class: "page-head" }, h("h1", null, "Policy"), tabs(part, go)), top, body);
-  let timer = 0;
-  let isFirst = true;
+  const element = h(
+    "div",
+    { class: "page policy" },
+    h("div", { class: "page-head" }, h("h1", null, "Policy"), tabs(part, go)),
+    top,
+    body,
+  );
+  let shown = "";
 
   async function load() {
-    timer = 0;
+    if (document.hidden && shown !== "") return;
     try {
       /** @type {Config} */
       const config = await api.get("/v1/config");
+      const isFirst = shown === "";
+      if (shown === JSON.stringify(config)) return;
+      shown = JSON.stringify(config);
       replace(top, config.waiting && changePanel(config.waiting, () => void load()));
       if (part !== "file") return;
       replace(body, about(config), lastChange(config), problems(config), fileText(config, line, isFirst));
-      isFirst = false;
     } catch (why) {
-      replace(part === "file" ? body : top, failure(why));
+      if (shown === "") replace(part === "file" ? body : top, failure(why));
     }
   }
 
-  const plan = () => {
-    timer ||= window.setTimeout(() => void load(), PAUSE);
-  };
-  const ends = [onEvent((event) => event.type.startsWith("config.") && plan()), onGap(plan), () => clearTimeout(timer)];
+  const timer = setInterval(() => void load(), AGAIN);
+  const ends = [
+    onEvent((event) => event.type.startsWith("config.") && void load()),
+    onGap(() => void load()),
+    () => clearInterval(timer),
+  ];
   void load();
   if (part === "try") replace(body, tryOut({ agentId: parameters[1] ?? "", go }));
   if (part === "suggestions") replace(body, suggestionList(go));
@@ -66,23 +75,40 @@ export function view({ parameters, go }) {
  */
 function tabs(part, go) {
   const choices = Object.entries(PARTS).map(([name, label]) =>
-    h("label", null, h("input", { type: "radio", name: "part", checked: name === part, onchange: () => go(`#/policy/${name}`) }), label));
+    h(
+      "label",
+      null,
+      h("input", { type: "radio", name: "part", checked: name === part, onchange: () => go(`#/policy/${name}`) }),
+      label,
+    ),
+  );
   return h("fieldset", { class: "segmented" }, h("legend", { class: "unseen" }, "Part of the policy"), choices);
 }
 
 /** @param {Config} config */
 function about({ path }) {
-  return h("p", { class: "small muted" }, foreign(path, { kind: "path", max: 160 }),
-    ". To change it, edit the file: the engine notices.");
+  return h(
+    "p",
+    { class: "small muted" },
+    foreign(path, { kind: "path", max: 160 }),
+    ". To change it, edit the file: the engine notices.",
+  );
 }
 
 /** @param {Config} config */
 function lastChange({ lastChange: change }) {
   if (!change || change.widened.length + change.narrowed.length === 0) return null;
-  return h("details", { class: "panel change-panel", open: true },
+  return h(
+    "details",
+    { class: "panel change-panel", open: true },
     h("summary", null, "The last change, ", ago(change.at)),
-    h("div", { class: "change-columns" },
-      sentences("Allows more", "ok", change.widened), sentences("Allows less", "bad", change.narrowed)));
+    h(
+      "div",
+      { class: "change-columns" },
+      sentences("Allows more", "ok", change.widened),
+      sentences("Allows less", "bad", change.narrowed),
+    ),
+  );
 }
 
 /**
@@ -91,15 +117,45 @@ function lastChange({ lastChange: change }) {
  * @param {string[]} list
  */
 function sentences(title, tone, list) {
-  return h("div", { class: `change ${tone}` }, h("h3", null, title),
-    list.length === 0 ? h("p", { class: "small muted" }, "Nothing") : h("ul", null, list.map((text) => h("li", null, foreign(text, { max: 300 })))));
+  return h(
+    "div",
+    { class: `change-list ${tone}` },
+    h("h2", { class: "section-title" }, title),
+    list.length === 0
+      ? h("p", { class: "small muted" }, "Nothing")
+      : h(
+          "ul",
+          null,
+          list.map((text) => h("li", null, foreign(text, { max: 300 }))),
+        ),
+  );
 }
 
 /** @param {Config} config */
 function problems({ problems: list, text }) {
   const apart = list.filter(({ line }) => line === undefined || text === undefined);
   if (list.length === 0) return null;
-  return h("div", { class: "notice bad", role: "alert" }, h("div", { class: "stack" },
-    h("p", null, h("strong", null, "The file has mistakes. "), "The last good version stays in force."),
-    apart.length > 0 && h("ul", null, apart.map(({ line, text: why, help }) => h("li", null, line !== undefined && `Line ${line}: `, foreign(why, { max: 600 }), help && [" ", foreign(help)])))));
+  return h(
+    "div",
+    { class: "notice bad", role: "alert" },
+    h(
+      "div",
+      { class: "stack" },
+      h("p", null, h("strong", null, "The file has mistakes. "), "The last good version stays in force."),
+      apart.length > 0 &&
+        h(
+          "ul",
+          null,
+          apart.map(({ line, text: why, help }) =>
+            h(
+              "li",
+              null,
+              line !== undefined && `Line ${line}: `,
+              foreign(why, { max: 600 }),
+              help && [" (", foreign(help), ")"],
+            ),
+          ),
+        ),
+    ),
+  );
 }

@@ -5,7 +5,7 @@ import { content } from "./content.js";
 import { h } from "./dom.js";
 import { foreign } from "./text.js";
 import { ago, duration, exact, live, now } from "./time.js";
-import { agentWords, useWords } from "./words.js";
+import { agentWords, isToolCall, useWords } from "./words.js";
 
 /** @typedef {import("./types.js").Question} Question */
 /** @typedef {import("./types.js").Child} Child */
@@ -27,7 +27,13 @@ export function times({ since, expiresAt, action }) {
     return rest > 0 ? `${duration(rest)} left` : "expired";
   });
   left.title = `Expires ${exact(expiresAt)}`;
-  return h("div", { class: "times" }, action && tierBadge(action.destructive ? "destructive" : action.tier), ago(since), left);
+  return h(
+    "div",
+    { class: "clock" },
+    action && tierBadge(action.destructive ? "destructive" : action.tier),
+    ago(since),
+    left,
+  );
 }
 
 /**
@@ -35,12 +41,14 @@ export function times({ since, expiresAt, action }) {
  *
  * @param {Question} question
  */
-export function about({ action, details }) {
+export function about({ action }) {
   if (!action) return null;
-  const isCommand = action.operation === "command.execute";
-  const object = () => h("code", { class: "code command" }, foreign(action.resource, { max: 600, kind: "path" }));
-  const written = details && !isCommand && content(details, action.resource);
-  return h("div", { class: "stack tight" }, isCommand ? commandLine(action) : object(), judgement(action), written);
+  const isLine = action.operation === "command.execute" && !isToolCall(action);
+  const object = isToolCall(action)
+    ? null
+    : h("code", { class: "code command" }, foreign(action.resource, { max: 600, kind: "path" }));
+  const shown = isLine ? commandLine(action) : [object, content(action.input, action.resource)];
+  return h("div", { class: "stack tight" }, shown, judgement(action));
 }
 
 /**
@@ -54,13 +62,16 @@ export function facts(question, wanted) {
   const uses = (action?.uses ?? []).filter((use) => use.origin !== "own");
   const more = uses.length > LISTED && `and ${uses.length - LISTED} more, see the details`;
   const { impactScope, rollbackAdvice } = action?.impact ?? {};
-  return h("dl", { class: "facts" },
+  return h(
+    "dl",
+    { class: "card-facts" },
     impactScope && fact("Affects", foreign(impactScope)),
     rollbackAdvice && fact("Way back", foreign(rollbackAdvice)),
     wanted && fact(action ? "Needs" : "Covers", wanted),
     uses.length > 0 && fact("Does", list([...uses.slice(0, LISTED).map(useWords), more])),
     hooks.length > 0 && fact("A hook says", list(hooks.map((said) => foreign(said, { max: 300 })))),
-    fact("Agent", agentWords(question)));
+    fact("Agent", agentWords(question)),
+  );
 }
 
 /**
@@ -71,11 +82,15 @@ export function facts(question, wanted) {
  */
 export function everything({ action, route, runId, since, expiresAt, ownerId, scope, text }, code) {
   const uses = action?.uses ?? [];
-  const input = () => h("code", { class: "code" }, foreign(JSON.stringify(action?.input, null, 2), { max: 2000, kind: "command" }));
+  const input = () =>
+    h("code", { class: "code" }, foreign(JSON.stringify(action?.input, null, 2), { max: 2000, kind: "command" }));
   const id = (/** @type {string} */ shown) => foreign(shown, { max: 120, kind: "path" });
-  return h("dl", { class: "facts" },
+  return h(
+    "dl",
+    { class: "card-facts" },
     action?.parts && action.parts.length > 0 && fact("Parts", allParts(action.parts)),
-    uses.length > 0 && fact("Uses", list(uses.map((use) => [useWords(use), h("span", { class: "muted" }, ` (${use.origin})`)]))),
+    uses.length > 0 &&
+      fact("Uses", list(uses.map((use) => [useWords(use), h("span", { class: "muted" }, ` (${use.origin})`)]))),
     action && [fact("Tool", id(action.tool)), fact("Input", input()), fact("Judged", foreign(action.tierReason))],
     scope && fact("Asks for", id(scope)),
     fact("As text", foreign(text, { max: 1500 })),
@@ -84,7 +99,8 @@ export function everything({ action, route, runId, since, expiresAt, ownerId, sc
     fact("Owner", id(ownerId)),
     fact("Code", [h("code", null, code), h("span", { class: "muted" }, " for the terminal")]),
     fact("Since", exact(since)),
-    fact("Expires", exact(expiresAt)));
+    fact("Expires", exact(expiresAt)),
+  );
 }
 
 /**
@@ -94,4 +110,9 @@ export function everything({ action, route, runId, since, expiresAt, ownerId, sc
 const fact = (name, shown) => [h("dt", null, name), h("dd", null, shown)];
 
 /** @param {Child[]} rows */
-const list = (rows) => h("ul", null, rows.filter((row) => row !== false).map((row) => h("li", null, row)));
+const list = (rows) =>
+  h(
+    "ul",
+    null,
+    rows.filter((row) => row !== false).map((row) => h("li", null, row)),
+  );

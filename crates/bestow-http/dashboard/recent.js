@@ -9,7 +9,7 @@ import { ago } from "./time.js";
 import { outcomeWords, plainSentence } from "./words.js";
 
 /** @typedef {import("./types.js").RequestState} RequestState */
-/** @typedef {{ id: string, agentId: string, permission: string, scope: string, hold: string, reason?: string, text: string, origin: { kind: string, requestId?: string } }} Grant */
+/** @typedef {import("./types.js").Grant} Grant */
 /** @typedef {{ id: string, requestId?: string, text: string }} SavedDecision */
 
 /** The most that are listed. */

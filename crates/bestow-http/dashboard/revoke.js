@@ -31,7 +31,9 @@ export async function revoke(grant) {
     if (!isAgreed) return false;
     const why = reason.value.trim();
     const { alsoEnded } = await api.delete(path`/v1/grants/${grant.id}` + (why && path`?reason=${why}`));
-    toast(told(grant, alsoEnded.length), { undo: { label: "Undo", run: () => giveAgain(grant, alsoEnded.length), seconds: UNDO } });
+    toast(told(grant, alsoEnded.length), {
+      undo: { label: "Undo", run: () => giveAgain(grant, alsoEnded.length), seconds: UNDO },
+    });
     return true;
   } catch (why) {
     toastError(why);
@@ -45,16 +47,24 @@ export async function revoke(grant) {
  * @param {HTMLInputElement} reason
  */
 function question(grant, wouldEnd, reason) {
-  const sentence = wouldEnd.length === 0
-    ? h("p", null, "Nothing else depends on it.")
-    : h("p", null, h("strong", null, `${count(wouldEnd.length, "more permission")} `),
-        wouldEnd.length === 1 ? "depends on it and falls with it:" : "depend on it and fall with it:");
-  return h("div", { class: "stack" },
+  const sentence =
+    wouldEnd.length === 0
+      ? h("p", null, "Nothing else depends on it.")
+      : h(
+          "p",
+          null,
+          h("strong", null, `${count(wouldEnd.length, "more permission")} `),
+          wouldEnd.length === 1 ? "depends on it and falls with it:" : "depend on it and fall with it:",
+        );
+  return h(
+    "div",
+    { class: "stack" },
     h("p", null, agent(grant.agentId), " loses ", permission(grant.permission), "."),
     sentence,
     wouldEnd.length > 0 && cascadePicture(grant, wouldEnd),
     h("p", { class: "muted small" }, undoPromise(wouldEnd.length)),
-    h("label", { class: "field" }, "Words to the agent (optional)", reason));
+    h("label", { class: "field" }, "Words to the agent (optional)", reason),
+  );
 }
 
 /** @param {number} fallen */

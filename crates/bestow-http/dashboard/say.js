@@ -1,7 +1,7 @@
 /** Pieces of sentences that several views use. */
 
-import { h } from "./dom.js";
-import { foreign } from "./text.js";
+import { h, replace } from "./dom.js";
+import { brief, foreign } from "./text.js";
 
 /** @typedef {import("./shapes.js").AgentView} AgentView */
 /** @typedef {import("./shapes.js").Grant} Grant */
@@ -21,7 +21,11 @@ export const MODES = new Map([
 /** The modes in which fewer actions wait for a person. */
 export const WIDE_MODES = ["bypass", "auto"];
 
-const SCOPES = new Map([["once", "once"], ["session", "this run"], ["always", "always"]]);
+const SCOPES = new Map([
+  ["once", "once"],
+  ["session", "this run"],
+  ["always", "always"],
+]);
 
 /** @param {string} id */
 export const agent = (id) => foreign(id, { kind: "path", max: 60 });
@@ -31,7 +35,7 @@ export const permission = (text) => foreign(text, { kind: "path", max: 160 });
 
 /** Returns the name of an agent, or its id. @param {AgentView} view */
 export function nameOf(view) {
-  return view.name === undefined ? agent(view.id) : foreign(view.name, { max: 60 });
+  return view.name === undefined ? agent(view.id) : brief(view.name, 60);
 }
 
 /**
@@ -44,10 +48,15 @@ export function badge(text, tone = "") {
   return h("span", { class: `badge ${tone}` }, text);
 }
 
-/** Returns how long a grant lasts, as a badge. Nothing for one that lasts until it is taken away. @param {Grant} grant */
+/**
+ * Returns how long a grant lasts, as a badge. A grant without an end has none.
+ *
+ * @param {Grant} grant
+ */
 export function scopeBadge(grant) {
   if (grant.scope === "always") return null;
-  const until = grant.until && new Date(grant.until).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const until =
+    grant.until && new Date(grant.until).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
   return badge(until ? `until ${until}` : (SCOPES.get(grant.scope) ?? grant.scope), "accent");
 }
 
@@ -94,6 +103,23 @@ export function lineOf(place) {
  */
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString()} ${number === 1 ? one : many}`;
+}
+
+/** What places show, as text. @type {WeakMap<Element, string>} */
+const shown = new WeakMap();
+
+/**
+ * Fills a place, if it does not show this value yet. What the person opened or chose there stays otherwise.
+ *
+ * @param {Element} place
+ * @param {unknown} value
+ * @param {() => import("./dom.js").Child} fill
+ */
+export function refill(place, value, fill) {
+  const text = JSON.stringify(value);
+  if (shown.get(place) === text) return;
+  shown.set(place, text);
+  replace(place, fill());
 }
 
 /** Returns a text for a place that is still being filled. */

@@ -1,7 +1,6 @@
 /** Events as sentences: what an envelope says, and how it ended. */
 
-import { h } from "./dom.js";
-import { visible } from "./text.js";
+import { brief } from "./text.js";
 
 /** @typedef {import("./types.js").Envelope} Envelope */
 /** @typedef {import("./text.js").Kind} Kind */
@@ -31,12 +30,31 @@ export const GROUPS = {
 };
 
 /** The outcomes, as the person chooses among them, and their colours. @type {{ [outcome: string]: Tone }} */
-export const OUTCOMES = { allowed: "ok", asked: "accent", confined: "accent", denied: "bad", unanswered: "warn", failed: "bad" };
+export const OUTCOMES = {
+  allowed: "ok",
+  asked: "accent",
+  confined: "accent",
+  denied: "bad",
+  unanswered: "warn",
+  failed: "bad",
+};
 
 /** @type {{ [name: string]: string }} */
-const BY_DECISION = { allow: "allowed", ask: "asked", sandboxed: "confined", deny: "denied", unavailable: "unanswered" };
+const BY_DECISION = {
+  allow: "allowed",
+  ask: "asked",
+  sandboxed: "confined",
+  deny: "denied",
+  unavailable: "unanswered",
+};
 /** @type {{ [name: string]: string }} */
-const BY_OUTCOME = { granted: "allowed", denied: "denied", expired: "unanswered", cancelled: "unanswered", unavailable: "unanswered" };
+const BY_OUTCOME = {
+  granted: "allowed",
+  denied: "denied",
+  expired: "unanswered",
+  cancelled: "unanswered",
+  unavailable: "unanswered",
+};
 
 /** The most characters of a text that a sentence has. */
 const LONGEST = 200;
@@ -52,7 +70,14 @@ const its = (value, kind = "path") => ({ text: typeof value === "string" ? value
 const permissions = (list) => list.flatMap((one, place) => [place > 0 ? ", " : "", its(one.permission ?? one)]);
 
 /** @type {{ [operation: string]: string }} */
-const VERBS = { "fs.read": "read", "fs.write": "write", "fs.exec": "run the file", "command.execute": "run", network: "reach", tool: "call" };
+const VERBS = {
+  "fs.read": "read",
+  "fs.write": "write",
+  "fs.exec": "run the file",
+  "command.execute": "run",
+  network: "reach",
+  tool: "call",
+};
 
 /** @param {any} action @returns {Piece[]} */
 const action = ({ operation, resource }) => [its(resource, operation === "command.execute" ? "command" : "path")];
@@ -74,7 +99,7 @@ function actor(by) {
 function source(origin) {
   if (origin?.agent) return [", passed on by ", its(origin.agent.from)];
   if (origin?.person) return [", given by ", its(origin.person.by, "text")];
-  if (origin?.config) return [`, from ${origin.config.file}:${origin.config.line}`];
+  if (origin?.config) return [`, from ${origin.config.file.split("/").at(-1)}:${origin.config.line}`];
   return origin === "operator" ? [", given by the host program"] : [];
 }
 
@@ -89,30 +114,61 @@ function ending(ended) {
 /** @param {any} decider @returns {Piece[]} */
 function decided(decider) {
   if (decider?.person) return [" by ", its(decider.person.by, "text")];
-  const causes = new Map([["timeout", " in time"], ["asker", ": the agent withdrew it"], ["fresh_refusal", ": it was denied a moment ago"],
-    ["already_held", ": it held this already"], ["nobody_there", ": nobody was there"]]);
+  const causes = new Map([
+    ["timeout", " in time"],
+    ["asker", ": the agent withdrew it"],
+    ["fresh_refusal", ": it was denied a moment ago"],
+    ["already_held", ": it held this already"],
+    ["nobody_there", ": nobody was there"],
+  ]);
   return [causes.get(decider) ?? ""];
 }
 
 /** @param {any} request @returns {Piece[]} */
 function asked(request) {
-  const what = request.action ? ["asks to ", ...doing(request.action)] : ["asks for ", ...permissions(request.asked)];
+  const wanted = request.asked.length === 0 ? ["what it holds already"] : permissions(request.asked);
+  const what = request.action ? ["asks to ", ...doing(request.action)] : ["asks for ", ...wanted];
   return [...what, ...(request.reason ? [": ", its(request.reason, "text")] : [])];
+}
+
+/** @param {any} route @returns {Piece[]} */
+function routed(route) {
+  if (route?.carrier) return ["has a request that ", its(route.carrier), " shows to its user"];
+  return [
+    route === "approvers"
+      ? "has a request that people can see"
+      : "has a request that waits for the first person who comes",
+  ];
 }
 
 /** @param {any} resolution @returns {Piece[]} */
 function answered(resolution) {
   const { outcome, action: about, granted, refused, decider, feedback } = resolution;
-  const verbs = new Map([["granted", "was granted "], ["denied", "was denied "], ["expired", "got no answer about "],
-    ["cancelled", "asks no more for "], ["unavailable", "could ask nobody about "]]);
+  const verbs = new Map([
+    ["granted", "was granted "],
+    ["denied", "was denied "],
+    ["expired", "got no answer about "],
+    ["cancelled", "asks no more for "],
+    ["unavailable", "could ask nobody about "],
+  ]);
   const what = about ? action(about) : permissions(granted.length > 0 ? granted : refused);
-  return [verbs.get(outcome) ?? `${outcome} `, ...what, ...decided(decider), ...(feedback ? [": ", its(feedback, "text")] : [])];
+  return [
+    verbs.get(outcome) ?? `${outcome} `,
+    ...what,
+    ...decided(decider),
+    ...(feedback ? [": ", its(feedback, "text")] : []),
+  ];
 }
 
 /** @param {any} decision @returns {Piece[]} */
 function judged(decision) {
-  const verbs = new Map([["allow", "may "], ["ask", "has to ask before it may "], ["sandboxed", "may, confined, "], ["deny", "may not "],
-    ["unavailable", "has nobody to ask, so it may not "]]);
+  const verbs = new Map([
+    ["allow", "may "],
+    ["ask", "has to ask before it may "],
+    ["sandboxed", "may, confined, "],
+    ["deny", "may not "],
+    ["unavailable", "has nobody to ask, so it may not "],
+  ]);
   return [verbs.get(decision.decision) ?? `${decision.decision}: `, ...doing(decision.action)];
 }
 
@@ -124,13 +180,27 @@ function judged(decision) {
 const SENTENCES = {
   "permission.requested": ["request", (of) => asked(of.request)],
   "permission.joined": ["request", (of) => ["asks again, ", ...asked(of.request)]],
-  "permission.routed": ["request", (of) => ["has a request that waits ", its(typeof of.route === "object" ? Object.values(of.route)[0] : of.route)]],
+  "permission.routed": ["request", (of) => routed(of.route)],
   "permission.resolved": ["answer", (of) => answered(of.resolution)],
   "permission.evaluated": ["decision", (of) => judged(of.decision)],
-  "permission.refused": ["other", (of) => ["The engine refused ", its(of.attempt, "text"), " of ", actor(of.by), ": ", its(of.why, "text")]],
-  "ruling.made": ["answer", (of) => [`has a saved answer (${of.ruling.verdict}) about `, ...action(of.ruling), " by ", its(of.ruling.by, "text")]],
+  "permission.refused": [
+    "other",
+    (of) => ["The engine refused ", its(of.attempt, "text"), " of ", actor(of.by), ": ", its(of.why, "text")],
+  ],
+  "ruling.made": [
+    "answer",
+    (of) => [
+      `has a saved answer (${of.ruling.verdict}) about `,
+      ...action(of.ruling),
+      " by ",
+      its(of.ruling.by, "text"),
+    ],
+  ],
   "ruling.used": ["answer", (of) => ["used the answer about ", ...action(of.ruling)]],
-  "ruling.ended": ["answer", (of) => ["has no saved answer any more about ", ...action(of.ruling), ...ending(of.ended)]],
+  "ruling.ended": [
+    "answer",
+    (of) => ["has no saved answer any more about ", ...action(of.ruling), ...ending(of.ended)],
+  ],
   "grant.issued": ["grant", (of) => ["holds ", held(of.grant), ...source(of.grant.origin)]],
   "grant.repeated": ["grant", (of) => ["was given again what it holds: ", held(of.grant)]],
   "grant.changed": ["grant", (of) => ["holds changed: ", held(of.grant)]],
@@ -140,11 +210,17 @@ const SENTENCES = {
   "agent.registered": ["agent", () => ["is new"]],
   "agent.changed": ["agent", () => ["has another description"]],
   "agent.retired": ["agent", () => ["was removed"]],
-  "mode.changed": ["agent", (of) => [`works in the mode ${of.mode} (before: ${of.before})`, ...(of.by ? [", set by ", actor(of.by)] : [])]],
+  "mode.changed": [
+    "agent",
+    (of) => [`works in the mode ${of.mode} (before: ${of.before})`, ...(of.by ? [", set by ", actor(of.by)] : [])],
+  ],
   "run.began": ["agent", () => ["begins a run"]],
   "run.ended": ["agent", () => ["ended its run"]],
   "rules.changed": ["policy", () => ["has other rules"]],
-  "config.reloaded": ["policy", (of) => [`The policy file took effect: ${of.gained.length} permissions more, ${of.lost.length} fewer`]],
+  "config.reloaded": [
+    "policy",
+    (of) => [`The policy file took effect: ${of.gained.length} permissions more, ${of.lost.length} fewer`],
+  ],
   "config.held_back": ["policy", () => ["A change of the policy file waits for a person"]],
   "config.rejected": ["policy", (of) => ["The policy file is not valid: ", its(of.why, "text")]],
   "config.polled": ["policy", (of) => ["Changes of the policy file are noticed late: ", its(of.why, "text")]],
@@ -154,7 +230,10 @@ const SENTENCES = {
   "tools.declared": ["policy", (of) => [`A run has ${of.tools.length} more tools`]],
   "declarations.changed": ["policy", (of) => ["Tools were declared by ", its(of.declarer, "text")]],
   "sandbox.applied": ["command", () => ["started a command in the sandbox"]],
-  "sandbox.violation": ["command", (of) => ["tried what its sandbox forbids: ", its(of.violation?.path ?? of.violation, "text")]],
+  "sandbox.violation": [
+    "command",
+    (of) => ["tried what its sandbox forbids: ", its(of.violation?.path ?? of.violation, "text")],
+  ],
   "hook.started": ["other", (of) => ["The hook ", its(of.call.hook, "text"), " is asked"]],
   "hook.completed": ["other", (of) => ["The hook ", its(of.call.hook, "text"), ` answered ${of.verdict ?? "nothing"}`]],
   "hook.failed": ["other", (of) => ["The hook ", its(of.call.hook, "text"), " failed: ", its(of.why, "text")]],
@@ -183,10 +262,17 @@ const SENTENCES = {
  */
 export function tell(event) {
   const known = SENTENCES[event.type];
-  const group = known?.[0] ?? (event.type.startsWith("process.") ? "command" : event.type.startsWith("task.") ? "task" : "other");
+  const group =
+    known?.[0] ?? (event.type.startsWith("process.") ? "command" : event.type.startsWith("task.") ? "task" : "other");
   const pieces = known ? saidSafely(known[1], event) : [event.type];
   const words = pieces.map((piece) => (typeof piece === "string" ? piece : piece.text)).join("");
-  return { event, group, outcome: outcomeOf(event), pieces, words: `${event.agentId ?? ""} ${event.type} ${words}`.toLowerCase() };
+  return {
+    event,
+    group,
+    outcome: outcomeOf(event),
+    pieces,
+    words: `${event.agentId ?? ""} ${event.type} ${words}`.toLowerCase(),
+  };
 }
 
 /**
@@ -220,11 +306,5 @@ function outcomeOf({ type, payload }) {
  * @param {Piece[]} pieces
  */
 export function sentence(pieces) {
-  return pieces.map((piece) => {
-    if (typeof piece === "string") return piece;
-    const { text, kind } = piece;
-    const cut = text.length > LONGEST ? [...text].slice(0, LONGEST).join("") : text;
-    return h("span", { class: `foreign foreign-${kind}`, dir: kind === "text" ? "auto" : "ltr" },
-      visible(cut.replaceAll("\n", " "), kind), cut.length < text.length && "…");
-  });
+  return pieces.map((piece) => (typeof piece === "string" ? piece : brief(piece.text, LONGEST, piece.kind)));
 }

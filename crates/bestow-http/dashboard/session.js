@@ -85,7 +85,7 @@ function askForToken(place, failed, opened) {
   });
   const card = h(
     "main",
-    { class: "panel" },
+    { class: "panel", id: "main" },
     h(
       "div",
       { class: "stack" },

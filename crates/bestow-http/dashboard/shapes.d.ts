@@ -58,6 +58,8 @@ export interface Place {
 export interface AppliedRule {
   rule: string;
   verdict: string;
+  /** The agent above from which the rule binds this one. */
+  of?: string;
   place: Place;
 }
 
@@ -67,7 +69,7 @@ export interface PermissionState {
   mayAsk: boolean;
   reads: string;
   defaultVerdict: string;
-  modesAbove: unknown[];
+  modesAbove: { agent: string; mode: string }[];
   rules: AppliedRule[];
   protected: string[];
 }
@@ -132,7 +134,16 @@ export interface Config {
 }
 
 export type Suggestion =
-  | { kind: "add_rule"; agentId: string; permission: string; times: number; table: string; line: string; covers?: string[]; more?: boolean }
+  | {
+      kind: "add_rule";
+      agentId: string;
+      permission: string;
+      times: number;
+      table: string;
+      line: string;
+      covers?: string[];
+      more?: boolean;
+    }
   | { kind: "unused"; agentId: string; permission: string; grantId: string; since: string; place?: string };
 
 export interface TaskRun {

@@ -13,8 +13,14 @@ export function split({ title, back }) {
   const empty = h("div", { class: "split-empty", hidden: true });
   const list = h("div", { class: "split-list" }, empty);
   const choice = h("section", { class: "split-choice", "aria-label": "Details", tabindex: "-1" });
-  const element = h("div", { class: "split" }, h("div", { class: "split-side" }, head, list), choice);
-  const backButton = h("button", { type: "button", class: "button quiet small split-back", onclick: back }, icon("M11 4 6 9l5 5"), title);
+  const side = h("div", { class: "split-side" }, head, list);
+  const element = h("div", { class: "split" }, side, choice);
+  const backButton = h(
+    "button",
+    { type: "button", class: "button quiet small split-back", onclick: back },
+    icon("M11 4 6 9l5 5"),
+    title,
+  );
   return {
     element,
     head,
@@ -38,6 +44,10 @@ export function split({ title, back }) {
       replace(choice, isChosen && backButton, node);
       choice.scrollTop = 0;
       element.classList.toggle("has-choice", isChosen);
+      const isListGone = isChosen && side.offsetParent === null;
+      if (!isListGone) return;
+      scrollTo(0, 0);
+      choice.focus({ preventScroll: true });
     },
   };
 }

@@ -25,12 +25,23 @@ export function suggestionList(go) {
       const { since, suggestions } = await api.get("/v1/suggestions");
       const added = suggestions.filter((/** @type {Suggestion} */ one) => one.kind === "add_rule");
       const unused = suggestions.filter((/** @type {Suggestion} */ one) => one.kind === "unused");
-      replace(element,
+      replace(
+        element,
         h("p", { class: "small muted" }, "From what happened since ", ago(since), ". Nothing changes by itself."),
-        suggestions.length === 0 && h("div", { class: "empty" }, h("h2", null, "Nothing to suggest"),
-          h("p", null, "Permissions that you give again and again, and those that nobody uses, appear here.")),
+        suggestions.length === 0 &&
+          h(
+            "div",
+            { class: "empty" },
+            h("h2", null, "Nothing to suggest"),
+            h("p", null, "Permissions that you give again and again, and those that nobody uses, appear here."),
+          ),
         added.length > 0 && section("Given by hand again and again", added.map(rule)),
-        unused.length > 0 && section("Never used", unused.map((/** @type {Unused} */ one) => idle(one, go, load))));
+        unused.length > 0 &&
+          section(
+            "Never used",
+            unused.map((/** @type {Unused} */ one) => idle(one, go, load)),
+          ),
+      );
     } catch (why) {
       replace(element, failure(why));
     }
@@ -44,18 +55,33 @@ export function suggestionList(go) {
  * @param {HTMLElement[]} cards
  */
 function section(title, cards) {
-  return h("section", { class: "stack" }, h("h3", null, title), cards);
+  return h("section", { class: "stack" }, h("h2", { class: "section-title" }, title), cards);
 }
 
 /** @param {AddRule} suggestion */
 function rule({ agentId, permission: text, times, table, line, covers = [], more = false }) {
-  const copy = h("button", { type: "button", class: "button small", onclick: () => void copied(line) }, "Copy the line");
-  return h("article", { class: "panel suggestion" },
-    h("p", null, h("strong", null, `${count(times, "time")} `), "a person gave ", permission(text), " to ", agent(agentId),
-      ". With this line in the policy file, nobody is asked any more:"),
+  const copy = h(
+    "button",
+    { type: "button", class: "button small", onclick: () => void copied(line) },
+    "Copy the line",
+  );
+  return h(
+    "article",
+    { class: "panel suggestion" },
+    h(
+      "p",
+      null,
+      h("strong", null, `${count(times, "time")} `),
+      "a person gave ",
+      permission(text),
+      " to ",
+      agent(agentId),
+      ". With this line in the policy file, nobody is asked any more:",
+    ),
     h("div", { class: "code" }, foreign(`${table}\n${line}`, { kind: "command", max: 1000 })),
     covered(text, covers, more),
-    h("div", { class: "row" }, copy));
+    h("div", { class: "row" }, copy),
+  );
 }
 
 /**
@@ -64,9 +90,24 @@ function rule({ agentId, permission: text, times, table, line, covers = [], more
  * @param {boolean} more
  */
 function covered(text, covers, more) {
-  if (covers.length === 0) return h("p", { class: "small muted" }, "It lets the agent ", permissionWords(text), text.startsWith("@network") ? "." : ", with everything below it.");
-  return h("details", null, h("summary", null, `It covers ${more ? "more than " : ""}${count(covers.length, "path")} now`),
-    h("ul", { class: "paths" }, covers.map((one) => h("li", null, foreign(one, { kind: "path", max: 200 })))));
+  if (covers.length === 0)
+    return h(
+      "p",
+      { class: "small muted" },
+      "It lets the agent ",
+      permissionWords(text),
+      text.startsWith("@network") ? "." : ", with everything below it.",
+    );
+  return h(
+    "details",
+    null,
+    h("summary", null, `It covers ${more ? "more than " : ""}${count(covers.length, "path")} now`),
+    h(
+      "ul",
+      { class: "paths" },
+      covers.map((one) => h("li", null, foreign(one, { kind: "path", max: 200 }))),
+    ),
+  );
 }
 
 /** @param {string} line */
@@ -92,10 +133,23 @@ function idle({ agentId, permission: text, grantId, since, place }, go, done) {
       toastError(why);
     }
   };
-  const way = place === undefined
-    ? h("button", { type: "button", class: "button small", onclick: () => void end() }, "Revoke …")
-    : jump(placeCode(place), () => go(`#/policy/${lineOf(place)}`));
-  return h("article", { class: "panel suggestion idle" },
-    h("p", null, jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)), " has held ", permission(text), " since ", ago(since),
-      " and never used it."), way);
+  const way =
+    place === undefined
+      ? h("button", { type: "button", class: "button small", onclick: () => void end() }, "Revoke …")
+      : jump(placeCode(place), () => go(`#/policy/${lineOf(place)}`));
+  return h(
+    "article",
+    { class: "panel suggestion idle" },
+    h(
+      "p",
+      null,
+      jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)),
+      " has held ",
+      permission(text),
+      " since ",
+      ago(since),
+      " and never used it.",
+    ),
+    way,
+  );
 }

@@ -3,18 +3,24 @@
 import { api } from "./api.js";
 import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
-import { agent, badge, count, failure, jump, loading, permission } from "./say.js";
-import { foreign } from "./text.js";
+import { agent, badge, count, failure, jump, loading, permission, refill } from "./say.js";
+import { brief, foreign } from "./text.js";
 import { ago, exact } from "./time.js";
 
 /** @typedef {import("./types.js").ViewContext} ViewContext */
 /** @typedef {import("./shapes.js").Task} Task */
 /** @typedef {import("./shapes.js").TaskRun} TaskRun */
 
-/** The time in which several events cause one reading, in milliseconds. */
-const PAUSE = 300;
+/** The time after which the tasks are read again, in milliseconds. Only operators get the events of their files. */
+const AGAIN = 5_000;
 
-const soon = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
+const soon = new Intl.DateTimeFormat(undefined, {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  hour: "numeric",
+  minute: "2-digit",
+});
 
 /** @type {{ [state: string]: [string, import("./sentence.js").Tone] }} */
 const STATES = { started: ["started", "accent"], ended: ["ended", "ok"], skipped: ["did not run", "warn"] };
@@ -27,31 +33,42 @@ const STATES = { started: ["started", "accent"], ended: ["ended", "ok"], skipped
 export function view({ go }) {
   const summary = h("p", { class: "small muted", role: "status" });
   const list = h("div", { class: "tasks" }, loading());
-  const element = h("div", { class: "page page-narrow" }, h("div", { class: "page-head" }, h("h1", null, "Tasks"), summary), list);
-  let timer = 0;
+  const element = h(
+    "div",
+    { class: "page page-narrow" },
+    h("div", { class: "page-head" }, h("h1", null, "Tasks"), summary),
+    list,
+  );
 
   async function load() {
-    timer = 0;
+    if (document.hidden) return;
     try {
       const { tasks } = await api.get("/v1/tasks");
       replace(summary, tasks.length > 0 && count(tasks.length, "task"));
-      replace(list, tasks.length === 0 ? none() : tasks.toSorted(bySoonest).map((/** @type {Task} */ task) => card(task, go)));
+      const cards = () => tasks.toSorted(bySoonest).map((/** @type {Task} */ task) => card(task, go));
+      refill(list, tasks, () => (tasks.length === 0 ? none() : cards()));
     } catch (why) {
-      replace(list, failure(why));
+      refill(list, String(why), () => failure(why));
     }
   }
 
-  const plan = () => {
-    timer ||= window.setTimeout(() => void load(), PAUSE);
-  };
-  const ends = [onEvent((event) => event.type.startsWith("task.") && plan()), onGap(plan), () => clearTimeout(timer)];
+  const timer = setInterval(() => void load(), AGAIN);
+  const ends = [
+    onEvent((event) => event.type.startsWith("task.") && void load()),
+    onGap(() => void load()),
+    () => clearInterval(timer),
+  ];
   void load();
   return { element, title: "Tasks", leave: () => ends.forEach((end) => end()) };
 }
 
 function none() {
-  return h("div", { class: "empty" }, h("h2", null, "No task is scheduled"),
-    h("p", null, "A task is a file: ", h("code", null, "tasks/cron/NAME/TASK.md"), " beside agents.toml."));
+  return h(
+    "div",
+    { class: "empty" },
+    h("h2", null, "No task is scheduled"),
+    h("p", null, "A task is a file: ", h("code", null, "tasks/cron/NAME/TASK.md"), " beside agents.toml."),
+  );
 }
 
 /**
@@ -70,23 +87,73 @@ function bySoonest(a, b) {
  * @param {(hash: string) => void} go
  */
 function card(task, go) {
-  const { id, title, agentId, enabled, next, problems, schedule, timezone, gate, runs = task.last ? [task.last] : [], upcoming = [] } = task;
+  const {
+    id,
+    title,
+    agentId,
+    enabled,
+    next,
+    problems,
+    schedule,
+    timezone,
+    gate,
+    runs = task.last ? [task.last] : [],
+    upcoming = [],
+  } = task;
   const isTask = id !== undefined;
-  return h("article", { class: "panel task" },
-    h("div", { class: "page-head" },
-      h("div", { class: "row" }, h("h2", null, foreign(title ?? task.file, { max: 120 })),
-        !isTask ? badge("not valid", "bad") : !enabled ? badge("off") : next ? badge("scheduled", "ok") : badge("not due")),
-      isTask && next && enabled && h("span", { class: "small muted", title: exact(next) }, "runs ", ago(next))),
-    problems.length > 0 && h("ul", { class: "notice bad problems" }, problems.map(({ line, text }) =>
-      h("li", null, line !== undefined && h("strong", null, `Line ${line}: `), foreign(text, { max: 600 })))),
-    isTask && h("dl", { class: "facts" },
-      fact("Schedule", schedule && [h("code", null, schedule), timezone && h("span", { class: "muted" }, ` in ${timezone}`)]),
-      fact("Runs as", agentId && jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`))),
-      fact("File", foreign(task.file, { kind: "path", max: 120 })),
-      fact("Gate", gate && [foreign(gate.command, { kind: "command", max: 300 }), missing(gate.missing)])),
-    upcoming.length > 1 && h("div", null, h("h3", null, "Next runs"),
-      h("ol", { class: "times" }, upcoming.map((at) => h("li", { title: exact(at) }, soon.format(new Date(at)))))),
-    isTask && runsPart(runs));
+  return h(
+    "article",
+    { class: "panel task" },
+    h(
+      "div",
+      { class: "page-head" },
+      h(
+        "div",
+        { class: "row" },
+        h("h2", null, brief(title ?? task.file, 120)),
+        !isTask
+          ? badge("not valid", "bad")
+          : !enabled
+            ? badge("off")
+            : next
+              ? badge("scheduled", "ok")
+              : badge("not due"),
+      ),
+      isTask && next && enabled && h("span", { class: "small muted", title: exact(next) }, "runs ", ago(next)),
+    ),
+    problems.length > 0 &&
+      h(
+        "ul",
+        { class: "notice bad problems" },
+        problems.map(({ line, text }) =>
+          h("li", null, line !== undefined && h("strong", null, `Line ${line}: `), foreign(text, { max: 600 })),
+        ),
+      ),
+    isTask &&
+      h(
+        "dl",
+        { class: "facts" },
+        fact(
+          "Schedule",
+          schedule && [h("code", null, schedule), timezone && h("span", { class: "muted" }, ` in ${timezone}`)],
+        ),
+        fact("Runs as", agentId && jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`))),
+        fact("File", foreign(task.file, { kind: "path", max: 120 })),
+        fact("Gate", gate && [foreign(gate.command, { kind: "command", max: 300 }), missing(gate.missing)]),
+      ),
+    upcoming.length > 1 &&
+      h(
+        "div",
+        null,
+        h("h3", null, "Next runs"),
+        h(
+          "ol",
+          { class: "times" },
+          upcoming.map((at) => h("li", { title: exact(at) }, soon.format(new Date(at)))),
+        ),
+      ),
+    isTask && runsPart(runs),
+  );
 }
 
 /**
@@ -100,7 +167,12 @@ function fact(name, value) {
 /** @param {string[]} permissions */
 function missing(permissions) {
   if (permissions.length === 0) return "";
-  return h("div", { class: "small bad-text" }, "The agent lacks ", permissions.map((text, place) => [place > 0 && ", ", permission(text)]));
+  return h(
+    "div",
+    { class: "small bad-text" },
+    "The agent lacks ",
+    permissions.map((text, place) => [place > 0 && ", ", permission(text)]),
+  );
 }
 
 /** @param {TaskRun[]} runs */
@@ -108,9 +180,31 @@ function runsPart(runs) {
   if (runs.length === 0) return h("p", { class: "small muted" }, "It has not run yet.");
   const rows = runs.map(({ at, state, text }) => {
     const [words, tone] = STATES[state] ?? [state, ""];
-    return h("tr", null, h("td", { class: "when" }, ago(at)), h("td", null, badge(words, tone)), h("td", null, foreign(text, { max: 300 })));
+    return h(
+      "tr",
+      null,
+      h("td", { class: "when" }, ago(at)),
+      h("td", null, badge(words, tone)),
+      h("td", null, foreign(text, { max: 300 })),
+    );
   });
-  return h("div", { class: "scroll" }, h("table", { class: "table" }, h("caption", null, "Last runs"),
-    h("thead", { class: "unseen" }, h("tr", null, ["When", "State", "What happened"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", null, rows)));
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      { class: "table" },
+      h("caption", null, "Last runs"),
+      h(
+        "thead",
+        { class: "unseen" },
+        h(
+          "tr",
+          null,
+          ["When", "State", "What happened"].map((name) => h("th", { scope: "col" }, name)),
+        ),
+      ),
+      h("tbody", null, rows),
+    ),
+  );
 }

@@ -49,7 +49,14 @@ const NAMES = new Map([
 ]);
 
 /** Letters of other scripts that look like Latin ones. */
-const LOOKALIKE = /[асеорхуіјѕԁԛԝһӏАВЕКМНОРСТХІЅЈαγικνορυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧաոսօ]/u;
+const LOOKALIKE = new RegExp(
+  "[\\u0391\\u0392\\u0395-\\u0397\\u0399\\u039A\\u039C\\u039D\\u039F\\u03A1\\u03A4\\u03A5\\u03A7" +
+    "\\u03B1\\u03B3\\u03B9\\u03BA\\u03BD\\u03BF\\u03C1\\u03C5\\u03C7" +
+    "\\u0405\\u0406\\u0408\\u0410\\u0412\\u0415\\u041A\\u041C-\\u041E\\u0420-\\u0422\\u0425\\u0430" +
+    "\\u0435\\u043E\\u0440\\u0441\\u0443\\u0445\\u0455\\u0456\\u0458\\u04BB\\u04CF\\u0501\\u051B\\u051D" +
+    "\\u0561\\u0578\\u057D\\u0585]",
+  "u",
+);
 const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Armenian", "Cherokee", "Hebrew", "Arabic", "Han", "Hangul"];
 const SCRIPT_TESTS = SCRIPTS.map((name) => /** @type {const} */ ([name, new RegExp(`\\p{Script=${name}}`, "u")]));
 /** Words that Japanese and Korean write with Latin letters are no reason to warn. */

@@ -67,7 +67,7 @@ export class AgentTree {
 
   /** @param {string} id */
   isOpen(id) {
-    return this.#turned.has(id) !== (this.size <= FEW);
+    return this.#turned.has(id) !== this.size <= FEW;
   }
 
   /** @param {string} id */

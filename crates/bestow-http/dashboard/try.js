@@ -31,25 +31,69 @@ const kept = { agent: "", kind: /** @type {string} */ (KINDS[0][0]), tool: "", t
 export function tryOut({ agentId, go }) {
   if (agentId) kept.agent = agentId;
   const names = h("datalist", { id: "try-agents" });
-  const agent = h("input", { class: "input", list: "try-agents", required: true, autocomplete: "off", spellcheck: "false", value: kept.agent });
+  const agent = h("input", {
+    class: "input",
+    list: "try-agents",
+    required: true,
+    autocomplete: "off",
+    spellcheck: "false",
+    value: kept.agent,
+  });
   const tool = h("input", { class: "input", autocomplete: "off", spellcheck: "false", value: kept.tool });
   const toolField = h("label", { class: "field" }, "Tool", tool);
   const text = h("textarea", { class: "input try-text", rows: "3", spellcheck: "false", required: true }, kept.text);
   const what = h("span");
   const result = h("div", { "aria-live": "polite" });
-  const kinds = h("fieldset", { class: "segmented" }, h("legend", { class: "unseen" }, "Kind of action"), KINDS.map(([value, label]) =>
-    h("label", null, h("input", { type: "radio", name: "try-kind", value, checked: value === kept.kind, onchange: () => turn(value) }), label)));
-  const form = h("form", { class: "panel try" },
-    h("label", { class: "field" }, "Agent", agent), names, kinds, toolField, h("label", { class: "field" }, what, text),
-    h("div", { class: "row" }, h("button", { type: "submit", class: "button primary" }, "Judge it"),
-      h("span", { class: "small muted" }, "Nothing runs, and nobody is asked.")));
+  const kinds = h(
+    "fieldset",
+    { class: "segmented" },
+    h("legend", { class: "unseen" }, "Kind of action"),
+    KINDS.map(([value, label]) =>
+      h(
+        "label",
+        null,
+        h("input", {
+          type: "radio",
+          name: "try-kind",
+          value,
+          checked: value === kept.kind,
+          onchange: () => turn(value),
+        }),
+        label,
+      ),
+    ),
+  );
+  const form = h(
+    "form",
+    { class: "panel try" },
+    h("label", { class: "field" }, "Agent", agent),
+    names,
+    kinds,
+    toolField,
+    h("label", { class: "field" }, what, text),
+    h(
+      "div",
+      { class: "row" },
+      h("button", { type: "submit", class: "button primary" }, "Judge it"),
+      h("span", { class: "small muted" }, "Nothing runs, and nobody is asked."),
+    ),
+  );
 
   function turn(/** @type {string} */ kind) {
     kept.kind = kind;
     const example = KINDS.find(([value]) => value === kind)?.[2] ?? "";
     toolField.hidden = kind !== "tool";
     text.placeholder = example;
-    replace(what, kind === "tool" ? "Input of the tool, as JSON" : kind === "command.execute" ? "Command line" : kind === "network" ? "Host" : "Path");
+    replace(
+      what,
+      kind === "tool"
+        ? "Input of the tool, as JSON"
+        : kind === "command.execute"
+          ? "Command line"
+          : kind === "network"
+            ? "Host"
+            : "Path",
+    );
   }
 
   async function judge() {
@@ -57,7 +101,15 @@ export function tryOut({ agentId, go }) {
     replace(result, loading());
     try {
       const explanation = await api.post(path`/v1/agents/${kept.agent}/explain`, actionOf(kept));
-      replace(result, h("section", { class: "panel result" }, explained(explanation, { go })));
+      replace(
+        result,
+        h(
+          "section",
+          { class: "panel result" },
+          h("h2", { class: "unseen" }, "The decision"),
+          explained(explanation, { go }),
+        ),
+      );
     } catch (why) {
       replace(result, failure(why instanceof SyntaxError ? "The input of the tool is not valid JSON." : why));
     }
@@ -84,8 +136,12 @@ export function tryOut({ agentId, go }) {
 async function offer(names, field) {
   try {
     const { agents } = await api.get("/v1/agents");
-    replace(names, agents.slice(0, OFFERED).map((/** @type {AgentView} */ { id }) => h("option", { value: id })));
-    if (field.value === "") field.value = agents.find((/** @type {AgentView} */ { kind }) => kind === "foreground")?.id ?? "";
+    replace(
+      names,
+      agents.slice(0, OFFERED).map((/** @type {AgentView} */ { id }) => h("option", { value: id })),
+    );
+    if (field.value === "")
+      field.value = agents.find((/** @type {AgentView} */ { kind }) => kind === "foreground")?.id ?? "";
   } catch {
     // The field works without the list.
   }

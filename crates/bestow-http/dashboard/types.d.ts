@@ -81,6 +81,17 @@ export interface RequestState {
   resolution?: Resolution;
 }
 
+export interface Grant {
+  id: string;
+  agentId: string;
+  permission: string;
+  scope: string;
+  hold: string;
+  reason?: string;
+  text: string;
+  origin: { kind: string; requestId?: string };
+}
+
 /** Where one permission leads, and what it covers now. */
 export interface PermissionPreview {
   permission: string;

@@ -70,13 +70,39 @@ export function tierBadge(tier) {
  */
 export function explained(explanation, { go }) {
   const { decision, decidedBy, waysOut, details } = explanation;
-  return h("div", { class: "stack verdict" },
-    h("div", { class: "row" }, answerBadge(decision.decision), h("strong", null, MEANINGS[decision.decision]), tierBadge(decision.tier)),
+  return h(
+    "div",
+    { class: "stack verdict" },
+    h(
+      "div",
+      { class: "row" },
+      answerBadge(decision.decision),
+      h("strong", null, MEANINGS[decision.decision]),
+      tierBadge(decision.tier),
+    ),
     stages(details.stages, decidedBy, go),
-    decision.missing.length > 0 && h("div", { class: "small" }, "The agent lacks ", decision.missing.flatMap((text, place) => [place > 0 && ", ", permission(text)]), "."),
-    waysOut.length > 0 && h("div", { class: "stack" }, h("h3", null, "What would allow it"),
-      h("ul", { class: "ways" }, waysOut.map((way) => h("li", null, foreign(way, { max: 600 }))))),
-    details.uses.length > 0 && h("details", null, h("summary", null, `What it uses (${details.uses.length})`), usesList(details.uses)));
+    decision.missing.length > 0 &&
+      h(
+        "div",
+        { class: "small" },
+        "The agent lacks ",
+        decision.missing.flatMap((text, place) => [place > 0 && ", ", permission(text)]),
+        ".",
+      ),
+    waysOut.length > 0 &&
+      h(
+        "div",
+        { class: "stack" },
+        h("h3", null, "What would allow it"),
+        h(
+          "ul",
+          { class: "ways" },
+          waysOut.map((way) => h("li", null, foreign(way, { max: 600 }))),
+        ),
+      ),
+    details.uses.length > 0 &&
+      h("details", null, h("summary", null, `What it uses (${details.uses.length})`), usesList(details.uses)),
+  );
 }
 
 /**
@@ -87,15 +113,38 @@ export function explained(explanation, { go }) {
 function stages(results, decidedBy, go) {
   const rows = results.map(({ stage, says, reason, ruleRefs = [] }) => {
     const decides = stage === decidedBy;
-    return h("tr", { class: decides ? "decides" : says ? "" : "silent" },
+    return h(
+      "tr",
+      { class: decides ? "decides" : says ? "" : "silent" },
       h("td", null, STAGES[stage] ?? stage, decides && h("span", { class: "unseen" }, " (this decides)")),
       h("td", null, says ? answerBadge(says) : h("span", { class: "muted" }, "–")),
-      h("td", null, reason && foreign(reason, { max: 300 }), ruleRefs.flatMap((ref) => lineButton(ref, go))));
+      h(
+        "td",
+        null,
+        reason && foreign(reason, { max: 300 }),
+        ruleRefs.flatMap((ref) => lineButton(ref, go)),
+      ),
+    );
   });
-  return h("div", { class: "scroll" }, h("table", { class: "table stages" },
-    h("caption", { class: "unseen" }, "The nine stages, the strongest first"),
-    h("thead", null, h("tr", null, ["Stage", "Answer", "Why"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", null, rows)));
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      { class: "table stages" },
+      h("caption", { class: "unseen" }, "The nine stages, the strongest first"),
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          ["Stage", "Answer", "Why"].map((name) => h("th", { scope: "col" }, name)),
+        ),
+      ),
+      h("tbody", null, rows),
+    ),
+  );
 }
 
 /**
@@ -112,8 +161,20 @@ function lineButton(ref, go) {
 
 /** @param {Explanation["details"]["uses"]} uses */
 function usesList(uses) {
-  return h("ul", { class: "uses" }, uses.map((use) => h("li", { class: use.decides ? "decides" : "" },
-    h("span", { class: "muted" }, `${OPERATIONS[String(use.operation)] ?? use.operation} `),
-    foreign(String(use.resource ?? ""), { kind: use.operation === "command.execute" ? "command" : "path", max: 200 }),
-    use.origin !== "own" && h("span", { class: "muted small" }, ` · ${use.origin}`))));
+  return h(
+    "ul",
+    { class: "uses" },
+    uses.map((use) =>
+      h(
+        "li",
+        { class: use.decides ? "decides" : "" },
+        h("span", { class: "muted" }, `${OPERATIONS[String(use.operation)] ?? use.operation} `),
+        foreign(String(use.resource ?? ""), {
+          kind: use.operation === "command.execute" ? "command" : "path",
+          max: 200,
+        }),
+        use.origin !== "own" && h("span", { class: "muted small" }, ` · ${use.origin}`),
+      ),
+    ),
+  );
 }

@@ -13,10 +13,9 @@ let lists = 0;
  * @property {string} label
  * @property {"listbox" | "tree"} role
  * @property {number} rowHeight
- * @property {(item: T, index: number) => HTMLElement} draw
+ * @property {(item: T) => HTMLElement} draw
  * @property {(item: T) => unknown} choose
  * @property {(item: T) => unknown} [keyOf] Returns what an item is known by after a change.
- * @property {(from: number, to: number) => unknown} [onScroll]
  */
 
 /**
@@ -27,8 +26,6 @@ let lists = 0;
  * @property {(key: unknown) => void} mark Marks the item with this key as the current one.
  * @property {(step: number) => void} move
  * @property {() => T | undefined} current
- * @property {() => void} redraw
- * @property {() => boolean} isAtTop
  * @property {(key: unknown) => void} reveal
  */
 
@@ -39,13 +36,13 @@ let lists = 0;
  * @param {VirtualOptions<T>} options
  * @returns {VirtualList<T>}
  */
-export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (item) => item, onScroll }) {
+export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (item) => item }) {
   const name = `list-${++lists}`;
   const space = h("div", { class: "virtual-space", role: "presentation" });
   const element = h("div", { class: "virtual", role, tabindex: "0", "aria-label": label }, space);
   /** @type {T[]} */
   let items = [];
-  /** @type {Map<number, { item: T, row: HTMLElement }>} */
+  /** The rows that exist. @type {Map<T, HTMLElement>} */
   const drawn = new Map();
   /** @type {unknown} */
   let marked = null;
@@ -62,29 +59,44 @@ export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (ite
   const paint = () => {
     planned = 0;
     const { from, to } = range();
-    for (const [index, { row }] of drawn) {
-      if (index >= from && index < to) continue;
+    const wanted = new Set(items.slice(from, to));
+    for (const [item, row] of drawn) {
+      if (wanted.has(item)) continue;
       row.remove();
-      drawn.delete(index);
+      drawn.delete(item);
     }
-    for (let index = from; index < to; index++) place(index);
-    onScroll?.(from, to);
+    // The rows are in the order in which a screen reader should read them.
+    let next = space.firstElementChild;
+    for (let index = from; index < to; index++) {
+      const row = placed(/** @type {T} */ (items[index]), index);
+      if (row === next) next = next.nextElementSibling;
+      else space.insertBefore(row, next);
+    }
+    tellCurrent();
   };
 
-  const place = (/** @type {number} */ index) => {
-    const item = /** @type {T} */ (items[index]);
-    const before = drawn.get(index);
-    if (before?.item === item) return;
-    const row = draw(item, index);
+  /** Says which row is the current one, if it is drawn. */
+  const tellCurrent = () => {
+    const current = [...drawn].find(([item]) => keyOf(item) === marked)?.[1];
+    if (current) element.setAttribute("aria-activedescendant", current.id);
+    else element.removeAttribute("aria-activedescendant");
+  };
+
+  const placed = (/** @type {T} */ item, /** @type {number} */ index) => {
+    const row = drawn.get(item) ?? made(item);
     row.id = `${name}-${index}`;
     row.style.top = `${index * rowHeight}px`;
+    return row;
+  };
+
+  const made = (/** @type {T} */ item) => {
+    const row = draw(item);
     row.style.height = `${rowHeight}px`;
     row.classList.add("virtual-row");
     row.setAttribute("aria-selected", String(keyOf(item) === marked));
-    row.addEventListener("click", () => chosen(index));
-    if (before) before.row.replaceWith(row);
-    else space.append(row);
-    drawn.set(index, { item, row });
+    row.addEventListener("click", () => chosen(indexOf(keyOf(item))));
+    drawn.set(item, row);
+    return row;
   };
 
   const plan = () => {
@@ -100,10 +112,8 @@ export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (ite
 
   const mark = (/** @type {unknown} */ key) => {
     marked = key;
-    for (const { item, row } of drawn.values()) row.setAttribute("aria-selected", String(keyOf(item) === key));
-    const index = indexOf(key);
-    if (index < 0) element.removeAttribute("aria-activedescendant");
-    else element.setAttribute("aria-activedescendant", `${name}-${index}`);
+    for (const [item, row] of drawn) row.setAttribute("aria-selected", String(keyOf(item) === key));
+    tellCurrent();
   };
 
   const show = (/** @type {number} */ index) => {
@@ -163,14 +173,11 @@ export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (ite
     element,
     set,
     mark,
-    move,
-    current: () => items[indexOf(marked)],
-    redraw: () => {
-      for (const { row } of drawn.values()) row.remove();
-      drawn.clear();
-      plan();
+    move: (step) => {
+      element.focus({ preventScroll: true });
+      move(step);
     },
-    isAtTop: () => element.scrollTop < rowHeight / 2,
+    current: () => items[indexOf(marked)],
     reveal: (key) => {
       const index = indexOf(key);
       if (index >= 0) show(index);

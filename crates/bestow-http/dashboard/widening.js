@@ -15,19 +15,37 @@ import { foreign } from "./text.js";
  * @param {() => void} done
  */
 export function changePanel(change, done) {
-  const button = h("button", { type: "button", class: "button primary", onclick: () => void agree(change, done) }, "Agree …");
-  return h("section", { class: "notice warn waiting-change", "aria-label": "A change that waits" },
-    h("div", { class: "stack" },
-      h("div", null, h("strong", null, "A change of the file waits for you. "), "It allows more than before. Until you agree, the rest of the file is as it was."),
-      list(change)),
-    button);
+  const button = h(
+    "button",
+    { type: "button", class: "button primary", onclick: () => void agree(change, done) },
+    "Agree …",
+  );
+  return h(
+    "section",
+    { class: "notice warn waiting-change", "aria-label": "A change that waits" },
+    h(
+      "div",
+      { class: "stack" },
+      h(
+        "div",
+        null,
+        h("strong", null, "A change of the file waits for you. "),
+        "It allows more than before. Until you agree, the rest of the file is as it was.",
+      ),
+      list(change),
+    ),
+    button,
+  );
 }
 
 /** @param {WaitingChange} change */
 function list({ wouldGain, besides }) {
-  return h("ul", { class: "gains" },
+  return h(
+    "ul",
+    { class: "gains" },
     wouldGain.map(({ agentId, permission: text }) => h("li", null, agent(agentId), " gains ", permission(text))),
-    besides.map(({ agentId, text }) => h("li", null, agentId && [agent(agentId), ": "], foreign(text, { max: 300 }))));
+    besides.map(({ agentId, text }) => h("li", null, agentId && [agent(agentId), ": "], foreign(text, { max: 300 }))),
+  );
 }
 
 /**

@@ -24,13 +24,13 @@ const WISHES = {
 /** @type {Record<ScopeName, string>} */
 export const SCOPES = { once: "Once", session: "This run", until: "Until …", always: "Always" };
 
-/** @type {Record<string, string>} */
+/** What a use does, and what it may do if it is a guess. @type {Record<string, [string, string]>} */
 const DOINGS = {
-  "fs.read": "reads",
-  "fs.write": "writes",
-  "fs.exec": "runs",
-  network: "reaches",
-  "command.execute": "runs",
+  "fs.read": ["reads", "may read"],
+  "fs.write": ["writes", "may write"],
+  "fs.exec": ["runs", "may run"],
+  "command.execute": ["runs", "may run"],
+  network: ["reaches", "may reach"],
 };
 
 /**
@@ -44,7 +44,7 @@ export function sentence(question) {
   const why = hasReason
     ? [", with the reason ", h("q", { class: "reason" }, foreign(question.reason, { max: 280 }))]
     : [h("span", { class: "muted" }, " and gives no reason")];
-  return [who(question), " ", ...wish(question), h("span", { class: "why" }, why)];
+  return [who(question), " ", ...wish(question), h("span", null, why)];
 }
 
 /**
@@ -53,7 +53,8 @@ export function sentence(question) {
  * @param {Question} question
  */
 export function plainSentence({ agentName, agentId, action, permissions }) {
-  const what = action ? `wants to ${WISHES[action.operation] ?? "use a tool"}` : `asks for ${count(permissions)}`;
+  const known = action && !isToolCall(action) ? WISHES[action.operation] : undefined;
+  const what = action ? `wants to ${known ?? "use a tool"}` : `asks for ${count(permissions)}`;
   return `${plain(agentName ?? agentId, 60)} ${what}`;
 }
 
@@ -70,9 +71,14 @@ function who({ agentName, agentId }) {
  * @returns {Child[]}
  */
 function wish({ action, permissions }) {
-  if (!action) return permissions.length === 1 ? ["asks to ", ...permissionWords(permissions[0] ?? "")] : [`asks for ${count(permissions)}`];
+  if (!action)
+    return permissions.length === 1
+      ? ["asks to ", ...permissionWords(permissions[0] ?? "")]
+      : [`asks for ${count(permissions)}`];
   const known = WISHES[action.operation];
-  return known ? [`wants to ${known}`] : ["wants to use the tool ", h("strong", null, foreign(action.tool, { max: 80 }))];
+  return known
+    ? [`wants to ${known}`]
+    : ["wants to use the tool ", h("strong", null, foreign(action.tool, { max: 80 }))];
 }
 
 /**
@@ -81,9 +87,19 @@ function wish({ action, permissions }) {
  * @param {Question} question
  */
 export function agentWords({ above = [], agentKind = "agent", ownerId }) {
-  const chain = above.flatMap((agent, place) => [place === 0 ? ", created by " : ", which was created by ", foreign(agent, { max: 60, kind: "path" })]);
-  const top = above.length === 0 && ", with no agent above it";
-  return [`a ${agentKind} agent`.replace("subagent agent", "subagent"), top, chain, ", of the owner ", foreign(ownerId, { max: 60, kind: "path" })];
+  const name = (/** @type {string} */ id) => foreign(id, { max: 60, kind: "path" });
+  const kind = agentKind === "subagent" ? "a subagent" : `a ${agentKind} agent`;
+  const chain = above.flatMap((agent, place) => [place === 0 ? ", created by " : ", and that one by ", name(agent)]);
+  return [kind, " of the owner ", name(ownerId), above.length === 0 ? ", with no agent above it" : chain];
+}
+
+/**
+ * Returns true for a call of a tool that is judged as if it were a command.
+ *
+ * @param {Action} action
+ */
+export function isToolCall({ operation, tool, resource }) {
+  return operation === "tool" || (operation === "command.execute" && resource.startsWith(`${tool} {`));
 }
 
 /** @param {string[]} permissions */
@@ -114,12 +130,11 @@ export function permissionWords(permission) {
  * @param {import("./types.js").Use} use
  * @returns {Child[]}
  */
-export function useWords(use) {
-  const isGuess = use.origin === "word" || use.origin === "input";
-  const doing = DOINGS[use.operation] ?? `uses (${use.operation})`;
-  if (use.resource === "@network") return [isGuess ? "may reach any host" : "reaches any host"];
-  const verb = isGuess ? `may be a path or host: ${doing}` : doing;
-  return [`${verb} `, foreign(use.resource, { max: 200, kind: "path" }), use.tree ? " and everything below it" : ""];
+export function useWords({ operation, resource, origin, tree }) {
+  const isGuess = origin === "word" || origin === "input";
+  const [does, mayDo] = DOINGS[operation] ?? ["uses", "may use"];
+  const object = resource === "@network" ? "any host" : foreign(resource, { max: 200, kind: "path" });
+  return [isGuess ? mayDo : does, " ", object, tree ? " and everything below it" : ""];
 }
 
 /**

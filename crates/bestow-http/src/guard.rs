@@ -3,6 +3,8 @@
 //! A web page that a person visits can send requests to programs on this machine. The browser names the page in
 //! `Origin`. A page can also give its own name the address of this machine; then `Host` has the page's name.
 
+use std::sync::Arc;
+
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, StatusCode, Uri, header, uri::Authority},
@@ -71,8 +73,7 @@ impl AllowedHosts {
         if uri.authority().is_some_and(|target| target != &host) {
             return Err(invalid("`Host` and the target of the request name different servers"));
         }
-        let name = host.host().to_ascii_lowercase();
-        if self.hosts.contains(&name) {
+        if self.hosts.iter().any(|name| name.eq_ignore_ascii_case(host.host())) {
             return Ok(host);
         }
         Err(Problem::new(
@@ -91,7 +92,7 @@ impl AllowedHosts {
 }
 
 /// Refuses requests under other names and from other web pages.
-pub(crate) async fn guard(State(allowed): State<AllowedHosts>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(allowed): State<Arc<AllowedHosts>>, request: Request, next: Next) -> Response {
     match allowed.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),

@@ -3,7 +3,7 @@
 mod authenticate;
 mod session;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
@@ -15,6 +15,7 @@ use bestow::{
     decision::Refusal,
     user::{ApproverId, OwnerId},
 };
+use futures_util::FutureExt;
 use serde_json::{Map, Value};
 use tokio::{
     runtime::Handle,
@@ -25,6 +26,7 @@ use tokio::{
 use crate::{
     body::{self, Fields},
     credentials::{Credential, CredentialId, Credentials, Role},
+    frames::Frames,
     options::Options,
     problem::Problem,
     runs::Runs,
@@ -70,13 +72,14 @@ pub(crate) struct Entrance {
     events: Arc<EventLog>,
     tickets: Tickets,
     answers: Answers,
+    frames: Frames,
 }
 
 /// A sender whose credential is valid.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     engine: Engine,
-    credential: Credential,
+    credential: Arc<Credential>,
 }
 
 impl Entrance {
@@ -96,6 +99,7 @@ impl Entrance {
             events: EventLog::of(&engine),
             tickets: Tickets::default(),
             answers: Answers::default(),
+            frames: Frames::default(),
             engine,
         }
     }
@@ -128,6 +132,11 @@ impl Entrance {
         &self.answers
     }
 
+    /// Returns the texts of frames that go to many clients.
+    pub(crate) fn frames(&self) -> &Frames {
+        &self.frames
+    }
+
     /// Reads the object in the body of a request of `caller`. The caller's credential is still valid then.
     pub(crate) async fn object(&self, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Fields, Problem> {
         let fields = self.in_time(caller, body::object(headers, body)).await?;
@@ -148,7 +157,13 @@ impl Entrance {
         time::timeout(self.body_time, body::object(headers, body)).await.map_err(late)?
     }
 
+    /// Waits for a body. The caller's credential was valid when the wait began, and is checked again after it.
     async fn in_time<T>(&self, caller: &Caller, read: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
+        let mut read = pin!(read);
+        // A body that arrived with its head is there without a wait, and the credential was checked just now.
+        if let Some(read) = read.as_mut().now_or_never() {
+            return read;
+        }
         let read = time::timeout(self.body_time, read).await.map_err(late)??;
         self.refuse_revoked(caller)?;
         Ok(read)

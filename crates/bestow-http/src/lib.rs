@@ -5,6 +5,7 @@ mod answering;
 mod body;
 pub mod credentials;
 mod dashboard;
+mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;

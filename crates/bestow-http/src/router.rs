@@ -17,7 +17,7 @@ use crate::{dashboard, guard::guard, identity::Entrance, options::Options, permi
 /// Each request acts with the authority of its credential and no more. The router itself has the engine, the handle of
 /// the operator.
 pub fn router(engine: &Engine, options: Options) -> Router {
-    let allowed = options.allowed.clone();
+    let allowed = Arc::new(options.allowed.clone());
     let pages = if options.dashboard { dashboard::routes() } else { Router::new() };
     let entrance = Arc::new(Entrance::new(engine.clone(), options));
     Router::new()

@@ -147,7 +147,7 @@ impl Socket {
     }
 
     /// Sends the text of a frame, if the credential is still valid.
-    pub(crate) async fn say_text(&mut self, frame: String) -> Result<(), Ended> {
+    pub(crate) async fn say_text(&mut self, frame: impl Into<Utf8Bytes>) -> Result<(), Ended> {
         self.refuse_revoked().await?;
         self.send(Message::text(frame)).await
     }

@@ -65,8 +65,8 @@ async fn take(agent: &Agent, step: &Step) -> Result<()> {
             agent.request(request).await?.resolution().await;
             return Ok(());
         }
-        Step::Run { command, reason } => Action::command(*command).because(reason.parse()?),
-        Step::Write { path, text, reason } => Action::write(*path).with_details(json!(text)).because(reason.parse()?),
+        Step::Run { command, reason } => Action::command(command).because(reason.parse()?),
+        Step::Write { path, text, reason } => Action::write(path).with_details(json!(text)).because(reason.parse()?),
     };
     if let Authorization::Asked(_, ticket) = agent.authorize(action.clone()).await? {
         ticket.resolution().await;

@@ -41,9 +41,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<Exit, Exit> {
             }
         });
         let link = dashboard::link(url, &served.state, owner, by)?;
-        match dashboard::show(&link, &served.state, args.print_link)? {
-            Exit::Failed(why) => Err(Exit::Failed(why)),
-            _ => Ok(()),
-        }
+        let shown = dashboard::show(&link, &served.state, args.print_link)?;
+        if let Exit::Failed(why) = shown { Err(Exit::Failed(why)) } else { Ok(()) }
     })
 }

@@ -24,7 +24,7 @@ pub struct Credentials {
 #[derive(Default)]
 struct Known {
     version: Option<FileVersion>,
-    by_id: HashMap<CredentialId, Stored>,
+    by_id: HashMap<CredentialId, Arc<Stored>>,
 }
 
 impl std::fmt::Debug for Known {
@@ -53,11 +53,12 @@ impl Credentials {
     /// [`NotAuthenticated::Invalid`] if there is none. [`NotAuthenticated::Unreadable`] if the file cannot be read.
     pub fn authenticate(&self, token: &str, now: Timestamp) -> Result<Credential, NotAuthenticated> {
         let (id, secret) = token::parts(token).ok_or(NotAuthenticated::Invalid)?;
-        let found = self.find(&id)?.filter(|stored| stored.hash.is_of(secret));
-        found
-            .map(|stored| stored.credential)
-            .filter(|credential| credential.is_live(now) && !credential.is_link)
-            .ok_or(NotAuthenticated::Invalid)
+        let is_accepted = |stored: &Stored| {
+            let credential = &stored.credential;
+            stored.hash.is_of(secret) && credential.is_live(now) && !credential.is_link
+        };
+        let found = self.find(&id)?.filter(|stored| is_accepted(stored));
+        found.map(|stored| stored.credential.clone()).ok_or(NotAuthenticated::Invalid)
     }
 
     /// Returns true if `token` is that of a live link.
@@ -91,13 +92,13 @@ impl Credentials {
         found.is_some_and(|stored| stored.credential == *credential && credential.is_live(now))
     }
 
-    fn find(&self, id: &CredentialId) -> Result<Option<Stored>, NotAuthenticated> {
+    fn find(&self, id: &CredentialId) -> Result<Option<Arc<Stored>>, NotAuthenticated> {
         let unreadable = |_: io::Error| NotAuthenticated::Unreadable;
         let version = version(&self.file).map_err(unreadable)?;
         let mut known = self.known.lock().map_err(|_| NotAuthenticated::Unreadable)?;
         if known.version != Some(version) {
             let all = self.file.read().map_err(|_| NotAuthenticated::Unreadable)?;
-            let by_id = all.into_iter().map(|stored| (stored.credential.id.clone(), stored)).collect();
+            let by_id = all.into_iter().map(|stored| (stored.credential.id.clone(), Arc::new(stored))).collect();
             *known = Known { version: Some(version), by_id };
         }
         Ok(known.by_id.get(id).cloned())

@@ -1,9 +1,15 @@
 //! The way from the secret in a request to its sender.
 
+use std::sync::Arc;
+
 use axum::http::{HeaderMap, StatusCode, header};
 
 use super::{Caller, Entrance};
-use crate::{credentials::NotAuthenticated, problem::Problem, tickets::Ticket};
+use crate::{
+    credentials::{Credential, NotAuthenticated},
+    problem::Problem,
+    tickets::Ticket,
+};
 
 /// The prefix of a WebSocket subprotocol that contains a token. Browsers cannot send the `Authorization` header.
 const TOKEN_PROTOCOL: &str = "bearer.";
@@ -71,7 +77,7 @@ impl Entrance {
     /// Returns the sender with a ticket, and uses the ticket up.
     fn redeemed(&self, ticket: &str) -> Result<Caller, Problem> {
         let credential = self.tickets.redeem(ticket, self.engine.now()?);
-        let caller = credential.map(|credential| Caller { engine: self.engine.clone(), credential });
+        let caller = credential.map(|credential| self.caller_with(credential));
         let caller =
             caller.ok_or_else(|| unauthorized("the ticket is not valid: a ticket works once, for 30 seconds"))?;
         self.refuse_revoked(&caller)?;
@@ -91,7 +97,11 @@ impl Entrance {
     fn authenticated(&self, token: &str) -> Result<Caller, Problem> {
         let now = self.engine.now()?;
         let credential = self.credentials.authenticate(token, now)?;
-        Ok(Caller { engine: self.engine.clone(), credential })
+        Ok(self.caller_with(credential))
+    }
+
+    fn caller_with(&self, credential: Credential) -> Caller {
+        Caller { engine: self.engine.clone(), credential: Arc::new(credential) }
     }
 }
 

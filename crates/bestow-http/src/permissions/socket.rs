@@ -105,7 +105,7 @@ impl Channel {
     }
 
     async fn say(&mut self, kind: &str, data: Value) -> Result<(), Ended> {
-        self.0.say(&json!({ "type": kind, "data": data })).await
+        self.0.say(&framed(kind, data)).await
     }
 
     async fn beat(&mut self) -> Result<(), Ended> {
@@ -115,12 +115,18 @@ impl Channel {
     }
 
     async fn show(&mut self, prompt: &Prompt) -> Result<(), Ended> {
-        match prompt {
-            Prompt::Ask(request) => self.say("permission_request", card(request)).await,
-            Prompt::Settled(resolution) => self.say("request_resolved", outcome(resolution)).await,
+        let frames = &self.0.entrance.frames().permissions;
+        let text = match prompt {
+            Prompt::Ask(request) => {
+                frames.asked.text(request, || framed("permission_request", card(request)).to_string())
+            }
+            Prompt::Settled(resolution) => {
+                frames.ended.text(resolution, || framed("request_resolved", outcome(resolution)).to_string())
+            }
             // This dialect has no frame for a message to the user of an agent.
-            Prompt::Said { .. } | _ => Ok(()),
-        }
+            Prompt::Said { .. } | _ => return Ok(()),
+        };
+        self.0.say_text(text).await
     }
 
     async fn hear(&mut self, incoming: Incoming) -> Result<(), Ended> {
@@ -160,6 +166,10 @@ impl Channel {
     fn now(&self) -> Result<u64, Ended> {
         self.0.now().map(Timestamp::as_millis)
     }
+}
+
+fn framed(kind: &str, data: Value) -> Value {
+    json!({ "type": kind, "data": data })
 }
 
 fn card(request: &Request) -> Value {

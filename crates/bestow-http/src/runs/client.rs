@@ -45,7 +45,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(entrance: &Entrance, approver: Approver, owner: OwnerId) -> Result<Client, Problem> {
         let (engine, runs) = (entrance.engine(), entrance.runs());
-        let outgoing = Outgoing::new(engine, owner.clone(), approver.attend()?, runs.news(&owner));
+        let outgoing = Outgoing::new(engine, owner.clone(), approver.attend()?, &runs);
         let orders = Arc::new(Mutex::new(ApproverClient::new(engine, approver.clone())));
         let (subscribed, shown) = (BTreeSet::new(), BTreeMap::new());
         Ok(Client { approver, owner, orders, runs, outgoing, subscribed, shown })
@@ -168,19 +168,24 @@ impl Client {
     }
 
     /// Shows a request, if the client has not seen it and its person has not denied it for the run.
-    async fn show(&mut self, request: &Request, socket: &mut Socket) -> Result<(), Ended> {
+    async fn show(&mut self, request: &Arc<Request>, socket: &mut Socket) -> Result<(), Ended> {
         // A request that was denied for the run is denied again, which needs the person's authority.
         socket.refuse_revoked().await?;
         if self.shown.contains_key(&request.id) || self.orders.lock().await.denied_before(request).await {
             return Ok(());
         }
         self.shown.insert(request.id, request.run.clone());
-        socket.say(&json!(ToConnector::RequestPermission(Box::new(request.into())))).await
+        let asked = &socket.entrance.frames().runs.asked;
+        let text =
+            asked.text(request, || json!(ToConnector::RequestPermission(Box::new((&**request).into()))).to_string());
+        socket.say_text(text).await
     }
 
-    async fn settle(&mut self, resolution: &Resolution, socket: &mut Socket) -> Result<(), Ended> {
+    async fn settle(&mut self, resolution: &Arc<Resolution>, socket: &mut Socket) -> Result<(), Ended> {
         let Some(run) = self.shown.remove(&resolution.request) else { return Ok(()) };
-        socket.say(&resolved(resolution, &run)).await
+        let ended = &socket.entrance.frames().runs.ended;
+        let text = ended.text(resolution, || resolved(resolution, &run).to_string());
+        socket.say_text(text).await
     }
 }
 

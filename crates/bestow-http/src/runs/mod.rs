@@ -8,6 +8,7 @@ mod client;
 mod message;
 mod outgoing;
 mod output;
+mod policy_signals;
 mod program;
 mod registry;
 mod running;

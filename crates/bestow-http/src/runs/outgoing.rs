@@ -1,17 +1,17 @@
 //! The news for one client of a person: policy changes, requests, and the output of runs, in the order in which they
 //! happened.
 
-use std::{future::ready, sync::Arc};
+use std::sync::Arc;
 
 use bestow::{
     Engine,
-    event::{NoEvent, Subscription},
+    event::Subscription,
     stdio::ToConnector,
     user::{ApproverSession, OwnerId, Prompt},
 };
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
-use super::board::RunNews;
+use super::{board::RunNews, registry::Runs};
 
 /// Something that the client may have to see.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(super) enum News {
 pub(super) struct Outgoing {
     engine: Engine,
     owner: OwnerId,
+    /// The signal to look for policy changes among the events.
+    policies: watch::Receiver<()>,
     events: Subscription,
     session: ApproverSession,
     runs: broadcast::Receiver<Arc<RunNews>>,
@@ -38,13 +40,10 @@ pub(super) struct Outgoing {
 pub(super) struct Over;
 
 impl Outgoing {
-    pub(super) fn new(
-        engine: &Engine,
-        owner: OwnerId,
-        session: ApproverSession,
-        runs: broadcast::Receiver<Arc<RunNews>>,
-    ) -> Outgoing {
-        Outgoing { engine: engine.clone(), owner, events: engine.subscribe(), session, runs, held: None }
+    pub(super) fn new(engine: &Engine, owner: OwnerId, session: ApproverSession, runs: &Runs) -> Outgoing {
+        // The signal comes before the events: see `PolicySignals::of`.
+        let (policies, runs) = (runs.policies(&owner), runs.news(&owner));
+        Outgoing { engine: engine.clone(), owner, policies, events: engine.subscribe(), session, runs, held: None }
     }
 
     /// Waits for the next news.
@@ -54,29 +53,31 @@ impl Outgoing {
     /// Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Result<News, Over> {
         loop {
+            // The engine gives out an event before everything that follows from it.
+            if let Some(said) = self.policy()? {
+                return Ok(News::Policy(Box::new(said)));
+            }
+            if let Some(held) = self.held.take() {
+                return Ok(held);
+            }
+            // The end of a request comes before the end of its run.
             tokio::select! {
                 biased;
-                event = self.events.next() => match event {
-                    Ok(recorded) => {
-                        let at = self.engine.now().map_err(|_| Over)?;
-                        if let Some(said) = ToConnector::of_policy(&recorded.event, &self.owner, at) {
-                            return Ok(News::Policy(Box::new(said)));
-                        }
-                    }
-                    Err(NoEvent::Ended | NoEvent::Missed(_)) => return Err(Over),
-                },
-                prompt = self.session.next(), if self.held.is_none() => {
-                    self.held = Some(News::Prompt(prompt.ok_or(Over)?));
-                }
-                news = self.runs.recv(), if self.held.is_none() => {
-                    self.held = Some(News::Run(news.map_err(|_| Over)?));
-                }
-                () = ready(()), if self.held.is_some() => {
-                    if let Some(held) = self.held.take() {
-                        return Ok(held);
-                    }
-                }
+                changed = self.policies.changed() => changed.map_err(|_| Over)?,
+                prompt = self.session.next() => self.held = Some(News::Prompt(prompt.ok_or(Over)?)),
+                news = self.runs.recv() => self.held = Some(News::Run(news.map_err(|_| Over)?)),
             }
         }
+    }
+
+    /// Returns the next policy change among the events that are there.
+    fn policy(&mut self) -> Result<Option<ToConnector>, Over> {
+        while let Some(recorded) = self.events.try_next().map_err(|_| Over)? {
+            let at = self.engine.now().map_err(|_| Over)?;
+            if let Some(said) = ToConnector::of_policy(&recorded.event, &self.owner, at) {
+                return Ok(Some(said));
+            }
+        }
+        Ok(None)
     }
 }

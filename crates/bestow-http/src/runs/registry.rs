@@ -10,11 +10,12 @@ use bestow::{
     text::Escaped,
     user::OwnerId,
 };
-use tokio::sync::{Mutex, broadcast};
+use tokio::sync::{Mutex, broadcast, watch};
 
 use super::{
     board::{Board, RunNews},
     message::{Code, NotDone},
+    policy_signals::PolicySignals,
     running::{self, Starting},
 };
 
@@ -25,13 +26,20 @@ const AGENTS: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Runs {
     board: Arc<Board>,
+    policies: Arc<PolicySignals>,
     /// The turn of whoever prepares, starts or stops a run.
     turn: Mutex<()>,
 }
 
 impl Runs {
     pub(crate) fn new(engine: &Engine, sandbox: Option<Sandbox>) -> Runs {
-        Runs { board: Arc::new(Board::new(engine, sandbox)), turn: Mutex::default() }
+        let board = Arc::new(Board::new(engine, sandbox));
+        Runs { board, policies: Arc::default(), turn: Mutex::default() }
+    }
+
+    /// Returns the signal that the policies of an owner have changed.
+    pub(super) fn policies(&self, owner: &OwnerId) -> watch::Receiver<()> {
+        self.policies.of(&self.board.engine, owner)
     }
 
     pub(super) fn news(&self, owner: &OwnerId) -> broadcast::Receiver<Arc<RunNews>> {

@@ -9,6 +9,7 @@ mod audit;
 mod authorize;
 mod check;
 mod config;
+mod covered;
 mod decisions;
 mod events;
 mod explain;

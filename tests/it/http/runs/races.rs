@@ -144,3 +144,20 @@ async fn ten_thousand_requests_wait_and_a_client_that_comes_gets_every_one() {
     let end = you.next().await.unwrap();
     assert_eq!((&end["type"], &end["permissionRequestId"]), (&json!("request_resolved"), &json!(last)));
 }
+
+/// Most events concern no client of a person. They do not wake it, and it does not fall behind.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_hears_nothing_for_ten_thousand_events_is_not_cut_off() {
+    let mut stage = Stage::new().await;
+    let them = stage.daemon.world.approver("them");
+    let events = &mut stage.daemon.world.engine.subscribe();
+    for _ in 0..5_000 {
+        let given = them.give("theirs", crate::support::tag("@read:/srv"), bestow::grant::Scope::Always, "test").await;
+        them.revoke(given.unwrap()[0], None).await.unwrap();
+        // This test reads what the server reads, so that it does not run ahead of it.
+        while events.try_next().unwrap().is_some() {}
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(stage.decided("a", "allow").await["outcome"], "granted");
+    assert_eq!(stage.seen("request_resolved").await["outcome"], "granted");
+}

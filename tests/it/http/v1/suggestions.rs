@@ -25,6 +25,7 @@ async fn a_permission_that_people_give_three_times_is_suggested_as_a_line_of_the
     let expected = json!([{
         "kind": "add_rule", "agentId": "bot", "permission": "@network", "times": 3,
         "table": "[agents.bot]", "line": "permissions = [\"@network\"]",
+        "covers": [], "more": false,
     }]);
     assert_eq!(suggested, expected);
     assert_eq!(self::suggested(&project, &outside).await, json!([]), "another owner learns nothing");

@@ -5,7 +5,7 @@ use bestow::{
     action::{ActionFacts, Operation},
     command::{Part, Tier},
     control::Admin,
-    event::Timestamp,
+    event::{Timestamp, camel_case},
     grant::Scope,
     request::Request,
     user::OwnerId,
@@ -98,6 +98,9 @@ struct ActionView {
     #[schema(value_type = Option<Object>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     impact: Option<Value>,
+    /// The commands that an approval until a time, or for always, covers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<String>,
     /// The parts of a command line, in their order.
     parts: Vec<PartView>,
     /// The further uses of the action: permissions, paths and hosts.
@@ -166,7 +169,8 @@ impl ActionView {
             tier: action.tier,
             tier_reason: action.tier_reason.to_string(),
             destructive: action.destructive.is_some(),
-            impact: action.destructive.as_ref().map(|impact| json!(impact)),
+            impact: action.destructive.as_ref().map(|impact| camel_case(json!(impact))),
+            shape: action.shape.as_ref().map(|shape| shape.phrase().to_string()),
             parts: parts(action, admin),
             uses: action.uses.iter().map(|used| json!(used)).collect(),
         }

@@ -11,13 +11,14 @@ use bestow::{
     event::Timestamp,
     grant::{Grant, GrantId, Origin},
     journal::{JournalError, audit},
+    path::SanitizedPath,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::tally::Tally;
-use super::sender::Person;
+use super::{covered::Covered, sender::Person};
 use crate::{identity::Entrance, problem::Problem};
 
 /// The time before now that counts.
@@ -59,6 +60,10 @@ enum Suggestion {
         table: String,
         /// The line of the table.
         line: String,
+        /// The first names in the directory that the line would cover.
+        covers: Vec<String>,
+        /// True if the directory has more.
+        more: bool,
     },
     /// No recorded decision used a permission.
     Unused {
@@ -90,9 +95,12 @@ async fn list(
     let trail = entrance.trail().ok_or_else(|| Problem::not_found("this server keeps no audit trail"))?;
     let now = entrance.engine().now()?;
     let since = Timestamp::from_millis(now.as_millis().saturating_sub(millis(WINDOW)));
-    let tally = entrance.work(&caller, async move { tally(&trail, since) }).await?;
-    let tally = tally.map_err(|why| unreadable(&why))?;
-    Ok(Json(SuggestionList { since, suggestions: suggestions(&tally, &admin, now)? }))
+    let protected = entrance.engine().protected()?;
+    let suggested = async move {
+        let tally = tally(&trail, since).map_err(|why| unreadable(&why))?;
+        suggestions(&tally, &admin, &protected, now)
+    };
+    Ok(Json(SuggestionList { since, suggestions: entrance.work(&caller, suggested).await?? }))
 }
 
 fn tally(trail: &Path, since: Timestamp) -> Result<Tally, JournalError> {
@@ -110,7 +118,12 @@ fn unreadable(why: &JournalError) -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "trail_unreadable", why.to_string())
 }
 
-fn suggestions(tally: &Tally, admin: &Admin, now: Timestamp) -> Result<Vec<Suggestion>, Problem> {
+fn suggestions(
+    tally: &Tally,
+    admin: &Admin,
+    protected: &[SanitizedPath],
+    now: Timestamp,
+) -> Result<Vec<Suggestion>, Problem> {
     let grants = admin.grants(None)?;
     let by_file = |agent: &AgentId, permission: &Permission| {
         grants.iter().any(|grant| {
@@ -124,12 +137,17 @@ fn suggestions(tally: &Tally, admin: &Admin, now: Timestamp) -> Result<Vec<Sugge
         let is_in_file = admin.profile(agent).is_ok_and(|profile| profile.parent.is_none());
         is_in_file && !by_file(agent, permission)
     });
-    let add = often.map(|(agent, permission, times)| Suggestion::AddRule {
-        agent_id: agent.clone(),
-        permission: permission.clone(),
-        times,
-        table: format!("[agents.{}]", key(agent.as_str())),
-        line: format!("permissions = [{}]", quoted(&permission.to_string())),
+    let add = often.map(|(agent, permission, times)| {
+        let Covered { covers, more, .. } = Covered::of(permission, protected);
+        Suggestion::AddRule {
+            agent_id: agent.clone(),
+            permission: permission.clone(),
+            times,
+            table: format!("[agents.{}]", key(agent.as_str())),
+            line: format!("permissions = [{}]", quoted(&permission.to_string())),
+            covers,
+            more,
+        }
     });
     let is_unused = |grant: &&Arc<Grant>| {
         let is_settled = grant.since.after(SETTLED) <= now;
