@@ -42,7 +42,8 @@ async fn of_500_waiting_requests_the_oldest_comes_first_and_each_can_be_answered
         let page = browser.page();
         page.link("Inbox 500 waiting").is_there().await;
         assert!(browser.title().await.starts_with("(500) Inbox"));
-        let sentences = "return [...document.querySelectorAll('article')].map((card) => card.ariaLabelledByElements[0].innerText)";
+        let sentences =
+            "return [...document.querySelectorAll('article')].map((card) => card.ariaLabelledByElements[0].innerText)";
         let shown = browser.until("not all are there", async || {
             let shown = browser.run(sentences, &[]).await;
             if shown.as_array().unwrap().len() == 500 { Ok(shown) } else { Err("fewer".to_owned()) }

@@ -140,3 +140,15 @@ async fn the_last_events_are_there_for_a_client_that_begins() {
     assert!(theirs["events"].as_array().unwrap().iter().all(|event| event["agentId"] != "bot"), "{theirs}");
     assert_eq!(daemon.get(&you, "/v1/events/recent?limt=3").await.status, 400);
 }
+
+#[tokio::test]
+async fn of_a_line_with_very_many_parts_the_first_ones_are_sent() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let action = json!({ "toolName": "bash", "toolInput": { "command": "x;".repeat(200) } });
+    assert_eq!(daemon.send(&bot, "POST", "/v1/authorize", &action).await.json["decision"], "ask");
+    let asked = question(&daemon, &you).await;
+    let action = &asked["action"];
+    assert_eq!((action["parts"].as_array().unwrap().len(), &action["partsLeftOut"]), (64, &json!(136)));
+    assert_eq!(question(&daemon, &you).await, asked, "and again");
+}
