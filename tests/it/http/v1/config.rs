@@ -47,7 +47,7 @@ async fn a_file_that_names_another_owner_is_hidden_before_the_engine_has_read_it
     let path = file.clone();
     let world = World::new();
     let daemon = Daemon::of(world, bestow_http::Limits::default(), |options| options.config = Some(path)).await;
-    daemon.world.engine.retire(&"theirs".parse().unwrap()).await.unwrap();
+    daemon.world.engine.retire("theirs").await.unwrap();
     let you = daemon.approver("you");
     let own = "[defaults]\nowner = \"you\"\nworking_dir = \".\"\n[agents.bot]\nkind = \"subagent\"\n";
     fs::write(&file, own).unwrap();
