@@ -13,9 +13,8 @@ import { plain } from "./text.js";
 import { now } from "./time.js";
 import { virtualList } from "./virtual.js";
 
-/** @typedef {import("./types.js").Envelope} Envelope */
-/** @typedef {import("./types.js").ViewContext} ViewContext */
-/** @typedef {import("./sentence.js").Told} Told */
+/** @import { Envelope, ViewContext } from "./types.js" */
+/** @import { Told } from "./sentence.js" */
 
 const ROW = 36;
 /** The number of events that are read at once, and that are kept. */
@@ -66,9 +65,9 @@ export function view({ parameters, go }) {
     keyOf: (/** @type {Told} */ one) => one.event.sequence,
     choose: (one) => choose(one.event.sequence),
   });
-  const summary = h("p", { class: "small muted", role: "status" });
-  const figures = h("div", { class: "figures" });
-  const pause = h("button", { type: "button", class: "button small", "aria-pressed": "false", onclick: () => turn() });
+  const summary = h("p.small.muted", { role: "status" });
+  const figures = h("div.figures");
+  const pause = h("button.button.small", { "aria-pressed": "false", onclick: () => turn() });
   const filter = filters(() => show());
 
   function show() {
@@ -78,7 +77,9 @@ export function view({ parameters, go }) {
     list.set(shown);
     const number = count(shown.length, "event");
     replace(summary, fits ? `${number} of ${told.length.toLocaleString()}` : number);
-    page.setEmpty(shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened since the server began.");
+    page.setEmpty(
+      shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened since the server began.",
+    );
     replace(pause, isPaused ? `Go on${later.length > 0 ? ` (${count(later.length, "new event")})` : ""}` : "Pause");
   }
 
@@ -167,13 +168,11 @@ export function view({ parameters, go }) {
   }
 
   const spans = h(
-    "fieldset",
-    { class: "segmented" },
-    h("legend", { class: "unseen" }, "Span of the chart"),
+    "fieldset.segmented",
+    h("legend.unseen", "Span of the chart"),
     SPANS.map(([name, length]) =>
       h(
         "label",
-        null,
         h("input", {
           type: "radio",
           name: "span",
@@ -188,7 +187,7 @@ export function view({ parameters, go }) {
       ),
     ),
   );
-  page.head.append(h("div", { class: "head-tools" }, spans, pause), figures, filter.element, summary);
+  page.head.append(h("div.head-tools", spans, pause), figures, filter.element, summary);
   page.list.append(list.element);
   page.setEmpty(loading());
   drawChart();
@@ -230,17 +229,11 @@ function row({ event, outcome, pieces }) {
   const day = isToday ? "" : at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
   const tone = OUTCOMES[outcome] ?? "";
   return h(
-    "div",
-    { class: "event-row", role: "option" },
-    h(
-      "time",
-      { class: "event-time", datetime: event.timestamp },
-      day,
-      day && " ",
-      at.toLocaleTimeString([], { hour12: false }),
-    ),
+    "div.event-row",
+    { role: "option" },
+    h("time.event-time", { datetime: event.timestamp }, day, day && " ", at.toLocaleTimeString([], { hour12: false })),
     h("span", { class: `event-dot ${tone}`, "aria-hidden": "true" }),
-    h("span", { class: "clip" }, event.agentId && [h("strong", null, agent(event.agentId)), " "], sentence(pieces)),
+    h("span.clip", event.agentId && [h("strong", agent(event.agentId)), " "], sentence(pieces)),
     outcome && badge(outcome === "unanswered" ? "no answer" : outcome, tone),
   );
 }
@@ -251,14 +244,13 @@ function row({ event, outcome, pieces }) {
  * @param {() => void} changed
  */
 function filters(changed) {
-  const text = h("input", {
-    class: "input slim",
+  const text = h("input.input.slim", {
     type: "search",
     placeholder: "Search",
     "aria-label": "Search in the events",
     value: chosen.text,
   });
-  const agents = h("select", { class: "input slim", "aria-label": "Agent" });
+  const agents = h("select.input.slim", { "aria-label": "Agent" });
   const group = choice("Kind", "Kind", Object.entries(GROUPS), chosen.group);
   const outcome = choice(
     "Outcome",
@@ -281,7 +273,7 @@ function filters(changed) {
   for (const field of [agents, group, outcome]) field.addEventListener("change", read);
 
   return {
-    element: h("div", { class: "filters" }, text, agents, group, outcome),
+    element: h("div.filters", text, agents, group, outcome),
     focus: () => text.focus(),
     /** Offers the agents of these events. @param {Told[]} told */
     offer(told) {
@@ -315,7 +307,7 @@ function filters(changed) {
  */
 function choice(label, all, names, value) {
   const options = names.map(([name = "", words = name]) => option(name, words, value));
-  return h("select", { class: "input slim", "aria-label": label }, option("", all, value), options);
+  return h("select.input.slim", { "aria-label": label }, option("", all, value), options);
 }
 
 /**

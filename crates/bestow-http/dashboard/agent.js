@@ -25,11 +25,7 @@ import {
 import { foreign, plain } from "./text.js";
 import { ago } from "./time.js";
 
-/** @typedef {import("./shapes.js").AgentView} AgentView */
-/** @typedef {import("./shapes.js").ChainLink} ChainLink */
-/** @typedef {import("./shapes.js").Grant} Grant */
-/** @typedef {import("./shapes.js").PermissionState} PermissionState */
-/** @typedef {import("./shapes.js").SavedDecision} SavedDecision */
+/** @import { AgentView, ChainLink, Grant, PermissionState, SavedDecision } from "./shapes.js" */
 /** @typedef {{ tree: import("./tree.js").AgentTree, go(hash: string): void }} Surroundings */
 
 /** The number of permissions from which on they can be searched. */
@@ -47,11 +43,11 @@ const CHANGES = /^(grant|ruling|run|mode|rules|agent|config)\./;
  * @param {Surroundings} surroundings
  */
 export function agentPanel(id, surroundings) {
-  const element = h("div", { class: "detail" }, loading());
+  const element = h("div.detail", loading());
   const held = heldList(surroundings.go);
   const saved = h("div");
   const state = h("div");
-  const head = h("div", { class: "stack" });
+  const head = h("div.stack");
   let timer = 0;
   let isOver = false;
 
@@ -75,10 +71,7 @@ export function agentPanel(id, surroundings) {
     } catch (why) {
       if (isOver) return;
       const isGone = why instanceof Problem && why.status === 404;
-      replace(
-        element,
-        isGone ? h("div", { class: "empty" }, h("h2", null, "There is no such agent"), agent(id)) : failure(why),
-      );
+      replace(element, isGone ? h("div.empty", h("h2", "There is no such agent"), agent(id)) : failure(why));
     }
   }
 
@@ -113,20 +106,18 @@ function about(view, state, { tree, go }) {
   ]);
   return [
     h(
-      "div",
-      { class: "row" },
-      h("h2", { class: "detail-title" }, nameOf(view)),
+      "div.row",
+      h("h2.detail-title", nameOf(view)),
       badge(view.kind),
       state.mayAsk === false && badge("asks nobody", "warn"),
     ),
     h(
-      "dl",
-      { class: "facts" },
+      "dl.facts",
       fact("Id", agent(view.id)),
       fact("Owner", foreign(view.ownerId, { max: 60 })),
       trail.length > 0 && fact("Created by", trail),
       fact("Mode", [...modeChoice(view), state.modesAbove.map(modeAbove)]),
-      fact("Run", h("code", null, plain(view.runId ?? state.run, 80))),
+      fact("Run", h("code", plain(view.runId ?? state.run, 80))),
       fact("Works in", foreign(view.workingDir, { kind: "path", max: 160 })),
     ),
   ];
@@ -137,7 +128,7 @@ function about(view, state, { tree, go }) {
  * @param {import("./dom.js").Child} value
  */
 function fact(name, value) {
-  return h("div", null, h("dt", null, name), h("dd", null, value));
+  return h("div", h("dt", name), h("dd", value));
 }
 
 /**
@@ -146,14 +137,14 @@ function fact(name, value) {
  * @param {PermissionState["modesAbove"][number]} above
  */
 function modeAbove({ agent: id, mode }) {
-  return h("div", { class: "small" }, "and, as for ", agent(id), `, ${mode}`);
+  return h("div.small", "and, as for ", agent(id), `, ${mode}`);
 }
 
 /** @param {AgentView} view */
 function modeChoice({ id, mode }) {
   const options = [...MODES.keys()].map((name) => h("option", { value: name, selected: name === mode }, name));
-  const meaning = h("div", { class: "small muted" }, MODES.get(mode));
-  const select = h("select", { class: "input slim", "aria-label": "Mode" }, options);
+  const meaning = h("div.small.muted", MODES.get(mode));
+  const select = h("select.input.slim", { "aria-label": "Mode" }, options);
   select.addEventListener("change", () => void change());
   const change = async () => {
     const wanted = select.value;
@@ -178,9 +169,8 @@ function modeChoice({ id, mode }) {
 function isWanted(id, mode) {
   const body = h(
     "p",
-    null,
     "In the mode ",
-    h("code", null, mode),
+    h("code", mode),
     `, ${MODES.get(mode)}. `,
     agent(id),
     " and the agents that it created will do more without you.",
@@ -194,15 +184,14 @@ function isWanted(id, mode) {
  * @param {(hash: string) => void} go
  */
 function heldList(go) {
-  const search = h("input", {
-    class: "input slim",
+  const search = h("input.input.slim", {
     type: "search",
     placeholder: "Search permissions",
     "aria-label": "Search permissions",
   });
-  const title = h("h3", null);
-  const rows = h("div", { class: "held" });
-  const none = h("p", { class: "muted small" });
+  const title = h("h3");
+  const rows = h("div.held");
+  const none = h("p.muted.small");
   /** @type {Map<string, HTMLElement>} */
   let known = new Map();
   /** @type {Grant[]} */
@@ -230,7 +219,7 @@ function heldList(go) {
   };
   search.addEventListener("input", show);
   return {
-    element: h("section", { class: "stack" }, h("div", { class: "page-head" }, title, search), rows, none),
+    element: h("section.stack", h("div.page-head", title, search), rows, none),
     /** @param {Grant[]} next */
     set(next) {
       grants = next;
@@ -244,25 +233,22 @@ function heldList(go) {
  * @param {(hash: string) => void} go
  */
 function heldRow(grant, go) {
-  const why = h("div", { class: "held-chain" });
+  const why = h("div.held-chain");
   const summary = h(
     "summary",
-    null,
     h(
-      "div",
-      { class: "held-text" },
+      "div.held-text",
       h(
-        "div",
-        { class: "row" },
+        "div.row",
         permission(grant.permission),
         grant.hold === "pass_on" && badge("to pass on only", "warn"),
         scopeBadge(grant),
       ),
-      h("div", { class: "small muted" }, giver(grant), " · ", ago(grant.since)),
+      h("div.small.muted", giver(grant), " · ", ago(grant.since)),
     ),
-    h("span", { class: "held-why small" }, "Why?"),
+    h("span.held-why.small", "Why?"),
   );
-  const row = h("details", { class: "held-row" }, summary, why);
+  const row = h("details.held-row", summary, why);
   row.addEventListener("toggle", () => row.open && void explain(grant, why, go));
   return row;
 }
@@ -286,7 +272,7 @@ async function explain(grant, place, go) {
       place,
       single,
       chain.length > 0 && [
-        h("p", { class: "small muted" }, "It would hold this without this grant, too:"),
+        h("p.small.muted", "It would hold this without this grant, too:"),
         chainPicture(chain, actions),
       ],
     );
@@ -298,48 +284,26 @@ async function explain(grant, place, go) {
 /** @param {SavedDecision[]} saved */
 function savedList(saved) {
   if (saved.length === 0) return null;
-  return h(
-    "section",
-    { class: "stack" },
-    h("h3", null, "Answers that are saved"),
-    h("div", { class: "held" }, saved.map(savedRow)),
-  );
+  return h("section.stack", h("h3", "Answers that are saved"), h("div.held", saved.map(savedRow)));
 }
 
 /** @param {SavedDecision} saved */
 function savedRow(saved) {
-  const end = h(
-    "button",
-    { type: "button", class: "button small", onclick: () => void forgetAnswer(saved) },
-    "Revoke …",
-  );
+  const end = h("button.button.small", { onclick: () => void forgetAnswer(saved) }, "Revoke …");
   return h(
-    "div",
-    { class: "held-row saved-row" },
+    "div.held-row.saved-row",
     h(
-      "div",
-      { class: "held-text" },
+      "div.held-text",
       h(
-        "div",
-        { class: "row" },
+        "div.row",
         badge(saved.verdict === "allow" ? "allowed" : "denied", saved.verdict === "allow" ? "ok" : "bad"),
         foreign(saved.resource, { kind: "command", max: 200 }),
         saved.scope !== "always" && badge(saved.scope === "session" ? "this run" : saved.scope, "accent"),
       ),
-      h(
-        "div",
-        { class: "small muted" },
-        "by ",
-        foreign(saved.by, { max: 60 }),
-        " · ",
-        ago(saved.since),
-        " · ",
-        saved.id,
-      ),
+      h("div.small.muted", "by ", foreign(saved.by, { max: 60 }), " · ", ago(saved.since), " · ", saved.id),
       saved.gives.length > 0 &&
         h(
-          "div",
-          { class: "small muted" },
+          "div.small.muted",
           "with ",
           saved.gives.flatMap((text, place) => [place > 0 && ", ", permission(text)]),
         ),
@@ -351,12 +315,10 @@ function savedRow(saved) {
 /** @param {SavedDecision} saved */
 async function forgetAnswer(saved) {
   const body = h(
-    "div",
-    { class: "stack" },
+    "div.stack",
     foreign(saved.resource, { kind: "command" }),
     h(
       "p",
-      null,
       saved.verdict === "allow"
         ? "The next time, the agent has to ask again."
         : "The next time, the agent may ask again.",
@@ -378,12 +340,10 @@ async function forgetAnswer(saved) {
 function stateDetails(state, go) {
   const rules = state.rules.map(({ verdict, rule, place, of }) =>
     h(
-      "li",
-      { class: "held-rule" },
+      "li.held-rule",
       badge(verdict, verdict === "deny" ? "bad" : verdict === "allow" ? "ok" : "warn"),
       h(
         "span",
-        null,
         foreign(rule.replace(/^(deny|allow|ask) /, ""), { max: 300 }),
         of !== undefined && [" · as for ", agent(of)],
       ),
@@ -391,27 +351,22 @@ function stateDetails(state, go) {
     ),
   );
   return h(
-    "section",
-    { class: "stack" },
+    "section.stack",
     h(
-      "p",
-      { class: "small muted" },
+      "p.small.muted",
       state.reads === "anywhere"
         ? "It may read every path that is not protected."
         : "It reads only what it holds a permission for.",
       ` If nothing else decides about an action, the answer is ${state.defaultVerdict}.`,
     ),
-    rules.length > 0 &&
-      h("details", null, h("summary", null, count(rules.length, "rule")), h("ul", { class: "held-rules" }, rules)),
+    rules.length > 0 && h("details", h("summary", count(rules.length, "rule")), h("ul.held-rules", rules)),
     h(
       "details",
-      null,
-      h("summary", null, count(state.protected.length, "protected path")),
-      h("p", { class: "small muted" }, "No grant covers them."),
+      h("summary", count(state.protected.length, "protected path")),
+      h("p.small.muted", "No grant covers them."),
       h(
-        "ul",
-        { class: "paths" },
-        state.protected.map((text) => h("li", null, foreign(text, { kind: "path" }))),
+        "ul.paths",
+        state.protected.map((text) => h("li", foreign(text, { kind: "path" }))),
       ),
     ),
   );

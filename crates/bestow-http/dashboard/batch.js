@@ -2,7 +2,7 @@
 
 import { h, replace } from "./dom.js";
 
-/** @typedef {import("./card.js").Card} Card */
+/** @import { Card } from "./card.js" */
 
 /** How far a card may reach out of the screen, in pixels. */
 const SLACK = 8;
@@ -16,12 +16,12 @@ const BAR = 64;
  */
 export function batchBar({ cards, ended }) {
   const label = h("span", { role: "status" });
-  const allow = h("button", { type: "button", class: "button allow small" }, "Allow once");
-  const deny = h("button", { type: "button", class: "button small" }, "Deny");
-  const close = h("button", { type: "button", class: "button quiet small" }, "Cancel");
+  const allow = h("button.button.allow.small", "Allow once");
+  const deny = h("button.button.small", "Deny");
+  const close = h("button.button.quiet.small", "Cancel");
   const element = h(
-    "div",
-    { class: "batch", role: "region", "aria-label": "Selected requests", hidden: true },
+    "div.batch",
+    { role: "region", "aria-label": "Selected requests", hidden: true },
     label,
     allow,
     deny,

@@ -6,9 +6,7 @@ import { h, replace } from "./dom.js";
 import { foreign } from "./text.js";
 import { permissionWords } from "./words.js";
 
-/** @typedef {import("./types.js").Question} Question */
-/** @typedef {import("./types.js").Action} Action */
-/** @typedef {import("./types.js").Explained} Explained */
+/** @import { Question, Action, Explained } from "./types.js" */
 /**
  * @typedef {object} Change
  * @property {HTMLElement} element
@@ -43,15 +41,14 @@ export function changeField(question, changed) {
   const action = /** @type {Action} */ (question.action);
   const isCommand = action.operation === "command.execute";
   const before = isCommand ? action.resource : JSON.stringify(action.input, null, 2);
-  const area = h("textarea", {
-    class: "input code",
+  const area = h("textarea.input.code", {
     rows: Math.min(10, before.split("\n").length + 1),
     spellcheck: "false",
     autocomplete: "off",
     autocapitalize: "off",
   });
   area.value = before;
-  const verdict = h("div", { class: "verdict", role: "status" });
+  const verdict = h("div.verdict", { role: "status" });
   /** @type {{ text: string, explained: Explained } | null} */
   let judged = null;
   let timer = 0;
@@ -60,14 +57,14 @@ export function changeField(question, changed) {
     const text = area.value;
     if (!differs()) return replace(verdict);
     const asked = isCommand ? commandBody(action, text) : toolBody(action, text);
-    if (!asked) return replace(verdict, h("span", { class: "entry-error" }, "This is not a JSON object."));
+    if (!asked) return replace(verdict, h("span.entry-error", "This is not a JSON object."));
     try {
       const explained = await api.post(path`/v1/agents/${question.agentId}/explain`, asked);
       if (text !== area.value) return;
       judged = { text, explained };
       replace(verdict, verdictWords(explained, action));
     } catch (why) {
-      replace(verdict, h("span", { class: "entry-error" }, why instanceof Problem ? why.message : String(why)));
+      replace(verdict, h("span.entry-error", why instanceof Problem ? why.message : String(why)));
     }
     changed();
   };
@@ -75,20 +72,14 @@ export function changeField(question, changed) {
     judged = null;
     clearTimeout(timer);
     timer = window.setTimeout(() => void judge(), PAUSE);
-    replace(verdict, differs() && h("span", { class: "muted" }, "Judging …"));
+    replace(verdict, differs() && h("span.muted", "Judging …"));
     changed();
   });
 
   const differs = () => area.value.trim() !== before.trim();
   const current = () => (judged?.text === area.value ? judged.explained : null);
   return {
-    element: h(
-      "label",
-      { class: "field" },
-      isCommand ? "The command to allow instead" : "The input to allow instead",
-      area,
-      verdict,
-    ),
+    element: h("label.field", isCommand ? "The command to allow instead" : "The input to allow instead", area, verdict),
     value: () =>
       !differs()
         ? undefined
@@ -170,11 +161,7 @@ function isObject(value) {
 function verdictWords(explained, action) {
   const { decision } = explained;
   if (decision.decision === "deny") {
-    return [
-      h("span", { class: "badge bad" }, "denied"),
-      " It cannot be allowed: ",
-      foreign(decision.reason, { max: 300 }),
-    ];
+    return [h("span.badge.bad", "denied"), " It cannot be allowed: ", foreign(decision.reason, { max: 300 })];
   }
   if (isWorse(explained, action)) {
     return [
@@ -182,6 +169,6 @@ function verdictWords(explained, action) {
       " It is more harmful than what the agent asked for. Deny the request, and tell the agent what to do instead.",
     ];
   }
-  const needs = decision.missing.map((permission) => h("li", null, "It needs to ", permissionWords(permission)));
-  return [tierBadge(decision.tier), " ", foreign(decision.reason, { max: 300 }), h("ul", null, needs)];
+  const needs = decision.missing.map((permission) => h("li", "It needs to ", permissionWords(permission)));
+  return [tierBadge(decision.tier), " ", foreign(decision.reason, { max: 300 }), h("ul", needs)];
 }

@@ -3,8 +3,7 @@
 import { h } from "./dom.js";
 import { brief, foreign, visible } from "./text.js";
 
-/** @typedef {import("./types.js").Action} Action */
-/** @typedef {import("./types.js").Part} Part */
+/** @import { Action, Part } from "./types.js" */
 
 /** The longest command line that is shown unfolded. */
 const LONGEST = 1200;
@@ -21,7 +20,7 @@ export function commandLine({ resource, parts = [], tier }) {
   if (places.length === 0) {
     const isWhole = tier !== "safe" && parts.length <= 1;
     const line = foreign(resource, { max: LONGEST, kind: "command" });
-    return h("code", { class: "code command" }, isWhole ? h("span", { class: `part part-${tier}` }, line) : line);
+    return h("code.code.command", isWhole ? h("span", { class: `part part-${tier}` }, line) : line);
   }
   const nodes = [];
   let end = 0;
@@ -31,8 +30,8 @@ export function commandLine({ resource, parts = [], tier }) {
     end = to;
   }
   nodes.push(...visible(resource.slice(end), "command"));
-  const line = h("span", { class: "foreign foreign-command", dir: "ltr", translate: "no" }, nodes);
-  return h("code", { class: "code command" }, line);
+  const line = h("span.foreign.foreign-command", { dir: "ltr", translate: "no" }, nodes);
+  return h("code.code.command", line);
 }
 
 /**
@@ -63,25 +62,18 @@ export function judgement({ parts = [], tier, tierReason }) {
   const risky = parts.filter((part) => part.tier !== "safe");
   const safe = parts.length - risky.length;
   if (risky.length === 0)
-    return tier === "safe" ? null : h("ul", { class: "judged" }, judged({ text: "", tier, reason: tierReason }));
+    return tier === "safe" ? null : h("ul.judged", judged({ text: "", tier, reason: tierReason }));
   const rows = risky.slice(0, LISTED).map((part) => judged(parts.length > 1 ? part : { ...part, text: "" }));
-  const rest =
-    risky.length > LISTED && h("li", { class: "muted" }, `and ${risky.length - LISTED} more parts, see the details`);
+  const rest = risky.length > LISTED && h("li.muted", `and ${risky.length - LISTED} more parts, see the details`);
   const others =
-    safe > 0 &&
-    h("li", { class: "muted" }, safe === 1 ? "The other part is safe." : `The other ${safe} parts are safe.`);
-  return h("ul", { class: "judged" }, rows, rest, others);
+    safe > 0 && h("li.muted", safe === 1 ? "The other part is safe." : `The other ${safe} parts are safe.`);
+  return h("ul.judged", rows, rest, others);
 }
 
 /** @param {Part} part */
 function judged({ text, tier, reason }) {
-  const what = text && h("code", null, brief(text, 80, "command"));
-  return h(
-    "li",
-    null,
-    tierBadge(tier),
-    h("span", null, what, h("span", { class: "muted" }, foreign(withoutTier(reason), { max: 200 }))),
-  );
+  const what = text && h("code", brief(text, 80, "command"));
+  return h("li", tierBadge(tier), h("span", what, h("span.muted", foreign(withoutTier(reason), { max: 200 }))));
 }
 
 /**
@@ -90,7 +82,7 @@ function judged({ text, tier, reason }) {
  * @param {Part[]} parts
  */
 export function allParts(parts) {
-  return h("ol", { class: "judged" }, parts.map(judged));
+  return h("ol.judged", parts.map(judged));
 }
 
 /**

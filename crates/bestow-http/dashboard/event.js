@@ -8,8 +8,8 @@ import { foreign } from "./text.js";
 import { ago, exact } from "./time.js";
 import { answerBadge, explained, tierBadge } from "./verdict.js";
 
-/** @typedef {import("./sentence.js").Told} Told */
-/** @typedef {import("./shapes.js").ActionBody} ActionBody */
+/** @import { Told } from "./sentence.js" */
+/** @import { ActionBody } from "./shapes.js" */
 /** @typedef {{ all: Told[], go(hash: string): void, choose(sequence: number): void }} Surroundings */
 
 /** The most other events that are listed. */
@@ -44,15 +44,12 @@ export function eventPanel({ event, pieces }, { all, go, choose }) {
     ["Grant", event.grantId],
   ];
   return h(
-    "div",
-    { class: "detail" },
+    "div.detail",
     h(
-      "div",
-      { class: "stack" },
-      h("p", { class: "small muted" }, exact(timestamp), " · ", ago(timestamp)),
+      "div.stack",
+      h("p.small.muted", exact(timestamp), " · ", ago(timestamp)),
       h(
-        "h2",
-        { class: "event-title" },
+        "h2.event-title",
         agentId && [jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)), " "],
         sentence(pieces),
       ),
@@ -60,31 +57,21 @@ export function eventPanel({ event, pieces }, { all, go, choose }) {
     action && actionPart(action),
     decision && decisionPart(decision),
     grant &&
-      h(
-        "p",
-        { class: "small" },
-        permission(grant.right?.permission ?? ""),
-        grant.reason && [": “", foreign(grant.reason), "”"],
-      ),
+      h("p.small", permission(grant.right?.permission ?? ""), grant.reason && [": “", foreign(grant.reason), "”"]),
     action && agentId && nowPart(agentId, action, go),
     relatedPart(event, all, choose),
     h(
-      "section",
-      { class: "stack" },
+      "section.stack",
       h(
-        "dl",
-        { class: "facts" },
+        "dl.facts",
         [["Type", type], ["Number", String(event.sequence)], ...ids].map(
-          ([name, value]) =>
-            value &&
-            h("div", null, h("dt", null, name), h("dd", null, h("code", null, foreign(value, { kind: "path" })))),
+          ([name, value]) => value && h("div", h("dt", name), h("dd", h("code", foreign(value, { kind: "path" })))),
         ),
       ),
       h(
         "details",
-        null,
-        h("summary", null, "The event as it was recorded"),
-        h("div", { class: "code" }, foreign(JSON.stringify(payload, null, 2), { kind: "command", max: 4000 })),
+        h("summary", "The event as it was recorded"),
+        h("div.code", foreign(JSON.stringify(payload, null, 2), { kind: "command", max: 4000 })),
       ),
     ),
   );
@@ -93,35 +80,27 @@ export function eventPanel({ event, pieces }, { all, go, choose }) {
 /** @param {any} action */
 function actionPart({ resource, operation, tier, tierReason, destructive }) {
   return h(
-    "section",
-    { class: "stack" },
-    h(
-      "div",
-      { class: "code" },
-      foreign(resource, { kind: operation === "command.execute" ? "command" : "path", max: 1200 }),
-    ),
-    tier && h("div", { class: "small" }, tierBadge(tier), " ", foreign(tierReason ?? "", { max: 300 })),
-    destructive && h("p", { class: "small bad-text" }, "It cannot be undone."),
+    "section.stack",
+    h("div.code", foreign(resource, { kind: operation === "command.execute" ? "command" : "path", max: 1200 })),
+    tier && h("div.small", tierBadge(tier), " ", foreign(tierReason ?? "", { max: 300 })),
+    destructive && h("p.small.bad-text", "It cannot be undone."),
   );
 }
 
 /** @param {any} decision */
 function decisionPart({ decision, decisionSource, decisionReason, missing = [] }) {
   return h(
-    "section",
-    { class: "stack" },
-    h("h3", null, "The decision then"),
+    "section.stack",
+    h("h3", "The decision then"),
     h(
-      "div",
-      { class: "row" },
+      "div.row",
       answerBadge(decision),
-      h("span", { class: "small muted" }, `because of ${SOURCES[decisionSource] ?? decisionSource}`),
+      h("span.small.muted", `because of ${SOURCES[decisionSource] ?? decisionSource}`),
     ),
-    decisionReason && h("p", { class: "small" }, foreign(decisionReason, { max: 600 })),
+    decisionReason && h("p.small", foreign(decisionReason, { max: 600 })),
     missing.length > 0 &&
       h(
-        "p",
-        { class: "small" },
+        "p.small",
         "The agent lacked ",
         missing.map((/** @type {string} */ text, /** @type {number} */ place) => [place > 0 && ", ", permission(text)]),
         ".",
@@ -137,19 +116,17 @@ function decisionPart({ decision, decisionSource, decisionReason, missing = [] }
  * @param {(hash: string) => void} go
  */
 function nowPart(id, action, go) {
-  const place = h("div", null, loading());
+  const place = h("div", loading());
   const isWhole = !action.cut && !/\[redacted \d+\]/.test(action.resource);
   void api.post(path`/v1/agents/${id}/explain`, bodyOf(action)).then(
     (explanation) => replace(place, explained(explanation, { go })),
     (why) => replace(place, failure(why)),
   );
   return h(
-    "section",
-    { class: "stack" },
-    h("h3", null, "The same action now"),
+    "section.stack",
+    h("h3", "The same action now"),
     h(
-      "p",
-      { class: "small muted" },
+      "p.small.muted",
       "What each stage would say if it were asked now.",
       !isWhole && " A part of the action is not recorded, so this is about what is left of it.",
     ),
@@ -194,14 +171,13 @@ function relatedPart(event, all, choose) {
     .map(({ event: other, pieces }) =>
       h(
         "li",
-        null,
         h(
-          "button",
-          { type: "button", class: "related", onclick: () => choose(other.sequence) },
-          h("span", { class: "muted" }, new Date(other.timestamp).toLocaleTimeString([], { hour12: false })),
-          h("span", { class: "clip" }, other.agentId && [agent(other.agentId), " "], sentence(pieces)),
+          "button.related",
+          { onclick: () => choose(other.sequence) },
+          h("span.muted", new Date(other.timestamp).toLocaleTimeString([], { hour12: false })),
+          h("span.clip", other.agentId && [agent(other.agentId), " "], sentence(pieces)),
         ),
       ),
     );
-  return h("section", { class: "stack" }, h("h3", null, "What belongs to it"), h("ul", null, rows));
+  return h("section.stack", h("h3", "What belongs to it"), h("ul", rows));
 }

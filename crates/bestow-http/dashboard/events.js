@@ -2,8 +2,7 @@
 
 import { Problem, reach, token } from "./api.js";
 
-/** @typedef {import("./types.js").Envelope} Envelope */
-/** @typedef {import("./types.js").Connection} Connection */
+/** @import { Envelope, Connection } from "./types.js" */
 
 /** The time without a sign of the server after which the connection counts as lost. The server sends one every 15 s. */
 const SILENCE = 40_000;

@@ -8,7 +8,7 @@ import { optionsButton } from "./notices.js";
 import { signOut } from "./session.js";
 import { requests } from "./store.js";
 
-/** @typedef {import("./types.js").Session} Session */
+/** @import { Session } from "./types.js" */
 /**
  * @typedef {object} Frame
  * @property {HTMLElement} element
@@ -59,11 +59,11 @@ export const PLACES = {
  */
 export function frame(session) {
   const links = new Map(Object.entries(PLACES).map(([name, place]) => [name, link(name, place)]));
-  const main = h("main", { id: "main", class: "main", tabindex: "-1" });
-  const banner = h("div", { class: "banner", role: "status" });
-  const nav = h("nav", { class: "nav", "aria-label": "Views" }, [...links.values()]);
-  const side = h("header", { class: "side" }, h("div", { class: "brand" }, logo(), "bestow"), nav, foot(session));
-  const element = h("div", { class: "frame" }, side, h("div", null, banner, main));
+  const main = h("main.main", { id: "main", tabindex: "-1" });
+  const banner = h("div.banner", { role: "status" });
+  const nav = h("nav.nav", { "aria-label": "Views" }, [...links.values()]);
+  const side = h("header.side", h("div.brand", logo(), "bestow"), nav, foot(session));
+  const element = h("div.frame", side, h("div", banner, main));
   showCount(links);
   return { element, main, banner, links, setTitle: (title) => (document.title = `${title} · bestow`) };
 }
@@ -102,7 +102,7 @@ export function jumpKeys(go) {
  * @param {{ label: string, strokes: string[] }} place
  */
 function link(name, { label, strokes }) {
-  return h("a", { href: `#/${name}` }, icon(...strokes), h("span", null, label));
+  return h("a", { href: `#/${name}` }, icon(...strokes), h("span", label));
 }
 
 function logo() {
@@ -111,33 +111,33 @@ function logo() {
 
 /** @param {Session} session */
 function foot(session) {
-  const state = h("div", { class: "state", role: "status" });
+  const state = h("div.state", { role: "status" });
   onState((now) => {
     state.dataset.state = now;
     replace(state, STATES[now]);
   });
   const who = session.by ?? (session.role === "operator" ? "operator" : session.credentialId);
   const out = h(
-    "button",
-    { type: "button", class: "button quiet small", onclick: () => void signOut() },
+    "button.button.quiet.small",
+    { onclick: () => void signOut() },
     icon("M7 3H4.2C3.5 3 3 3.5 3 4.2v9.6c0 .7.5 1.2 1.2 1.2H7", "M11.5 12 15 9l-3.5-3M15 9H7"),
-    h("span", null, "Sign out"),
+    h("span", "Sign out"),
   );
   out.setAttribute("aria-label", "Sign out");
   const help = h(
-    "button",
-    { type: "button", class: "button quiet small", "aria-label": "Keys", onclick: showHelp },
+    "button.button.quiet.small",
+    { "aria-label": "Keys", onclick: showHelp },
     icon("M2.5 5h13v8h-13z", "M5 7.8h.1M8 7.8h.1M11 7.8h.1M13 7.8h.1M6 10.4h6"),
-    h("span", null, "Keys"),
+    h("span", "Keys"),
   );
-  const person = h("div", { class: "person" }, h("span", null, "You are ", h("strong", null, who)));
-  return h("div", { class: "side-foot" }, state, person, optionsButton(), help, out);
+  const person = h("div.person", h("span", "You are ", h("strong", who)));
+  return h("div.side-foot", state, person, optionsButton(), help, out);
 }
 
 /** @param {Map<string, HTMLElement>} links */
 function showCount(links) {
-  const count = h("span", { class: "count", hidden: true });
-  const unit = h("span", { class: "unseen" }, " waiting");
+  const count = h("span.count", { hidden: true });
+  const unit = h("span.unseen", " waiting");
   links.get("inbox")?.append(count);
   const show = () => {
     const number = requests.waiting().length;

@@ -7,5 +7,5 @@ import { svg } from "./dom.js";
  */
 export function icon(...strokes) {
   const paths = strokes.map((d) => svg("path", { d }));
-  return svg("svg", { class: "icon", viewBox: "0 0 18 18", "aria-hidden": "true" }, paths);
+  return svg("svg.icon", { viewBox: "0 0 18 18", "aria-hidden": "true" }, paths);
 }

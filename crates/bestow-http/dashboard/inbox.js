@@ -9,7 +9,7 @@ import { recentList } from "./recent.js";
 import { forget, requests } from "./store.js";
 import { plainSentence } from "./words.js";
 
-/** @typedef {import("./types.js").View} View */
+/** @import { View } from "./types.js" */
 
 /** The cards that are made at once. The others are made when they are near the screen, or when there is time. */
 const FIRST = 10;
@@ -44,22 +44,21 @@ class Inbox {
     this.isLooking = false;
     /** @type {WeakMap<Element, Card>} */
     this.byElement = new WeakMap();
-    this.list = h("div", { class: "cards" });
-    this.empty = h("div", { class: "empty", hidden: true });
-    this.count = h("span", { class: "muted" });
+    this.list = h("div.cards");
+    this.empty = h("div.empty", { hidden: true });
+    this.count = h("span.muted");
     this.title = h("h1", { tabindex: "-1" }, "Inbox ", this.count);
     this.recent = recentList();
-    this.below = h("button", { type: "button", class: "button below", hidden: true, onclick: () => this.showNew() });
+    this.below = h("button.button.below", { hidden: true, onclick: () => this.showNew() });
     this.batch = batchBar({ cards: () => [...this.cards.values()], ended: () => this.setPicking(false) });
     this.several = h(
-      "button",
-      { type: "button", class: "button quiet small", hidden: true, onclick: () => this.setPicking(!this.isPicking) },
+      "button.button.quiet.small",
+      { hidden: true, onclick: () => this.setPicking(!this.isPicking) },
       "Select several",
     );
     this.element = h(
-      "div",
-      { class: "page page-narrow inbox" },
-      h("header", { class: "page-head" }, this.title, legend(), this.several),
+      "div.page.page-narrow.inbox",
+      h("header.page-head", this.title, legend(), this.several),
       this.list,
       this.empty,
       this.recent.element,
@@ -170,8 +169,8 @@ class Inbox {
     if (!this.empty.firstChild) {
       replace(
         this.empty,
-        h("h2", null, "Nothing waits"),
-        h("p", null, "When an agent needs your answer, its request appears here."),
+        h("h2", "Nothing waits"),
+        h("p", "When an agent needs your answer, its request appears here."),
       );
     }
   }
@@ -369,14 +368,13 @@ function legend() {
   const one = (/** @type {string[]} */ names, /** @type {string} */ help) =>
     h(
       "span",
-      null,
-      names.map((name) => h("kbd", null, name)),
+      names.map((name) => h("kbd", name)),
       " ",
       help,
     );
   return h(
-    "div",
-    { class: "hints", "aria-hidden": "true" },
+    "div.hints",
+    { "aria-hidden": "true" },
     one(["j", "k"], "move"),
     one(["a"], "allow"),
     one(["d"], "deny"),

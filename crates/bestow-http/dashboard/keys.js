@@ -69,10 +69,9 @@ export function showHelp() {
   const list = [...rows].flatMap(([help, names]) => [
     h(
       "dt",
-      null,
-      names.map((/** @type {string} */ name) => h("kbd", null, name)),
+      names.map((/** @type {string} */ name) => h("kbd", name)),
     ),
-    h("dd", null, help),
+    h("dd", help),
   ]);
-  void message({ title: "Keys", body: h("dl", { class: "keys" }, list) });
+  void message({ title: "Keys", body: h("dl.keys", list) });
 }

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { foreign } from "./text.js";
 
-/** @typedef {import("./types.js").PermissionPreview} PermissionPreview */
+/** @import { PermissionPreview } from "./types.js" */
 
 /**
  * Returns where a permission leads. It is null for a permission without a path.
@@ -14,12 +14,12 @@ export function leads(preview) {
   if (!preview.path) return null;
   const leadsTo = preview.leadsTo !== undefined && preview.leadsTo !== preview.path ? preview.leadsTo : null;
   const link = leadsTo !== null && [
-    h("span", { class: "badge warn" }, "link"),
+    h("span.badge.warn", "link"),
     " leads to ",
     foreign(leadsTo, { kind: "path" }),
     ". ",
   ];
-  return h("div", { class: "leads" }, link, cover(preview));
+  return h("div.leads", link, cover(preview));
 }
 
 /** @param {PermissionPreview} preview */
@@ -48,5 +48,5 @@ function cover({ kind, covers, more }) {
  */
 function names(covers, more) {
   const list = covers.flatMap((name, place) => [place > 0 && ", ", foreign(name, { max: 60, kind: "path" })]);
-  return h("span", { class: "names" }, list, more && " and more");
+  return h("span.names", list, more && " and more");
 }

@@ -11,9 +11,8 @@ import { followNotices } from "./notices.js";
 import { endedNotice, enter } from "./session.js";
 import { follow, requests } from "./store.js";
 
-/** @typedef {import("./types.js").View} View */
-/** @typedef {import("./types.js").Session} Session */
-/** @typedef {import("./frame.js").Frame} Frame */
+/** @import { View, Session } from "./types.js" */
+/** @import { Frame } from "./frame.js" */
 /** @typedef {{ view(context: import("./types.js").ViewContext): View }} ViewModule */
 
 /** @type {View | null} */
@@ -63,7 +62,7 @@ async function show(session, parts) {
     parts.setTitle(current.title);
   } catch (why) {
     console.error(why);
-    replace(parts.main, h("div", { class: "empty" }, h("h2", null, "This page did not load"), "Reload to try again."));
+    replace(parts.main, h("div.empty", h("h2", "This page did not load"), "Reload to try again."));
   }
   scrollTo(0, 0);
 }

@@ -7,7 +7,7 @@ import { cascadePicture } from "./chain.js";
 import { agent, count, permission } from "./say.js";
 import { plain } from "./text.js";
 
-/** @typedef {import("./shapes.js").Grant} Grant */
+/** @import { Grant } from "./shapes.js" */
 
 /** The seconds in which a revocation can be taken back. */
 const UNDO = 5;
@@ -21,7 +21,7 @@ const UNDO = 5;
 export async function revoke(grant) {
   try {
     const { wouldEnd } = await api.get(path`/v1/grants/${grant.id}/cascade`);
-    const reason = h("input", { class: "input", maxlength: "500", autocomplete: "off" });
+    const reason = h("input.input", { maxlength: "500", autocomplete: "off" });
     const isAgreed = await confirm({
       title: "Revoke this permission?",
       body: question(grant, wouldEnd, reason),
@@ -49,21 +49,19 @@ export async function revoke(grant) {
 function question(grant, wouldEnd, reason) {
   const sentence =
     wouldEnd.length === 0
-      ? h("p", null, "Nothing else depends on it.")
+      ? h("p", "Nothing else depends on it.")
       : h(
           "p",
-          null,
-          h("strong", null, `${count(wouldEnd.length, "more permission")} `),
+          h("strong", `${count(wouldEnd.length, "more permission")} `),
           wouldEnd.length === 1 ? "depends on it and falls with it:" : "depend on it and fall with it:",
         );
   return h(
-    "div",
-    { class: "stack" },
-    h("p", null, agent(grant.agentId), " loses ", permission(grant.permission), "."),
+    "div.stack",
+    h("p", agent(grant.agentId), " loses ", permission(grant.permission), "."),
     sentence,
     wouldEnd.length > 0 && cascadePicture(grant, wouldEnd),
-    h("p", { class: "muted small" }, undoPromise(wouldEnd.length)),
-    h("label", { class: "field" }, "Words to the agent (optional)", reason),
+    h("p.muted.small", undoPromise(wouldEnd.length)),
+    h("label.field", "Words to the agent (optional)", reason),
   );
 }
 

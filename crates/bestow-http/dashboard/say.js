@@ -3,8 +3,7 @@
 import { h, replace } from "./dom.js";
 import { brief, foreign } from "./text.js";
 
-/** @typedef {import("./shapes.js").AgentView} AgentView */
-/** @typedef {import("./shapes.js").Grant} Grant */
+/** @import { AgentView, Grant } from "./shapes.js" */
 
 /** What each mode means, in a few words. */
 export const MODES = new Map([
@@ -81,7 +80,7 @@ export function giver({ origin }) {
  * @param {() => unknown} go
  */
 export function jump(label, go) {
-  return h("button", { type: "button", class: "jump", onclick: go }, label);
+  return h("button.jump", { onclick: go }, label);
 }
 
 /** Returns a place in a file without the directories of the file. @param {string} place */
@@ -124,10 +123,10 @@ export function refill(place, value, fill) {
 
 /** Returns a text for a place that is still being filled. */
 export function loading() {
-  return h("p", { class: "muted loading", "aria-busy": "true" }, "Loading …");
+  return h("p.muted.loading", { "aria-busy": "true" }, "Loading …");
 }
 
 /** Returns a text about something that did not load. @param {unknown} why */
 export function failure(why) {
-  return h("p", { class: "notice bad", role: "alert" }, why instanceof Error ? why.message : String(why));
+  return h("p.notice.bad", { role: "alert" }, why instanceof Error ? why.message : String(why));
 }

@@ -2,8 +2,8 @@
 
 import { brief } from "./text.js";
 
-/** @typedef {import("./types.js").Envelope} Envelope */
-/** @typedef {import("./text.js").Kind} Kind */
+/** @import { Envelope } from "./types.js" */
+/** @import { Kind } from "./text.js" */
 /** Words of this page, or text that came from elsewhere. @typedef {string | { text: string, kind: Kind }} Piece */
 /** @typedef {"" | "ok" | "warn" | "bad" | "accent"} Tone */
 

@@ -9,18 +9,13 @@ import { icon } from "./icon.js";
  * @param {{ title: string, back: () => void }} options
  */
 export function split({ title, back }) {
-  const head = h("div", { class: "split-head" }, h("h1", null, title));
-  const empty = h("div", { class: "split-empty", hidden: true });
-  const list = h("div", { class: "split-list" }, empty);
-  const choice = h("section", { class: "split-choice", "aria-label": "Details", tabindex: "-1" });
-  const side = h("div", { class: "split-side" }, head, list);
-  const element = h("div", { class: "split" }, side, choice);
-  const backButton = h(
-    "button",
-    { type: "button", class: "button quiet small split-back", onclick: back },
-    icon("M11 4 6 9l5 5"),
-    title,
-  );
+  const head = h("div.split-head", h("h1", title));
+  const empty = h("div.split-empty", { hidden: true });
+  const list = h("div.split-list", empty);
+  const choice = h("section.split-choice", { "aria-label": "Details", tabindex: "-1" });
+  const side = h("div.split-side", head, list);
+  const element = h("div.split", side, choice);
+  const backButton = h("button.button.quiet.small.split-back", { onclick: back }, icon("M11 4 6 9l5 5"), title);
   return {
     element,
     head,

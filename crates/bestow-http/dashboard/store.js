@@ -3,8 +3,7 @@
 import { api, path, Problem } from "./api.js";
 import { onEvent, onState } from "./events.js";
 
-/** @typedef {import("./types.js").RequestState} RequestState */
-/** @typedef {import("./types.js").Envelope} Envelope */
+/** @import { RequestState } from "./types.js" */
 /** @typedef {{ added: string[], ended: string[] }} Change */
 
 /** The most requests that are read one by one. For more, the list is read again. */

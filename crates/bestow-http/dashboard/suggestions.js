@@ -9,7 +9,7 @@ import { foreign } from "./text.js";
 import { ago } from "./time.js";
 import { permissionWords } from "./words.js";
 
-/** @typedef {import("./shapes.js").Suggestion} Suggestion */
+/** @import { Suggestion } from "./shapes.js" */
 /** @typedef {Extract<Suggestion, { kind: "add_rule" }>} AddRule */
 /** @typedef {Extract<Suggestion, { kind: "unused" }>} Unused */
 
@@ -19,7 +19,7 @@ import { permissionWords } from "./words.js";
  * @param {(hash: string) => void} go
  */
 export function suggestionList(go) {
-  const element = h("div", { class: "stack suggestions" }, loading());
+  const element = h("div.stack.suggestions", loading());
   const load = async () => {
     try {
       const { since, suggestions } = await api.get("/v1/suggestions");
@@ -27,13 +27,12 @@ export function suggestionList(go) {
       const unused = suggestions.filter((/** @type {Suggestion} */ one) => one.kind === "unused");
       replace(
         element,
-        h("p", { class: "small muted" }, "From what happened since ", ago(since), ". Nothing changes by itself."),
+        h("p.small.muted", "From what happened since ", ago(since), ". Nothing changes by itself."),
         suggestions.length === 0 &&
           h(
-            "div",
-            { class: "empty" },
-            h("h2", null, "Nothing to suggest"),
-            h("p", null, "Permissions that you give again and again, and those that nobody uses, appear here."),
+            "div.empty",
+            h("h2", "Nothing to suggest"),
+            h("p", "Permissions that you give again and again, and those that nobody uses, appear here."),
           ),
         added.length > 0 && section("Given by hand again and again", added.map(rule)),
         unused.length > 0 &&
@@ -55,32 +54,26 @@ export function suggestionList(go) {
  * @param {HTMLElement[]} cards
  */
 function section(title, cards) {
-  return h("section", { class: "stack" }, h("h2", { class: "section-title" }, title), cards);
+  return h("section.stack", h("h2.section-title", title), cards);
 }
 
 /** @param {AddRule} suggestion */
 function rule({ agentId, permission: text, times, table, line, covers = [], more = false }) {
-  const copy = h(
-    "button",
-    { type: "button", class: "button small", onclick: () => void copied(line) },
-    "Copy the line",
-  );
+  const copy = h("button.button.small", { onclick: () => void copied(line) }, "Copy the line");
   return h(
-    "article",
-    { class: "panel suggestion" },
+    "article.panel.suggestion",
     h(
       "p",
-      null,
-      h("strong", null, `${count(times, "time")} `),
+      h("strong", `${count(times, "time")} `),
       "a person gave ",
       permission(text),
       " to ",
       agent(agentId),
       ". With this line in the policy file, nobody is asked any more:",
     ),
-    h("div", { class: "code" }, foreign(`${table}\n${line}`, { kind: "command", max: 1000 })),
+    h("div.code", foreign(`${table}\n${line}`, { kind: "command", max: 1000 })),
     covered(text, covers, more),
-    h("div", { class: "row" }, copy),
+    h("div.row", copy),
   );
 }
 
@@ -92,20 +85,17 @@ function rule({ agentId, permission: text, times, table, line, covers = [], more
 function covered(text, covers, more) {
   if (covers.length === 0)
     return h(
-      "p",
-      { class: "small muted" },
+      "p.small.muted",
       "It lets the agent ",
       permissionWords(text),
       text.startsWith("@network") ? "." : ", with everything below it.",
     );
   return h(
     "details",
-    null,
-    h("summary", null, `It covers ${more ? "more than " : ""}${count(covers.length, "path")} now`),
+    h("summary", `It covers ${more ? "more than " : ""}${count(covers.length, "path")} now`),
     h(
-      "ul",
-      { class: "paths" },
-      covers.map((one) => h("li", null, foreign(one, { kind: "path", max: 200 }))),
+      "ul.paths",
+      covers.map((one) => h("li", foreign(one, { kind: "path", max: 200 }))),
     ),
   );
 }
@@ -135,14 +125,12 @@ function idle({ agentId, permission: text, grantId, since, place }, go, done) {
   };
   const way =
     place === undefined
-      ? h("button", { type: "button", class: "button small", onclick: () => void end() }, "Revoke …")
+      ? h("button.button.small", { onclick: () => void end() }, "Revoke …")
       : jump(placeCode(place), () => go(`#/policy/${lineOf(place)}`));
   return h(
-    "article",
-    { class: "panel suggestion idle" },
+    "article.panel.suggestion.idle",
     h(
       "p",
-      null,
       jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)),
       " has held ",
       permission(text),

@@ -139,11 +139,7 @@ export function plain(text, max = 120) {
  */
 function fold(element, letters, max, kind) {
   const [from, to] = kept(letters, max, kind);
-  const button = h(
-    "button",
-    { type: "button", class: "fold" },
-    `show all ${letters.length.toLocaleString()} characters`,
-  );
+  const button = h("button.fold", `show all ${letters.length.toLocaleString()} characters`);
   button.addEventListener("click", () => {
     const whole = visible(letters.join(""), kind);
     const place = element.closest("[tabindex]");
@@ -151,9 +147,8 @@ function fold(element, letters, max, kind) {
     element.dispatchEvent(new CustomEvent("unfold", { bubbles: true }));
     if (place instanceof HTMLElement) place.focus({ preventScroll: true });
   });
-  element.append(...visible(letters.slice(0, from).join(""), kind), h("span", { class: "gap" }, "…"), button);
-  if (to < letters.length)
-    element.append(h("span", { class: "gap" }, "…"), ...visible(letters.slice(to).join(""), kind));
+  element.append(...visible(letters.slice(0, from).join(""), kind), h("span.gap", "…"), button);
+  if (to < letters.length) element.append(h("span.gap", "…"), ...visible(letters.slice(to).join(""), kind));
 }
 
 /**
@@ -187,7 +182,7 @@ export function visible(text, kind) {
     const others = lookalikes(word);
     const nodes = letters(word, kind, others);
     if (others.size === 0) out.push(...nodes);
-    else out.push(h("span", { class: "mixed" }, ...nodes, warning(others)));
+    else out.push(h("span.mixed", ...nodes, warning(others)));
   }
   return out;
 }
@@ -209,10 +204,9 @@ function letters(word, kind, others) {
   };
   for (const letter of word) {
     stacked = /\p{M}/u.test(letter) ? stacked + 1 : 0;
-    if (letter === "\n" && kind === "text")
-      put(h("span", { class: "break", "aria-label": "line break", role: "img" }, " ⏎ "));
+    if (letter === "\n" && kind === "text") put(h("span.break", { "aria-label": "line break", role: "img" }, " ⏎ "));
     else if (stacked > STACK || isHidden(letter, kind)) put(mark(letter));
-    else if (others.has(letter)) put(h("span", { class: "lookalike" }, letter));
+    else if (others.has(letter)) put(h("span.lookalike", letter));
     else run += letter;
   }
   if (run) out.push(document.createTextNode(run));
@@ -233,7 +227,7 @@ function isHidden(letter, kind) {
 function mark(letter) {
   const name = NAMES.get(letter.codePointAt(0) ?? 0);
   const label = `hidden character ${code(letter)}${name ? `, ${name}` : ""}`;
-  return h("span", { class: "mark", role: "img", "aria-label": label, title: label }, `⟨${code(letter)}⟩`);
+  return h("span.mark", { role: "img", "aria-label": label, title: label }, `⟨${code(letter)}⟩`);
 }
 
 /** @param {string} letter */
@@ -283,5 +277,5 @@ function warning(others) {
     .map(([letter, of]) => `${code(letter)} (${of})`)
     .join(", ");
   const label = `This word has letters that look like others: ${list}. It is not the word it seems to be.`;
-  return h("span", { class: "warn-mark", role: "img", "aria-label": label, title: label }, "looks alike");
+  return h("span.warn-mark", { role: "img", "aria-label": label, title: label }, "looks alike");
 }

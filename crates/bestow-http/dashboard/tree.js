@@ -1,6 +1,6 @@
 /** The agents as a tree: by owner, and below each agent those that it created. */
 
-/** @typedef {import("./shapes.js").AgentView} AgentView */
+/** @import { AgentView } from "./shapes.js" */
 
 /**
  * @typedef {object} OwnerRow

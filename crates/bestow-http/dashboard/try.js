@@ -5,8 +5,7 @@ import { h, replace } from "./dom.js";
 import { failure, loading } from "./say.js";
 import { explained } from "./verdict.js";
 
-/** @typedef {import("./shapes.js").ActionBody} ActionBody */
-/** @typedef {import("./shapes.js").AgentView} AgentView */
+/** @import { ActionBody, AgentView } from "./shapes.js" */
 
 /** The kinds of actions: their names, and what to type. */
 const KINDS = /** @type {const} */ ([
@@ -31,27 +30,24 @@ const kept = { agent: "", kind: /** @type {string} */ (KINDS[0][0]), tool: "", t
 export function tryOut({ agentId, go }) {
   if (agentId) kept.agent = agentId;
   const names = h("datalist", { id: "try-agents" });
-  const agent = h("input", {
-    class: "input",
+  const agent = h("input.input", {
     list: "try-agents",
     required: true,
     autocomplete: "off",
     spellcheck: "false",
     value: kept.agent,
   });
-  const tool = h("input", { class: "input", autocomplete: "off", spellcheck: "false", value: kept.tool });
-  const toolField = h("label", { class: "field" }, "Tool", tool);
-  const text = h("textarea", { class: "input try-text", rows: "3", spellcheck: "false", required: true }, kept.text);
+  const tool = h("input.input", { autocomplete: "off", spellcheck: "false", value: kept.tool });
+  const toolField = h("label.field", "Tool", tool);
+  const text = h("textarea.input.try-text", { rows: "3", spellcheck: "false", required: true }, kept.text);
   const what = h("span");
   const result = h("div", { "aria-live": "polite" });
   const kinds = h(
-    "fieldset",
-    { class: "segmented" },
-    h("legend", { class: "unseen" }, "Kind of action"),
+    "fieldset.segmented",
+    h("legend.unseen", "Kind of action"),
     KINDS.map(([value, label]) =>
       h(
         "label",
-        null,
         h("input", {
           type: "radio",
           name: "try-kind",
@@ -64,18 +60,16 @@ export function tryOut({ agentId, go }) {
     ),
   );
   const form = h(
-    "form",
-    { class: "panel try" },
-    h("label", { class: "field" }, "Agent", agent),
+    "form.panel.try",
+    h("label.field", "Agent", agent),
     names,
     kinds,
     toolField,
-    h("label", { class: "field" }, what, text),
+    h("label.field", what, text),
     h(
-      "div",
-      { class: "row" },
-      h("button", { type: "submit", class: "button primary" }, "Judge it"),
-      h("span", { class: "small muted" }, "Nothing runs, and nobody is asked."),
+      "div.row",
+      h("button.button.primary", { type: "submit" }, "Judge it"),
+      h("span.small.muted", "Nothing runs, and nobody is asked."),
     ),
   );
 
@@ -101,15 +95,7 @@ export function tryOut({ agentId, go }) {
     replace(result, loading());
     try {
       const explanation = await api.post(path`/v1/agents/${kept.agent}/explain`, actionOf(kept));
-      replace(
-        result,
-        h(
-          "section",
-          { class: "panel result" },
-          h("h2", { class: "unseen" }, "The decision"),
-          explained(explanation, { go }),
-        ),
-      );
+      replace(result, h("section.panel.result", h("h2.unseen", "The decision"), explained(explanation, { go })));
     } catch (why) {
       replace(result, failure(why instanceof SyntaxError ? "The input of the tool is not valid JSON." : why));
     }
@@ -124,7 +110,7 @@ export function tryOut({ agentId, go }) {
   });
   turn(kept.kind);
   void offer(names, agent);
-  return h("div", { class: "stack" }, form, result);
+  return h("div.stack", form, result);
 }
 
 /**

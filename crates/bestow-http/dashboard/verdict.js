@@ -4,9 +4,8 @@ import { h } from "./dom.js";
 import { badge, jump, permission, placeCode } from "./say.js";
 import { foreign } from "./text.js";
 
-/** @typedef {import("./shapes.js").Explanation} Explanation */
-/** @typedef {import("./shapes.js").StageResult} StageResult */
-/** @typedef {import("./sentence.js").Tone} Tone */
+/** @import { Explanation, StageResult } from "./shapes.js" */
+/** @import { Tone } from "./sentence.js" */
 
 /** What each stage asks, in the order of their strength. @type {{ [stage: string]: string }} */
 const STAGES = {
@@ -71,37 +70,27 @@ export function tierBadge(tier) {
 export function explained(explanation, { go }) {
   const { decision, decidedBy, waysOut, details } = explanation;
   return h(
-    "div",
-    { class: "stack verdict" },
-    h(
-      "div",
-      { class: "row" },
-      answerBadge(decision.decision),
-      h("strong", null, MEANINGS[decision.decision]),
-      tierBadge(decision.tier),
-    ),
+    "div.stack.verdict",
+    h("div.row", answerBadge(decision.decision), h("strong", MEANINGS[decision.decision]), tierBadge(decision.tier)),
     stages(details.stages, decidedBy, go),
     decision.missing.length > 0 &&
       h(
-        "div",
-        { class: "small" },
+        "div.small",
         "The agent lacks ",
         decision.missing.flatMap((text, place) => [place > 0 && ", ", permission(text)]),
         ".",
       ),
     waysOut.length > 0 &&
       h(
-        "div",
-        { class: "stack" },
-        h("h3", null, "What would allow it"),
+        "div.stack",
+        h("h3", "What would allow it"),
         h(
-          "ul",
-          { class: "ways" },
-          waysOut.map((way) => h("li", null, foreign(way, { max: 600 }))),
+          "ul.ways",
+          waysOut.map((way) => h("li", foreign(way, { max: 600 }))),
         ),
       ),
     details.uses.length > 0 &&
-      h("details", null, h("summary", null, `What it uses (${details.uses.length})`), usesList(details.uses)),
+      h("details", h("summary", `What it uses (${details.uses.length})`), usesList(details.uses)),
   );
 }
 
@@ -116,33 +105,28 @@ function stages(results, decidedBy, go) {
     return h(
       "tr",
       { class: decides ? "decides" : says ? "" : "silent" },
-      h("td", null, STAGES[stage] ?? stage, decides && h("span", { class: "unseen" }, " (this decides)")),
-      h("td", null, says ? answerBadge(says) : h("span", { class: "muted" }, "–")),
+      h("td", STAGES[stage] ?? stage, decides && h("span.unseen", " (this decides)")),
+      h("td", says ? answerBadge(says) : h("span.muted", "–")),
       h(
         "td",
-        null,
         reason && foreign(reason, { max: 300 }),
         ruleRefs.flatMap((ref) => lineButton(ref, go)),
       ),
     );
   });
   return h(
-    "div",
-    { class: "scroll" },
+    "div.scroll",
     h(
-      "table",
-      { class: "table stages" },
-      h("caption", { class: "unseen" }, "The nine stages, the strongest first"),
+      "table.table.stages",
+      h("caption.unseen", "The nine stages, the strongest first"),
       h(
         "thead",
-        null,
         h(
           "tr",
-          null,
           ["Stage", "Answer", "Why"].map((name) => h("th", { scope: "col" }, name)),
         ),
       ),
-      h("tbody", null, rows),
+      h("tbody", rows),
     ),
   );
 }
@@ -162,18 +146,17 @@ function lineButton(ref, go) {
 /** @param {Explanation["details"]["uses"]} uses */
 function usesList(uses) {
   return h(
-    "ul",
-    { class: "uses" },
+    "ul.uses",
     uses.map((use) =>
       h(
         "li",
         { class: use.decides ? "decides" : "" },
-        h("span", { class: "muted" }, `${OPERATIONS[String(use.operation)] ?? use.operation} `),
+        h("span.muted", `${OPERATIONS[String(use.operation)] ?? use.operation} `),
         foreign(String(use.resource ?? ""), {
           kind: use.operation === "command.execute" ? "command" : "path",
           max: 200,
         }),
-        use.origin !== "own" && h("span", { class: "muted small" }, ` · ${use.origin}`),
+        use.origin !== "own" && h("span.muted.small", ` · ${use.origin}`),
       ),
     ),
   );

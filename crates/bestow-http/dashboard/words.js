@@ -3,10 +3,7 @@
 import { h } from "./dom.js";
 import { brief, foreign, plain } from "./text.js";
 
-/** @typedef {import("./types.js").Question} Question */
-/** @typedef {import("./types.js").Action} Action */
-/** @typedef {import("./types.js").ScopeName} ScopeName */
-/** @typedef {import("./types.js").Child} Child */
+/** @import { Question, Action, ScopeName, Child } from "./types.js" */
 
 /** The text that the server sends if an agent gave no reason. */
 const NO_REASON = "no reason given";
@@ -42,9 +39,9 @@ const DOINGS = {
 export function sentence(question) {
   const hasReason = question.reason !== NO_REASON && question.reason.trim() !== "";
   const why = hasReason
-    ? [", with the reason ", h("q", { class: "reason" }, foreign(question.reason, { max: 280 }))]
-    : [h("span", { class: "muted" }, " and gives no reason")];
-  return [who(question), " ", ...wish(question), h("span", null, why)];
+    ? [", with the reason ", h("q.reason", foreign(question.reason, { max: 280 }))]
+    : [h("span.muted", " and gives no reason")];
+  return [who(question), " ", ...wish(question), h("span", why)];
 }
 
 /**
@@ -60,10 +57,8 @@ export function plainSentence({ agentName, agentId, action, permissions }) {
 
 /** @param {Question} question */
 function who({ agentName, agentId }) {
-  const id = h("span", { class: "agent-id" }, foreign(agentId, { max: 80, kind: "path" }));
-  return agentName && agentName !== agentId
-    ? [h("strong", null, brief(agentName, 60)), " ", id]
-    : h("strong", null, id);
+  const id = h("span.agent-id", foreign(agentId, { max: 80, kind: "path" }));
+  return agentName && agentName !== agentId ? [h("strong", brief(agentName, 60)), " ", id] : h("strong", id);
 }
 
 /**
@@ -76,9 +71,7 @@ function wish({ action, permissions }) {
       ? ["asks to ", ...permissionWords(permissions[0] ?? "")]
       : [`asks for ${count(permissions)}`];
   const known = WISHES[action.operation];
-  return known
-    ? [`wants to ${known}`]
-    : ["wants to use the tool ", h("strong", null, foreign(action.tool, { max: 80 }))];
+  return known ? [`wants to ${known}`] : ["wants to use the tool ", h("strong", foreign(action.tool, { max: 80 }))];
 }
 
 /**
@@ -202,7 +195,7 @@ export function outcomeWords({ status, resolution }, isMine) {
     : decider.startsWith("by ")
       ? [" ", foreign(decider, { max: 120 })]
       : decider && [": ", foreign(decider, { max: 200 })];
-  return [h("strong", null, word), scope, by];
+  return [h("strong", word), scope, by];
 }
 
 /** @param {string} scope */
