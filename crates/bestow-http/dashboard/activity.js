@@ -43,6 +43,7 @@ let span = 60 * MINUTE;
  * @param {ViewContext} context
  */
 export function view({ parameters, go }) {
+  if (parameters[0] === "blocked") Object.assign(chosen, { agent: "", group: "", outcome: "blocked", text: "" });
   const page = split({ title: "Activity", back: () => choose(null) });
   page.element.classList.add("timeline");
   /** The newest first. @type {Told[]} */
@@ -293,7 +294,7 @@ function filters(changed) {
       return (/** @type {Told} */ one) =>
         (chosen.agent === "" || one.event.agentId === chosen.agent) &&
         (chosen.group === "" || one.group === chosen.group) &&
-        (chosen.outcome === "" || one.outcome === chosen.outcome) &&
+        ["", one.outcome, one.outcome === "blocked" && "denied"].includes(chosen.outcome) &&
         one.words.includes(chosen.text);
     },
   };

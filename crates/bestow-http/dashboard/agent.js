@@ -8,6 +8,7 @@ import { onEvent, onGap } from "./events.js";
 import { revoke } from "./revoke.js";
 import {
   agent,
+  agentLink,
   badge,
   count,
   failure,
@@ -100,10 +101,7 @@ export function agentPanel(id, surroundings) {
  */
 function about(view, state, { tree, go }) {
   const above = view.parent === undefined ? [] : [view.parent, ...tree.above(view.parent)];
-  const trail = above.map((id, place) => [
-    place > 0 && ", created by ",
-    jump(agent(id), () => go(`#/agents/${encodeURIComponent(id)}`)),
-  ]);
+  const trail = above.map((id, place) => [place > 0 && ", created by ", agentLink(id, go)]);
   return [
     h(
       "div.row",

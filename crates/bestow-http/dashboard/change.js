@@ -2,8 +2,8 @@
 
 import { api, path, Problem } from "./api.js";
 import { tierBadge } from "./command.js";
-import { h, replace } from "./dom.js";
-import { foreign } from "./text.js";
+import { h, isObject, object, replace } from "./dom.js";
+import { foreign, isRedacted } from "./text.js";
 import { permissionWords } from "./words.js";
 
 /** @import { Question, Action, Explained } from "./types.js" */
@@ -26,7 +26,7 @@ const TIERS = ["safe", "dangerous", "destructive"];
  * @param {Question} question
  */
 export function canChange({ action, onceOnly }) {
-  if (!action || onceOnly || /\[redacted \d+\]/.test(action.resource + JSON.stringify(action.input))) return false;
+  if (!action || onceOnly || isRedacted(action.resource + JSON.stringify(action.input))) return false;
   return action.operation === "command.execute" || isObject(action.input);
 }
 
@@ -85,7 +85,7 @@ export function changeField(question, changed) {
         ? undefined
         : isCommand
           ? area.value.trim()
-          : /** @type {Record<string, unknown>} */ (parsed(area.value)),
+          : /** @type {Record<string, unknown>} */ (object(area.value)),
     isReady: () => !differs() || mayBeSent(current(), action),
     isDestructive: () => current()?.decision.tier === "destructive",
     focus: () => area.focus(),
@@ -128,30 +128,8 @@ function commandBody({ operation, resource, tool, input }, text) {
  * @param {string} text
  */
 function toolBody(action, text) {
-  const input = parsed(text);
+  const input = object(text);
   return input && { toolName: action.tool, toolInput: input };
-}
-
-/**
- * Returns an object of JSON, or null for anything else.
- *
- * @param {string} text
- */
-function parsed(text) {
-  try {
-    const value = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-/**
- * @param {unknown} value
- * @returns {value is Record<string, unknown>}
- */
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

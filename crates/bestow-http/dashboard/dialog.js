@@ -28,7 +28,7 @@ export function confirm({ title, body, action, danger = false, typed }) {
     if (isAgreed) dialog.close();
   });
   cancel.addEventListener("click", () => dialog.close());
-  (field?.querySelector("input") ?? (danger ? cancel : go)).focus();
+  ((field && form.querySelector("input")) ?? (danger ? cancel : go)).focus();
   return closed.then(() => isAgreed);
 }
 

@@ -74,7 +74,7 @@ function nodes(children) {
  * @param {(Attributes | Child)[]} rest
  */
 function filled(element, classes, rest) {
-  element.classList.add(...classes);
+  if (classes.length > 0) element.classList.add(...classes);
   const [first] = rest;
   const isAttributes = first instanceof Object && !(first instanceof Node) && !Array.isArray(first);
   if (isAttributes) for (const [name, value] of Object.entries(first)) set(element, name, value);
@@ -95,5 +95,27 @@ function set(element, name, value) {
     throw new TypeError(`an element has no attribute ${name} here`);
   } else {
     element.setAttribute(name, value === true ? "" : String(value));
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Record<string, unknown>}
+ */
+export function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Returns the object that a text is as JSON, or null for any other text.
+ *
+ * @param {string | undefined} text
+ */
+export function object(text = "") {
+  try {
+    const value = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
   }
 }

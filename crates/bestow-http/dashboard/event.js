@@ -1,10 +1,10 @@
 /** One event in full: what was decided, why, and what belongs to it. */
 
 import { api, path } from "./api.js";
-import { h, replace } from "./dom.js";
-import { agent, failure, jump, loading, permission } from "./say.js";
+import { h, object, replace } from "./dom.js";
+import { agent, agentLink, failure, loading, permission } from "./say.js";
 import { sentence } from "./sentence.js";
-import { foreign } from "./text.js";
+import { foreign, isRedacted } from "./text.js";
 import { ago, exact } from "./time.js";
 import { answerBadge, explained, tierBadge } from "./verdict.js";
 
@@ -48,11 +48,7 @@ export function eventPanel({ event, pieces }, { all, go, choose }) {
     h(
       "div.stack",
       h("p.small.muted", exact(timestamp), " · ", ago(timestamp)),
-      h(
-        "h2.event-title",
-        agentId && [jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)), " "],
-        sentence(pieces),
-      ),
+      h("h2.event-title", agentId && [agentLink(agentId, go), " "], sentence(pieces)),
     ),
     action && actionPart(action),
     decision && decisionPart(decision),
@@ -117,9 +113,10 @@ function decisionPart({ decision, decisionSource, decisionReason, missing = [] }
  */
 function nowPart(id, action, go) {
   const place = h("div", loading());
-  const isWhole = !action.cut && !/\[redacted \d+\]/.test(action.resource);
-  void api.post(path`/v1/agents/${id}/explain`, bodyOf(action)).then(
-    (explanation) => replace(place, explained(explanation, { go })),
+  const { body, isWhole } = bodyOf(action);
+  const enabling = { agentId: id, action: body, isWhole, impact: action.destructive };
+  void api.post(path`/v1/agents/${id}/explain`, body).then(
+    (explanation) => replace(place, explained(explanation, { go, enabling })),
     (why) => replace(place, failure(why)),
   );
   return h(
@@ -134,19 +131,17 @@ function nowPart(id, action, go) {
   );
 }
 
-/** @param {any} action @returns {ActionBody} */
-function bodyOf({ operation, resource, tool, details }) {
-  if (operation !== "tool") return { operation, resource };
-  return { toolName: tool, toolInput: parsed(details?.shown) };
-}
-
-/** @param {string | undefined} text */
-function parsed(text) {
-  try {
-    return JSON.parse(text ?? "{}");
-  } catch {
-    return {};
-  }
+/**
+ * Returns a recorded action as it would be sent, and whether nothing of it was left out of the records.
+ *
+ * @param {any} action
+ * @returns {{ body: ActionBody, isWhole: boolean }}
+ */
+function bodyOf({ operation, resource, tool, details, cut = false }) {
+  const input = object(details?.shown);
+  const isWhole = !cut && !isRedacted(resource + (details?.shown ?? "")) && (details === undefined || input !== null);
+  if (operation === "tool" || (input && isWhole)) return { body: { toolName: tool, toolInput: input ?? {} }, isWhole };
+  return { body: { operation, resource }, isWhole };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The requests that wait, oldest first. They are never sorted anew, and nothing moves under the pointer. */
 
 import { batchBar } from "./batch.js";
+import { blockedLine } from "./blocked.js";
 import { Card } from "./card.js";
 import { announce } from "./dialog.js";
 import { h, replace } from "./dom.js";
@@ -49,6 +50,7 @@ class Inbox {
     this.count = h("span.muted");
     this.title = h("h1", { tabindex: "-1" }, "Inbox ", this.count);
     this.recent = recentList();
+    this.blocked = blockedLine();
     this.below = h("button.button.below", { hidden: true, onclick: () => this.showNew() });
     this.batch = batchBar({ cards: () => [...this.cards.values()], ended: () => this.setPicking(false) });
     this.several = h(
@@ -61,6 +63,7 @@ class Inbox {
       h("header.page-head", this.title, legend(), this.several),
       this.list,
       this.empty,
+      this.blocked.element,
       this.recent.element,
       this.below,
       this.batch.element,
@@ -70,6 +73,7 @@ class Inbox {
       requests.onChange((change) => this.take(change)),
       keys(this.keys()),
       () => this.near.disconnect(),
+      () => this.blocked.leave(),
       () => clearInterval(tidying),
     ];
     this.listenToPointer();

@@ -29,6 +29,14 @@ const SCOPES = new Map([
 /** @param {string} id */
 export const agent = (id) => foreign(id, { kind: "path", max: 60 });
 
+/**
+ * Returns the id of an agent as a way to its page.
+ *
+ * @param {string} id
+ * @param {(hash: string) => void} go
+ */
+export const agentLink = (id, go) => jump(agent(id), () => go(`#/agents/${encodeURIComponent(id)}`));
+
 /** @param {string} text */
 export const permission = (text) => foreign(text, { kind: "path", max: 160 });
 

@@ -35,6 +35,7 @@ export const OUTCOMES = {
   asked: "accent",
   confined: "accent",
   denied: "bad",
+  blocked: "bad",
   unanswered: "warn",
   failed: "bad",
 };
@@ -289,9 +290,17 @@ function saidSafely(say, event) {
   }
 }
 
+/** Returns true if a destructive action was denied. @param {Envelope} event */
+export function isBlocked({ type, payload }) {
+  const { decision } = /** @type {any} */ (payload);
+  return type === "permission.evaluated" && decision?.decision === "deny" && Boolean(decision.action?.destructive);
+}
+
 /** @param {Envelope} event @returns {string} */
-function outcomeOf({ type, payload }) {
-  const of = /** @type {any} */ (payload);
+function outcomeOf(event) {
+  const { type } = event;
+  const of = /** @type {any} */ (event.payload);
+  if (isBlocked(event)) return "blocked";
   if (type === "permission.requested" || type === "permission.joined") return "asked";
   if (type === "permission.resolved") return BY_OUTCOME[of.resolution?.outcome] ?? "";
   if (type === "permission.evaluated") return BY_DECISION[of.decision?.decision] ?? "";

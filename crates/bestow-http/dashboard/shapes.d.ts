@@ -103,6 +103,12 @@ export interface Explanation {
   text: string;
 }
 
+/** The effects of a destructive action. */
+export interface Impact {
+  impactScope: string;
+  rollbackAdvice: string;
+}
+
 export interface ActionBody {
   operation?: string;
   resource?: string;

@@ -15,7 +15,7 @@ export function split({ title, back }) {
   const choice = h("section.split-choice", { "aria-label": "Details", tabindex: "-1" });
   const side = h("div.split-side", head, list);
   const element = h("div.split", side, choice);
-  const backButton = h("button.button.quiet.small.split-back", { onclick: back }, icon("M11 4 6 9l5 5"), title);
+  const backButton = h("button.button.quiet.small", { onclick: back }, icon("M11 4 6 9l5 5"), title);
   return {
     element,
     head,
@@ -36,7 +36,7 @@ export function split({ title, back }) {
      * @param {boolean} isChosen
      */
     setChoice(node, isChosen) {
-      replace(choice, isChosen && backButton, node);
+      replace(choice, isChosen && h("h1.split-back", backButton), node);
       choice.scrollTop = 0;
       element.classList.toggle("has-choice", isChosen);
       const isListGone = isChosen && side.offsetParent === null;

@@ -4,7 +4,7 @@ import { api, path } from "./api.js";
 import { toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { revoke } from "./revoke.js";
-import { agent, count, failure, jump, lineOf, loading, permission, placeCode } from "./say.js";
+import { agent, agentLink, count, failure, jump, lineOf, loading, permission, placeCode } from "./say.js";
 import { foreign } from "./text.js";
 import { ago } from "./time.js";
 import { permissionWords } from "./words.js";
@@ -129,15 +129,7 @@ function idle({ agentId, permission: text, grantId, since, place }, go, done) {
       : jump(placeCode(place), () => go(`#/policy/${lineOf(place)}`));
   return h(
     "article.panel.suggestion.idle",
-    h(
-      "p",
-      jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)),
-      " has held ",
-      permission(text),
-      " since ",
-      ago(since),
-      " and never used it.",
-    ),
+    h("p", agentLink(agentId, go), " has held ", permission(text), " since ", ago(since), " and never used it."),
     way,
   );
 }

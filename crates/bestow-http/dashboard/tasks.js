@@ -3,7 +3,7 @@
 import { api } from "./api.js";
 import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
-import { agent, badge, count, failure, jump, loading, permission, refill } from "./say.js";
+import { agentLink, badge, count, failure, loading, permission, refill } from "./say.js";
 import { brief, foreign } from "./text.js";
 import { ago, exact } from "./time.js";
 
@@ -122,7 +122,7 @@ function card(task, go) {
       h(
         "dl.facts",
         fact("Schedule", schedule && [h("code", schedule), timezone && h("span.muted", ` in ${timezone}`)]),
-        fact("Runs as", agentId && jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`))),
+        fact("Runs as", agentId && agentLink(agentId, go)),
         fact("File", foreign(task.file, { kind: "path", max: 120 })),
         fact("Gate", gate && [foreign(gate.command, { kind: "command", max: 300 }), missing(gate.missing)]),
       ),

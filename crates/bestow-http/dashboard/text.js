@@ -114,6 +114,9 @@ export function brief(text, max, kind = "text") {
  */
 export const isFolded = (element) => element.querySelector(".fold") !== null;
 
+/** Returns true if the server replaced a secret in this text. @param {string} text */
+export const isRedacted = (text) => /\[redacted \d+\]/.test(text);
+
 /**
  * Returns a text as one line of plain text, with its hidden characters as escapes. It is for places without elements.
  *

@@ -94,8 +94,17 @@ export function tryOut({ agentId, go }) {
     Object.assign(kept, { agent: agent.value.trim(), tool: tool.value.trim(), text: text.value });
     replace(result, loading());
     try {
-      const explanation = await api.post(path`/v1/agents/${kept.agent}/explain`, actionOf(kept));
-      replace(result, h("section.panel.result", h("h2.unseen", "The decision"), explained(explanation, { go })));
+      const { agent: agentId } = kept;
+      const action = actionOf(kept);
+      const explanation = await api.post(path`/v1/agents/${agentId}/explain`, action);
+      replace(
+        result,
+        h(
+          "section.panel.result",
+          h("h2.unseen", "The decision"),
+          explained(explanation, { go, enabling: { agentId, action, isWhole: true } }),
+        ),
+      );
     } catch (why) {
       replace(result, failure(why instanceof SyntaxError ? "The input of the tool is not valid JSON." : why));
     }

@@ -7,6 +7,8 @@ export type Status = "pending" | "granted" | "denied" | "expired" | "cancelled" 
 export type Child = string | number | Node | null | undefined | false | Child[];
 export type Connection = "connecting" | "live" | "lost";
 
+import type { Impact } from "./shapes.js";
+
 /** One part of a command line, as it was judged. */
 export interface Part {
   text: string;
@@ -36,7 +38,7 @@ export interface Action {
   /** What an approval for longer than the run would cover. */
   shape?: string;
   /** The effects of a destructive action, and advice. */
-  impact?: { impactScope?: string; rollbackAdvice?: string };
+  impact?: Impact;
 }
 
 export interface Question {

@@ -1,6 +1,7 @@
 /** A decision with its reasons: the nine stages, what the action uses, and what would change it. */
 
 import { h } from "./dom.js";
+import { enablePart } from "./enable.js";
 import { badge, jump, permission, placeCode } from "./say.js";
 import { foreign } from "./text.js";
 
@@ -65,9 +66,9 @@ export function tierBadge(tier) {
  * Returns an explained decision.
  *
  * @param {Explanation} explanation
- * @param {{ go(hash: string): void }} actions
+ * @param {{ go(hash: string): void, enabling: import("./enable.js").Enabling }} actions
  */
-export function explained(explanation, { go }) {
+export function explained(explanation, { go, enabling }) {
   const { decision, decidedBy, waysOut, details } = explanation;
   return h(
     "div.stack.verdict",
@@ -88,6 +89,7 @@ export function explained(explanation, { go }) {
           "ul.ways",
           waysOut.map((way) => h("li", foreign(way, { max: 600 }))),
         ),
+        enablePart(explanation, enabling, go),
       ),
     details.uses.length > 0 &&
       h("details", h("summary", `What it uses (${details.uses.length})`), usesList(details.uses)),

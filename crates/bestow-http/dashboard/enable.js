@@ -1,0 +1,96 @@
+/** Enabling a destructive action for one use: by a person, explicitly, with a reason and a typed word. */
+
+import { api, path } from "./api.js";
+import { confirm, toastError } from "./dialog.js";
+import { h, replace } from "./dom.js";
+import { agent, agentLink } from "./say.js";
+import { foreign, isRedacted, visible } from "./text.js";
+
+/** @import { ActionBody, Explanation, Impact } from "./shapes.js" */
+/**
+ * @typedef {object} Enabling
+ * @property {string} agentId
+ * @property {ActionBody} action
+ * @property {boolean} isWhole False if a part of the action is not known here.
+ * @property {Impact} [impact]
+ */
+
+/** The word to type. */
+const WORD = "enable";
+
+/**
+ * Returns the way to enable an action, if nothing but its being destructive denies it.
+ *
+ * @param {Explanation} explanation
+ * @param {Enabling} enabling
+ * @param {(hash: string) => void} go
+ */
+export function enablePart({ decision, decidedBy, details }, enabling, go) {
+  if (decision.decision !== "deny" || decidedBy !== "destructive") return null;
+  const text = textOf(enabling.action);
+  if (!enabling.isWhole || isRedacted(text)) {
+    const why = "It cannot be enabled here, because a part of its text is hidden or was left out.";
+    return h("p.small.muted", why);
+  }
+  const why = details.stages.find(({ stage }) => stage === "destructive")?.reason ?? decision.reason;
+  const place = h("div", { role: "status" });
+  const open = async () => {
+    if (await enabled(enabling, text, why)) replace(place, done(enabling.agentId, go));
+  };
+  place.append(h("button.button", { onclick: () => void open() }, "Enable once …"));
+  return place;
+}
+
+/**
+ * Asks the person, and enables the action. Resolves with true if it was enabled.
+ *
+ * @param {Enabling} enabling
+ * @param {string} text
+ * @param {string} why
+ */
+async function enabled({ agentId, action, impact }, text, why) {
+  const reason = h("input.input", { required: true, maxlength: "500", autocomplete: "off" });
+  const body = h(
+    "div.stack",
+    h("p", "The agent ", agent(agentId), " may then do exactly this, one time. It cannot be undone."),
+    h("code.code", action.toolName && [foreign(action.toolName), " "], visible(text, "command")),
+    h(
+      "dl.card-facts",
+      h("dt", "Affects"),
+      h("dd", foreign(impact?.impactScope ?? why, { max: 600 })),
+      impact && [h("dt", "Way back"), h("dd", foreign(impact.rollbackAdvice, { max: 600 }))],
+    ),
+    h("label.field", "Reason, for the records", reason),
+  );
+  const title = "Enable a destructive action?";
+  if (!(await confirm({ title, body, action: "Enable once", danger: true, typed: WORD }))) return false;
+  try {
+    await api.post(path`/v1/agents/${agentId}/enable`, { action, reason: reason.value.trim() });
+    return true;
+  } catch (problem) {
+    toastError(problem);
+    return false;
+  }
+}
+
+/**
+ * @param {string} agentId
+ * @param {(hash: string) => void} go
+ */
+function done(agentId, go) {
+  return h(
+    "div.notice",
+    h(
+      "p",
+      h("strong", "Enabled for one use. "),
+      "Nothing has run yet: the agent has to try again, with exactly this input. Until then, you can revoke it on the page of ",
+      agentLink(agentId, go),
+      ".",
+    ),
+  );
+}
+
+/** @param {ActionBody} action */
+function textOf({ resource, toolInput }) {
+  return resource ?? JSON.stringify(toolInput, null, 2);
+}
