@@ -37,11 +37,7 @@ const chosen = { agent: "", group: "", outcome: "", text: "" };
 /** @type {number} */
 let span = 60 * MINUTE;
 
-/**
- * Returns the view.
- *
- * @param {ViewContext} context
- */
+/** Returns the view. @param {ViewContext} context */
 export function view({ parameters, go }) {
   if (parameters[0] === "blocked") Object.assign(chosen, { agent: "", group: "", outcome: "blocked", text: "" });
   const page = split({ title: "Activity", back: () => choose(null) });
@@ -239,11 +235,7 @@ function row({ event, outcome, pieces }) {
   );
 }
 
-/**
- * Returns the fields that choose among the events.
- *
- * @param {() => void} changed
- */
+/** Returns the fields that choose among the events. @param {() => void} changed */
 function filters(changed) {
   const text = h("input.input.slim", {
     type: "search",

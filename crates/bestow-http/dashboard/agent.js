@@ -37,12 +37,7 @@ const PAUSE = 250;
 /** The events after which an agent may hold something else. */
 const CHANGES = /^(grant|ruling|run|mode|rules|agent|config)\./;
 
-/**
- * Returns the panel of an agent.
- *
- * @param {string} id
- * @param {Surroundings} surroundings
- */
+/** Returns the panel of an agent. @param {string} id @param {Surroundings} surroundings */
 export function agentPanel(id, surroundings) {
   const element = h("div.detail", loading());
   const held = heldList(surroundings.go);
@@ -121,10 +116,7 @@ function about(view, state, { tree, go }) {
   ];
 }
 
-/**
- * @param {string} name
- * @param {import("./dom.js").Child} value
- */
+/** @param {string} name @param {import("./dom.js").Child} value */
 function fact(name, value) {
   return h("div", h("dt", name), h("dd", value));
 }
@@ -160,10 +152,7 @@ function modeChoice({ id, mode }) {
   return [select, meaning];
 }
 
-/**
- * @param {string} id
- * @param {string} mode
- */
+/** @param {string} id @param {string} mode */
 function isWanted(id, mode) {
   const body = h(
     "p",
@@ -226,10 +215,7 @@ function heldList(go) {
   };
 }
 
-/**
- * @param {Grant} grant
- * @param {(hash: string) => void} go
- */
+/** @param {Grant} grant @param {(hash: string) => void} go */
 function heldRow(grant, go) {
   const why = h("div.held-chain");
   const summary = h(
@@ -331,10 +317,7 @@ async function forgetAnswer(saved) {
   }
 }
 
-/**
- * @param {PermissionState} state
- * @param {(hash: string) => void} go
- */
+/** @param {PermissionState} state @param {(hash: string) => void} go */
 function stateDetails(state, go) {
   const rules = state.rules.map(({ verdict, rule, place, of }) =>
     h(

@@ -28,11 +28,7 @@ let query = "";
 /** @type {string | null} */
 let last = null;
 
-/**
- * Returns the view.
- *
- * @param {ViewContext} context
- */
+/** Returns the view. @param {ViewContext} context */
 export function view({ parameters, go }) {
   const page = split({ title: "Agents", back: () => choose(null) });
   const search = h("input.input", {
@@ -178,11 +174,7 @@ function searchable({ id, name = "", kind, mode, ownerId }) {
   return `${id} ${name} ${kind} ${mode} ${ownerId}`.toLowerCase();
 }
 
-/**
- * Takes what an event tells about agents. Returns true if the tree has changed.
- *
- * @param {Envelope} event
- */
+/** Takes what an event tells about agents. Returns true if the tree has changed. @param {Envelope} event */
 function learn({ type, agentId, payload }) {
   const before = agentId === undefined ? undefined : tree.get(agentId);
   if (type === "agent.registered" || type === "agent.changed") {
@@ -208,10 +200,7 @@ function ownerRow({ owner, count: number }) {
   );
 }
 
-/**
- * @param {AgentRow} row
- * @param {(key: string) => void} turn
- */
+/** @param {AgentRow} row @param {(key: string) => void} turn */
 function agentRow({ key, agent, level, below, isOpen, isMatch }, turn) {
   const row = h("div", {
     class: `agent-row ${isMatch ? "" : "faint"}`,

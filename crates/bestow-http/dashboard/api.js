@@ -7,10 +7,7 @@ const PAUSES = [200, 800, 2000];
 
 /** A refusal of the server, or a server that cannot be reached (`status` 0). */
 export class Problem extends Error {
-  /**
-   * @param {number} status
-   * @param {{ code?: string, detail?: string, facts?: Record<string, unknown> }} [body]
-   */
+  /** @param {number} status @param {{ code?: string, detail?: string, facts?: Record<string, unknown> }} [body] */
   constructor(status, body = {}) {
     super(body.detail ?? (status === 0 ? "The server cannot be reached." : `The server answered ${status}.`));
     this.status = status;
@@ -32,11 +29,7 @@ export const token = {
   drop: () => sessionStorage.removeItem(TOKEN),
 };
 
-/**
- * Sets what happens when the server does not accept the token any more.
- *
- * @param {() => void} run
- */
+/** Sets what happens when the server does not accept the token any more. @param {() => void} run */
 export function onRefusedToken(run) {
   whenRefused = run;
 }
@@ -124,12 +117,7 @@ async function once(method, where, body, key, signal) {
   throw new Problem(response.status, parsed);
 }
 
-/**
- * Sends a request as it is. Cookies are never sent.
- *
- * @param {string} where
- * @param {RequestInit} options
- */
+/** Sends a request as it is. Cookies are never sent. @param {string} where @param {RequestInit} options */
 export async function reach(where, options) {
   try {
     return await fetch(where, { cache: "no-store", credentials: "omit", redirect: "error", ...options });

@@ -9,11 +9,7 @@ const SLACK = 8;
 /** The place that the bar of the batch takes at the bottom. */
 const BAR = 64;
 
-/**
- * Returns the bar that answers the selected requests.
- *
- * @param {{ cards: () => Card[], ended: () => void }} inbox
- */
+/** Returns the bar that answers the selected requests. @param {{ cards: () => Card[], ended: () => void }} inbox */
 export function batchBar({ cards, ended }) {
   const label = h("span", { role: "status" });
   const allow = h("button.button.allow.small", "Allow once");

@@ -115,11 +115,7 @@ export class Card {
     return (/** @type {MouseEvent} */ event) => void (event.detail <= 1 && run());
   }
 
-  /**
-   * Answers with what is chosen on the card.
-   *
-   * @param {"allow" | "deny"} decision
-   */
+  /** Answers with what is chosen on the card. @param {"allow" | "deny"} decision */
   async answer(decision) {
     if (!this.form || !this.isWaiting || this.isSending) return;
     if (!this.isReady) return this.remark("This request has only just appeared here. Read it, then answer.");
@@ -129,12 +125,7 @@ export class Card {
     await this.send(decision);
   }
 
-  /**
-   * Sends an answer, and shows what became of it.
-   *
-   * @param {"allow" | "deny"} decision
-   * @param {string} [scope]
-   */
+  /** Sends an answer, and shows what became of it. @param {"allow" | "deny"} decision @param {string} [scope] */
   async send(decision, scope) {
     if (!this.form || !this.isReady) return;
     this.isSending = true;

@@ -38,10 +38,7 @@ export function chainPicture(links, actions) {
   return h("ol.chain", { "aria-label": "Where the permission comes from, from its root down" }, parts);
 }
 
-/**
- * @param {ChainLink} link
- * @param {ChainActions} actions
- */
+/** @param {ChainLink} link @param {ChainActions} actions */
 function rootOf({ grant }, { go }) {
   if (!grant)
     return box("reading", "Every agent may read", 'paths that are not protected: the setting reads = "anywhere"');
@@ -93,10 +90,7 @@ function holding(grant) {
   return grant.hold === "pass_on" ? "may pass it on, and may not use it" : "";
 }
 
-/**
- * @param {Grant} grant
- * @param {boolean} isReplaced
- */
+/** @param {Grant} grant @param {boolean} isReplaced */
 function about(grant, isReplaced) {
   const verb = grant.origin.kind === "agent" ? "passes on" : "gives";
   return h(
@@ -108,10 +102,7 @@ function about(grant, isReplaced) {
   );
 }
 
-/**
- * @param {Grant} grant
- * @param {ChainActions} actions
- */
+/** @param {Grant} grant @param {ChainActions} actions */
 function button(grant, { revoke, go }) {
   if (grant.origin.kind === "file") {
     const line = lineOf(grant.origin.place);
@@ -203,12 +194,7 @@ function branches(root, fallen) {
   return rows;
 }
 
-/**
- * Returns true if one grant was passed on from the other.
- *
- * @param {Grant} grant
- * @param {Grant} next
- */
+/** Returns true if one grant was passed on from the other. @param {Grant} grant @param {Grant} next */
 function isSupport(grant, { origin, permission: passed }) {
   return origin.kind === "agent" && origin.agentId === grant.agentId && isPart(passed, grant.permission);
 }

@@ -102,18 +102,12 @@ function mayBeSent(explained, action) {
   return explained !== null && explained.decision.decision !== "deny" && !isWorse(explained, action);
 }
 
-/**
- * @param {Explained} explained
- * @param {Action} action
- */
+/** @param {Explained} explained @param {Action} action */
 function isWorse(explained, action) {
   return TIERS.indexOf(explained.decision.tier) > TIERS.indexOf(action.tier);
 }
 
-/**
- * @param {Action} action
- * @param {string} text
- */
+/** @param {Action} action @param {string} text */
 function commandBody({ operation, resource, tool, input }, text) {
   // The server writes an action without a tool call as `{"resource": …}`.
   const fields = isObject(input) ? Object.keys(input).filter((name) => input[name] === resource) : [];
@@ -123,19 +117,13 @@ function commandBody({ operation, resource, tool, input }, text) {
     : { operation, resource: text };
 }
 
-/**
- * @param {Action} action
- * @param {string} text
- */
+/** @param {Action} action @param {string} text */
 function toolBody(action, text) {
   const input = object(text);
   return input && { toolName: action.tool, toolInput: input };
 }
 
-/**
- * @param {Explained} explained
- * @param {Action} action
- */
+/** @param {Explained} explained @param {Action} action */
 function verdictWords(explained, action) {
   const { decision } = explained;
   if (decision.decision === "deny") {

@@ -92,12 +92,7 @@ export function chart(questions, from, to) {
   const label = `Requests over time: ${total}, at most ${most} in ${duration((to - from) / BARS)}`;
   const picture = svg(
     "svg.chart",
-    {
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      preserveAspectRatio: "none",
-      role: "img",
-      "aria-label": label,
-    },
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
     svg("line.base", { x1: 0, y1: HEIGHT, x2: WIDTH, y2: HEIGHT }),
     drawn,
   );
@@ -115,11 +110,7 @@ function legend() {
   );
 }
 
-/**
- * Returns the numbers about some requests.
- *
- * @param {Question[]} questions
- */
+/** Returns the numbers about some requests. @param {Question[]} questions */
 export function numbers(questions) {
   const waits = questions.flatMap((question) => waitOf(question) ?? []).sort((a, b) => a - b);
   const answered = questions.filter(({ isByPerson }) => isByPerson);
@@ -138,10 +129,7 @@ export function numbers(questions) {
   );
 }
 
-/**
- * @param {string} value
- * @param {string} name
- */
+/** @param {string} value @param {string} name */
 function number(value, name) {
   return h("div", h("dt", name), h("dd", value));
 }

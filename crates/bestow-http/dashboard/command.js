@@ -10,11 +10,7 @@ const LONGEST = 1200;
 /** The parts that are listed before the others are folded away. */
 const LISTED = 4;
 
-/**
- * Returns the command line, with its dangerous parts marked.
- *
- * @param {Action} action
- */
+/** Returns the command line, with its dangerous parts marked. @param {Action} action */
 export function commandLine({ resource, parts = [], tier }) {
   const places = [...resource].length <= LONGEST ? found(resource, parts) : [];
   if (places.length === 0) {
@@ -53,11 +49,7 @@ function found(line, parts) {
   return places;
 }
 
-/**
- * Returns the words by which the action was judged.
- *
- * @param {Action} action
- */
+/** Returns the words by which the action was judged. @param {Action} action */
 export function judgement({ parts = [], tier, tierReason }) {
   const risky = parts.filter((part) => part.tier !== "safe");
   const safe = parts.length - risky.length;
@@ -76,30 +68,18 @@ function judged({ text, tier, reason }) {
   return h("li", tierBadge(tier), h("span", what, h("span.muted", foreign(withoutTier(reason), { max: 200 }))));
 }
 
-/**
- * Returns all parts, in their order.
- *
- * @param {Part[]} parts
- */
+/** Returns all parts, in their order. @param {Part[]} parts */
 export function allParts(parts) {
   return h("ol.judged", parts.map(judged));
 }
 
-/**
- * Returns the tier as a small sign.
- *
- * @param {string} tier
- */
+/** Returns the tier as a small sign. @param {string} tier */
 export function tierBadge(tier) {
   const kind = { safe: "ok", dangerous: "warn", destructive: "bad" }[tier] ?? "";
   return h("span", { class: `badge ${kind}` }, kind === "" ? "unknown" : tier);
 }
 
-/**
- * Returns a reason without the name of the tier at its beginning, which is shown beside it.
- *
- * @param {string} reason
- */
+/** Returns a reason without the name of the tier at its beginning, which is shown beside it. @param {string} reason */
 function withoutTier(reason) {
   return reason.replace(/^(Safe|Dangerous|Destructive) (command|tool): /, "");
 }

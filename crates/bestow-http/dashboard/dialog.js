@@ -32,11 +32,7 @@ export function confirm({ title, body, action, danger = false, typed }) {
   return closed.then(() => isAgreed);
 }
 
-/**
- * Shows something in a dialog until the person closes it.
- *
- * @param {{ title: string, body: Node }} content
- */
+/** Shows something in a dialog until the person closes it. @param {{ title: string, body: Node }} content */
 export function message({ title, body }) {
   return opened(title, [body], [h("button.button", { type: "submit" }, "Close")]).closed;
 }
@@ -65,12 +61,7 @@ function opened(title, body, buttons) {
  * @param {HTMLButtonElement} go
  */
 function typedField(wanted, go) {
-  const input = h("input.input", {
-    type: "text",
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-  });
+  const input = h("input.input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
   go.disabled = true;
   input.addEventListener("input", () => (go.disabled = input.value.trim() !== wanted));
   return h("label.field", h("span", "Type ", h("code", wanted), " to go on"), input);
@@ -115,20 +106,12 @@ export function undoLast() {
   return lastUndo !== null;
 }
 
-/**
- * Shows an error as a message.
- *
- * @param {unknown} why
- */
+/** Shows an error as a message. @param {unknown} why */
 export function toastError(why) {
   toast(why instanceof Error ? why.message : String(why), { kind: "error" });
 }
 
-/**
- * Returns the place for messages. Screen readers announce what is added to it.
- *
- * @param {"info" | "error"} kind
- */
+/** Returns the place for messages. Screen readers announce what is added to it. @param {"info" | "error"} kind */
 function region(kind) {
   const id = `toasts-${kind}`;
   const found = document.getElementById(id);
@@ -139,11 +122,7 @@ function region(kind) {
   return made;
 }
 
-/**
- * Says something to screen readers only.
- *
- * @param {string} text
- */
+/** Says something to screen readers only. @param {string} text */
 export function announce(text) {
   const place = document.getElementById("announcer");
   if (place) replace(place, text);

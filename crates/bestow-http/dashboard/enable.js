@@ -73,10 +73,7 @@ async function enabled({ agentId, action, impact }, text, why) {
   }
 }
 
-/**
- * @param {string} agentId
- * @param {(hash: string) => void} go
- */
+/** @param {string} agentId @param {(hash: string) => void} go */
 function done(agentId, go) {
   return h(
     "div.notice",

@@ -27,12 +27,7 @@ const SOURCES = {
   tool_contract: "what the tool requires",
 };
 
-/**
- * Returns the panel of an event.
- *
- * @param {Told} told
- * @param {Surroundings} surroundings
- */
+/** Returns the panel of an event. @param {Told} told @param {Surroundings} surroundings */
 export function eventPanel({ event, pieces }, { all, go, choose }) {
   const { type, agentId, timestamp, payload } = event;
   const { decision, request, resolution, grant } = /** @type {any} */ (payload);
@@ -141,7 +136,7 @@ function bodyOf({ operation, resource, tool, details, cut = false }) {
   const input = object(details?.shown);
   const isWhole = !cut && !isRedacted(resource + (details?.shown ?? "")) && (details === undefined || input !== null);
   if (operation === "tool" || (input && isWhole)) return { body: { toolName: tool, toolInput: input ?? {} }, isWhole };
-  return { body: { operation, resource }, isWhole };
+  return { body: { operation, resource, toolName: tool }, isWhole };
 }
 
 /**

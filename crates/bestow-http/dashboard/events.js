@@ -27,11 +27,7 @@ let last = null;
 /** @type {AbortController | null} */
 let running = null;
 
-/**
- * Calls a listener with every event, also after a reconnect.
- *
- * @param {(event: Envelope) => void} listener
- */
+/** Calls a listener with every event, also after a reconnect. @param {(event: Envelope) => void} listener */
 export const onEvent = (listener) => added(listeners, listener);
 
 /**
@@ -44,18 +40,10 @@ export function onState(listener) {
   return added(stateListeners, listener);
 }
 
-/**
- * Calls a listener when events may be missing: the state must be read again.
- *
- * @param {() => void} listener
- */
+/** Calls a listener when events may be missing: the state must be read again. @param {() => void} listener */
 export const onGap = (listener) => added(gapListeners, listener);
 
-/**
- * Calls a listener when the server does not accept the token any more.
- *
- * @param {() => void} listener
- */
+/** Calls a listener when the server does not accept the token any more. @param {() => void} listener */
 export const onEnd = (listener) => added(endListeners, listener);
 
 /**

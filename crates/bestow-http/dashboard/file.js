@@ -52,11 +52,7 @@ function row(line, number, problems, wanted) {
   );
 }
 
-/**
- * Returns a line of TOML with its parts told apart: comments, headers, keys, texts.
- *
- * @param {string} line
- */
+/** Returns a line of TOML with its parts told apart: comments, headers, keys, texts. @param {string} line */
 function colored(line) {
   const parts = /^(\s*)(\[.*?\]+)?([\w.-]+(?=\s*=))?((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^#"'])*)(#.*)?(.*)$/su.exec(line);
   if (!parts) return visible(line, "command");
@@ -71,10 +67,7 @@ function colored(line) {
   ];
 }
 
-/**
- * @param {string} kind
- * @param {string} text
- */
+/** @param {string} kind @param {string} text */
 function part(kind, text) {
   return text === "" ? [] : [h("span", { class: `toml-${kind}` }, visible(text, "command"))];
 }

@@ -93,11 +93,7 @@ export class Form {
     return this.change?.isReady() === false ? "The change cannot be allowed before it was judged." : null;
   }
 
-  /**
-   * Returns why a scope is missing, or what the chosen one covers.
-   *
-   * @param {ScopeName[]} offered
-   */
+  /** Returns why a scope is missing, or what the chosen one covers. @param {ScopeName[]} offered */
   remark(offered) {
     const { scopes, onceOnly, action } = this.question;
     if (onceOnly) return " The request does not show everything, so it can be allowed once only.";

@@ -51,12 +51,7 @@ export const PLACES = {
   tasks: { label: "Tasks", letter: "t", strokes: ["M9 16A7 7 0 1 0 9 2a7 7 0 0 0 0 14z", "M9 5v4.2l2.7 1.6"] },
 };
 
-/**
- * Returns the frame.
- *
- * @param {Session} session
- * @returns {Frame}
- */
+/** Returns the frame. @param {Session} session @returns {Frame} */
 export function frame(session) {
   const links = new Map(Object.entries(PLACES).map(([name, place]) => [name, link(name, place)]));
   const main = h("main.main", { id: "main", tabindex: "-1" });
@@ -68,12 +63,7 @@ export function frame(session) {
   return { element, main, banner, links, setTitle: (title) => (document.title = `${title} · bestow`) };
 }
 
-/**
- * Marks the place that is shown.
- *
- * @param {Frame} parts
- * @param {string} name
- */
+/** Marks the place that is shown. @param {Frame} parts @param {string} name */
 export function markCurrent(parts, name) {
   for (const [other, element] of parts.links) {
     if (other === name) element.setAttribute("aria-current", "page");
@@ -81,11 +71,7 @@ export function markCurrent(parts, name) {
   }
 }
 
-/**
- * Returns the keys that go to the views: `g`, and then the letter of one.
- *
- * @param {(hash: string) => void} go
- */
+/** Returns the keys that go to the views: `g`, and then the letter of one. @param {(hash: string) => void} go */
 export function jumpKeys(go) {
   const letters = Object.entries(PLACES).map(([name, { letter, label }]) => ({ name, letter, label }));
   const begin = () => {
@@ -97,10 +83,7 @@ export function jumpKeys(go) {
   return { g: { run: begin, help } };
 }
 
-/**
- * @param {string} name
- * @param {{ label: string, strokes: string[] }} place
- */
+/** @param {string} name @param {{ label: string, strokes: string[] }} place */
 function link(name, { label, strokes }) {
   return h("a", { href: `#/${name}` }, icon(...strokes), h("span", label));
 }

@@ -22,11 +22,7 @@ const IDLE = 50;
 const SEEN = 1200;
 const NEAR = "600px 0px";
 
-/**
- * Returns the inbox.
- *
- * @returns {View}
- */
+/** Returns the inbox. @returns {View} */
 export function view() {
   const inbox = new Inbox();
   return { element: inbox.element, title: "Inbox", leave: () => inbox.leave() };
@@ -116,11 +112,7 @@ class Inbox {
     this.tell(made);
   }
 
-  /**
-   * Tells that requests came. Those of the first list are no news.
-   *
-   * @param {Card[]} made
-   */
+  /** Tells that requests came. Those of the first list are no news. @param {Card[]} made */
   tell(made) {
     const last = made.at(-1);
     if (!this.isBegun) for (const card of made) card.wasSeen = true;
@@ -203,12 +195,7 @@ class Inbox {
     whenIdle(go);
   }
 
-  /**
-   * Makes a card the one that the keys are for.
-   *
-   * @param {Card | null} card
-   * @param {boolean} [focus]
-   */
+  /** Makes a card the one that the keys are for. @param {Card | null} card @param {boolean} [focus] */
   select(card, focus = true) {
     this.current?.element.classList.remove("current");
     this.current?.element.setAttribute("tabindex", "-1");
@@ -223,11 +210,7 @@ class Inbox {
     card.look();
   }
 
-  /**
-   * Selects the next or the previous card.
-   *
-   * @param {1 | -1} step
-   */
+  /** Selects the next or the previous card. @param {1 | -1} step */
   move(step) {
     this.isPointerHere = false;
     const cards = [...this.cards.values()];
@@ -358,11 +341,7 @@ function whenIdle(run) {
   else setTimeout(() => run({ didTimeout: false, timeRemaining: () => 0 }), IDLE);
 }
 
-/**
- * Returns true if the card has ended, its result was seen, and the person is not in it.
- *
- * @param {Card} card
- */
+/** Returns true if the card has ended, its result was seen, and the person is not in it. @param {Card} card */
 function isDue({ isWaiting, endedAt, element }) {
   const isInside = element !== document.activeElement && element.contains(document.activeElement);
   return !isWaiting && !isInside && performance.now() - (endedAt ?? 0) > SEEN;

@@ -17,11 +17,7 @@ const NAMES = new Map([
 /** @type {KeyMap[]} */
 const active = [];
 
-/**
- * Adds keys. Returns a function that takes them away. Later ones come first.
- *
- * @param {KeyMap} map
- */
+/** Adds keys. Returns a function that takes them away. Later ones come first. @param {KeyMap} map */
 export function keys(map) {
   active.push(map);
   return () => {
@@ -39,11 +35,7 @@ document.addEventListener("keydown", (event) => {
   found.run(event);
 });
 
-/**
- * Returns true if the key belongs to the element that has the focus.
- *
- * @param {KeyboardEvent} event
- */
+/** Returns true if the key belongs to the element that has the focus. @param {KeyboardEvent} event */
 function isTyping(event) {
   const at = event.target;
   if (!(at instanceof Element)) return false;

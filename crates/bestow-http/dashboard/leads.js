@@ -5,11 +5,7 @@ import { foreign } from "./text.js";
 
 /** @import { PermissionPreview } from "./types.js" */
 
-/**
- * Returns where a permission leads. It is null for a permission without a path.
- *
- * @param {PermissionPreview} preview
- */
+/** Returns where a permission leads. It is null for a permission without a path. @param {PermissionPreview} preview */
 export function leads(preview) {
   if (!preview.path) return null;
   const leadsTo = preview.leadsTo !== undefined && preview.leadsTo !== preview.path ? preview.leadsTo : null;
@@ -42,10 +38,7 @@ function cover({ kind, covers, more }) {
   }
 }
 
-/**
- * @param {string[]} covers
- * @param {boolean} more
- */
+/** @param {string[]} covers @param {boolean} more */
 function names(covers, more) {
   const list = covers.flatMap((name, place) => [place > 0 && ", ", foreign(name, { max: 60, kind: "path" })]);
   return h("span.names", list, more && " and more");

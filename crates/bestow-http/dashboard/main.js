@@ -41,12 +41,7 @@ function go(hash) {
   location.hash = hash;
 }
 
-/**
- * Shows the view that the address names.
- *
- * @param {Session} session
- * @param {Frame} parts
- */
+/** Shows the view that the address names. @param {Session} session @param {Frame} parts */
 async function show(session, parts) {
   const [name = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/");
   const known = Object.hasOwn(PLACES, name) ? name : "inbox";
@@ -76,11 +71,7 @@ function decoded(part) {
   }
 }
 
-/**
- * Says that the session has ended. What is on the screen stays readable, and does nothing.
- *
- * @param {Frame} parts
- */
+/** Says that the session has ended. What is on the screen stays readable, and does nothing. @param {Frame} parts */
 function over(parts) {
   if (isOver) return;
   isOver = true;

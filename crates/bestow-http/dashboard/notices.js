@@ -16,11 +16,7 @@ const QUIET = 3000;
 
 let lastSound = 0;
 
-/**
- * Follows the requests, and tells the person about new ones.
- *
- * @param {Frame} parts
- */
+/** Follows the requests, and tells the person about new ones. @param {Frame} parts */
 export function followNotices(parts) {
   let title = document.title;
   const badge = () => {
@@ -74,10 +70,7 @@ function chime() {
 /** @param {string} name */
 const isOn = (name) => localStorage.getItem(name) === "on";
 
-/**
- * @param {string} name
- * @param {boolean} on
- */
+/** @param {string} name @param {boolean} on */
 const set = (name, on) => localStorage.setItem(name, on ? "on" : "off");
 
 /** Returns the button that opens the settings of the notices. */

@@ -20,11 +20,7 @@ const AGAIN = 3_000;
 /** The parts of the view, by their name in the address. */
 const PARTS = /** @type {const} */ ({ file: "File", try: "Try it", suggestions: "Suggestions" });
 
-/**
- * Returns the view.
- *
- * @param {ViewContext} context
- */
+/** Returns the view. @param {ViewContext} context */
 export function view({ parameters, go }) {
   const [named = "file"] = parameters;
   const line = Number(named) || null;
@@ -63,10 +59,7 @@ export function view({ parameters, go }) {
   return { element, title: "Policy", leave: () => ends.forEach((end) => end()) };
 }
 
-/**
- * @param {keyof typeof PARTS} part
- * @param {(hash: string) => void} go
- */
+/** @param {keyof typeof PARTS} part @param {(hash: string) => void} go */
 function tabs(part, go) {
   const choices = Object.entries(PARTS).map(([name, label]) =>
     h(

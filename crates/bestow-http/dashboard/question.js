@@ -14,11 +14,7 @@ const SOON = 60_000;
 /** The uses that are listed before the others are folded away. */
 const LISTED = 4;
 
-/**
- * Returns the time for which a request waits, and its end.
- *
- * @param {Question} question
- */
+/** Returns the time for which a request waits, and its end. @param {Question} question */
 export function times({ since, expiresAt, action }) {
   const left = live(expiresAt, (element) => {
     const rest = Date.parse(expiresAt) - now();
@@ -29,11 +25,7 @@ export function times({ since, expiresAt, action }) {
   return h("div.clock", action && tierBadge(action.destructive ? "destructive" : action.tier), ago(since), left);
 }
 
-/**
- * Returns what the agent wants to do, and how it was judged.
- *
- * @param {Question} question
- */
+/** Returns what the agent wants to do, and how it was judged. @param {Question} question */
 export function about({ action }) {
   if (!action) return null;
   const isLine = action.operation === "command.execute" && !isToolCall(action);
@@ -92,10 +84,7 @@ export function everything({ action, route, runId, since, expiresAt, ownerId, sc
   );
 }
 
-/**
- * @param {string} name
- * @param {Child} shown
- */
+/** @param {string} name @param {Child} shown */
 const fact = (name, shown) => [h("dt", name), h("dd", shown)];
 
 /** @param {Child[]} rows */

@@ -58,12 +58,7 @@ function row(request) {
   );
 }
 
-/**
- * Revokes what an approval gave.
- *
- * @param {RequestState} request
- * @param {HTMLElement} place
- */
+/** Revokes what an approval gave. @param {RequestState} request @param {HTMLElement} place */
 async function takeBack(request, place) {
   const agent = request.question?.agentId ?? "";
   try {
@@ -104,12 +99,7 @@ async function agreedToFall(given) {
   return confirm({ title: "Revoke?", body, action: "Revoke all", danger: true });
 }
 
-/**
- * Gives revoked permissions again.
- *
- * @param {Grant[]} given
- * @param {HTMLElement} place
- */
+/** Gives revoked permissions again. @param {Grant[]} given @param {HTMLElement} place */
 async function giveAgain(given, place) {
   try {
     for (const { agentId, permission, scope, hold, reason } of given) {

@@ -71,21 +71,13 @@ function undoPromise(fallen) {
   return fallen === 0 ? start : `${start} What fell with it does not come back.`;
 }
 
-/**
- * @param {Grant} grant
- * @param {number} fallen
- */
+/** @param {Grant} grant @param {number} fallen */
 function told(grant, fallen) {
   const start = `${plain(grant.agentId, 40)} lost ${plain(grant.permission, 60)}.`;
   return fallen === 0 ? start : `${start} ${count(fallen, "more permission")} fell with it.`;
 }
 
-/**
- * Gives a revoked grant again. What fell with it stays gone.
- *
- * @param {Grant} grant
- * @param {number} fallen
- */
+/** Gives a revoked grant again. What fell with it stays gone. @param {Grant} grant @param {number} fallen */
 async function giveAgain(grant, fallen) {
   try {
     await api.post("/v1/grants", {

@@ -29,12 +29,7 @@ const SCOPES = new Map([
 /** @param {string} id */
 export const agent = (id) => foreign(id, { kind: "path", max: 60 });
 
-/**
- * Returns the id of an agent as a way to its page.
- *
- * @param {string} id
- * @param {(hash: string) => void} go
- */
+/** Returns the id of an agent as a way to its page. @param {string} id @param {(hash: string) => void} go */
 export const agentLink = (id, go) => jump(agent(id), () => go(`#/agents/${encodeURIComponent(id)}`));
 
 /** @param {string} text */
@@ -45,21 +40,12 @@ export function nameOf(view) {
   return view.name === undefined ? agent(view.id) : brief(view.name, 60);
 }
 
-/**
- * Returns a badge.
- *
- * @param {string} text
- * @param {"" | "ok" | "warn" | "bad" | "accent"} [tone]
- */
+/** Returns a badge. @param {string} text @param {"" | "ok" | "warn" | "bad" | "accent"} [tone] */
 export function badge(text, tone = "") {
   return h("span", { class: `badge ${tone}` }, text);
 }
 
-/**
- * Returns how long a grant lasts, as a badge. A grant without an end has none.
- *
- * @param {Grant} grant
- */
+/** Returns how long a grant lasts, as a badge. A grant without an end has none. @param {Grant} grant */
 export function scopeBadge(grant) {
   if (grant.scope === "always") return null;
   const until =

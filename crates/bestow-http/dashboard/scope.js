@@ -72,11 +72,7 @@ export function scopePicker(offered, first, changed) {
   };
 }
 
-/**
- * Returns the choice of a moment: a span from now, or a date and a time.
- *
- * @param {() => void} changed
- */
+/** Returns the choice of a moment: a span from now, or a date and a time. @param {() => void} changed */
 function timePicker(changed) {
   const options = [
     ...SPANS.map(([label, span]) => h("option", { value: span }, `for ${label}`)),

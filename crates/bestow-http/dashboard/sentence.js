@@ -255,12 +255,7 @@ const SENTENCES = {
   "peer.refused": ["other", (of) => ["A process was refused: ", its(of.why, "text")]],
 };
 
-/**
- * Returns what an event says.
- *
- * @param {Envelope} event
- * @returns {Told}
- */
+/** Returns what an event says. @param {Envelope} event @returns {Told} */
 export function tell(event) {
   const known = SENTENCES[event.type];
   const group =
@@ -309,11 +304,7 @@ function outcomeOf(event) {
   return /(failed|rejected)$/.test(type) ? "failed" : "";
 }
 
-/**
- * Returns the pieces of a sentence as nodes.
- *
- * @param {Piece[]} pieces
- */
+/** Returns the pieces of a sentence as nodes. @param {Piece[]} pieces */
 export function sentence(pieces) {
   return pieces.map((piece) => (typeof piece === "string" ? piece : brief(piece.text, LONGEST, piece.kind)));
 }

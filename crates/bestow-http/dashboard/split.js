@@ -3,11 +3,7 @@
 import { h, replace } from "./dom.js";
 import { icon } from "./icon.js";
 
-/**
- * Returns the page.
- *
- * @param {{ title: string, back: () => void }} options
- */
+/** Returns the page. @param {{ title: string, back: () => void }} options */
 export function split({ title, back }) {
   const head = h("div.split-head", h("h1", title));
   const empty = h("div.split-empty", { hidden: true });
@@ -20,21 +16,12 @@ export function split({ title, back }) {
     element,
     head,
     list,
-    /**
-     * Shows a text in place of the list, or the list.
-     *
-     * @param {Node | string | null} text
-     */
+    /** Shows a text in place of the list, or the list. @param {Node | string | null} text */
     setEmpty(text) {
       empty.hidden = text === null;
       replace(empty, text);
     },
-    /**
-     * Shows what was chosen.
-     *
-     * @param {Node} node
-     * @param {boolean} isChosen
-     */
+    /** Shows what was chosen. @param {Node} node @param {boolean} isChosen */
     setChoice(node, isChosen) {
       replace(choice, isChosen && h("h1.split-back", backButton), node);
       choice.scrollTop = 0;

@@ -13,11 +13,7 @@ import { permissionWords } from "./words.js";
 /** @typedef {Extract<Suggestion, { kind: "add_rule" }>} AddRule */
 /** @typedef {Extract<Suggestion, { kind: "unused" }>} Unused */
 
-/**
- * Returns the list of the suggestions.
- *
- * @param {(hash: string) => void} go
- */
+/** Returns the list of the suggestions. @param {(hash: string) => void} go */
 export function suggestionList(go) {
   const element = h("div.stack.suggestions", loading());
   const load = async () => {
@@ -49,10 +45,7 @@ export function suggestionList(go) {
   return element;
 }
 
-/**
- * @param {string} title
- * @param {HTMLElement[]} cards
- */
+/** @param {string} title @param {HTMLElement[]} cards */
 function section(title, cards) {
   return h("section.stack", h("h2.section-title", title), cards);
 }

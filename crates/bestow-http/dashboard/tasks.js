@@ -24,11 +24,7 @@ const soon = new Intl.DateTimeFormat(undefined, {
 /** @type {{ [state: string]: [string, import("./sentence.js").Tone] }} */
 const STATES = { started: ["started", "accent"], ended: ["ended", "ok"], skipped: ["did not run", "warn"] };
 
-/**
- * Returns the view.
- *
- * @param {ViewContext} context
- */
+/** Returns the view. @param {ViewContext} context */
 export function view({ go }) {
   const summary = h("p.small.muted", { role: "status" });
   const list = h("div.tasks", loading());
@@ -64,21 +60,13 @@ function none() {
   );
 }
 
-/**
- * Compares tasks: those with mistakes first, then the ones that run next.
- *
- * @param {Task} a
- * @param {Task} b
- */
+/** Compares tasks: those with mistakes first, then the ones that run next. @param {Task} a @param {Task} b */
 function bySoonest(a, b) {
   const rank = (/** @type {Task} */ task) => (task.problems.length > 0 ? 0 : task.next ? 1 : 2);
   return rank(a) - rank(b) || (a.next ?? "").localeCompare(b.next ?? "") || a.file.localeCompare(b.file);
 }
 
-/**
- * @param {Task} task
- * @param {(hash: string) => void} go
- */
+/** @param {Task} task @param {(hash: string) => void} go */
 function card(task, go) {
   const {
     id,
@@ -139,10 +127,7 @@ function card(task, go) {
   );
 }
 
-/**
- * @param {string} name
- * @param {Node | (Node | string | undefined | false)[] | string | undefined} value
- */
+/** @param {string} name @param {Node | (Node | string | undefined | false)[] | string | undefined} value */
 function fact(name, value) {
   return value ? h("div", h("dt", name), h("dd", value)) : null;
 }

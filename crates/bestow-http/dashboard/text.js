@@ -107,11 +107,7 @@ export function brief(text, max, kind = "text") {
   return element;
 }
 
-/**
- * Returns true if a part of the text of this element is folded away.
- *
- * @param {Element} element
- */
+/** Returns true if a part of the text of this element is folded away. @param {Element} element */
 export const isFolded = (element) => element.querySelector(".fold") !== null;
 
 /** Returns true if the server replaced a secret in this text. @param {string} text */
@@ -216,10 +212,7 @@ function letters(word, kind, others) {
   return out;
 }
 
-/**
- * @param {string} letter
- * @param {Kind} kind
- */
+/** @param {string} letter @param {Kind} kind */
 function isHidden(letter, kind) {
   if (letter === "\n") return kind === "path";
   if (letter === "\t") return kind !== "text";
@@ -264,11 +257,7 @@ function script(letter) {
   return SCRIPT_TESTS.find(([, test]) => test.test(letter))?.[0] ?? "";
 }
 
-/**
- * Returns true for a full-width or mathematical form of an ASCII letter or digit.
- *
- * @param {string} letter
- */
+/** Returns true for a full-width or mathematical form of an ASCII letter or digit. @param {string} letter */
 function isStyled(letter) {
   return letter > "\x7f" && /^[A-Za-z0-9./\\-]$/.test(letter.normalize("NFKC"));
 }

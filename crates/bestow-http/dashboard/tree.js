@@ -101,11 +101,7 @@ export class AgentTree {
     return rows;
   }
 
-  /**
-   * Returns the agents by the key of what they are below.
-   *
-   * @param {Set<string> | null} shown
-   */
+  /** Returns the agents by the key of what they are below. @param {Set<string> | null} shown */
   #byCreator(shown) {
     /** @type {Map<string, AgentView[]>} */
     const children = new Map();

@@ -22,11 +22,7 @@ const OFFERED = 500;
 /** What stays when the person leaves the view and comes back. */
 const kept = { agent: "", kind: /** @type {string} */ (KINDS[0][0]), tool: "", text: "" };
 
-/**
- * Returns the form and the place of its result.
- *
- * @param {{ agentId: string, go(hash: string): void }} context
- */
+/** Returns the form and the place of its result. @param {{ agentId: string, go(hash: string): void }} context */
 export function tryOut({ agentId, go }) {
   if (agentId) kept.agent = agentId;
   const names = h("datalist", { id: "try-agents" });
@@ -122,12 +118,7 @@ export function tryOut({ agentId, go }) {
   return h("div.stack", form, result);
 }
 
-/**
- * Offers the agents by their ids.
- *
- * @param {HTMLElement} names
- * @param {HTMLInputElement} field
- */
+/** Offers the agents by their ids. @param {HTMLElement} names @param {HTMLInputElement} field */
 async function offer(names, field) {
   try {
     const { agents } = await api.get("/v1/agents");

@@ -8,12 +8,7 @@ import { foreign } from "./text.js";
 
 /** @import { WaitingChange } from "./shapes.js" */
 
-/**
- * Returns the panel of the change.
- *
- * @param {WaitingChange} change
- * @param {() => void} done
- */
+/** Returns the panel of the change. @param {WaitingChange} change @param {() => void} done */
 export function changePanel(change, done) {
   const button = h("button.button.primary", { onclick: () => void agree(change, done) }, "Agree …");
   return h(
@@ -41,10 +36,7 @@ function list({ wouldGain, besides }) {
   );
 }
 
-/**
- * @param {WaitingChange} change
- * @param {() => void} done
- */
+/** @param {WaitingChange} change @param {() => void} done */
 async function agree(change, done) {
   const body = h("div.stack", h("p", "From then on:"), list(change));
   if (!(await confirm({ title: "Agree to this change?", body, action: "Agree" }))) return;

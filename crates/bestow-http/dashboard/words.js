@@ -30,12 +30,7 @@ const DOINGS = {
   network: ["reaches", "may reach"],
 };
 
-/**
- * Returns the sentence of a request: who asks for what, and why.
- *
- * @param {Question} question
- * @returns {Child[]}
- */
+/** Returns the sentence of a request: who asks for what, and why. @param {Question} question @returns {Child[]} */
 export function sentence(question) {
   const hasReason = question.reason !== NO_REASON && question.reason.trim() !== "";
   const why = hasReason
@@ -44,11 +39,7 @@ export function sentence(question) {
   return [who(question), " ", ...wish(question), h("span", why)];
 }
 
-/**
- * Returns the sentence without its reason, for places without elements.
- *
- * @param {Question} question
- */
+/** Returns the sentence without its reason, for places without elements. @param {Question} question */
 export function plainSentence({ agentName, agentId, action, permissions }) {
   const known = action && !isToolCall(action) ? WISHES[action.operation] : undefined;
   const what = action ? `wants to ${known ?? "use a tool"}` : `asks for ${count(permissions)}`;
@@ -61,10 +52,7 @@ function who({ agentName, agentId }) {
   return agentName && agentName !== agentId ? [h("strong", brief(agentName, 60)), " ", id] : h("strong", id);
 }
 
-/**
- * @param {Question} question
- * @returns {Child[]}
- */
+/** @param {Question} question @returns {Child[]} */
 function wish({ action, permissions }) {
   if (!action)
     return permissions.length === 1
@@ -74,11 +62,7 @@ function wish({ action, permissions }) {
   return known ? [`wants to ${known}`] : ["wants to use the tool ", h("strong", foreign(action.tool, { max: 80 }))];
 }
 
-/**
- * Returns what an agent is, and which agents are above it.
- *
- * @param {Question} question
- */
+/** Returns what an agent is, and which agents are above it. @param {Question} question */
 export function agentWords({ above = [], agentKind = "agent", ownerId }) {
   const name = (/** @type {string} */ id) => foreign(id, { max: 60, kind: "path" });
   const kind = agentKind === "subagent" ? "a subagent" : `a ${agentKind} agent`;
@@ -86,11 +70,7 @@ export function agentWords({ above = [], agentKind = "agent", ownerId }) {
   return [kind, " of the owner ", name(ownerId), above.length === 0 ? ", with no agent above it" : chain];
 }
 
-/**
- * Returns true for a call of a tool that is judged as if it were a command.
- *
- * @param {Action} action
- */
+/** Returns true for a call of a tool that is judged as if it were a command. @param {Action} action */
 export function isToolCall({ operation, tool, resource }) {
   return operation === "tool" || (operation === "command.execute" && resource.startsWith(`${tool} {`));
 }
@@ -100,12 +80,7 @@ function count(permissions) {
   return permissions.length === 1 ? "a permission" : `${permissions.length} permissions`;
 }
 
-/**
- * Returns a permission in words.
- *
- * @param {string} permission
- * @returns {Child[]}
- */
+/** Returns a permission in words. @param {string} permission @returns {Child[]} */
 export function permissionWords(permission) {
   const [kind = "", rest] = permission.split(/:(.*)/s);
   const path = (/** @type {string} */ text) => foreign(text, { max: 300, kind: "path" });
@@ -117,12 +92,7 @@ export function permissionWords(permission) {
   return [path(permission)];
 }
 
-/**
- * Returns one use of an action in words.
- *
- * @param {import("./types.js").Use} use
- * @returns {Child[]}
- */
+/** Returns one use of an action in words. @param {import("./types.js").Use} use @returns {Child[]} */
 export function useWords({ operation, resource, origin, tree }) {
   const isGuess = origin === "word" || origin === "input";
   const [does, mayDo] = DOINGS[operation] ?? ["uses", "may use"];
@@ -130,12 +100,7 @@ export function useWords({ operation, resource, origin, tree }) {
   return [isGuess ? mayDo : does, " ", object, tree ? " and everything below it" : ""];
 }
 
-/**
- * Returns what an approval with this scope would mean.
- *
- * @param {Question} question
- * @param {ScopeName} scope
- */
+/** Returns what an approval with this scope would mean. @param {Question} question @param {ScopeName} scope */
 export function consequence({ action, onlyLacks }, scope) {
   if (!action) {
     return {
