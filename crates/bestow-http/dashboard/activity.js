@@ -6,7 +6,7 @@ import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { eventPanel } from "./event.js";
 import { keys } from "./keys.js";
-import { agent, badge, count, failure, loading } from "./say.js";
+import { agent, badge, count, failure, loading, segmented } from "./say.js";
 import { GROUPS, OUTCOMES, sentence, tell } from "./sentence.js";
 import { split } from "./split.js";
 import { plain } from "./text.js";
@@ -25,12 +25,13 @@ const MINUTE = 60_000;
 const SOON = 80;
 const REDRAW = 1_000;
 
-const SPANS = /** @type {const} */ ([
-  ["15 min", 15 * MINUTE],
-  ["1 h", 60 * MINUTE],
-  ["6 h", 360 * MINUTE],
-  ["24 h", 1440 * MINUTE],
-]);
+/** @type {[number, string][]} */
+const SPANS = [
+  [15 * MINUTE, "15 min"],
+  [60 * MINUTE, "1 h"],
+  [360 * MINUTE, "6 h"],
+  [1440 * MINUTE, "24 h"],
+];
 
 /** What stays when the person leaves the view and comes back. */
 const chosen = { agent: "", group: "", outcome: "", text: "" };
@@ -38,7 +39,7 @@ const chosen = { agent: "", group: "", outcome: "", text: "" };
 let span = 60 * MINUTE;
 
 /** Returns the view. @param {ViewContext} context */
-export function view({ parameters, go }) {
+export function view({ parameters }) {
   if (parameters[0] === "blocked") Object.assign(chosen, { agent: "", group: "", outcome: "blocked", text: "" });
   const page = split({ title: "Activity", back: () => choose(null) });
   page.element.classList.add("timeline");
@@ -161,29 +162,13 @@ export function view({ parameters, go }) {
   function open(sequence) {
     const one = told.find(({ event }) => event.sequence === sequence);
     list.mark(one ? sequence : null);
-    page.setChoice(one ? eventPanel(one, { all: told, go, choose }) : h("div"), one !== undefined);
+    page.setChoice(one ? eventPanel(one, { all: told, choose }) : h("div"), one !== undefined);
   }
 
-  const spans = h(
-    "fieldset.segmented",
-    h("legend.unseen", "Span of the chart"),
-    SPANS.map(([name, length]) =>
-      h(
-        "label",
-        h("input", {
-          type: "radio",
-          name: "span",
-          value: length,
-          checked: length === span,
-          onchange: () => {
-            span = length;
-            drawChart();
-          },
-        }),
-        name,
-      ),
-    ),
-  );
+  const spans = segmented("Span of the chart", SPANS, span, (length) => {
+    span = length;
+    drawChart();
+  });
   page.head.append(h("div.head-tools", spans, pause), figures, filter.element, summary);
   page.list.append(list.element);
   page.setEmpty(loading());

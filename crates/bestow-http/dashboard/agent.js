@@ -11,14 +11,16 @@ import {
   agentLink,
   badge,
   count,
+  empty,
+  fact,
   failure,
   giver,
-  jump,
   loading,
   MODES,
   nameOf,
   permission,
-  placeCode,
+  permissionList,
+  placeLink,
   refill,
   scopeBadge,
   WIDE_MODES,
@@ -27,7 +29,7 @@ import { foreign, plain } from "./text.js";
 import { ago } from "./time.js";
 
 /** @import { AgentView, ChainLink, Grant, PermissionState, SavedDecision } from "./shapes.js" */
-/** @typedef {{ tree: import("./tree.js").AgentTree, go(hash: string): void }} Surroundings */
+/** @typedef {{ tree: import("./tree.js").AgentTree, }} Surroundings */
 
 /** The number of permissions from which on they can be searched. */
 const MANY = 12;
@@ -40,7 +42,7 @@ const CHANGES = /^(grant|ruling|run|mode|rules|agent|config)\./;
 /** Returns the panel of an agent. @param {string} id @param {Surroundings} surroundings */
 export function agentPanel(id, surroundings) {
   const element = h("div.detail", loading());
-  const held = heldList(surroundings.go);
+  const held = heldList();
   const saved = h("div");
   const state = h("div");
   const head = h("div.stack");
@@ -62,12 +64,12 @@ export function agentPanel(id, surroundings) {
       held.set(grants);
       refill(saved, savedDecisions, () => savedList(savedDecisions));
       const { rules, reads, defaultVerdict, protected: paths } = shown.state;
-      refill(state, [rules, reads, defaultVerdict, paths], () => stateDetails(shown.state, surroundings.go));
+      refill(state, [rules, reads, defaultVerdict, paths], () => stateDetails(shown.state));
       if (!head.isConnected) replace(element, head, held.element, saved, state);
     } catch (why) {
       if (isOver) return;
       const isGone = why instanceof Problem && why.status === 404;
-      replace(element, isGone ? h("div.empty", h("h2", "There is no such agent"), agent(id)) : failure(why));
+      replace(element, isGone ? empty("There is no such agent", agent(id)) : failure(why));
     }
   }
 
@@ -94,9 +96,9 @@ export function agentPanel(id, surroundings) {
  * @param {PermissionState} state
  * @param {Surroundings} surroundings
  */
-function about(view, state, { tree, go }) {
+function about(view, state, { tree }) {
   const above = view.parent === undefined ? [] : [view.parent, ...tree.above(view.parent)];
-  const trail = above.map((id, place) => [place > 0 && ", created by ", agentLink(id, go)]);
+  const trail = above.map((id, place) => [place > 0 && ", created by ", agentLink(id)]);
   return [
     h(
       "div.row",
@@ -114,11 +116,6 @@ function about(view, state, { tree, go }) {
       fact("Works in", foreign(view.workingDir, { kind: "path", max: 160 })),
     ),
   ];
-}
-
-/** @param {string} name @param {import("./dom.js").Child} value */
-function fact(name, value) {
-  return h("div", h("dt", name), h("dd", value));
 }
 
 /**
@@ -168,9 +165,9 @@ function isWanted(id, mode) {
 /**
  * Returns the list of what an agent holds. Its rows stay the same elements while they say the same.
  *
- * @param {(hash: string) => void} go
+ *
  */
-function heldList(go) {
+function heldList() {
   const search = h("input.input.slim", {
     type: "search",
     placeholder: "Search permissions",
@@ -190,7 +187,7 @@ function heldList(go) {
     const next = new Map(
       shown.map((grant) => {
         const key = JSON.stringify(grant);
-        return [key, known.get(key) ?? heldRow(grant, go)];
+        return [key, known.get(key) ?? heldRow(grant)];
       }),
     );
     for (const [key, row] of known) if (!next.has(key)) row.remove();
@@ -215,8 +212,8 @@ function heldList(go) {
   };
 }
 
-/** @param {Grant} grant @param {(hash: string) => void} go */
-function heldRow(grant, go) {
+/** @param {Grant} grant */
+function heldRow(grant) {
   const why = h("div.held-chain");
   const summary = h(
     "summary",
@@ -233,7 +230,7 @@ function heldRow(grant, go) {
     h("span.held-why.small", "Why?"),
   );
   const row = h("details.held-row", summary, why);
-  row.addEventListener("toggle", () => row.open && void explain(grant, why, go));
+  row.addEventListener("toggle", () => row.open && void explain(grant, why));
   return row;
 }
 
@@ -242,11 +239,11 @@ function heldRow(grant, go) {
  *
  * @param {Grant} grant
  * @param {HTMLElement} place
- * @param {(hash: string) => void} go
+ *
  */
-async function explain(grant, place, go) {
+async function explain(grant, place) {
   if (place.childElementCount === 0) replace(place, loading());
-  const actions = { revoke, go };
+  const actions = { revoke };
   try {
     const { chain } = await api.get(path`/v1/agents/${grant.agentId}/why?permission=${grant.permission}`);
     const own = chain.filter((/** @type {ChainLink} */ link) => link.grant?.id === grant.id);
@@ -285,12 +282,7 @@ function savedRow(saved) {
         saved.scope !== "always" && badge(saved.scope === "session" ? "this run" : saved.scope, "accent"),
       ),
       h("div.small.muted", "by ", foreign(saved.by, { max: 60 }), " · ", ago(saved.since), " · ", saved.id),
-      saved.gives.length > 0 &&
-        h(
-          "div.small.muted",
-          "with ",
-          saved.gives.flatMap((text, place) => [place > 0 && ", ", permission(text)]),
-        ),
+      saved.gives.length > 0 && h("div.small.muted", "with ", permissionList(saved.gives)),
     ),
     end,
   );
@@ -317,8 +309,8 @@ async function forgetAnswer(saved) {
   }
 }
 
-/** @param {PermissionState} state @param {(hash: string) => void} go */
-function stateDetails(state, go) {
+/** @param {PermissionState} state */
+function stateDetails(state) {
   const rules = state.rules.map(({ verdict, rule, place, of }) =>
     h(
       "li.held-rule",
@@ -328,7 +320,7 @@ function stateDetails(state, go) {
         foreign(rule.replace(/^(deny|allow|ask) /, ""), { max: 300 }),
         of !== undefined && [" · as for ", agent(of)],
       ),
-      jump(placeCode(`${place.file}:${place.line}`), () => go(`#/policy/${place.line}`)),
+      placeLink(`${place.file}:${place.line}`),
     ),
   );
   return h(

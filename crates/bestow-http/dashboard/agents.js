@@ -7,7 +7,7 @@ import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { icon } from "./icon.js";
 import { keys } from "./keys.js";
-import { agent as idOf, badge, count, failure, loading, nameOf, WIDE_MODES } from "./say.js";
+import { agent as idOf, badge, count, empty, failure, loading, nameOf, WIDE_MODES } from "./say.js";
 import { split } from "./split.js";
 import { foreign } from "./text.js";
 import { AgentTree } from "./tree.js";
@@ -29,7 +29,7 @@ let query = "";
 let last = null;
 
 /** Returns the view. @param {ViewContext} context */
-export function view({ parameters, go }) {
+export function view({ parameters }) {
   const page = split({ title: "Agents", back: () => choose(null) });
   const search = h("input.input", {
     type: "search",
@@ -98,9 +98,9 @@ export function view({ parameters, go }) {
   function open(id) {
     panel?.leave();
     last = id ?? last;
-    panel = id === null ? null : agentPanel(id, { tree, go });
+    panel = id === null ? null : agentPanel(id, { tree });
     page.setChoice(
-      panel?.element ?? h("div.empty", h("h2", "Choose an agent"), h("p", "Then you see what it may do now, and why.")),
+      panel?.element ?? empty("Choose an agent", "Then you see what it may do now, and why."),
       id !== null,
     );
     list.mark(id);

@@ -1,13 +1,13 @@
 /** Pictures of how permissions depend on each other: the chain down to one of them, and what falls with one. */
 
-import { h, svg } from "./dom.js";
+import { go, h, svg } from "./dom.js";
 import { icon } from "./icon.js";
-import { agent, count, giver, jump, lineOf, permission, placeCode, scopeBadge } from "./say.js";
+import { agent, agentLink, count, giver, lineOf, permission, placeLink, scopeBadge } from "./say.js";
 import { foreign } from "./text.js";
 import { ago } from "./time.js";
 
 /** @import { ChainLink, Grant } from "./shapes.js" */
-/** @typedef {{ revoke(grant: Grant): unknown, go(hash: string): void }} ChainActions */
+/** @typedef {{ revoke(grant: Grant): unknown, }} ChainActions */
 
 /** The most permissions that the picture of a cascade shows. */
 const MOST = 60;
@@ -34,22 +34,18 @@ const PICTURES = {
  */
 export function chainPicture(links, actions) {
   const fromRoot = links.toReversed();
-  const parts = fromRoot.flatMap((link, place) => [place === 0 && rootOf(link, actions), ...below(link, actions)]);
+  const parts = fromRoot.flatMap((link, place) => [place === 0 && rootOf(link), ...below(link, actions)]);
   return h("ol.chain", { "aria-label": "Where the permission comes from, from its root down" }, parts);
 }
 
-/** @param {ChainLink} link @param {ChainActions} actions */
-function rootOf({ grant }, { go }) {
+/** @param {ChainLink} link */
+function rootOf({ grant }) {
   if (!grant)
     return box("reading", "Every agent may read", 'paths that are not protected: the setting reads = "anywhere"');
   const { origin } = grant;
   switch (origin.kind) {
     case "file":
-      return box(
-        "file",
-        jump(placeCode(origin.place), () => go(`#/policy/${lineOf(origin.place)}`)),
-        "a line of the policy file",
-      );
+      return box("file", placeLink(origin.place), "a line of the policy file");
     case "person":
       return box("person", foreign(origin.by, { max: 60 }), ["a person, through ", foreign(origin.means, { max: 60 })]);
     case "operator":
@@ -77,11 +73,7 @@ function below({ kind, grant }, actions) {
       about(grant, isReplaced),
       button(grant, actions),
     ),
-    box(
-      "agent",
-      jump(agent(to), () => actions.go(`#/agents/${encodeURIComponent(to)}`)),
-      holding(grant),
-    ),
+    box("agent", agentLink(to), holding(grant)),
   ];
 }
 
@@ -103,7 +95,7 @@ function about(grant, isReplaced) {
 }
 
 /** @param {Grant} grant @param {ChainActions} actions */
-function button(grant, { revoke, go }) {
+function button(grant, { revoke }) {
   if (grant.origin.kind === "file") {
     const line = lineOf(grant.origin.place);
     const title = "It ends when its line is removed from the file.";

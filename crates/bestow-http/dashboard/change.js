@@ -1,12 +1,13 @@
 /** A change of an action by the person. It is judged before it can be sent. */
 
 import { api, path, Problem } from "./api.js";
-import { tierBadge } from "./command.js";
 import { h, isObject, object, replace } from "./dom.js";
+import { tierBadge } from "./say.js";
 import { foreign, isRedacted } from "./text.js";
 import { permissionWords } from "./words.js";
 
-/** @import { Question, Action, Explained } from "./types.js" */
+/** @import { Action, Question } from "./types.js" */
+/** @import { Explanation } from "./shapes.js" */
 /**
  * @typedef {object} Change
  * @property {HTMLElement} element
@@ -49,7 +50,7 @@ export function changeField(question, changed) {
   });
   area.value = before;
   const verdict = h("div.verdict", { role: "status" });
-  /** @type {{ text: string, explained: Explained } | null} */
+  /** @type {{ text: string, explained: Explanation } | null} */
   let judged = null;
   let timer = 0;
 
@@ -95,14 +96,14 @@ export function changeField(question, changed) {
 /**
  * Returns true if the changed action was judged, is not denied, and is not more harmful than the asked one.
  *
- * @param {Explained | null} explained
+ * @param {Explanation | null} explained
  * @param {Action} action
  */
 function mayBeSent(explained, action) {
   return explained !== null && explained.decision.decision !== "deny" && !isWorse(explained, action);
 }
 
-/** @param {Explained} explained @param {Action} action */
+/** @param {Explanation} explained @param {Action} action */
 function isWorse(explained, action) {
   return TIERS.indexOf(explained.decision.tier) > TIERS.indexOf(action.tier);
 }
@@ -123,7 +124,7 @@ function toolBody(action, text) {
   return input && { toolName: action.tool, toolInput: input };
 }
 
-/** @param {Explained} explained @param {Action} action */
+/** @param {Explanation} explained @param {Action} action */
 function verdictWords(explained, action) {
   const { decision } = explained;
   if (decision.decision === "deny") {

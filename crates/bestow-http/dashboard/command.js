@@ -1,6 +1,7 @@
 /** A command line as it will run, with the parts that did not count as safe, and why. */
 
 import { h } from "./dom.js";
+import { tierBadge } from "./say.js";
 import { brief, foreign, visible } from "./text.js";
 
 /** @import { Action, Part } from "./types.js" */
@@ -71,12 +72,6 @@ function judged({ text, tier, reason }) {
 /** Returns all parts, in their order. @param {Part[]} parts */
 export function allParts(parts) {
   return h("ol.judged", parts.map(judged));
-}
-
-/** Returns the tier as a small sign. @param {string} tier */
-export function tierBadge(tier) {
-  const kind = { safe: "ok", dangerous: "warn", destructive: "bad" }[tier] ?? "";
-  return h("span", { class: `badge ${kind}` }, kind === "" ? "unknown" : tier);
 }
 
 /** Returns a reason without the name of the tier at its beginning, which is shown beside it. @param {string} reason */

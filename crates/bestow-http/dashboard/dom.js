@@ -119,3 +119,8 @@ export function object(text = "") {
     return null;
   }
 }
+
+/** Goes to another place of the page, such as `#/agents`. @param {string} hash */
+export function go(hash) {
+  location.hash = hash;
+}

@@ -23,9 +23,9 @@ const WORD = "enable";
  *
  * @param {Explanation} explanation
  * @param {Enabling} enabling
- * @param {(hash: string) => void} go
+ *
  */
-export function enablePart({ decision, decidedBy, details }, enabling, go) {
+export function enablePart({ decision, decidedBy, details }, enabling) {
   if (decision.decision !== "deny" || decidedBy !== "destructive") return null;
   const text = textOf(enabling.action);
   if (!enabling.isWhole || isRedacted(text)) {
@@ -35,7 +35,7 @@ export function enablePart({ decision, decidedBy, details }, enabling, go) {
   const why = details.stages.find(({ stage }) => stage === "destructive")?.reason ?? decision.reason;
   const place = h("div", { role: "status" });
   const open = async () => {
-    if (await enabled(enabling, text, why)) replace(place, done(enabling.agentId, go));
+    if (await enabled(enabling, text, why)) replace(place, done(enabling.agentId));
   };
   place.append(h("button.button", { onclick: () => void open() }, "Enable once …"));
   return place;
@@ -73,15 +73,15 @@ async function enabled({ agentId, action, impact }, text, why) {
   }
 }
 
-/** @param {string} agentId @param {(hash: string) => void} go */
-function done(agentId, go) {
+/** @param {string} agentId */
+function done(agentId) {
   return h(
     "div.notice",
     h(
       "p",
       h("strong", "Enabled for one use. "),
       "Nothing has run yet: the agent has to try again, with exactly this input. Until then, you can revoke it on the page of ",
-      agentLink(agentId, go),
+      agentLink(agentId),
       ".",
     ),
   );

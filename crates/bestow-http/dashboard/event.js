@@ -2,15 +2,15 @@
 
 import { api, path } from "./api.js";
 import { h, object, replace } from "./dom.js";
-import { agent, agentLink, failure, loading, permission } from "./say.js";
+import { agent, agentLink, fact, failure, loading, permission, permissionList, tierBadge } from "./say.js";
 import { sentence } from "./sentence.js";
 import { foreign, isRedacted } from "./text.js";
 import { ago, exact } from "./time.js";
-import { answerBadge, explained, tierBadge } from "./verdict.js";
+import { answerBadge, explained } from "./verdict.js";
 
 /** @import { Told } from "./sentence.js" */
 /** @import { ActionBody } from "./shapes.js" */
-/** @typedef {{ all: Told[], go(hash: string): void, choose(sequence: number): void }} Surroundings */
+/** @typedef {{ all: Told[], choose(sequence: number): void }} Surroundings */
 
 /** The most other events that are listed. */
 const MOST = 12;
@@ -28,7 +28,7 @@ const SOURCES = {
 };
 
 /** Returns the panel of an event. @param {Told} told @param {Surroundings} surroundings */
-export function eventPanel({ event, pieces }, { all, go, choose }) {
+export function eventPanel({ event, pieces }, { all, choose }) {
   const { type, agentId, timestamp, payload } = event;
   const { decision, request, resolution, grant } = /** @type {any} */ (payload);
   const action = (decision ?? request ?? resolution)?.action;
@@ -43,20 +43,20 @@ export function eventPanel({ event, pieces }, { all, go, choose }) {
     h(
       "div.stack",
       h("p.small.muted", exact(timestamp), " · ", ago(timestamp)),
-      h("h2.event-title", agentId && [agentLink(agentId, go), " "], sentence(pieces)),
+      h("h2.event-title", agentId && [agentLink(agentId), " "], sentence(pieces)),
     ),
     action && actionPart(action),
     decision && decisionPart(decision),
     grant &&
       h("p.small", permission(grant.right?.permission ?? ""), grant.reason && [": “", foreign(grant.reason), "”"]),
-    action && agentId && nowPart(agentId, action, go),
+    action && agentId && nowPart(agentId, action),
     relatedPart(event, all, choose),
     h(
       "section.stack",
       h(
         "dl.facts",
         [["Type", type], ["Number", String(event.sequence)], ...ids].map(
-          ([name, value]) => value && h("div", h("dt", name), h("dd", h("code", foreign(value, { kind: "path" })))),
+          ([name = "", value]) => value && fact(name, h("code", foreign(value, { kind: "path" }))),
         ),
       ),
       h(
@@ -89,13 +89,7 @@ function decisionPart({ decision, decisionSource, decisionReason, missing = [] }
       h("span.small.muted", `because of ${SOURCES[decisionSource] ?? decisionSource}`),
     ),
     decisionReason && h("p.small", foreign(decisionReason, { max: 600 })),
-    missing.length > 0 &&
-      h(
-        "p.small",
-        "The agent lacked ",
-        missing.map((/** @type {string} */ text, /** @type {number} */ place) => [place > 0 && ", ", permission(text)]),
-        ".",
-      ),
+    missing.length > 0 && h("p.small", "The agent lacked ", permissionList(missing), "."),
   );
 }
 
@@ -104,14 +98,14 @@ function decisionPart({ decision, decisionSource, decisionReason, missing = [] }
  *
  * @param {string} id
  * @param {any} action
- * @param {(hash: string) => void} go
+ *
  */
-function nowPart(id, action, go) {
+function nowPart(id, action) {
   const place = h("div", loading());
   const { body, isWhole } = bodyOf(action);
   const enabling = { agentId: id, action: body, isWhole, impact: action.destructive };
   void api.post(path`/v1/agents/${id}/explain`, body).then(
-    (explanation) => replace(place, explained(explanation, { go, enabling })),
+    (explanation) => replace(place, explained(explanation, enabling)),
     (why) => replace(place, failure(why)),
   );
   return h(

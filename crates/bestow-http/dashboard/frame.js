@@ -1,6 +1,6 @@
 /** The frame around every view: the places to go, the state of the connection, the person. */
 
-import { h, replace } from "./dom.js";
+import { go, h, replace } from "./dom.js";
 import { onState } from "./events.js";
 import { icon } from "./icon.js";
 import { keys, showHelp } from "./keys.js";
@@ -71,8 +71,8 @@ export function markCurrent(parts, name) {
   }
 }
 
-/** Returns the keys that go to the views: `g`, and then the letter of one. @param {(hash: string) => void} go */
-export function jumpKeys(go) {
+/** Returns the keys that go to the views: `g`, and then the letter of one. */
+export function jumpKeys() {
   const letters = Object.entries(PLACES).map(([name, { letter, label }]) => ({ name, letter, label }));
   const begin = () => {
     const jump = (/** @type {string} */ name) => () => (end(), go(`#/${name}`));

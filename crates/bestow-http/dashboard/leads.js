@@ -1,6 +1,7 @@
 /** Where the paths of permissions really lead, and what the permissions cover now. */
 
 import { h } from "./dom.js";
+import { listed, agent } from "./say.js";
 import { foreign } from "./text.js";
 
 /** @import { PermissionPreview } from "./types.js" */
@@ -40,6 +41,5 @@ function cover({ kind, covers, more }) {
 
 /** @param {string[]} covers @param {boolean} more */
 function names(covers, more) {
-  const list = covers.flatMap((name, place) => [place > 0 && ", ", foreign(name, { max: 60, kind: "path" })]);
-  return h("span.names", list, more && " and more");
+  return h("span.names", listed(covers.map(agent)), more && " and more");
 }

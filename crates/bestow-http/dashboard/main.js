@@ -2,12 +2,13 @@
 
 import { onRefusedToken, token } from "./api.js";
 import { toastError } from "./dialog.js";
-import { h, replace } from "./dom.js";
+import { replace } from "./dom.js";
 import { onEnd, start, stop } from "./events.js";
 import { frame, jumpKeys, markCurrent, PLACES } from "./frame.js";
 import { keys } from "./keys.js";
 import { tellMissed } from "./missed.js";
 import { followNotices } from "./notices.js";
+import { empty } from "./say.js";
 import { endedNotice, enter } from "./session.js";
 import { follow, requests } from "./store.js";
 
@@ -31,14 +32,9 @@ async function boot() {
   followNotices(parts);
   tellMissed(parts.banner, session);
   start();
-  keys(jumpKeys(go));
+  keys(jumpKeys());
   addEventListener("hashchange", () => void show(session, parts));
   await show(session, parts);
-}
-
-/** @param {string} hash */
-function go(hash) {
-  location.hash = hash;
 }
 
 /** Shows the view that the address names. @param {Session} session @param {Frame} parts */
@@ -52,12 +48,12 @@ async function show(session, parts) {
     const module = await import(`./${known}.js`);
     if (location.hash !== address) return;
     current?.leave?.();
-    current = module.view({ session, parameters: rest.map(decoded), go });
+    current = module.view({ session, parameters: rest.map(decoded) });
     replace(parts.main, current.element);
     parts.setTitle(current.title);
   } catch (why) {
     console.error(why);
-    replace(parts.main, h("div.empty", h("h2", "This page did not load"), "Reload to try again."));
+    replace(parts.main, empty("This page did not load", "Reload to try again."));
   }
   scrollTo(0, 0);
 }

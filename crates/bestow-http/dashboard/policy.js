@@ -2,10 +2,10 @@
 
 import { api } from "./api.js";
 import { changePanel } from "./widening.js";
-import { h, replace } from "./dom.js";
+import { go, h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { fileText } from "./file.js";
-import { failure, loading } from "./say.js";
+import { failure, loading, segmented } from "./say.js";
 import { suggestionList } from "./suggestions.js";
 import { foreign } from "./text.js";
 import { ago } from "./time.js";
@@ -21,14 +21,23 @@ const AGAIN = 3_000;
 const PARTS = /** @type {const} */ ({ file: "File", try: "Try it", suggestions: "Suggestions" });
 
 /** Returns the view. @param {ViewContext} context */
-export function view({ parameters, go }) {
+export function view({ parameters }) {
   const [named = "file"] = parameters;
   const line = Number(named) || null;
   /** @type {keyof typeof PARTS} */
   const part = named === "try" || named === "suggestions" ? named : "file";
   const top = h("div.stack");
   const body = h("div.stack", loading());
-  const element = h("div.page.policy", h("div.page-head", h("h1", "Policy"), tabs(part, go)), top, body);
+  const element = h(
+    "div.page.policy",
+    h(
+      "div.page-head",
+      h("h1", "Policy"),
+      segmented("Part of the policy", Object.entries(PARTS), part, (name) => go(`#/policy/${name}`)),
+    ),
+    top,
+    body,
+  );
   let shown = "";
 
   async function load() {
@@ -54,21 +63,9 @@ export function view({ parameters, go }) {
     () => clearInterval(timer),
   ];
   void load();
-  if (part === "try") replace(body, tryOut({ agentId: parameters[1] ?? "", go }));
-  if (part === "suggestions") replace(body, suggestionList(go));
+  if (part === "try") replace(body, tryOut({ agentId: parameters[1] ?? "" }));
+  if (part === "suggestions") replace(body, suggestionList());
   return { element, title: "Policy", leave: () => ends.forEach((end) => end()) };
-}
-
-/** @param {keyof typeof PARTS} part @param {(hash: string) => void} go */
-function tabs(part, go) {
-  const choices = Object.entries(PARTS).map(([name, label]) =>
-    h(
-      "label",
-      h("input", { type: "radio", name: "part", checked: name === part, onchange: () => go(`#/policy/${name}`) }),
-      label,
-    ),
-  );
-  return h("fieldset.segmented", h("legend.unseen", "Part of the policy"), choices);
 }
 
 /** @param {Config} config */

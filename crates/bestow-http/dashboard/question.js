@@ -1,8 +1,9 @@
 /** What a request says, as parts of a card. */
 
-import { allParts, commandLine, judgement, tierBadge } from "./command.js";
+import { allParts, commandLine, judgement } from "./command.js";
 import { content } from "./content.js";
 import { h } from "./dom.js";
+import { tierBadge } from "./say.js";
 import { foreign } from "./text.js";
 import { ago, duration, exact, live, now } from "./time.js";
 import { agentWords, isToolCall, useWords } from "./words.js";

@@ -4,17 +4,16 @@ import { isMine } from "./answer.js";
 import { api, path } from "./api.js";
 import { confirm, toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
+import { giveBack, UNDO } from "./revoke.js";
 import { brief, foreign } from "./text.js";
 import { ago } from "./time.js";
 import { outcomeWords, plainSentence } from "./words.js";
 
-/** @import { RequestState, Grant } from "./types.js" */
-/** @typedef {{ id: string, requestId?: string, text: string }} SavedDecision */
+/** @import { RequestState } from "./types.js" */
+/** @import { Grant, SavedDecision } from "./shapes.js" */
 
 /** The most that are listed. */
 const MOST = 20;
-/** The time in which a revocation can be taken back, in seconds. */
-const BACK = 5;
 
 /** Returns the list of the requests that ended. */
 export function recentList() {
@@ -65,7 +64,9 @@ async function takeBack(request, place) {
     const { grants } = await api.get(path`/v1/grants?agentId=${agent}`);
     const { savedDecisions } = await api.get(path`/v1/decisions?agentId=${agent}`);
     /** @type {Grant[]} */
-    const given = grants.filter((/** @type {Grant} */ grant) => grant.origin.requestId === request.id);
+    const given = grants.filter(
+      (/** @type {Grant} */ { origin }) => "requestId" in origin && origin.requestId === request.id,
+    );
     /** @type {SavedDecision[]} */
     const saved = savedDecisions.filter((/** @type {SavedDecision} */ decision) => decision.requestId === request.id);
     if (given.length + saved.length === 0) return replace(place, h("span.muted.small", "used or ended already"));
@@ -76,7 +77,7 @@ async function takeBack(request, place) {
     ]);
     replace(place, h("span.muted.small", "revoked"));
     if (saved.length > 0) return toast("Revoked. The agent has to ask again.");
-    toast("Revoked.", { undo: { label: "Undo", seconds: BACK, run: () => giveAgain(given, place) } });
+    toast("Revoked.", { undo: { label: "Undo", seconds: UNDO, run: () => giveAgain(given, place) } });
   } catch (why) {
     toastError(why);
   }
@@ -102,15 +103,7 @@ async function agreedToFall(given) {
 /** Gives revoked permissions again. @param {Grant[]} given @param {HTMLElement} place */
 async function giveAgain(given, place) {
   try {
-    for (const { agentId, permission, scope, hold, reason } of given) {
-      await api.post("/v1/grants", {
-        agentId,
-        permissions: [permission],
-        scope,
-        hold,
-        reason: reason ?? "given again",
-      });
-    }
+    for (const grant of given) await giveBack(grant);
     replace(place, h("span.muted.small", "given again"));
   } catch (why) {
     toastError(why);

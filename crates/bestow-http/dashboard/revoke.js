@@ -10,7 +10,7 @@ import { plain } from "./text.js";
 /** @import { Grant } from "./shapes.js" */
 
 /** The seconds in which a revocation can be taken back. */
-const UNDO = 5;
+export const UNDO = 5;
 
 /**
  * Asks the person, and revokes a grant. Resolves with true if it was revoked.
@@ -80,16 +80,16 @@ function told(grant, fallen) {
 /** Gives a revoked grant again. What fell with it stays gone. @param {Grant} grant @param {number} fallen */
 async function giveAgain(grant, fallen) {
   try {
-    await api.post("/v1/grants", {
-      agentId: grant.agentId,
-      permissions: [grant.permission],
-      reason: grant.reason || "given again after a revocation",
-      scope: grant.scope,
-      hold: grant.hold,
-    });
+    await giveBack(grant);
     const rest = fallen === 0 ? "" : ` ${count(fallen, "permission")} that fell with it did not come back.`;
     toast(`${plain(grant.agentId, 40)} holds ${plain(grant.permission, 60)} again, given by you.${rest}`);
   } catch (why) {
     toastError(why);
   }
+}
+
+/** Gives a permission that was revoked. @param {Pick<Grant, "agentId" | "permission" | "reason" | "scope" | "hold">} grant */
+export function giveBack({ agentId, permission: text, reason, scope, hold }) {
+  const why = reason || "given again after a revocation";
+  return api.post("/v1/grants", { agentId, permissions: [text], reason: why, scope, hold });
 }

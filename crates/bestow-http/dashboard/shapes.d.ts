@@ -36,6 +36,7 @@ export interface Grant {
 
 export interface SavedDecision {
   id: string;
+  requestId?: string;
   agentId: string;
   verdict: string;
   tool: string;

@@ -4,7 +4,7 @@ import { api, path } from "./api.js";
 import { toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { revoke } from "./revoke.js";
-import { agent, agentLink, count, failure, jump, lineOf, loading, permission, placeCode } from "./say.js";
+import { agent, agentLink, count, empty, failure, loading, permission, placeLink } from "./say.js";
 import { foreign } from "./text.js";
 import { ago } from "./time.js";
 import { permissionWords } from "./words.js";
@@ -13,8 +13,8 @@ import { permissionWords } from "./words.js";
 /** @typedef {Extract<Suggestion, { kind: "add_rule" }>} AddRule */
 /** @typedef {Extract<Suggestion, { kind: "unused" }>} Unused */
 
-/** Returns the list of the suggestions. @param {(hash: string) => void} go */
-export function suggestionList(go) {
+/** Returns the list of the suggestions. */
+export function suggestionList() {
   const element = h("div.stack.suggestions", loading());
   const load = async () => {
     try {
@@ -25,16 +25,15 @@ export function suggestionList(go) {
         element,
         h("p.small.muted", "From what happened since ", ago(since), ". Nothing changes by itself."),
         suggestions.length === 0 &&
-          h(
-            "div.empty",
-            h("h2", "Nothing to suggest"),
-            h("p", "Permissions that you give again and again, and those that nobody uses, appear here."),
+          empty(
+            "Nothing to suggest",
+            "Permissions that you give again and again, and those that nobody uses, appear here.",
           ),
         added.length > 0 && section("Given by hand again and again", added.map(rule)),
         unused.length > 0 &&
           section(
             "Never used",
-            unused.map((/** @type {Unused} */ one) => idle(one, go, load)),
+            unused.map((/** @type {Unused} */ one) => idle(one, load)),
           ),
       );
     } catch (why) {
@@ -105,10 +104,10 @@ async function copied(line) {
 
 /**
  * @param {Unused} suggestion
- * @param {(hash: string) => void} go
+ *
  * @param {() => Promise<void>} done
  */
-function idle({ agentId, permission: text, grantId, since, place }, go, done) {
+function idle({ agentId, permission: text, grantId, since, place }, done) {
   const end = async () => {
     try {
       if (await revoke(await api.get(path`/v1/grants/${grantId}`))) await done();
@@ -117,12 +116,10 @@ function idle({ agentId, permission: text, grantId, since, place }, go, done) {
     }
   };
   const way =
-    place === undefined
-      ? h("button.button.small", { onclick: () => void end() }, "Revoke …")
-      : jump(placeCode(place), () => go(`#/policy/${lineOf(place)}`));
+    place === undefined ? h("button.button.small", { onclick: () => void end() }, "Revoke …") : placeLink(place);
   return h(
     "article.panel.suggestion.idle",
-    h("p", agentLink(agentId, go), " has held ", permission(text), " since ", ago(since), " and never used it."),
+    h("p", agentLink(agentId), " has held ", permission(text), " since ", ago(since), " and never used it."),
     way,
   );
 }

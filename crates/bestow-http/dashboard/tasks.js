@@ -3,11 +3,10 @@
 import { api } from "./api.js";
 import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
-import { agentLink, badge, count, failure, loading, permission, refill } from "./say.js";
+import { agentLink, badge, count, empty, fact, failure, loading, permissionList, refill } from "./say.js";
 import { brief, foreign } from "./text.js";
 import { ago, exact } from "./time.js";
 
-/** @import { ViewContext } from "./types.js" */
 /** @import { Task, TaskRun } from "./shapes.js" */
 
 /** The time after which the tasks are read again, in milliseconds. Only operators get the events of their files. */
@@ -24,8 +23,8 @@ const soon = new Intl.DateTimeFormat(undefined, {
 /** @type {{ [state: string]: [string, import("./sentence.js").Tone] }} */
 const STATES = { started: ["started", "accent"], ended: ["ended", "ok"], skipped: ["did not run", "warn"] };
 
-/** Returns the view. @param {ViewContext} context */
-export function view({ go }) {
+/** Returns the view. */
+export function view() {
   const summary = h("p.small.muted", { role: "status" });
   const list = h("div.tasks", loading());
   const element = h("div.page.page-narrow", h("div.page-head", h("h1", "Tasks"), summary), list);
@@ -35,7 +34,7 @@ export function view({ go }) {
     try {
       const { tasks } = await api.get("/v1/tasks");
       replace(summary, tasks.length > 0 && count(tasks.length, "task"));
-      const cards = () => tasks.toSorted(bySoonest).map((/** @type {Task} */ task) => card(task, go));
+      const cards = () => tasks.toSorted(bySoonest).map((/** @type {Task} */ task) => card(task));
       refill(list, tasks, () => (tasks.length === 0 ? none() : cards()));
     } catch (why) {
       refill(list, String(why), () => failure(why));
@@ -53,10 +52,11 @@ export function view({ go }) {
 }
 
 function none() {
-  return h(
-    "div.empty",
-    h("h2", "No task is scheduled"),
-    h("p", "A task is a file: ", h("code", "tasks/cron/NAME/TASK.md"), " beside agents.toml."),
+  return empty(
+    "No task is scheduled",
+    "A task is a file: ",
+    h("code", "tasks/cron/NAME/TASK.md"),
+    " beside agents.toml.",
   );
 }
 
@@ -66,8 +66,8 @@ function bySoonest(a, b) {
   return rank(a) - rank(b) || (a.next ?? "").localeCompare(b.next ?? "") || a.file.localeCompare(b.file);
 }
 
-/** @param {Task} task @param {(hash: string) => void} go */
-function card(task, go) {
+/** @param {Task} task */
+function card(task) {
   const {
     id,
     title,
@@ -110,7 +110,7 @@ function card(task, go) {
       h(
         "dl.facts",
         fact("Schedule", schedule && [h("code", schedule), timezone && h("span.muted", ` in ${timezone}`)]),
-        fact("Runs as", agentId && agentLink(agentId, go)),
+        fact("Runs as", agentId && agentLink(agentId)),
         fact("File", foreign(task.file, { kind: "path", max: 120 })),
         fact("Gate", gate && [foreign(gate.command, { kind: "command", max: 300 }), missing(gate.missing)]),
       ),
@@ -127,20 +127,9 @@ function card(task, go) {
   );
 }
 
-/** @param {string} name @param {Node | (Node | string | undefined | false)[] | string | undefined} value */
-function fact(name, value) {
-  return value ? h("div", h("dt", name), h("dd", value)) : null;
-}
-
 /** @param {string[]} permissions */
-function missing(permissions) {
-  if (permissions.length === 0) return "";
-  return h(
-    "div.small.bad-text",
-    "The agent lacks ",
-    permissions.map((text, place) => [place > 0 && ", ", permission(text)]),
-  );
-}
+const missing = (permissions) =>
+  permissions.length > 0 && h("div.small.bad-text", "The agent lacks ", permissionList(permissions));
 
 /** @param {TaskRun[]} runs */
 function runsPart(runs) {

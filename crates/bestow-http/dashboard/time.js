@@ -1,8 +1,6 @@
 /** Times for people. All relative times on the page are kept fresh by one timer. */
 
 const STEP = 1_000;
-/** The difference between the clock of the server and of this machine. */
-let offset = 0;
 let timer = 0;
 
 /** The seconds for which a text is kept fresh while it is not on the page. */
@@ -11,15 +9,9 @@ const PATIENCE = 20;
 /** @type {Map<HTMLElement, { text: (element: HTMLElement) => string, unseen: number }>} */
 const shown = new Map();
 
-/** Takes the server's clock from one of its own times that is now. @param {string} iso */
-export function setClock(iso) {
-  const difference = Date.parse(iso) - Date.now();
-  if (Number.isFinite(difference)) offset = difference;
-}
-
-/** Returns the time by the server's clock, in milliseconds. */
+/** Returns the time, in milliseconds. */
 export function now() {
-  return Date.now() + offset;
+  return Date.now();
 }
 
 /** Returns a time in full, in the form of the person's language. @param {string} iso */

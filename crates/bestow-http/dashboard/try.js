@@ -2,28 +2,37 @@
 
 import { api, path } from "./api.js";
 import { h, replace } from "./dom.js";
-import { failure, loading } from "./say.js";
+import { failure, loading, segmented } from "./say.js";
 import { explained } from "./verdict.js";
 
 /** @import { ActionBody, AgentView } from "./shapes.js" */
 
-/** The kinds of actions: their names, and what to type. */
-const KINDS = /** @type {const} */ ([
-  ["command.execute", "Command", "git push origin main"],
-  ["fs.read", "Read", "/srv/work/notes.md"],
-  ["fs.write", "Write", "/srv/work/site/index.html"],
-  ["network", "Network", "example.com"],
-  ["tool", "Tool", '{"title": "…"}'],
-]);
+/** The kinds of actions. @type {[string, string][]} */
+const KINDS = [
+  ["command.execute", "Command"],
+  ["fs.read", "Read"],
+  ["fs.write", "Write"],
+  ["network", "Network"],
+  ["tool", "Tool"],
+];
+
+/** What to type for a kind, and an example. @type {{ [kind: string]: [string, string] }} */
+const TEXTS = {
+  "command.execute": ["Command line", "git push origin main"],
+  "fs.read": ["Path", "/srv/work/notes.md"],
+  "fs.write": ["Path", "/srv/work/site/index.html"],
+  network: ["Host", "example.com"],
+  tool: ["Input of the tool, as JSON", '{"title": "…"}'],
+};
 
 /** The most agents that the field offers by name. */
 const OFFERED = 500;
 
 /** What stays when the person leaves the view and comes back. */
-const kept = { agent: "", kind: /** @type {string} */ (KINDS[0][0]), tool: "", text: "" };
+const kept = { agent: "", kind: "command.execute", tool: "", text: "" };
 
-/** Returns the form and the place of its result. @param {{ agentId: string, go(hash: string): void }} context */
-export function tryOut({ agentId, go }) {
+/** Returns the form and the place of its result. @param {{ agentId: string, }} context */
+export function tryOut({ agentId }) {
   if (agentId) kept.agent = agentId;
   const names = h("datalist", { id: "try-agents" });
   const agent = h("input.input", {
@@ -38,23 +47,7 @@ export function tryOut({ agentId, go }) {
   const text = h("textarea.input.try-text", { rows: "3", spellcheck: "false", required: true }, kept.text);
   const what = h("span");
   const result = h("div", { "aria-live": "polite" });
-  const kinds = h(
-    "fieldset.segmented",
-    h("legend.unseen", "Kind of action"),
-    KINDS.map(([value, label]) =>
-      h(
-        "label",
-        h("input", {
-          type: "radio",
-          name: "try-kind",
-          value,
-          checked: value === kept.kind,
-          onchange: () => turn(value),
-        }),
-        label,
-      ),
-    ),
-  );
+  const kinds = segmented("Kind of action", KINDS, kept.kind, turn);
   const form = h(
     "form.panel.try",
     h("label.field", "Agent", agent),
@@ -71,19 +64,10 @@ export function tryOut({ agentId, go }) {
 
   function turn(/** @type {string} */ kind) {
     kept.kind = kind;
-    const example = KINDS.find(([value]) => value === kind)?.[2] ?? "";
+    const [label = "", example = ""] = TEXTS[kind] ?? [];
     toolField.hidden = kind !== "tool";
     text.placeholder = example;
-    replace(
-      what,
-      kind === "tool"
-        ? "Input of the tool, as JSON"
-        : kind === "command.execute"
-          ? "Command line"
-          : kind === "network"
-            ? "Host"
-            : "Path",
-    );
+    replace(what, label);
   }
 
   async function judge() {
@@ -98,7 +82,7 @@ export function tryOut({ agentId, go }) {
         h(
           "section.panel.result",
           h("h2.unseen", "The decision"),
-          explained(explanation, { go, enabling: { agentId, action, isWhole: true } }),
+          explained(explanation, { agentId, action, isWhole: true }),
         ),
       );
     } catch (why) {

@@ -83,17 +83,6 @@ export interface RequestState {
   resolution?: Resolution;
 }
 
-export interface Grant {
-  id: string;
-  agentId: string;
-  permission: string;
-  scope: string;
-  hold: string;
-  reason?: string;
-  text: string;
-  origin: { kind: string; requestId?: string };
-}
-
 /** Where one permission leads, and what it covers now. */
 export interface PermissionPreview {
   permission: string;
@@ -130,21 +119,11 @@ export interface Session {
   version?: string;
 }
 
-export interface Explained {
-  decision: { allow: boolean; decision: string; decisionSource: string; tier: Tier; missing: string[]; reason: string };
-  decidedBy: string;
-  waysOut: string[];
-  details: { stages: unknown; uses: Use[]; heldBy: unknown };
-  text: string;
-}
-
 /** What a view gets when it is shown. */
 export interface ViewContext {
   session: Session;
   /** The parts of the address after the name of the view. */
   parameters: string[];
-  /** Goes to another address, such as `#/agents`. */
-  go(hash: string): void;
 }
 
 export interface View {

@@ -2,8 +2,9 @@
 
 import { h } from "./dom.js";
 import { enablePart } from "./enable.js";
-import { badge, jump, permission, placeCode } from "./say.js";
+import { badge, permissionList, placeLink, tierBadge } from "./say.js";
 import { foreign } from "./text.js";
+import { useWords } from "./words.js";
 
 /** @import { Explanation, StageResult } from "./shapes.js" */
 /** @import { Tone } from "./sentence.js" */
@@ -40,47 +41,25 @@ const MEANINGS = {
   unavailable: "A person must decide, and nobody can be asked. So the action may not happen.",
 };
 
-/** @type {{ [operation: string]: string }} */
-const OPERATIONS = {
-  "fs.read": "reads",
-  "fs.write": "writes",
-  "fs.exec": "runs the file",
-  "command.execute": "runs",
-  network: "reaches",
-  tool: "calls the tool",
-  events: "uses the events",
-};
-
 /** The badge of an answer. @param {string} answer */
 export function answerBadge(answer) {
   const [words, tone] = ANSWERS[answer] ?? [answer, ""];
   return badge(words, tone);
 }
 
-/** The badge of a tier. @param {string} tier */
-export function tierBadge(tier) {
-  return badge(tier, tier === "safe" ? "ok" : tier === "destructive" ? "bad" : "warn");
-}
-
 /**
  * Returns an explained decision.
  *
  * @param {Explanation} explanation
- * @param {{ go(hash: string): void, enabling: import("./enable.js").Enabling }} actions
+ * @param {import("./enable.js").Enabling} enabling
  */
-export function explained(explanation, { go, enabling }) {
+export function explained(explanation, enabling) {
   const { decision, decidedBy, waysOut, details } = explanation;
   return h(
     "div.stack.verdict",
     h("div.row", answerBadge(decision.decision), h("strong", MEANINGS[decision.decision]), tierBadge(decision.tier)),
-    stages(details.stages, decidedBy, go),
-    decision.missing.length > 0 &&
-      h(
-        "div.small",
-        "The agent lacks ",
-        decision.missing.flatMap((text, place) => [place > 0 && ", ", permission(text)]),
-        ".",
-      ),
+    stages(details.stages, decidedBy),
+    decision.missing.length > 0 && h("div.small", "The agent lacks ", permissionList(decision.missing), "."),
     waysOut.length > 0 &&
       h(
         "div.stack",
@@ -89,7 +68,7 @@ export function explained(explanation, { go, enabling }) {
           "ul.ways",
           waysOut.map((way) => h("li", foreign(way, { max: 600 }))),
         ),
-        enablePart(explanation, enabling, go),
+        enablePart(explanation, enabling),
       ),
     details.uses.length > 0 &&
       h("details", h("summary", `What it uses (${details.uses.length})`), usesList(details.uses)),
@@ -99,9 +78,8 @@ export function explained(explanation, { go, enabling }) {
 /**
  * @param {StageResult[]} results
  * @param {string} decidedBy
- * @param {(hash: string) => void} go
  */
-function stages(results, decidedBy, go) {
+function stages(results, decidedBy) {
   const rows = results.map(({ stage, says, reason, ruleRefs = [] }) => {
     const decides = stage === decidedBy;
     return h(
@@ -112,7 +90,7 @@ function stages(results, decidedBy, go) {
       h(
         "td",
         reason && foreign(reason, { max: 300 }),
-        ruleRefs.flatMap((ref) => lineButton(ref, go)),
+        ruleRefs.flatMap((ref) => lineButton(ref)),
       ),
     );
   });
@@ -137,29 +115,18 @@ function stages(results, decidedBy, go) {
  * Returns a button to the line of a rule, if the source is one.
  *
  * @param {unknown} ref
- * @param {(hash: string) => void} go
  */
-function lineButton(ref, go) {
+function lineButton(ref) {
   const place = /** @type {any} */ (ref)?.rule?.place ?? /** @type {any} */ (ref)?.ofParent?.rule?.rule?.place;
   if (!place) return [];
-  return [" ", jump(placeCode(`${place.file}:${place.line}`), () => go(`#/policy/${place.line}`))];
+  return [" ", placeLink(`${place.file}:${place.line}`)];
 }
 
 /** @param {Explanation["details"]["uses"]} uses */
 function usesList(uses) {
+  const origin = (/** @type {string} */ from) => from !== "own" && h("span.muted.small", ` · ${from}`);
   return h(
     "ul.uses",
-    uses.map((use) =>
-      h(
-        "li",
-        { class: use.decides ? "decides" : "" },
-        h("span.muted", `${OPERATIONS[String(use.operation)] ?? use.operation} `),
-        foreign(String(use.resource ?? ""), {
-          kind: use.operation === "command.execute" ? "command" : "path",
-          max: 200,
-        }),
-        use.origin !== "own" && h("span.muted.small", ` · ${use.origin}`),
-      ),
-    ),
+    uses.map((use) => h("li", { class: use.decides ? "decides" : "" }, useWords(use), origin(use.origin))),
   );
 }
