@@ -13,6 +13,7 @@ import { foreign, isRedacted, visible } from "./text.js";
  * @property {ActionBody} action
  * @property {boolean} isWhole False if a part of the action is not known here.
  * @property {Impact} [impact]
+ * @property {string} [digest] The digest of the input that was denied.
  */
 
 /** The word to type. */
@@ -48,7 +49,7 @@ export function enablePart({ decision, decidedBy, details }, enabling) {
  * @param {string} text
  * @param {string} why
  */
-async function enabled({ agentId, action, impact }, text, why) {
+async function enabled({ agentId, action, impact, digest }, text, why) {
   const reason = h("input.input", { required: true, maxlength: "500", autocomplete: "off" });
   const body = h(
     "div.stack",
@@ -65,12 +66,24 @@ async function enabled({ agentId, action, impact }, text, why) {
   const title = "Enable a destructive action?";
   if (!(await confirm({ title, body, action: "Enable once", danger: true, typed: WORD }))) return false;
   try {
-    await api.post(path`/v1/agents/${agentId}/enable`, { action, reason: reason.value.trim() });
-    return true;
+    const body = { action, reason: reason.value.trim() };
+    const { savedDecisionId } = await api.post(path`/v1/agents/${agentId}/enable`, body);
+    if (digest === undefined || (await isAbout(savedDecisionId, digest))) return true;
+    await api.delete(path`/v1/decisions/${savedDecisionId}`);
+    throw new Error("It was not enabled: the records do not have the whole input of this call.");
   } catch (problem) {
     toastError(problem);
     return false;
   }
+}
+
+/** Returns true if a saved decision is about the input with this digest. @param {string} id @param {string} digest */
+async function isAbout(id, digest) {
+  const { events } = await api.get("/v1/events/recent?limit=500");
+  const made = events.find(
+    (/** @type {any} */ { type, payload }) => type === "ruling.made" && payload.ruling.id === id,
+  );
+  return made?.payload.ruling.about.input === digest;
 }
 
 /** @param {string} agentId */

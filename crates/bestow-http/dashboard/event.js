@@ -103,7 +103,7 @@ function decisionPart({ decision, decisionSource, decisionReason, missing = [] }
 function nowPart(id, action) {
   const place = h("div", loading());
   const { body, isWhole } = bodyOf(action);
-  const enabling = { agentId: id, action: body, isWhole, impact: action.destructive };
+  const enabling = { agentId: id, action: body, isWhole, impact: action.destructive, digest: action.input };
   void api.post(path`/v1/agents/${id}/explain`, body).then(
     (explanation) => replace(place, explained(explanation, enabling)),
     (why) => replace(place, failure(why)),
