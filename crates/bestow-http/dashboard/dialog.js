@@ -109,7 +109,7 @@ export function toast(text, { undo, kind = "info" } = {}) {
     const bar = h("span", { class: "toast-time" });
     bar.style.animationDuration = `${undo.seconds}s`;
     element.append(
-      h("button", { type: "button", class: "button small", onclick: takeBack }, undo.label, " ", h("kbd", null, "u")),
+      h("button", { type: "button", class: "button small", onclick: takeBack }, undo.label, " ", h("kbd", { "aria-hidden": "true" }, "u")),
       bar,
     );
     lastUndo = takeBack;
