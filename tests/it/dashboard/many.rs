@@ -67,6 +67,27 @@ async fn of_500_waiting_requests_the_oldest_comes_first_and_each_can_be_answered
     .await;
 }
 
+/// A browser has six connections to a server, for all its tabs together.
+#[tokio::test]
+async fn eight_tabs_of_one_browser_are_live() {
+    scene_with(without_limits, async |stage| {
+        let browser = stage.dashboard().await;
+        let first = browser.tab().await;
+        for _ in 0..7 {
+            browser.new_tab().await;
+            browser.go(&stage.link("ann")).await;
+            browser.page().shows("Live").await;
+        }
+        let writer = stage.agent("writer", &[]).await;
+        let ticket = ask(&writer, "@network").await;
+        browser.page().card("writer asks").answers("Deny").await;
+        assert_eq!(ticket.resolution().await.outcome, Outcome::Denied);
+        browser.turn_to(&first).await;
+        browser.page().shows("Denied by you").await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn among_10_000_agents_one_is_found_and_few_are_on_the_page() {
     scene_with(without_limits, async |stage| {
