@@ -30,7 +30,7 @@ pub(crate) use sandbox_args::{ExecArgs, SandboxCommand, SandboxPart, ScopeArgs};
 pub(crate) use server_args::{
     CreateArgs, DashboardArgs, DemoArgs, NewRole, ServeArgs, ServerCommand, TokenArgs, TokenPart,
 };
-pub(crate) use state_args::{KeepArgs, StateCommand};
+pub(crate) use state_args::{KeepArgs, StateCommand, WatchArgs};
 pub(crate) use task_args::{TaskCommand, TaskPart, TasksArgs};
 
 use crate::exit::{EXIT_CODES, Exit};

@@ -15,6 +15,8 @@ mod decide;
 mod demo;
 mod events;
 mod exit;
+mod feed;
+mod follow;
 #[doc(hidden)]
 pub mod fuzzing;
 mod generate;
@@ -23,15 +25,20 @@ mod init;
 mod jsonl;
 mod path;
 mod persist;
+mod pump;
 mod serve;
+mod server_files;
 mod signals;
 mod state;
 mod suggest;
 mod tasks;
 mod token;
 mod tools;
+mod watch;
 
 use std::process::ExitCode;
+
+use bestow::control::AdminCommand;
 
 use args::{
     AdminRequest, AgentCommand, Arguments, Command, HookPart, PolicyCommand, ProgramCommand, SandboxCommand,
@@ -63,6 +70,7 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::Sandbox(SandboxCommand::Sandbox(SandboxPart::Profile { scope, format })) => {
             command::profile(&scope, format.into())?
         }
+        Command::State(StateCommand::Watch(args)) => watch::watch(&args)?,
         Command::State(StateCommand::Keep(args)) => persist::keep(&args)?,
         Command::State(StateCommand::Audit(command)) => audit::audit(&command)?,
         Command::State(StateCommand::Engine(command)) => engine(&command.request()?)?,
@@ -81,9 +89,10 @@ fn run(command: Command) -> Result<Exit, Exit> {
 }
 
 fn engine(request: &AdminRequest) -> Result<Exit, Exit> {
-    match &request.write {
-        Some(file) => persist::approve(request, file),
-        None => state::order(request),
+    match (&request.write, &request.order) {
+        (Some(file), _) => persist::approve(request, file),
+        (None, AdminCommand::Follow { .. }) => follow::follow(&request.state, request.form),
+        (None, _) => state::order(request),
     }
 }
 

@@ -63,11 +63,16 @@ fn answer(reply: Reply) -> Result<Vec<Line>, Exit> {
     }
 }
 
-fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasting) -> Result<Reply, Exit> {
+/// Refuses a path that is no directory, and a directory that others may write.
+pub(crate) fn require(state: &Path) -> Result<(), Exit> {
     if !state.is_dir() {
         return Err(Exit::failed(JournalError::NotState { directory: state.to_owned() }));
     }
-    refuse_others(state).map_err(Exit::failed)?;
+    refuse_others(state).map_err(Exit::failed)
+}
+
+fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasting) -> Result<Reply, Exit> {
+    require(state)?;
     // A look comes first, so that a directory that was named by mistake does not become a state directory.
     let is_state = || ReadOnlyJournal::at(state).map(drop).map_err(Exit::failed);
     let sent = match token {
@@ -93,7 +98,7 @@ fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasti
 }
 
 /// Names the owner of the directory, for a user who may not enter it.
-fn owner(state: &Path) -> String {
+pub(crate) fn owner(state: &Path) -> String {
     let found = std::fs::metadata(state).map(|found| found.uid());
     found.map_or_else(
         |_| String::new(),
@@ -123,6 +128,7 @@ fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, Exit> {
         order,
         AdminCommand::Grants { .. }
             | AdminCommand::Requests
+            | AdminCommand::Follow { .. }
             | AdminCommand::State { .. }
             | AdminCommand::Why { .. }
             | AdminCommand::Mode { mode: None, .. }

@@ -206,7 +206,8 @@ impl Browser {
         };
         let lines = tree["nodes"].as_array().into_iter().flatten().filter_map(|node| {
             let (role, name) = (node["role"]["value"].as_str()?, node["name"]["value"].as_str()?);
-            let is_shown = node["ignored"] == false && !["InlineTextBox", "StaticText", "none", "generic"].contains(&role);
+            let is_shown =
+                node["ignored"] == false && !["InlineTextBox", "StaticText", "none", "generic"].contains(&role);
             let name: String = name.chars().take(120).collect();
             (is_shown && !name.is_empty()).then(|| format!("  {role} {name:?}\n"))
         });
@@ -230,7 +231,8 @@ impl Browser {
 fn from_base64(text: &str) -> Vec<u8> {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let values: Vec<_> = text.bytes().filter_map(|byte| LETTERS.iter().position(|letter| *letter == byte)).collect();
-    let bits = |group: &[usize]| group.iter().fold(0_u32, |bits, value| bits << 6 | *value as u32) << (6 * (4 - group.len()));
+    let bits =
+        |group: &[usize]| group.iter().fold(0_u32, |bits, value| bits << 6 | *value as u32) << (6 * (4 - group.len()));
     let bytes = |group: &[usize]| bits(group).to_be_bytes()[1..group.len()].to_vec();
     values.chunks(4).flat_map(bytes).collect()
 }

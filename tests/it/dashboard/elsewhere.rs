@@ -96,7 +96,8 @@ async fn a_page_from_elsewhere_reads_nothing_and_answers_nothing() {
         browser.new_tab().await;
         browser.go(&elsewhere.url()).await;
         // The attacker even has a token of an approver.
-        let script = "const done = arguments[arguments.length - 1]; attack(...arguments).then(done, (why) => done(`${why}`));";
+        let script =
+            "const done = arguments[arguments.length - 1]; attack(...arguments).then(done, (why) => done(`${why}`));";
         let arguments = [json!(stage.url()), json!(ticket.id().to_string()), json!(stage.token("mallory"))];
         let done = browser.run_async(script, &arguments).await.unwrap();
         assert_eq!(
@@ -138,11 +139,12 @@ async fn the_dashboard_is_in_no_frame_and_no_page_keeps_a_hold_of_its_window() {
             .await
             .unwrap();
         assert_eq!(framed, true, "a page of an error, which is of another origin");
-        browser.in_frame(1, async || {
-            let text = browser.run("return document.body.innerText", &[]).await;
-            assert!(!text.as_str().unwrap().contains("bestow dashboard"), "{text}");
-        })
-        .await;
+        browser
+            .in_frame(1, async || {
+                let text = browser.run("return document.body.innerText", &[]).await;
+                assert!(!text.as_str().unwrap().contains("bestow dashboard"), "{text}");
+            })
+            .await;
         // A link of the person opens as well in a window of the page. The page cannot reach into it.
         browser.run("globalThis.opened = open(arguments[0])", &[json!(stage.link("ann"))]).await;
         let hostile = browser.tab().await;

@@ -56,7 +56,8 @@ async fn asks_with_markup(stage: &Stage) -> Agent {
     let _ = writer.request(PermissionRequest::new(format!("@write:/srv/{MARKUP}"), MARKUP)).await.unwrap();
     let because = || MARKUP.parse().unwrap();
     let _ = want(&writer, Action::command(&format!("echo '{MARKUP}' > out")).because(because())).await;
-    let _ = want(&writer, Action::write(&format!("/srv/b{MARKUP}")).with_details(json!(MARKUP)).because(because())).await;
+    let _ =
+        want(&writer, Action::write(&format!("/srv/b{MARKUP}")).with_details(json!(MARKUP)).because(because())).await;
     let _ = want(&writer, Action::network("javascript:globalThis.ran=1").because(because())).await;
     let input = json!({ MARKUP: MARKUP, "list": [MARKUP, { "deep": MARKUP }] });
     let _ = want(&writer, Action::tool("publish".parse().unwrap(), input).because(because())).await;
@@ -79,11 +80,18 @@ async fn markup_in_any_field_of_a_request_is_shown_and_never_runs() {
         page.a("article", "img src=x").is_there_times(number).await;
         page.shows("<img src=x onerror=\"globalThis.ran=1\"><script>").await;
         page.shows("⟨U+202E⟩").await;
-        browser.run("for (const fold of document.querySelectorAll('article button')) \
-            if (/show all|Details/.test(fold.textContent)) fold.click();", &[]).await;
+        browser
+            .run(
+                "for (const fold of document.querySelectorAll('article button')) \
+            if (/show all|Details/.test(fold.textContent)) fold.click();",
+                &[],
+            )
+            .await;
         nothing_ran(&browser, "the inbox").await;
         browser.picture("foreign-text").await;
-        for (place, shown) in [("agents/writer", "writer"), ("activity", "writer"), ("policy", "Policy"), ("tasks", "Tasks")] {
+        for (place, shown) in
+            [("agents/writer", "writer"), ("activity", "writer"), ("policy", "Policy"), ("tasks", "Tasks")]
+        {
             browser.run("location.hash = arguments[0]", &[json!(format!("#/{place}"))]).await;
             page.shows(shown).await;
             nothing_ran(&browser, place).await;

@@ -48,7 +48,9 @@ async fn the_chain_shows_why_and_a_revocation_shows_first_what_falls_with_it() {
         dialog.button("Revoke 3 permissions").click().await;
         page.shows("2 more permissions fell with it").await;
         details.shows("It holds nothing.").await;
-        for (agent, permission) in [(&lead, "@write:/srv/site"), (&writer, "@write:/srv/site"), (&helper, "@write:/srv/site/news")] {
+        for (agent, permission) in
+            [(&lead, "@write:/srv/site"), (&writer, "@write:/srv/site"), (&helper, "@write:/srv/site/news")]
+        {
             assert!(!holds(agent, permission), "{permission}");
         }
     })

@@ -10,9 +10,9 @@ use std::{
 use bestow::{
     Action, Agent, Engine, InitialGrants, Kind, PermissionRequest, Settings,
     action::Authorization,
-    request::Ticket,
     grant::Permissions,
     host::{Clock, SystemClock},
+    request::Ticket,
 };
 use bestow_http::{
     Limits, Options, Server,

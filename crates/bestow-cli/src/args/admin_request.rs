@@ -1,6 +1,6 @@
 //! A request to the engine on a state directory, with the arguments that every such request has.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bestow::{control::AdminCommand, text::Reason, user::ApproverId};
 use clap::Args;
@@ -35,8 +35,13 @@ pub(crate) struct PersonArgs {
 }
 
 impl PersonArgs {
+    /// Returns the file with the secret of the engine, if one is named.
+    pub(crate) fn token_file(&self) -> Option<&Path> {
+        self.token_file.as_deref()
+    }
+
     /// Returns the person who decides.
-    pub(super) fn by(&self) -> Result<ApproverId, Exit> {
+    pub(crate) fn by(&self) -> Result<ApproverId, Exit> {
         if let Some(name) = &self.name {
             return Ok(name.clone());
         }

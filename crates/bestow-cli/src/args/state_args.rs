@@ -16,7 +16,7 @@ use clap::{
 
 use super::{
     PolicyFileArgs,
-    admin_request::{AdminRequest, ChangeArgs, EndArgs, StateArgs},
+    admin_request::{AdminRequest, ChangeArgs, EndArgs, PersonArgs, StateArgs},
     audit_args::AuditCommand,
     process_args::ProcessCommand,
     values,
@@ -26,6 +26,20 @@ use crate::exit::Exit;
 /// Commands about an engine and its state directory.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StateCommand {
+    /// Shows the requests that wait, live, and takes the answers of a person
+    ///
+    /// The terminal shows the requests with everything that a person needs to know. Keys answer them; `?` lists the
+    /// keys. If the engine ends, the command waits for the next one.
+    ///
+    /// If standard output is no terminal, the command prints a line for each request and for each end, and takes no
+    /// answers.
+    #[command(after_long_help = "\
+Examples:
+  bestow watch --state /var/lib/bestow
+  bestow watch --state /var/lib/bestow --as ann
+  bestow watch --state /var/lib/bestow > requests.log")]
+    Watch(WatchArgs),
+
     #[command(flatten)]
     Engine(EngineCommand),
 
@@ -51,10 +65,17 @@ pub(crate) enum EngineCommand {
     ///
     /// Each line begins with the code of the request. A change of the policy file that `confirm_widening` holds back is
     /// listed as well, with what it would give.
+    ///
+    /// With --follow, the command goes on: it prints a line for each request that comes, each that moves to another
+    /// place, and each end. It ends with an error when the engine ends. A signal or a closed pipe ends it too.
     #[command(after_long_help = "\
 Examples:
-  bestow requests --state /var/lib/bestow")]
+  bestow requests --state /var/lib/bestow
+  bestow requests --state /var/lib/bestow --follow --json")]
     Requests {
+        /// Goes on, and prints each change as it happens
+        #[arg(long)]
+        follow: bool,
         #[command(flatten)]
         state: StateArgs,
     },
@@ -214,6 +235,16 @@ pub(crate) struct AnswerArgs {
     change: ChangeArgs,
 }
 
+/// The arguments of `watch`.
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// The state directory with which the engine was opened
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) state: PathBuf,
+    #[command(flatten)]
+    pub(crate) person: PersonArgs,
+}
+
 /// The arguments of `keep`.
 #[derive(Debug, Args)]
 pub(crate) struct KeepArgs {
@@ -238,7 +269,10 @@ impl EngineCommand {
     /// Returns the request to the engine.
     pub(crate) fn request(&self) -> Result<AdminRequest, Exit> {
         Ok(match self {
-            EngineCommand::Requests { state } => AdminRequest::of(AdminCommand::Requests, state),
+            EngineCommand::Requests { follow: false, state } => AdminRequest::of(AdminCommand::Requests, state),
+            EngineCommand::Requests { follow: true, state } => {
+                AdminRequest::of(AdminCommand::Follow { known: Vec::new() }, state)
+            }
             EngineCommand::Approve { answer, write, config } => {
                 if *write && answer.scope.is_some_and(|scope| scope != Scope::Always) {
                     return Err(Exit::usage("`--write` is permanent: the only `--scope` for it is `always`"));
