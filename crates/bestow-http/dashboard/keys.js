@@ -17,11 +17,7 @@ const NAMES = new Map([
 /** @type {KeyMap[]} */
 const active = [];
 
-/**
- * Adds keys. Returns a function that takes them away. Later ones come first.
- *
- * @param {KeyMap} map
- */
+/** Adds keys. Returns a function that takes them away. Later ones come first. @param {KeyMap} map */
 export function keys(map) {
   active.push(map);
   return () => {
@@ -61,11 +57,7 @@ document.addEventListener("keydown", (event) => {
   found.run(event);
 });
 
-/**
- * Returns true if the key belongs to the element that has the focus.
- *
- * @param {KeyboardEvent} event
- */
+/** Returns true if the key belongs to the element that has the focus. @param {KeyboardEvent} event */
 function isTyping(event) {
   const at = event.target;
   if (!(at instanceof Element)) return false;
@@ -91,10 +83,9 @@ export function showHelp() {
   const list = [...rows].flatMap(([help, names]) => [
     h(
       "dt",
-      null,
-      names.map((/** @type {string} */ name) => h("kbd", null, name)),
+      names.map((/** @type {string} */ name) => h("kbd", name)),
     ),
-    h("dd", null, help),
+    h("dd", help),
   ]);
-  void message({ title: "Keys", body: h("dl", { class: "keys" }, list) });
+  void message({ title: "Keys", body: h("dl.keys", list) });
 }
