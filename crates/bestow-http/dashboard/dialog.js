@@ -92,7 +92,8 @@ export function toast(text, { undo, kind = "info" } = {}) {
   if (undo) {
     const bar = h("span.toast-time");
     bar.style.animationDuration = `${undo.seconds}s`;
-    element.append(h("button.button.small", { onclick: takeBack }, undo.label, " ", h("kbd", "u")), bar);
+    const key = h("kbd", { "aria-hidden": "true" }, "u");
+    element.append(h("button.button.small", { onclick: takeBack }, undo.label, " ", key), bar);
     lastUndo = takeBack;
   } else {
     element.append(h("button.toast-close", { "aria-label": "Close", onclick: end }, "×"));

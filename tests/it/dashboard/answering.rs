@@ -177,15 +177,14 @@ async fn a_changed_command_is_judged_before_it_can_be_sent() {
 async fn a_destructive_action_needs_its_code_to_be_typed() {
     scene(async |stage| {
         let writer = stage.agent("writer", &["@write:/srv"]).await;
-        let action = Action::command("terraform destroy").needing(tag("@write:/srv/else"));
+        let action = Action::command("terraform destroy").needing(tag("@write:/opt"));
         stage.engine.approver("you", "bert", "terminal").enable("writer", &action, "it is over").await.unwrap();
         let ticket = want(&writer, action).await;
         let browser = stage.dashboard().await;
         let page = browser.page();
         let card = page.card("writer wants to run a command");
         card.shows("destructive").await;
-        card.choice("Once").is_there().await;
-        card.choice("Always").is_gone().await;
+        card.choice("Once").is("checked", true).await;
         card.answers("Allow once").await;
         let dialog = page.dialog("Allow a destructive action?");
         dialog.shows("This cannot be undone.").await;

@@ -38,6 +38,7 @@ impl Browser {
         let browser = Browser { driver, session, _profile: profile };
         // Animations end at once, so that pictures are the same each time.
         browser.prefers("light").await;
+        browser.screen(1280, 800, false).await;
         browser
     }
 
@@ -240,6 +241,7 @@ fn from_base64(text: &str) -> Vec<u8> {
 fn key(name: &str) -> &str {
     match name {
         "Tab" => "\u{e004}",
+        "End" => "\u{e010}",
         "Enter" => "\u{e007}",
         "Shift" => "\u{e008}",
         "Escape" => "\u{e00c}",

@@ -198,6 +198,13 @@ impl<'b> Found<'b> {
         self
     }
 
+    /// Waits until there is at least one.
+    pub(super) async fn is_somewhere(&self) {
+        let what = format!("{self} is nowhere");
+        let test = async || if self.nodes().await?.is_empty() { Err(String::new()) } else { Ok(()) };
+        self.browser.until(&what, test).await;
+    }
+
     /// Waits until it is not there.
     pub(super) async fn is_gone(&self) {
         let what = format!("{self} is still there");

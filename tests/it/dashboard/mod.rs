@@ -8,6 +8,7 @@ mod foreign_text;
 mod found;
 mod keyboard;
 mod many;
+mod policy;
 mod races;
 mod reconnect;
 mod revoking;

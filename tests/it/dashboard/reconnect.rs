@@ -74,7 +74,7 @@ async fn what_happened_meanwhile_is_not_missing() {
         project.serve_at(&address);
         ask(&project, &bot, "@network").await;
         page.hides("The connection is lost.").await;
-        page.a("option", "bot").is_there().await;
+        page.a("option", "bot asks for @network").is_there().await;
         page.link("Inbox").click().await;
         page.card("bot asks to use the network").is_there().await;
     })

@@ -46,7 +46,7 @@ async fn the_chain_shows_why_and_a_revocation_shows_first_what_falls_with_it() {
         chain.a("button", "Revoke … @write:/srv/site of lead").click().await;
         dialog.field("Words to the agent").types("the site is done").await;
         dialog.button("Revoke 3 permissions").click().await;
-        page.a("status", "").shows("2 more permissions fell with it").await;
+        page.shows("2 more permissions fell with it").await;
         details.shows("It holds nothing.").await;
         for (agent, permission) in
             [(&lead, "@write:/srv/site"), (&writer, "@write:/srv/site"), (&helper, "@write:/srv/site/news")]

@@ -2,9 +2,9 @@
 #![cfg(feature = "cli")]
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     sync::Arc,
 };
 
@@ -34,6 +34,8 @@ const VIEWS: [(&str, &str, &str); 8] = [
 struct Demo {
     process: Child,
     link: String,
+    /// What it says besides.
+    _said: BufReader<ChildStdout>,
     _directory: TempDir,
 }
 
@@ -45,9 +47,11 @@ impl Demo {
         command.args(["demo", "--print-link", "--listen", "127.0.0.1:0", "--dir"]).arg(&place);
         command.env("USER", "ann").stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut said = BufReader::new(process.stdout.take().unwrap());
+        let mut lines = said.by_ref().lines().map_while(Result::ok);
         let link = lines.find(|line| line.contains("#link=")).expect("a link").trim().to_owned();
-        Demo { process, link, _directory: directory }
+        lines.find(|line| line.starts_with("listening on")).expect("a server");
+        Demo { process, link, _said: said, _directory: directory }
     }
 }
 
@@ -62,7 +66,7 @@ impl Drop for Demo {
 async fn opened(people: &People, demo: &Demo) -> Arc<Browser> {
     let browser = people.dashboard(&demo.link).await;
     browser.page().card("Writer writer asks").is_there().await;
-    browser.page().card("Publisher").is_there().await;
+    browser.page().card("publisher wants to run").is_ready().await;
     browser
 }
 
@@ -70,6 +74,11 @@ async fn opened(people: &People, demo: &Demo) -> Arc<Browser> {
 async fn go(browser: &Browser, hash: &str, text: &str) {
     browser.run("location.hash = arguments[0]", &[json!(hash)]).await;
     browser.page().shows(text).await;
+    browser.until("the page is busy", async || {
+        let is_busy = browser.run("return document.querySelector('[aria-busy=true]') !== null", &[]).await;
+        if is_busy == true { Err(String::new()) } else { Ok(()) }
+    })
+    .await;
 }
 
 /// Returns the source of axe-core. `scripts/test` installs it. In CI it must be there.
@@ -125,7 +134,7 @@ async fn on_a_phone_every_view_fits_the_screen() {
         let axe = axe();
         browser.screen(360, 740, true).await;
         for (name, hash, text) in VIEWS {
-            let text = if name == "agents" { "4 agents" } else { text };
+            let text = if name == "agents" { "5 agents" } else { text };
             go(&browser, hash, text).await;
             browser.picture(&format!("{name}-phone")).await;
             assert_eq!(browser.overflow().await, 0, "{name} is wider than the screen");
@@ -176,8 +185,8 @@ async fn what_opens_above_a_view_is_accessible_too() {
         page.shows("destructive").await;
         check("judged").await;
         go(&browser, "#/activity", "requests").await;
-        page.a("option", "checker").click_first().await;
-        page.the("region", "Details").a("heading", "").is_there().await;
+        page.a("option", "has a request that waits").click_first().await;
+        page.a("heading", "The same action now").is_there().await;
         check("event").await;
         let signed_out = people.browser().await;
         signed_out.go(demo.link.split_once('#').unwrap().0).await;

@@ -57,15 +57,19 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// Starts a driver, and returns when it listens.
+    /// Starts a driver, and returns when it listens. The port that it finds free may be taken at the same moment.
     pub(super) fn start() -> Driver {
+        (0..5).find_map(|_| Driver::try_to_start()).expect("chromedriver listens")
+    }
+
+    fn try_to_start() -> Option<Driver> {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "--", "chromedriver", "--port=0"]);
         command.env("TZ", "UTC").env("LANGUAGE", "en").stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().unwrap();
         let mut said = io::BufReader::new(process.stdout.take().unwrap());
         let port = said.by_ref().lines().map_while(Result::ok).find_map(|line| port(&line));
-        Driver { process, _said: said, address: ([127, 0, 0, 1], port.expect("chromedriver listens")).into() }
+        Some(Driver { process, _said: said, address: ([127, 0, 0, 1], port?).into() })
     }
 
     /// Starts a browser with an empty profile in a directory. Returns the path of its session.
