@@ -93,15 +93,18 @@ fn note(inbox: &Inbox) -> String {
 }
 
 fn key_line(inbox: &Inbox, now: Instant) -> Line<'static> {
-    let keys = match (&inbox.field, inbox.page, inbox.selected()) {
-        (Some(_), ..) => "enter send   esc cancel",
-        (None, Page::Help, _) => "space more   q back",
-        (None, _, None) => "? help   q quit",
-        (None, _, Some(entry)) if entry.has_ended() => "j/k move   ? help   q quit",
-        (None, _, Some(entry)) if entry.state == EntryState::Answering => "sending …",
-        (None, _, Some(_)) if !inbox.is_ready(now) => "just appeared: read it first   j/k move   ? help",
-        (None, Page::List, Some(_)) => "a allow   d deny   1-4 how long   enter open   j/k move   ? help   q quit",
-        (None, Page::Card, Some(_)) => "a allow   d deny   1-4 how long   space more   q back   ? help",
+    if inbox.field.is_some() {
+        let remark = inbox.message.as_ref().map(|message| format!("{message}   ")).unwrap_or_default();
+        return Line::from(vec![Span::raw(remark).bold(), Span::raw("enter send   esc cancel").dim()]);
+    }
+    let keys = match (inbox.page, inbox.selected()) {
+        (Page::Help, _) => "space more   q back",
+        (_, None) => "? help   q quit",
+        (_, Some(entry)) if entry.has_ended() => "j/k move   ? help   q quit",
+        (_, Some(entry)) if entry.state == EntryState::Answering => "sending …",
+        (_, Some(_)) if !inbox.is_ready(now) => "just appeared: read it first   j/k move   ? help",
+        (Page::List, Some(_)) => "a allow   d deny   1-4 how long   enter open   j/k move   ? help   q quit",
+        (Page::Card, Some(_)) => "a allow   d deny   1-4 how long   space more   q back   ? help",
     };
     Line::from(keys).add_modifier(Modifier::DIM)
 }
