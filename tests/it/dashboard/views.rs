@@ -1,4 +1,4 @@
-//! How each view looks: by day, by night and on a phone, and for assistive technology.
+//! Tests of each view: by day, by night and on a phone, and for assistive technology.
 #![cfg(feature = "cli")]
 
 use std::{
@@ -34,7 +34,7 @@ const VIEWS: [(&str, &str, &str); 8] = [
 struct Demo {
     process: Child,
     link: String,
-    /// What it says besides.
+    /// Further text.
     _said: BufReader<ChildStdout>,
     _directory: TempDir,
 }
@@ -74,11 +74,12 @@ async fn opened(people: &People, demo: &Demo) -> Arc<Browser> {
 async fn go(browser: &Browser, hash: &str, text: &str) {
     browser.run("location.hash = arguments[0]", &[json!(hash)]).await;
     browser.page().shows(text).await;
-    browser.until("the page is busy", async || {
-        let is_busy = browser.run("return document.querySelector('[aria-busy=true]') !== null", &[]).await;
-        if is_busy == true { Err(String::new()) } else { Ok(()) }
-    })
-    .await;
+    browser
+        .until("the page is busy", async || {
+            let is_busy = browser.run("return document.querySelector('[aria-busy=true]') !== null", &[]).await;
+            if is_busy == true { Err(String::new()) } else { Ok(()) }
+        })
+        .await;
 }
 
 /// Returns the source of axe-core. `scripts/test` installs it. In CI it must be there.
@@ -146,7 +147,7 @@ async fn on_a_phone_every_view_fits_the_screen() {
     .await;
 }
 
-/// What opens above a view: an event, a dialog, the details of a request, and the page without a session.
+/// The parts that open above a view: an event, a dialog, the details of a request, and the page without a session.
 #[tokio::test]
 async fn what_opens_above_a_view_is_accessible_too() {
     people(async |people| {

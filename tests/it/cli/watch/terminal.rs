@@ -34,7 +34,7 @@ pub(super) struct Terminal {
     output: Arc<(Mutex<Output>, Condvar)>,
 }
 
-/// Everything that was written to the terminal.
+/// The whole output to the terminal.
 struct Output {
     screen: Parser,
     raw: Vec<u8>,
