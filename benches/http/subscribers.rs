@@ -200,8 +200,8 @@ pub(crate) async fn memory() {
     let before = server.memory();
     let _more = subscribed(&server, &run, SUBSCRIBERS).await;
     grown("/ws", &server, before);
-    let server = Server::bestow();
     for path in ["/ws/permissions", "/v1/events/ws"] {
+        let server = Server::bestow();
         let (_first, before) = (listening(&server, path, SOCKETS).await, server.memory());
         let _more = listening(&server, path, SUBSCRIBERS).await;
         grown(path, &server, before);

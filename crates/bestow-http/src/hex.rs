@@ -2,11 +2,13 @@
 
 /// Returns bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 0x0f])
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
+    let mut digits = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        digits.extend(
+            [byte >> 4, byte & 0x0f].map(|digit| char::from(digit + if digit < 10 { b'0' } else { b'a' - 10 })),
+        );
+    }
+    digits
 }
 
 #[cfg(test)]

@@ -183,6 +183,17 @@ async fn waiting_has_a_bound_and_then_the_question_still_stands() {
     assert_eq!(waiting.await.unwrap(), ticket.poll());
 }
 
+/// A timer would take a millisecond.
+#[tokio::test]
+async fn who_has_no_patience_is_told_at_once() {
+    let world = World::new();
+    let ann = world.worker("ann", &[]).await;
+    let ticket = ann.request(ask("@network")).await.unwrap();
+    assert_eq!(crate::support::futures_now(ticket.wait(Duration::ZERO)), None);
+    world.you().answer(ticket.id(), Answer::allow()).await.unwrap();
+    assert_eq!(crate::support::futures_now(ticket.wait(Duration::ZERO)), ticket.poll());
+}
+
 #[tokio::test]
 async fn a_question_ends_when_everything_it_asks_is_held_otherwise() {
     let world = World::new();
