@@ -42,7 +42,7 @@ async fn of_500_waiting_requests_the_oldest_comes_first_and_each_can_be_answered
         let page = browser.page();
         page.link("Inbox 500 waiting").is_there().await;
         assert!(browser.title().await.starts_with("(500) Inbox"));
-        let sentences = 
+        let sentences =
             "return [...document.querySelectorAll('article')].map((card) => card.querySelector('p')?.textContent ?? '')";
         let shown = browser.until("not all are there", async || {
             let shown = browser.run(sentences, &[]).await;
@@ -83,7 +83,7 @@ async fn eight_tabs_of_one_browser_are_live() {
         browser.page().card("writer asks").answers("Deny").await;
         assert_eq!(ticket.resolution().await.outcome, Outcome::Denied);
         browser.turn_to(&first).await;
-        browser.page().shows("Denied by you").await;
+        browser.page().shows("Denied by ann").await;
     })
     .await;
 }
