@@ -10,6 +10,7 @@ mod killed;
 mod path;
 mod state;
 mod tasks;
+mod watch;
 mod words;
 
 use std::{

@@ -15,7 +15,8 @@ use super::{
 
 /// Markup that runs a script if it ever becomes markup. The characters at its end turn the direction of the text.
 const MARKUP: &str = "<img src=x onerror=\"globalThis.ran=1\"><script>globalThis.ran=1</script>\
-    <a href=\"javascript:globalThis.ran=1\">click</a>'\"><svg onload=globalThis.ran=1> javascript:globalThis.ran=1 \u{202e}gnp.exe";
+    <a href=\"javascript:globalThis.ran=1\">click</a>'\"><svg onload=globalThis.ran=1> \
+    javascript:globalThis.ran=1 \u{202e}gnp.exe";
 
 /// Counts what a script or the policy of the page left behind. It runs before every page.
 const WATCH: &str = "
@@ -24,11 +25,12 @@ const WATCH: &str = "
         globalThis.forbidden.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
 ";
 
-/// Everything on the page that only markup of an agent could have made.
+/// The elements of the page that only markup of an agent could have made.
 const FOREIGN: &str = "
     const made = [...document.querySelectorAll(
-        'img, iframe, object, embed, video, audio, base, meta[http-equiv], [onerror], [onload], [onclick], [style*=url],' +
-        'script:not([src=\"/dashboard/main.js\"]), a:not([href^=\"#\"]), link:not([href^=\"/dashboard/\"]):not([href=\"data:,\"])')];
+        'img, iframe, object, embed, video, audio, base, meta[http-equiv], [onerror], [onload], [onclick], ' +
+        '[style*=url], script:not([src=\"/dashboard/main.js\"]), a:not([href^=\"#\"]), ' +
+        'link:not([href^=\"/dashboard/\"]):not([href=\"data:,\"])')];
     return { ran: globalThis.ran ?? null, forbidden: globalThis.forbidden, made: made.map((one) => one.outerHTML) };
 ";
 

@@ -120,7 +120,8 @@ async fn a_key_too_early_answers_nothing() {
     .await;
 }
 
-/// After an answer, the next request takes the place of the answered one. The second key of two quick ones is not for it.
+/// After an answer, the next request takes the place of the answered one. The second key of two quick ones is not for
+/// it.
 #[tokio::test]
 async fn two_quick_keys_answer_one_request() {
     scene(async |stage| {

@@ -42,8 +42,8 @@ async fn of_500_waiting_requests_the_oldest_comes_first_and_each_can_be_answered
         let page = browser.page();
         page.link("Inbox 500 waiting").is_there().await;
         assert!(browser.title().await.starts_with("(500) Inbox"));
-        let sentences =
-            "return [...document.querySelectorAll('article')].map((card) => card.querySelector('p')?.textContent ?? '')";
+        let sentences = "const cards = [...document.querySelectorAll('article')];
+             return cards.map((card) => card.querySelector('p')?.textContent ?? '')";
         let shown = browser.until("not all are there", async || {
             let shown = browser.run(sentences, &[]).await;
             let is_complete = shown.as_array().unwrap().iter().filter(|text| **text != "").count() == 500;

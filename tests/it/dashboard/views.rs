@@ -1,4 +1,4 @@
-//! How each view looks: by day, by night and on a phone, and for assistive technology.
+//! Tests of each view: by day, by night and on a phone, and for assistive technology.
 #![cfg(feature = "cli")]
 
 use std::path::Path;
@@ -97,7 +97,7 @@ async fn on_a_phone_every_view_fits_the_screen() {
     .await;
 }
 
-/// What opens above a view: an event, a dialog, the details of a request, and the page without a session.
+/// The parts that open above a view: an event, a dialog, the details of a request, and the page without a session.
 #[tokio::test]
 async fn what_opens_above_a_view_is_accessible_too() {
     people(async |people| {

@@ -51,7 +51,7 @@ impl fmt::Display for Refused {
 /// A `chromedriver`. It ends with this value, and with this process.
 pub(super) struct Driver {
     process: Child,
-    /// What it says besides. It ends when nobody can hear it.
+    /// The rest of its output. It ends when nobody can hear it.
     _said: io::BufReader<ChildStdout>,
     address: SocketAddr,
 }

@@ -1,4 +1,4 @@
-//! Everything about one request, line by line.
+//! The whole of one request, line by line.
 
 use bestow::{action::ActionFacts, command::Tier, event::Timestamp, text::Escaped};
 use ratatui::{
@@ -8,12 +8,15 @@ use ratatui::{
 
 use super::{
     entry::{Entry, EntryState, ScopeKey},
-    view::tier_style,
+    style::tier_style,
     words,
 };
 
 /// The width of the labels.
 const LABEL: usize = 9;
+
+/// The text that stands for a missing reason.
+const NO_REASON: &str = "no reason given";
 
 /// Returns the lines of a request, at most `width` columns wide.
 pub(super) fn lines(entry: &Entry, now: Timestamp, width: usize) -> Vec<Line<'static>> {
@@ -63,9 +66,9 @@ impl Card {
 
     fn action(&mut self, entry: &Entry, action: &ActionFacts) {
         self.row("wants to", Style::new().bold(), &action.phrase().to_string());
-        self.row(action.tier.as_str(), tier_style(action.tier), &Escaped(&action.tier_reason).to_string());
+        self.row("judged", tier_style(action.tier), &Escaped(&action.tier_reason).to_string());
         for part in entry.waiting.parts.iter().filter(|_| entry.waiting.parts.len() > 1) {
-            let text = format!("{}: `{}` {}", part.tier, Escaped(&part.text), Escaped(&part.reason));
+            let text = format!("{} `{}`: {}", part.tier, Escaped(part.text.trim()), Escaped(&part.reason));
             self.row("part", tier_style(part.tier), &text);
         }
         if let Some(destructive) = &action.destructive {
@@ -97,7 +100,10 @@ impl Card {
 
     fn reasons(&mut self, entry: &Entry) {
         let request = entry.request();
-        self.text("why", &format!("\"{}\"", request.reason));
+        match request.reason.as_str() {
+            NO_REASON => self.text("why", "the agent gives no reason"),
+            _ => self.text("why", &format!("\"{}\"", request.reason)),
+        }
         for said in &request.hooks_say {
             self.text("hook", said);
         }
@@ -134,8 +140,12 @@ impl Card {
                 ScopeKey::Until => words::scope(entry.scope),
                 ScopeKey::Once | ScopeKey::Session | ScopeKey::Always => words::scope(possible),
             };
-            let style = if is_chosen { Style::new().bold().reversed() } else { Style::new() };
-            spans.extend([Span::styled(format!(" {key} {name} "), style), Span::raw(" ")]);
+            // The brackets are for screens that show no styles.
+            let (text, style) = match is_chosen {
+                true => (format!("[{key} {name}] "), Style::new().bold()),
+                false => (format!(" {key} {name}  "), Style::new()),
+            };
+            spans.push(Span::styled(text, style));
         }
         self.lines.push(Line::from(spans));
         self.text("", &words::consequence(entry.request(), entry.scope));

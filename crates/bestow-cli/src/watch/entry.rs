@@ -110,7 +110,8 @@ impl Entry {
             ScopeKey::Until => Scope::Until(self.latest()),
             ScopeKey::Always => Scope::Always,
         };
-        self.request().accepts_scope(scope).then_some(scope)
+        let can_last = scope == Scope::Once || !self.is_destructive();
+        (can_last && self.request().accepts_scope(scope)).then_some(scope)
     }
 
     fn latest(&self) -> Timestamp {

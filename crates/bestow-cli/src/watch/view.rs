@@ -1,6 +1,6 @@
 //! The drawing of the screen.
 
-use bestow::{command::Tier, event::Timestamp};
+use bestow::event::Timestamp;
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
@@ -15,6 +15,7 @@ use super::{
     entry::{Entry, EntryState},
     field::Field,
     inbox::{Inbox, Link, Page},
+    style::tier_style,
     words,
 };
 
@@ -31,7 +32,7 @@ const HELP: [&str; 22] = [
     "1              allow once",
     "2              allow for this run of the agent",
     "3              allow until a time",
-    "4              allow always, until somebody takes it away",
+    "4              allow always, until it is revoked",
     "?              this page",
     "q              ends; requests go on waiting",
     "",
@@ -93,15 +94,18 @@ fn note(inbox: &Inbox) -> String {
 }
 
 fn key_line(inbox: &Inbox, now: Instant) -> Line<'static> {
-    let keys = match (&inbox.field, inbox.page, inbox.selected()) {
-        (Some(_), ..) => "enter send   esc cancel",
-        (None, Page::Help, _) => "space more   q back",
-        (None, _, None) => "? help   q quit",
-        (None, _, Some(entry)) if entry.has_ended() => "j/k move   ? help   q quit",
-        (None, _, Some(entry)) if entry.state == EntryState::Answering => "sending …",
-        (None, _, Some(_)) if !inbox.is_ready(now) => "just appeared: read it first   j/k move   ? help",
-        (None, Page::List, Some(_)) => "a allow   d deny   1-4 how long   enter open   j/k move   ? help   q quit",
-        (None, Page::Card, Some(_)) => "a allow   d deny   1-4 how long   space more   q back   ? help",
+    if inbox.field.is_some() {
+        let remark = inbox.message.as_ref().map(|message| format!("{message}   ")).unwrap_or_default();
+        return Line::from(vec![Span::raw(remark).bold(), Span::raw("enter send   esc cancel").dim()]);
+    }
+    let keys = match (inbox.page, inbox.selected()) {
+        (Page::Help, _) => "space more   q back",
+        (_, None) => "? help   q quit",
+        (_, Some(entry)) if entry.has_ended() => "j/k move   ? help   q quit",
+        (_, Some(entry)) if entry.state == EntryState::Answering => "sending …",
+        (_, Some(_)) if !inbox.is_ready(now) => "just appeared: read it first   j/k move   ? help",
+        (Page::List, Some(_)) => "a allow   d deny   1-4 how long   enter open   j/k move   ? help   q quit",
+        (Page::Card, Some(_)) => "a allow   d deny   1-4 how long   space more   q back   ? help",
     };
     Line::from(keys).add_modifier(Modifier::DIM)
 }
@@ -216,14 +220,5 @@ fn wish(entry: &Entry) -> String {
             let all: Vec<_> = request.widest_first().iter().map(|asked| asked.describe().to_string()).collect();
             all.join(", ")
         }
-    }
-}
-
-/// Returns the style of a tier. The word stands beside it, for screens without colors.
-pub(super) fn tier_style(tier: Tier) -> Style {
-    match tier {
-        Tier::Safe => Style::new().fg(Color::Green),
-        Tier::Dangerous => Style::new().fg(Color::Yellow),
-        Tier::Destructive => Style::new().fg(Color::Red).bold(),
     }
 }

@@ -103,8 +103,8 @@ fn sees_all(entrance: &Entrance, admin: &Admin) -> Result<bool, Problem> {
     Ok(admin.is_of_every_owner() || admin.agents()?.len() == entrance.engine().agents()?.len())
 }
 
-/// Returns true if each owner in a text is this one. An operator, who has no owner, sees every text. What cannot be read
-/// as the owner counts as another one, also in a comment.
+/// Returns true if each owner in a text is this one. An operator, who has no owner, sees every text. An owner that
+/// cannot be read counts as another one, also in a comment.
 fn has_no_other_owner(text: &str, own: Option<&OwnerId>) -> bool {
     let Some(own) = own else { return true };
     let values = text.split("owner").skip(1).filter_map(|rest| {
