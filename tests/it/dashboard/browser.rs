@@ -1,6 +1,6 @@
 //! A real browser, without a window.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -121,13 +121,16 @@ impl Browser {
         self.run(script, &[]).await.as_i64().unwrap()
     }
 
+    /// Returns a picture of the page.
+    pub(super) async fn png(&self) -> Vec<u8> {
+        from_base64(self.send("GET", "screenshot", &Value::Null).await.unwrap().as_str().unwrap())
+    }
+
     /// Writes a picture of the page to `target/screenshots`, for people to look at.
     pub(super) async fn picture(&self, name: &str) {
-        let directory = std::path::Path::new(ROOT).join("target/screenshots");
-        let taken = self.send("GET", "screenshot", &Value::Null).await.unwrap();
-        let png = from_base64(taken.as_str().unwrap());
+        let directory = Path::new(ROOT).join("target/screenshots");
         std::fs::create_dir_all(&directory).unwrap();
-        std::fs::write(directory.join(format!("{name}.png")), png).unwrap();
+        std::fs::write(directory.join(format!("{name}.png")), self.png().await).unwrap();
     }
 
     /// Sends a command of the protocol for developers.

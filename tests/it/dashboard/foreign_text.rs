@@ -133,6 +133,7 @@ async fn hidden_characters_and_letters_that_look_alike_are_marked() {
     scene(async |stage| {
         let writer = stage.agent("writer", &[]).await;
         let browser = stage.dashboard().await;
+        browser.screen(1280, 6000, false).await;
         let page = browser.page();
         for (hidden, mark) in [
             ("\u{202e}", "right-to-left override"),
@@ -141,14 +142,11 @@ async fn hidden_characters_and_letters_that_look_alike_are_marked() {
             ("\u{feff}", "byte order mark"),
             ("\u{ad}", "soft hyphen"),
         ] {
-            let ticket = want(&writer, Action::command(&format!("node a{hidden}b.js"))).await;
+            let _ticket = want(&writer, Action::command(&format!("node a{hidden}b.js"))).await;
             page.a("image", mark).is_somewhere().await;
-            writer.cancel(ticket.id()).await.unwrap();
-            page.shows("Nothing waits").await;
         }
-        let ticket = want(&writer, Action::network("ex\u{430}mple.com")).await;
+        let _ticket = want(&writer, Action::network("ex\u{430}mple.com")).await;
         page.a("image", "letters that look like others").is_somewhere().await;
-        writer.cancel(ticket.id()).await.unwrap();
     })
     .await;
 }

@@ -83,7 +83,7 @@ async fn eight_tabs_of_one_browser_are_live() {
         browser.page().card("writer asks").answers("Deny").await;
         assert_eq!(ticket.resolution().await.outcome, Outcome::Denied);
         browser.turn_to(&first).await;
-        browser.page().shows("Denied by you").await;
+        browser.page().shows("Denied by ann").await;
     })
     .await;
 }

@@ -2,6 +2,7 @@
 
 mod answering;
 mod browser;
+mod demo;
 mod elsewhere;
 mod entering;
 mod foreign_text;
@@ -12,6 +13,8 @@ mod policy;
 mod races;
 mod reconnect;
 mod revoking;
+mod shown;
+mod speed;
 mod stage;
 mod views;
 mod webdriver;

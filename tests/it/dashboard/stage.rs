@@ -39,7 +39,12 @@ pub(super) async fn scene(play: impl AsyncFnOnce(&Stage)) {
 
 /// Plays a scene with other settings of the engine.
 pub(super) async fn scene_with(change: impl FnOnce(&mut Settings), play: impl AsyncFnOnce(&Stage)) {
-    people(async |people| play(&Stage::set(people, change).await).await).await;
+    people(async |people| {
+        let stage = Stage::set(people, change).await;
+        play(&stage).await;
+        people.leave().await;
+    })
+    .await;
 }
 
 /// Plays a scene with browsers, and with any server. Afterwards no page may have had an error.
@@ -47,13 +52,11 @@ pub(super) async fn people(play: impl AsyncFnOnce(&Arc<People>)) {
     if !is_installed() {
         return;
     }
-    let people = Arc::new(People { driver: Arc::new(Driver::start()), browsers: Mutex::default() });
+    let (driver, browsers, faults) = (Arc::new(Driver::start()), Mutex::default(), Mutex::default());
+    let people = Arc::new(People { driver, browsers, faults });
     let played = tokio::time::timeout(LONGEST_SCENE, AssertUnwindSafe(play(&people)).catch_unwind()).await;
-    let browsers = std::mem::take(&mut *people.browsers.lock().unwrap());
-    let mut faults = Vec::new();
-    for browser in &browsers {
-        faults.extend(browser.faults().await);
-    }
+    people.leave().await;
+    let faults = std::mem::take(&mut *people.faults.lock().unwrap());
     match played {
         Ok(Ok(())) => assert!(faults.is_empty(), "the page had errors: {faults:#?}"),
         Ok(Err(failed)) => {
@@ -62,15 +65,14 @@ pub(super) async fn people(play: impl AsyncFnOnce(&Arc<People>)) {
         }
         Err(_) => panic!("the scene does not end. Errors of the page: {faults:#?}"),
     }
-    for browser in browsers {
-        browser.close().await;
-    }
 }
 
 /// The people of a scene, each with a browser.
 pub(super) struct People {
     driver: Arc<Driver>,
     browsers: Mutex<Vec<Arc<Browser>>>,
+    /// The errors of pages that were closed.
+    faults: Mutex<Vec<String>>,
 }
 
 impl People {
@@ -86,7 +88,18 @@ impl People {
         let browser = self.browser().await;
         browser.go(link).await;
         browser.page().shows("Live").await;
+        browser.page().a("heading", "").is_somewhere().await;
         browser
+    }
+
+    /// Closes all browsers, while their servers still answer.
+    async fn leave(&self) {
+        let browsers = std::mem::take(&mut *self.browsers.lock().unwrap());
+        for browser in browsers {
+            let faults = browser.faults().await;
+            self.faults.lock().unwrap().extend(faults);
+            browser.close().await;
+        }
     }
 }
 

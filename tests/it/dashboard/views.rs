@@ -1,22 +1,12 @@
 //! Tests of each view: by day, by night and on a phone, and for assistive technology.
 #![cfg(feature = "cli")]
 
-use std::{
-    io::{BufRead, BufReader, Read},
-    path::Path,
-    process::{Child, ChildStdout, Command, Stdio},
-    sync::Arc,
-};
+use std::path::Path;
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use super::{
-    browser::Browser,
-    stage::{People, people},
-};
-use crate::support::{BESTOW, ROOT};
+use super::{browser::Browser, demo::Demo, stage::people};
+use crate::support::ROOT;
 
 /// The views, the name of a picture of each, and a text that is on it when it is complete.
 const VIEWS: [(&str, &str, &str); 8] = [
@@ -29,46 +19,6 @@ const VIEWS: [(&str, &str, &str); 8] = [
     ("suggestions", "#/policy/suggestions", "From what happened since"),
     ("tasks", "#/tasks", "Links"),
 ];
-
-/// `bestow demo`, as a process of its own.
-struct Demo {
-    process: Child,
-    link: String,
-    /// Further text.
-    _said: BufReader<ChildStdout>,
-    _directory: TempDir,
-}
-
-impl Demo {
-    fn start() -> Demo {
-        let directory = tempfile::tempdir().unwrap();
-        let place = directory.path().join("demo");
-        let mut command = Command::new(BESTOW);
-        command.args(["demo", "--print-link", "--listen", "127.0.0.1:0", "--dir"]).arg(&place);
-        command.env("USER", "ann").stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().unwrap();
-        let mut said = BufReader::new(process.stdout.take().unwrap());
-        let mut lines = said.by_ref().lines().map_while(Result::ok);
-        let link = lines.find(|line| line.contains("#link=")).expect("a link").trim().to_owned();
-        lines.find(|line| line.starts_with("listening on")).expect("a server");
-        Demo { process, link, _said: said, _directory: directory }
-    }
-}
-
-impl Drop for Demo {
-    fn drop(&mut self) {
-        let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
-        let _ = self.process.wait();
-    }
-}
-
-/// Opens the dashboard of the demo, and waits until its agents wait.
-async fn opened(people: &People, demo: &Demo) -> Arc<Browser> {
-    let browser = people.dashboard(&demo.link).await;
-    browser.page().card("Writer writer asks").is_there().await;
-    browser.page().card("publisher wants to run").is_ready().await;
-    browser
-}
 
 /// Goes to a view, and returns when it is complete.
 async fn go(browser: &Browser, hash: &str, text: &str) {
@@ -111,7 +61,7 @@ async fn is_accessible(browser: &Browser, axe: &str, what: &str) {
 async fn every_view_is_accessible_by_day_and_by_night() {
     people(async |people| {
         let demo = Demo::start();
-        let browser = opened(people, &demo).await;
+        let browser = demo.opened(people).await;
         let axe = axe();
         for scheme in ["light", "dark"] {
             browser.prefers(scheme).await;
@@ -131,7 +81,7 @@ async fn every_view_is_accessible_by_day_and_by_night() {
 async fn on_a_phone_every_view_fits_the_screen() {
     people(async |people| {
         let demo = Demo::start();
-        let browser = opened(people, &demo).await;
+        let browser = demo.opened(people).await;
         let axe = axe();
         browser.screen(360, 740, true).await;
         for (name, hash, text) in VIEWS {
@@ -152,7 +102,7 @@ async fn on_a_phone_every_view_fits_the_screen() {
 async fn what_opens_above_a_view_is_accessible_too() {
     people(async |people| {
         let demo = Demo::start();
-        let browser = opened(people, &demo).await;
+        let browser = demo.opened(people).await;
         let page = browser.page();
         let axe = axe();
         let check = async |name: &str| {
@@ -186,7 +136,7 @@ async fn what_opens_above_a_view_is_accessible_too() {
         page.shows("destructive").await;
         check("judged").await;
         go(&browser, "#/activity", "requests").await;
-        page.a("option", "has a request that waits").click_first().await;
+        page.a("option", "publisher has a request").click_first().await;
         page.a("heading", "The same action now").is_there().await;
         check("event").await;
         let signed_out = people.browser().await;
@@ -205,7 +155,7 @@ async fn what_opens_above_a_view_is_accessible_too() {
 async fn by_night_the_page_is_dark() {
     people(async |people| {
         let demo = Demo::start();
-        let browser = opened(people, &demo).await;
+        let browser = demo.opened(people).await;
         let background = "
             const color = getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g).map(Number);
             return color.slice(0, 3).reduce((sum, part) => sum + part, 0);";
