@@ -1,10 +1,11 @@
 //! The control socket: a person, or a script of that person, sends orders to the engine that runs on a state directory.
 //!
-//! Each order is one line of JSON, and so is each reply. Only [`AdminCommand::Follow`] has several replies. An admitted sender acts for every owner. The socket is in
-//! the state directory, which only its owner can use. The kernel reports which process is at the other end. A process
-//! of another user is refused. So is a process that descends from the engine's own process, as agents do. Without a
-//! terminal that shows a person's presence, an order that changes something also needs the secret of the person's
-//! surface. This module decides nothing about the content of an order: each order is one call of the library.
+//! Each order is one line of JSON, and so is each reply. Only [`AdminCommand::Follow`] has several replies. An admitted
+//! sender acts for every owner. The socket is in the state directory, which only its owner can use. The kernel reports
+//! which process is at the other end. A process of another user is refused. So is a process that descends from the
+//! engine's own process, as agents do. Without a terminal that shows a person's presence, an order that changes
+//! something also needs the secret of the person's surface. This module decides nothing about the content of an order:
+//! each order is one call of the library.
 
 mod admin;
 mod admission;

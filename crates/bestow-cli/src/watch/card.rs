@@ -1,4 +1,4 @@
-//! Everything about one request, line by line.
+//! One request with all of its facts, line by line.
 
 use bestow::{action::ActionFacts, command::Tier, event::Timestamp, text::Escaped};
 use ratatui::{

@@ -19,7 +19,7 @@ use super::{
 /// The most ended requests that stay on the screen while no key is pressed.
 const ENDED: usize = 100;
 
-/// Everything that the screen shows.
+/// The content of the screen, and its cursor.
 #[derive(Debug)]
 pub(super) struct Inbox {
     pub(super) entries: Vec<Entry>,
@@ -45,7 +45,7 @@ pub(super) enum Link {
     Lost(String),
 }
 
-/// The content of the screen.
+/// The page on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Page {
     /// The list, and the request under the cursor.
@@ -101,7 +101,7 @@ impl Inbox {
     }
 }
 
-/// What the engine reports.
+/// The news of the engine.
 impl Inbox {
     pub(super) fn found(&mut self) {
         if matches!(self.link, Link::Lost(_)) {
