@@ -18,6 +18,8 @@ mod cli;
 mod command;
 #[cfg(feature = "config")]
 mod config;
+#[cfg(feature = "http")]
+mod dashboard;
 mod decision;
 mod engine;
 mod findings;

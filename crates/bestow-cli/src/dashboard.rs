@@ -4,8 +4,7 @@ use std::{
     collections::BTreeSet,
     fs::{self, OpenOptions},
     io::{self, Write},
-    net::TcpStream,
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::Path,
 };
 
@@ -13,6 +12,7 @@ use bestow::{
     PolicyFile,
     event::Timestamp,
     host::{Clock as _, SystemClock},
+    journal::{Disk as _, RealDisk},
     text::Escaped,
     user::{ApproverId, OwnerId},
 };
@@ -22,12 +22,8 @@ use serde::Deserialize;
 use crate::{
     args::{DashboardArgs, user_name},
     exit::Exit,
-    serve::SERVER_FILE,
+    server_files::{LOCK, PAGE, SERVER_FILE},
 };
-
-/// The page that leads the browser to the dashboard. The secret of a link does not belong on a command line, which
-/// other users can read.
-const PAGE: &str = "dashboard.html";
 
 /// Opens the dashboard, or prints a link to it.
 pub(crate) fn dashboard(args: &DashboardArgs) -> Result<Exit, Exit> {
@@ -70,22 +66,41 @@ pub(crate) fn link(url: &str, state: &Path, owner: OwnerId, by: ApproverId) -> R
 #[derive(Deserialize)]
 struct Found {
     url: String,
+    pid: u32,
 }
 
 /// Returns the address of the server that runs on a state directory.
+///
+/// After a crash, the file of the server stays, and another program may listen at the address. So the address counts
+/// only while the process that wrote it holds the lock of the directory.
 fn running(state: &Path) -> Result<String, Exit> {
-    let none = |why: &str| {
-        let state = state.display().to_string();
-        let state = Escaped(&state);
-        Exit::failed(format!(
-            "no server runs on the state directory {state} ({why}): `bestow serve --state {state}` starts one"
-        ))
+    RealDisk.refuse_others(state).map_err(|why| no_server(state, &why))?;
+    let text = RealDisk.read(&state.join(SERVER_FILE)).map_err(|why| no_server(state, &why))?;
+    let Found { url, pid } = serde_json::from_slice(&text).map_err(|why| no_server(state, &why))?;
+    if holds(pid, &state.join(LOCK)).map_err(|why| no_server(state, &why))? {
+        return Ok(url);
+    }
+    Err(no_server(state, &"the one before has ended without cleaning up"))
+}
+
+/// Returns true if the process has the file open.
+fn holds(pid: u32, file: &Path) -> io::Result<bool> {
+    let id = |found: &fs::Metadata| (found.dev(), found.ino());
+    let file = id(&fs::metadata(file)?);
+    let open = match fs::read_dir(format!("/proc/{pid}/fd")) {
+        Ok(open) => open,
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(why) => return Err(why),
     };
-    let text = fs::read(state.join(SERVER_FILE)).map_err(|why| none(&why.to_string()))?;
-    let found: Found = serde_json::from_slice(&text).map_err(|why| none(&why.to_string()))?;
-    let address = found.url.strip_prefix("http://").unwrap_or(&found.url);
-    TcpStream::connect(address).map_err(|why| none(&why.to_string()))?;
-    Ok(found.url)
+    Ok(open.flatten().any(|open| fs::metadata(open.path()).is_ok_and(|found| id(&found) == file)))
+}
+
+fn no_server(state: &Path, why: &dyn std::fmt::Display) -> Exit {
+    let state = state.display().to_string();
+    let state = Escaped(&state);
+    Exit::failed(format!(
+        "no server runs on the state directory {state} ({why}): `bestow serve --state {state}` starts one"
+    ))
 }
 
 /// Returns the owner of all agents in a policy file.

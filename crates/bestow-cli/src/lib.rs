@@ -27,6 +27,7 @@ mod path;
 mod persist;
 mod pump;
 mod serve;
+mod server_files;
 mod signals;
 mod state;
 mod suggest;

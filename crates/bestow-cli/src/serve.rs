@@ -18,10 +18,12 @@ use bestow_http::{
 };
 use serde_json::{Value, json};
 
-use crate::{args::ServeArgs, exit::Exit, signals};
-
-/// The file in the state directory that has the address of the running server.
-pub(crate) const SERVER_FILE: &str = "server.json";
+use crate::{
+    args::ServeArgs,
+    exit::Exit,
+    server_files::{SERVER_FILE, remove_page},
+    signals,
+};
 
 /// Serves an engine until a signal ends this process.
 pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Exit> {
@@ -69,6 +71,8 @@ async fn served(
     options.trail = Some(args.state.clone());
     let router = router(engine, options);
     let url = format!("http://{}", server.address());
+    // The links of an earlier server are not valid any more.
+    remove_page(&args.state);
     // `bestow dashboard` finds the server by this file.
     let _found = Ready::tell(&url, &args.state.join(SERVER_FILE)).map_err(Exit::failed)?;
     let ready = args.ready_file.as_deref().map(|file| Ready::tell(&url, file));
@@ -85,6 +89,7 @@ async fn served(
         engine.shutdown().await;
     };
     server.serve(router, ending).await;
+    remove_page(&args.state);
     Ok(Exit::Done)
 }
 

@@ -6,16 +6,15 @@ import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { eventPanel } from "./event.js";
 import { keys } from "./keys.js";
-import { agent, badge, count, failure, loading } from "./say.js";
+import { agent, badge, count, failure, loading, segmented } from "./say.js";
 import { GROUPS, OUTCOMES, sentence, tell } from "./sentence.js";
 import { split } from "./split.js";
 import { plain } from "./text.js";
 import { now } from "./time.js";
 import { virtualList } from "./virtual.js";
 
-/** @typedef {import("./types.js").Envelope} Envelope */
-/** @typedef {import("./types.js").ViewContext} ViewContext */
-/** @typedef {import("./sentence.js").Told} Told */
+/** @import { Envelope, ViewContext } from "./types.js" */
+/** @import { Told } from "./sentence.js" */
 
 const ROW = 36;
 /** The number of events that are read at once, and that are kept. */
@@ -26,24 +25,22 @@ const MINUTE = 60_000;
 const SOON = 80;
 const REDRAW = 1_000;
 
-const SPANS = /** @type {const} */ ([
-  ["15 min", 15 * MINUTE],
-  ["1 h", 60 * MINUTE],
-  ["6 h", 360 * MINUTE],
-  ["24 h", 1440 * MINUTE],
-]);
+/** @type {[number, string][]} */
+const SPANS = [
+  [15 * MINUTE, "15 min"],
+  [60 * MINUTE, "1 h"],
+  [360 * MINUTE, "6 h"],
+  [1440 * MINUTE, "24 h"],
+];
 
 /** What stays when the person leaves the view and comes back. */
 const chosen = { agent: "", group: "", outcome: "", text: "" };
 /** @type {number} */
 let span = 60 * MINUTE;
 
-/**
- * Returns the view.
- *
- * @param {ViewContext} context
- */
-export function view({ parameters, go }) {
+/** Returns the view. @param {ViewContext} context */
+export function view({ parameters }) {
+  if (parameters[0] === "blocked") Object.assign(chosen, { agent: "", group: "", outcome: "blocked", text: "" });
   const page = split({ title: "Activity", back: () => choose(null) });
   page.element.classList.add("timeline");
   /** The newest first. @type {Told[]} */
@@ -66,9 +63,9 @@ export function view({ parameters, go }) {
     keyOf: (/** @type {Told} */ one) => one.event.sequence,
     choose: (one) => choose(one.event.sequence),
   });
-  const summary = h("p", { class: "small muted", role: "status" });
-  const figures = h("div", { class: "figures" });
-  const pause = h("button", { type: "button", class: "button small", "aria-pressed": "false", onclick: () => turn() });
+  const summary = h("p.small.muted", { role: "status" });
+  const figures = h("div.figures");
+  const pause = h("button.button.small", { "aria-pressed": "false", onclick: () => turn() });
   const filter = filters(() => show());
 
   function show() {
@@ -78,7 +75,9 @@ export function view({ parameters, go }) {
     list.set(shown);
     const number = count(shown.length, "event");
     replace(summary, fits ? `${number} of ${told.length.toLocaleString()}` : number);
-    page.setEmpty(shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened since the server began.");
+    page.setEmpty(
+      shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened since the server began.",
+    );
     replace(pause, isPaused ? `Go on${later.length > 0 ? ` (${count(later.length, "new event")})` : ""}` : "Pause");
   }
 
@@ -163,32 +162,14 @@ export function view({ parameters, go }) {
   function open(sequence) {
     const one = told.find(({ event }) => event.sequence === sequence);
     list.mark(one ? sequence : null);
-    page.setChoice(one ? eventPanel(one, { all: told, go, choose }) : h("div"), one !== undefined);
+    page.setChoice(one ? eventPanel(one, { all: told, choose }) : h("div"), one !== undefined);
   }
 
-  const spans = h(
-    "fieldset",
-    { class: "segmented" },
-    h("legend", { class: "unseen" }, "Span of the chart"),
-    SPANS.map(([name, length]) =>
-      h(
-        "label",
-        null,
-        h("input", {
-          type: "radio",
-          name: "span",
-          value: length,
-          checked: length === span,
-          onchange: () => {
-            span = length;
-            drawChart();
-          },
-        }),
-        name,
-      ),
-    ),
-  );
-  page.head.append(h("div", { class: "head-tools" }, spans, pause), figures, filter.element, summary);
+  const spans = segmented("Span of the chart", SPANS, span, (length) => {
+    span = length;
+    drawChart();
+  });
+  page.head.append(h("div.head-tools", spans, pause), figures, filter.element, summary);
   page.list.append(list.element);
   page.setEmpty(loading());
   drawChart();
@@ -230,35 +211,24 @@ function row({ event, outcome, pieces }) {
   const day = isToday ? "" : at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
   const tone = OUTCOMES[outcome] ?? "";
   return h(
-    "div",
-    { class: "event-row", role: "option" },
-    h(
-      "time",
-      { class: "event-time", datetime: event.timestamp },
-      day,
-      day && " ",
-      at.toLocaleTimeString([], { hour12: false }),
-    ),
+    "div.event-row",
+    { role: "option" },
+    h("time.event-time", { datetime: event.timestamp }, day, day && " ", at.toLocaleTimeString([], { hour12: false })),
     h("span", { class: `event-dot ${tone}`, "aria-hidden": "true" }),
-    h("span", { class: "clip" }, event.agentId && [h("strong", null, agent(event.agentId)), " "], sentence(pieces)),
+    h("span.clip", event.agentId && [h("strong", agent(event.agentId)), " "], sentence(pieces)),
     outcome && badge(outcome === "unanswered" ? "no answer" : outcome, tone),
   );
 }
 
-/**
- * Returns the fields that choose among the events.
- *
- * @param {() => void} changed
- */
+/** Returns the fields that choose among the events. @param {() => void} changed */
 function filters(changed) {
-  const text = h("input", {
-    class: "input slim",
+  const text = h("input.input.slim", {
     type: "search",
     placeholder: "Search",
     "aria-label": "Search in the events",
     value: chosen.text,
   });
-  const agents = h("select", { class: "input slim", "aria-label": "Agent" });
+  const agents = h("select.input.slim", { "aria-label": "Agent" });
   const group = choice("Kind", "Kind", Object.entries(GROUPS), chosen.group);
   const outcome = choice(
     "Outcome",
@@ -281,7 +251,7 @@ function filters(changed) {
   for (const field of [agents, group, outcome]) field.addEventListener("change", read);
 
   return {
-    element: h("div", { class: "filters" }, text, agents, group, outcome),
+    element: h("div.filters", text, agents, group, outcome),
     focus: () => text.focus(),
     /** Offers the agents of these events. @param {Told[]} told */
     offer(told) {
@@ -301,7 +271,7 @@ function filters(changed) {
       return (/** @type {Told} */ one) =>
         (chosen.agent === "" || one.event.agentId === chosen.agent) &&
         (chosen.group === "" || one.group === chosen.group) &&
-        (chosen.outcome === "" || one.outcome === chosen.outcome) &&
+        ["", one.outcome, one.outcome === "blocked" && "denied"].includes(chosen.outcome) &&
         one.words.includes(chosen.text);
     },
   };
@@ -315,7 +285,7 @@ function filters(changed) {
  */
 function choice(label, all, names, value) {
   const options = names.map(([name = "", words = name]) => option(name, words, value));
-  return h("select", { class: "input slim", "aria-label": label }, option("", all, value), options);
+  return h("select.input.slim", { "aria-label": label }, option("", all, value), options);
 }
 
 /**

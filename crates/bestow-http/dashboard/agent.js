@@ -8,16 +8,19 @@ import { onEvent, onGap } from "./events.js";
 import { revoke } from "./revoke.js";
 import {
   agent,
+  agentLink,
   badge,
   count,
+  empty,
+  fact,
   failure,
   giver,
-  jump,
   loading,
   MODES,
   nameOf,
   permission,
-  placeCode,
+  permissionList,
+  placeLink,
   refill,
   scopeBadge,
   WIDE_MODES,
@@ -25,12 +28,8 @@ import {
 import { foreign, plain } from "./text.js";
 import { ago } from "./time.js";
 
-/** @typedef {import("./shapes.js").AgentView} AgentView */
-/** @typedef {import("./shapes.js").ChainLink} ChainLink */
-/** @typedef {import("./shapes.js").Grant} Grant */
-/** @typedef {import("./shapes.js").PermissionState} PermissionState */
-/** @typedef {import("./shapes.js").SavedDecision} SavedDecision */
-/** @typedef {{ tree: import("./tree.js").AgentTree, go(hash: string): void }} Surroundings */
+/** @import { AgentView, ChainLink, Grant, PermissionState, SavedDecision } from "./shapes.js" */
+/** @typedef {{ tree: import("./tree.js").AgentTree, }} Surroundings */
 
 /** The number of permissions from which on they can be searched. */
 const MANY = 12;
@@ -40,18 +39,13 @@ const PAUSE = 250;
 /** The events after which an agent may hold something else. */
 const CHANGES = /^(grant|ruling|run|mode|rules|agent|config)\./;
 
-/**
- * Returns the panel of an agent.
- *
- * @param {string} id
- * @param {Surroundings} surroundings
- */
+/** Returns the panel of an agent. @param {string} id @param {Surroundings} surroundings */
 export function agentPanel(id, surroundings) {
-  const element = h("div", { class: "detail" }, loading());
-  const held = heldList(surroundings.go);
+  const element = h("div.detail", loading());
+  const held = heldList();
   const saved = h("div");
   const state = h("div");
-  const head = h("div", { class: "stack" });
+  const head = h("div.stack");
   let timer = 0;
   let isOver = false;
 
@@ -70,15 +64,12 @@ export function agentPanel(id, surroundings) {
       held.set(grants);
       refill(saved, savedDecisions, () => savedList(savedDecisions));
       const { rules, reads, defaultVerdict, protected: paths } = shown.state;
-      refill(state, [rules, reads, defaultVerdict, paths], () => stateDetails(shown.state, surroundings.go));
+      refill(state, [rules, reads, defaultVerdict, paths], () => stateDetails(shown.state));
       if (!head.isConnected) replace(element, head, held.element, saved, state);
     } catch (why) {
       if (isOver) return;
       const isGone = why instanceof Problem && why.status === 404;
-      replace(
-        element,
-        isGone ? h("div", { class: "empty" }, h("h2", null, "There is no such agent"), agent(id)) : failure(why),
-      );
+      replace(element, isGone ? empty("There is no such agent", agent(id)) : failure(why));
     }
   }
 
@@ -105,39 +96,26 @@ export function agentPanel(id, surroundings) {
  * @param {PermissionState} state
  * @param {Surroundings} surroundings
  */
-function about(view, state, { tree, go }) {
+function about(view, state, { tree }) {
   const above = view.parent === undefined ? [] : [view.parent, ...tree.above(view.parent)];
-  const trail = above.map((id, place) => [
-    place > 0 && ", created by ",
-    jump(agent(id), () => go(`#/agents/${encodeURIComponent(id)}`)),
-  ]);
+  const trail = above.map((id, place) => [place > 0 && ", created by ", agentLink(id)]);
   return [
     h(
-      "div",
-      { class: "row" },
-      h("h2", { class: "detail-title" }, nameOf(view)),
+      "div.row",
+      h("h2.detail-title", nameOf(view)),
       badge(view.kind),
       state.mayAsk === false && badge("asks nobody", "warn"),
     ),
     h(
-      "dl",
-      { class: "facts" },
+      "dl.facts",
       fact("Id", agent(view.id)),
       fact("Owner", foreign(view.ownerId, { max: 60 })),
       trail.length > 0 && fact("Created by", trail),
       fact("Mode", [...modeChoice(view), state.modesAbove.map(modeAbove)]),
-      fact("Run", h("code", null, plain(view.runId ?? state.run, 80))),
+      fact("Run", h("code", plain(view.runId ?? state.run, 80))),
       fact("Works in", foreign(view.workingDir, { kind: "path", max: 160 })),
     ),
   ];
-}
-
-/**
- * @param {string} name
- * @param {import("./dom.js").Child} value
- */
-function fact(name, value) {
-  return h("div", null, h("dt", null, name), h("dd", null, value));
 }
 
 /**
@@ -146,14 +124,14 @@ function fact(name, value) {
  * @param {PermissionState["modesAbove"][number]} above
  */
 function modeAbove({ agent: id, mode }) {
-  return h("div", { class: "small" }, "and, as for ", agent(id), `, ${mode}`);
+  return h("div.small", "and, as for ", agent(id), `, ${mode}`);
 }
 
 /** @param {AgentView} view */
 function modeChoice({ id, mode }) {
   const options = [...MODES.keys()].map((name) => h("option", { value: name, selected: name === mode }, name));
-  const meaning = h("div", { class: "small muted" }, MODES.get(mode));
-  const select = h("select", { class: "input slim", "aria-label": "Mode" }, options);
+  const meaning = h("div.small.muted", MODES.get(mode));
+  const select = h("select.input.slim", { "aria-label": "Mode" }, options);
   select.addEventListener("change", () => void change());
   const change = async () => {
     const wanted = select.value;
@@ -171,16 +149,12 @@ function modeChoice({ id, mode }) {
   return [select, meaning];
 }
 
-/**
- * @param {string} id
- * @param {string} mode
- */
+/** @param {string} id @param {string} mode */
 function isWanted(id, mode) {
   const body = h(
     "p",
-    null,
     "In the mode ",
-    h("code", null, mode),
+    h("code", mode),
     `, ${MODES.get(mode)}. `,
     agent(id),
     " and the agents that it created will do more without you.",
@@ -191,18 +165,17 @@ function isWanted(id, mode) {
 /**
  * Returns the list of what an agent holds. Its rows stay the same elements while they say the same.
  *
- * @param {(hash: string) => void} go
+ *
  */
-function heldList(go) {
-  const search = h("input", {
-    class: "input slim",
+function heldList() {
+  const search = h("input.input.slim", {
     type: "search",
     placeholder: "Search permissions",
     "aria-label": "Search permissions",
   });
-  const title = h("h3", null);
-  const rows = h("div", { class: "held" });
-  const none = h("p", { class: "muted small" });
+  const title = h("h3");
+  const rows = h("div.held");
+  const none = h("p.muted.small");
   /** @type {Map<string, HTMLElement>} */
   let known = new Map();
   /** @type {Grant[]} */
@@ -214,7 +187,7 @@ function heldList(go) {
     const next = new Map(
       shown.map((grant) => {
         const key = JSON.stringify(grant);
-        return [key, known.get(key) ?? heldRow(grant, go)];
+        return [key, known.get(key) ?? heldRow(grant)];
       }),
     );
     for (const [key, row] of known) if (!next.has(key)) row.remove();
@@ -230,7 +203,7 @@ function heldList(go) {
   };
   search.addEventListener("input", show);
   return {
-    element: h("section", { class: "stack" }, h("div", { class: "page-head" }, title, search), rows, none),
+    element: h("section.stack", h("div.page-head", title, search), rows, none),
     /** @param {Grant[]} next */
     set(next) {
       grants = next;
@@ -239,31 +212,25 @@ function heldList(go) {
   };
 }
 
-/**
- * @param {Grant} grant
- * @param {(hash: string) => void} go
- */
-function heldRow(grant, go) {
-  const why = h("div", { class: "held-chain" });
+/** @param {Grant} grant */
+function heldRow(grant) {
+  const why = h("div.held-chain");
   const summary = h(
     "summary",
-    null,
     h(
-      "div",
-      { class: "held-text" },
+      "div.held-text",
       h(
-        "div",
-        { class: "row" },
+        "div.row",
         permission(grant.permission),
         grant.hold === "pass_on" && badge("to pass on only", "warn"),
         scopeBadge(grant),
       ),
-      h("div", { class: "small muted" }, giver(grant), " · ", ago(grant.since)),
+      h("div.small.muted", giver(grant), " · ", ago(grant.since)),
     ),
-    h("span", { class: "held-why small" }, "Why?"),
+    h("span.held-why.small", "Why?"),
   );
-  const row = h("details", { class: "held-row" }, summary, why);
-  row.addEventListener("toggle", () => row.open && void explain(grant, why, go));
+  const row = h("details.held-row", summary, why);
+  row.addEventListener("toggle", () => row.open && void explain(grant, why));
   return row;
 }
 
@@ -272,11 +239,11 @@ function heldRow(grant, go) {
  *
  * @param {Grant} grant
  * @param {HTMLElement} place
- * @param {(hash: string) => void} go
+ *
  */
-async function explain(grant, place, go) {
+async function explain(grant, place) {
   if (place.childElementCount === 0) replace(place, loading());
-  const actions = { revoke, go };
+  const actions = { revoke };
   try {
     const { chain } = await api.get(path`/v1/agents/${grant.agentId}/why?permission=${grant.permission}`);
     const own = chain.filter((/** @type {ChainLink} */ link) => link.grant?.id === grant.id);
@@ -286,7 +253,7 @@ async function explain(grant, place, go) {
       place,
       single,
       chain.length > 0 && [
-        h("p", { class: "small muted" }, "It would hold this without this grant, too:"),
+        h("p.small.muted", "It would hold this without this grant, too:"),
         chainPicture(chain, actions),
       ],
     );
@@ -298,51 +265,24 @@ async function explain(grant, place, go) {
 /** @param {SavedDecision[]} saved */
 function savedList(saved) {
   if (saved.length === 0) return null;
-  return h(
-    "section",
-    { class: "stack" },
-    h("h3", null, "Answers that are saved"),
-    h("div", { class: "held" }, saved.map(savedRow)),
-  );
+  return h("section.stack", h("h3", "Answers that are saved"), h("div.held", saved.map(savedRow)));
 }
 
 /** @param {SavedDecision} saved */
 function savedRow(saved) {
-  const end = h(
-    "button",
-    { type: "button", class: "button small", onclick: () => void forgetAnswer(saved) },
-    "Revoke …",
-  );
+  const end = h("button.button.small", { onclick: () => void forgetAnswer(saved) }, "Revoke …");
   return h(
-    "div",
-    { class: "held-row saved-row" },
+    "div.held-row.saved-row",
     h(
-      "div",
-      { class: "held-text" },
+      "div.held-text",
       h(
-        "div",
-        { class: "row" },
+        "div.row",
         badge(saved.verdict === "allow" ? "allowed" : "denied", saved.verdict === "allow" ? "ok" : "bad"),
         foreign(saved.resource, { kind: "command", max: 200 }),
         saved.scope !== "always" && badge(saved.scope === "session" ? "this run" : saved.scope, "accent"),
       ),
-      h(
-        "div",
-        { class: "small muted" },
-        "by ",
-        foreign(saved.by, { max: 60 }),
-        " · ",
-        ago(saved.since),
-        " · ",
-        saved.id,
-      ),
-      saved.gives.length > 0 &&
-        h(
-          "div",
-          { class: "small muted" },
-          "with ",
-          saved.gives.flatMap((text, place) => [place > 0 && ", ", permission(text)]),
-        ),
+      h("div.small.muted", "by ", foreign(saved.by, { max: 60 }), " · ", ago(saved.since), " · ", saved.id),
+      saved.gives.length > 0 && h("div.small.muted", "with ", permissionList(saved.gives)),
     ),
     end,
   );
@@ -351,12 +291,10 @@ function savedRow(saved) {
 /** @param {SavedDecision} saved */
 async function forgetAnswer(saved) {
   const body = h(
-    "div",
-    { class: "stack" },
+    "div.stack",
     foreign(saved.resource, { kind: "command" }),
     h(
       "p",
-      null,
       saved.verdict === "allow"
         ? "The next time, the agent has to ask again."
         : "The next time, the agent may ask again.",
@@ -371,47 +309,37 @@ async function forgetAnswer(saved) {
   }
 }
 
-/**
- * @param {PermissionState} state
- * @param {(hash: string) => void} go
- */
-function stateDetails(state, go) {
+/** @param {PermissionState} state */
+function stateDetails(state) {
   const rules = state.rules.map(({ verdict, rule, place, of }) =>
     h(
-      "li",
-      { class: "held-rule" },
+      "li.held-rule",
       badge(verdict, verdict === "deny" ? "bad" : verdict === "allow" ? "ok" : "warn"),
       h(
         "span",
-        null,
         foreign(rule.replace(/^(deny|allow|ask) /, ""), { max: 300 }),
         of !== undefined && [" · as for ", agent(of)],
       ),
-      jump(placeCode(`${place.file}:${place.line}`), () => go(`#/policy/${place.line}`)),
+      placeLink(`${place.file}:${place.line}`),
     ),
   );
   return h(
-    "section",
-    { class: "stack" },
+    "section.stack",
     h(
-      "p",
-      { class: "small muted" },
+      "p.small.muted",
       state.reads === "anywhere"
         ? "It may read every path that is not protected."
         : "It reads only what it holds a permission for.",
       ` If nothing else decides about an action, the answer is ${state.defaultVerdict}.`,
     ),
-    rules.length > 0 &&
-      h("details", null, h("summary", null, count(rules.length, "rule")), h("ul", { class: "held-rules" }, rules)),
+    rules.length > 0 && h("details", h("summary", count(rules.length, "rule")), h("ul.held-rules", rules)),
     h(
       "details",
-      null,
-      h("summary", null, count(state.protected.length, "protected path")),
-      h("p", { class: "small muted" }, "No grant covers them."),
+      h("summary", count(state.protected.length, "protected path")),
+      h("p.small.muted", "No grant covers them."),
       h(
-        "ul",
-        { class: "paths" },
-        state.protected.map((text) => h("li", null, foreign(text, { kind: "path" }))),
+        "ul.paths",
+        state.protected.map((text) => h("li", foreign(text, { kind: "path" }))),
       ),
     ),
   );

@@ -7,19 +7,15 @@ import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { icon } from "./icon.js";
 import { keys } from "./keys.js";
-import { agent as idOf, badge, count, failure, loading, nameOf, WIDE_MODES } from "./say.js";
+import { agent as idOf, badge, count, empty, failure, loading, nameOf, WIDE_MODES } from "./say.js";
 import { split } from "./split.js";
 import { foreign } from "./text.js";
 import { AgentTree } from "./tree.js";
 import { virtualList } from "./virtual.js";
 
-/** @typedef {import("./types.js").Envelope} Envelope */
-/** @typedef {import("./types.js").ViewContext} ViewContext */
-/** @typedef {import("./shapes.js").AgentView} AgentView */
-/** @typedef {import("./shapes.js").Grant} Grant */
-/** @typedef {import("./tree.js").AgentRow} AgentRow */
-/** @typedef {import("./tree.js").OwnerRow} OwnerRow */
-/** @typedef {import("./tree.js").Row} Row */
+/** @import { Envelope, ViewContext } from "./types.js" */
+/** @import { AgentView, Grant } from "./shapes.js" */
+/** @import { AgentRow, OwnerRow, Row } from "./tree.js" */
 
 const ROW = 36;
 /** The width of one level, in pixels, and the deepest level that is still moved to the right. */
@@ -32,21 +28,16 @@ let query = "";
 /** @type {string | null} */
 let last = null;
 
-/**
- * Returns the view.
- *
- * @param {ViewContext} context
- */
-export function view({ parameters, go }) {
+/** Returns the view. @param {ViewContext} context */
+export function view({ parameters }) {
   const page = split({ title: "Agents", back: () => choose(null) });
-  const search = h("input", {
-    class: "input",
+  const search = h("input.input", {
     type: "search",
     placeholder: "Search agents, or @network for its holders",
     "aria-label": "Search agents by name, kind or mode, or by a permission that begins with @",
     value: query,
   });
-  const summary = h("p", { class: "small muted", role: "status" });
+  const summary = h("p.small.muted", { role: "status" });
   const list = virtualList({
     label: "Agents",
     role: "tree",
@@ -107,15 +98,9 @@ export function view({ parameters, go }) {
   function open(id) {
     panel?.leave();
     last = id ?? last;
-    panel = id === null ? null : agentPanel(id, { tree, go });
+    panel = id === null ? null : agentPanel(id, { tree });
     page.setChoice(
-      panel?.element ??
-        h(
-          "div",
-          { class: "empty" },
-          h("h2", null, "Choose an agent"),
-          h("p", null, "Then you see what it may do now, and why."),
-        ),
+      panel?.element ?? empty("Choose an agent", "Then you see what it may do now, and why."),
       id !== null,
     );
     list.mark(id);
@@ -150,7 +135,7 @@ export function view({ parameters, go }) {
     grants = null;
     plan();
   });
-  page.head.append(h("div", { class: "search" }, search), summary);
+  page.head.append(h("div.search", search), summary);
   page.list.append(list.element);
   if (tree.size === 0) page.setEmpty(loading());
   open(parameters[0] ?? null);
@@ -189,11 +174,7 @@ function searchable({ id, name = "", kind, mode, ownerId }) {
   return `${id} ${name} ${kind} ${mode} ${ownerId}`.toLowerCase();
 }
 
-/**
- * Takes what an event tells about agents. Returns true if the tree has changed.
- *
- * @param {Envelope} event
- */
+/** Takes what an event tells about agents. Returns true if the tree has changed. @param {Envelope} event */
 function learn({ type, agentId, payload }) {
   const before = agentId === undefined ? undefined : tree.get(agentId);
   if (type === "agent.registered" || type === "agent.changed") {
@@ -212,17 +193,14 @@ function learn({ type, agentId, payload }) {
 /** @param {OwnerRow} row */
 function ownerRow({ owner, count: number }) {
   return h(
-    "div",
-    { class: "owner-row", role: "treeitem", "aria-level": "1", "aria-disabled": "true" },
-    h("span", { class: "clip" }, foreign(owner, { max: 60 })),
-    h("span", { class: "muted" }, count(number, "agent")),
+    "div.owner-row",
+    { role: "treeitem", "aria-level": "1", "aria-disabled": "true" },
+    h("span.clip", foreign(owner, { max: 60 })),
+    h("span.muted", count(number, "agent")),
   );
 }
 
-/**
- * @param {AgentRow} row
- * @param {(key: string) => void} turn
- */
+/** @param {AgentRow} row @param {(key: string) => void} turn */
 function agentRow({ key, agent, level, below, isOpen, isMatch }, turn) {
   const row = h("div", {
     class: `agent-row ${isMatch ? "" : "faint"}`,
@@ -241,18 +219,18 @@ function agentRow({ key, agent, level, below, isOpen, isMatch }, turn) {
           { class: `twist ${isOpen ? "open" : ""}`, "aria-hidden": "true", onclick: twist },
           icon("M7 5l4 4-4 4"),
         )
-      : h("span", { class: "twist" });
+      : h("span.twist");
   row.style.paddingInlineStart = `${Math.min(level, DEEPEST) * LEVEL + 4}px`;
   row.append(
     arrow,
-    h("span", { class: "clip" }, nameOf(agent), agent.name && h("span", { class: "muted small id" }, idOf(agent.id))),
+    h("span.clip", nameOf(agent), agent.name && h("span.muted.small.id", idOf(agent.id))),
     below > 0 && !isOpen
-      ? h("span", { class: "muted small", title: `created ${count(below, "agent")}` }, `+${below.toLocaleString()}`)
+      ? h("span.muted.small", { title: `created ${count(below, "agent")}` }, `+${below.toLocaleString()}`)
       : "",
     ["default", "on_request"].includes(agent.mode)
       ? ""
       : badge(agent.mode, WIDE_MODES.includes(agent.mode) ? "warn" : ""),
-    h("span", { class: "muted small kind" }, agent.kind),
+    h("span.muted.small.kind", agent.kind),
   );
   return row;
 }

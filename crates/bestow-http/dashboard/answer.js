@@ -17,11 +17,7 @@ const intentions = new Map();
 /** The requests that were answered on this page. @type {Set<string>} */
 const mine = new Set();
 
-/**
- * Returns true if the request was answered on this page.
- *
- * @param {string} id
- */
+/** Returns true if the request was answered on this page. @param {string} id */
 export const isMine = (id) => mine.has(id);
 
 /**

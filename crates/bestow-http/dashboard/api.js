@@ -7,16 +7,11 @@ const PAUSES = [200, 800, 2000];
 
 /** A refusal of the server, or a server that cannot be reached (`status` 0). */
 export class Problem extends Error {
-  /**
-   * @param {number} status
-   * @param {{ code?: string, detail?: string, facts?: Record<string, unknown> }} [body]
-   */
+  /** @param {number} status @param {{ code?: string, detail?: string }} [body] */
   constructor(status, body = {}) {
     super(body.detail ?? (status === 0 ? "The server cannot be reached." : `The server answered ${status}.`));
     this.status = status;
     this.code = body.code ?? (status === 0 ? "unreachable" : "unknown");
-    this.detail = this.message;
-    this.facts = body.facts ?? {};
   }
 }
 
@@ -32,11 +27,7 @@ export const token = {
   drop: () => sessionStorage.removeItem(TOKEN),
 };
 
-/**
- * Sets what happens when the server does not accept the token any more.
- *
- * @param {() => void} run
- */
+/** Sets what happens when the server does not accept the token any more. @param {() => void} run */
 export function onRefusedToken(run) {
   whenRefused = run;
 }
@@ -59,16 +50,14 @@ export function newKey() {
 
 /** The calls. Each resolves with the parsed body, or rejects with a {@link Problem}. */
 export const api = {
-  /** @param {string} where @param {{ signal?: AbortSignal }} [options] @returns {Promise<any>} */
-  get: (where, options) => once("GET", where, undefined, undefined, options?.signal),
+  /** @param {string} where @returns {Promise<any>} */
+  get: (where) => once("GET", where),
   /** Sends a write that is never repeated. @param {string} where @param {unknown} body @returns {Promise<any>} */
   postOnce: (where, body) => once("POST", where, body),
   /** @param {string} where @param {unknown} [body] @param {{ key?: string }} [options] @returns {Promise<any>} */
   post: (where, body, options) => write("POST", where, body, options),
   /** @param {string} where @param {unknown} [body] @param {{ key?: string }} [options] @returns {Promise<any>} */
   put: (where, body, options) => write("PUT", where, body, options),
-  /** @param {string} where @param {unknown} [body] @param {{ key?: string }} [options] @returns {Promise<any>} */
-  patch: (where, body, options) => write("PATCH", where, body, options),
   /** @param {string} where @param {{ key?: string }} [options] @returns {Promise<any>} */
   delete: (where, options) => write("DELETE", where, undefined, options),
 };
@@ -101,11 +90,10 @@ function isUnsure(problem) {
 /**
  * @param {string} method
  * @param {string} where
- * @param {unknown} body
+ * @param {unknown} [body]
  * @param {string} [key]
- * @param {AbortSignal} [signal]
  */
-async function once(method, where, body, key, signal) {
+async function once(method, where, body, key) {
   const sent = token.get();
   const response = await reach(where, {
     method,
@@ -115,7 +103,6 @@ async function once(method, where, body, key, signal) {
       ...(body !== undefined && { "Content-Type": "application/json" }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal && { signal }),
   });
   if (response.status === 204) return undefined;
   const parsed = await response.json().catch(() => ({}));
@@ -124,12 +111,7 @@ async function once(method, where, body, key, signal) {
   throw new Problem(response.status, parsed);
 }
 
-/**
- * Sends a request as it is. Cookies are never sent.
- *
- * @param {string} where
- * @param {RequestInit} options
- */
+/** Sends a request as it is. Cookies are never sent. @param {string} where @param {RequestInit} options */
 export async function reach(where, options) {
   try {
     return await fetch(where, { cache: "no-store", credentials: "omit", redirect: "error", ...options });

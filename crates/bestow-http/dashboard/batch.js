@@ -2,26 +2,22 @@
 
 import { h, replace } from "./dom.js";
 
-/** @typedef {import("./card.js").Card} Card */
+/** @import { Card } from "./card.js" */
 
 /** How far a card may reach out of the screen, in pixels. */
 const SLACK = 8;
 /** The place that the bar of the batch takes at the bottom. */
 const BAR = 64;
 
-/**
- * Returns the bar that answers the selected requests.
- *
- * @param {{ cards: () => Card[], ended: () => void }} inbox
- */
+/** Returns the bar that answers the selected requests. @param {{ cards: () => Card[], ended: () => void }} inbox */
 export function batchBar({ cards, ended }) {
   const label = h("span", { role: "status" });
-  const allow = h("button", { type: "button", class: "button allow small" }, "Allow once");
-  const deny = h("button", { type: "button", class: "button small" }, "Deny");
-  const close = h("button", { type: "button", class: "button quiet small" }, "Cancel");
+  const allow = h("button.button.allow.small", "Allow once");
+  const deny = h("button.button.small", "Deny");
+  const close = h("button.button.quiet.small", "Cancel");
   const element = h(
-    "div",
-    { class: "batch", role: "region", "aria-label": "Selected requests", hidden: true },
+    "div.batch",
+    { role: "region", "aria-label": "Selected requests", hidden: true },
     label,
     allow,
     deny,

@@ -10,8 +10,7 @@ import { foreign, isFolded } from "./text.js";
 import { wishes } from "./wishes.js";
 import { outcomeWords, sentence } from "./words.js";
 
-/** @typedef {import("./types.js").RequestState} RequestState */
-/** @typedef {import("./types.js").Question} Question */
+/** @import { RequestState, Question } from "./types.js" */
 
 /** The time for which a new card takes no answer, in milliseconds. The answer may be meant for the card before. */
 const FRESH = 1000;
@@ -30,7 +29,7 @@ export class Card {
     this.id = request.id;
     this.code = request.code;
     this.question = /** @type {Question} */ (request.question);
-    this.readyAt = performance.now() + FRESH;
+    this.readyAt = 0;
     this.isPicked = false;
     this.isSending = false;
     this.wasSeen = false;
@@ -39,12 +38,13 @@ export class Card {
     /** @type {Form | null} */
     this.form = null;
     this.wishes = wishes(this.question.permissions, () => this.form?.show());
-    this.sentence = h("p", { class: "ask", id: label }, sentence(this.question));
-    this.more = h("div", { class: "more", hidden: true });
-    this.result = h("div", { class: "outcome", role: "status" });
-    this.pick = h("input", { type: "checkbox", class: "pick", "aria-label": "Select this request", tabindex: "-1" });
-    this.element = h("article", { class: "card panel fresh", tabindex: "-1", "aria-labelledby": label });
+    this.sentence = h("p.ask", { id: label }, sentence(this.question));
+    this.more = h("div.more", { hidden: true });
+    this.result = h("div.outcome", { role: "status" });
+    this.pick = h("input.pick", { type: "checkbox", "aria-label": "Select this request", tabindex: "-1" });
+    this.element = h("article.card.panel.fresh", { tabindex: "-1", "aria-labelledby": label });
     setTimeout(() => this.element.classList.remove("fresh"), FRESH);
+    this.rest(FRESH);
   }
 
   get isWaiting() {
@@ -69,7 +69,7 @@ export class Card {
     const isOne = this.wishes.count === 1;
     replace(
       this.element,
-      h("div", { class: "card-head" }, this.pick, this.sentence, times(this.question)),
+      h("div.card-head", this.pick, this.sentence, times(this.question)),
       about(this.question) ?? (isOne ? null : this.wishes.element),
       facts(this.question, this.question.action || isOne ? this.wishes.element : null),
       this.more,
@@ -93,7 +93,16 @@ export class Card {
 
   /** Takes no answer for a moment, because the card has moved. */
   settle() {
-    this.readyAt = Math.max(this.readyAt, performance.now() + MOVED);
+    this.rest(MOVED);
+  }
+
+  /** Takes no answer for a time. Screen readers hear that the card is busy. @param {number} time */
+  rest(time) {
+    const until = performance.now() + time;
+    if (until < this.readyAt) return;
+    this.readyAt = until;
+    this.element.ariaBusy = "true";
+    setTimeout(() => (this.element.ariaBusy = this.readyAt > until ? "true" : null), time + 1);
   }
 
   /** Looks where the paths lead. */
@@ -116,11 +125,7 @@ export class Card {
     return (/** @type {MouseEvent} */ event) => void (event.detail <= 1 && run());
   }
 
-  /**
-   * Answers with what is chosen on the card.
-   *
-   * @param {"allow" | "deny"} decision
-   */
+  /** Answers with what is chosen on the card. @param {"allow" | "deny"} decision */
   async answer(decision) {
     if (!this.form || !this.isWaiting || this.isSending) return;
     if (!this.isReady) return this.remark("This request has only just appeared here. Read it, then answer.");
@@ -130,12 +135,7 @@ export class Card {
     await this.send(decision);
   }
 
-  /**
-   * Sends an answer, and shows what became of it.
-   *
-   * @param {"allow" | "deny"} decision
-   * @param {string} [scope]
-   */
+  /** Sends an answer, and shows what became of it. @param {"allow" | "deny"} decision @param {string} [scope] */
   async send(decision, scope) {
     if (!this.form || !this.isReady) return;
     this.isSending = true;
@@ -152,8 +152,8 @@ export class Card {
   }
 
   confirmed() {
-    const object = h("code", { class: "code" }, foreign(this.form?.object() ?? "", { max: 300, kind: "command" }));
-    const body = h("div", { class: "stack" }, h("p", null, "This cannot be undone."), object);
+    const object = h("code.code", foreign(this.form?.object() ?? "", { max: 300, kind: "command" }));
+    const body = h("div.stack", h("p", "This cannot be undone."), object);
     return confirm({
       title: "Allow a destructive action?",
       body,

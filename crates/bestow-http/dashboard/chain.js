@@ -1,14 +1,13 @@
 /** Pictures of how permissions depend on each other: the chain down to one of them, and what falls with one. */
 
-import { h, svg } from "./dom.js";
+import { go, h, svg } from "./dom.js";
 import { icon } from "./icon.js";
-import { agent, count, giver, jump, lineOf, permission, placeCode, scopeBadge } from "./say.js";
-import { foreign } from "./text.js";
+import { agent, agentLink, count, giver, lineOf, permission, placeLink, scopeBadge } from "./say.js";
+import { foreign, plain } from "./text.js";
 import { ago } from "./time.js";
 
-/** @typedef {import("./shapes.js").ChainLink} ChainLink */
-/** @typedef {import("./shapes.js").Grant} Grant */
-/** @typedef {{ revoke(grant: Grant): unknown, go(hash: string): void }} ChainActions */
+/** @import { ChainLink, Grant } from "./shapes.js" */
+/** @typedef {{ revoke(grant: Grant): unknown, }} ChainActions */
 
 /** The most permissions that the picture of a cascade shows. */
 const MOST = 60;
@@ -35,25 +34,18 @@ const PICTURES = {
  */
 export function chainPicture(links, actions) {
   const fromRoot = links.toReversed();
-  const parts = fromRoot.flatMap((link, place) => [place === 0 && rootOf(link, actions), ...below(link, actions)]);
-  return h("ol", { class: "chain", "aria-label": "Where the permission comes from, from its root down" }, parts);
+  const parts = fromRoot.flatMap((link, place) => [place === 0 && rootOf(link), ...below(link, actions)]);
+  return h("ol.chain", { "aria-label": "Where the permission comes from, from its root down" }, parts);
 }
 
-/**
- * @param {ChainLink} link
- * @param {ChainActions} actions
- */
-function rootOf({ grant }, { go }) {
+/** @param {ChainLink} link */
+function rootOf({ grant }) {
   if (!grant)
     return box("reading", "Every agent may read", 'paths that are not protected: the setting reads = "anywhere"');
   const { origin } = grant;
   switch (origin.kind) {
     case "file":
-      return box(
-        "file",
-        jump(placeCode(origin.place), () => go(`#/policy/${lineOf(origin.place)}`)),
-        "a line of the policy file",
-      );
+      return box("file", placeLink(origin.place), "a line of the policy file");
     case "person":
       return box("person", foreign(origin.by, { max: 60 }), ["a person, through ", foreign(origin.means, { max: 60 })]);
     case "operator":
@@ -81,11 +73,7 @@ function below({ kind, grant }, actions) {
       about(grant, isReplaced),
       button(grant, actions),
     ),
-    box(
-      "agent",
-      jump(agent(to), () => actions.go(`#/agents/${encodeURIComponent(to)}`)),
-      holding(grant),
-    ),
+    box("agent", agentLink(to), holding(grant)),
   ];
 }
 
@@ -94,37 +82,27 @@ function holding(grant) {
   return grant.hold === "pass_on" ? "may pass it on, and may not use it" : "";
 }
 
-/**
- * @param {Grant} grant
- * @param {boolean} isReplaced
- */
+/** @param {Grant} grant @param {boolean} isReplaced */
 function about(grant, isReplaced) {
   const verb = grant.origin.kind === "agent" ? "passes on" : "gives";
   return h(
-    "div",
-    { class: "chain-text" },
-    h("div", { class: "row" }, h("span", { class: "muted" }, verb), permission(grant.permission), scopeBadge(grant)),
-    grant.reason && h("div", { class: "small" }, "“", foreign(grant.reason, { max: 200 }), "”"),
-    h("div", { class: "small muted" }, ago(grant.since), ", as ", grant.id),
-    isReplaced && h("div", { class: "small bad-text" }, "Another object is at this path now, so this gives nothing."),
+    "div.chain-text",
+    h("div.row", h("span.muted", verb), permission(grant.permission), scopeBadge(grant)),
+    grant.reason && h("div.small", "“", foreign(grant.reason, { max: 200 }), "”"),
+    h("div.small.muted", ago(grant.since), ", as ", grant.id),
+    isReplaced && h("div.small.bad-text", "Another object is at this path now, so this gives nothing."),
   );
 }
 
-/**
- * @param {Grant} grant
- * @param {ChainActions} actions
- */
-function button(grant, { revoke, go }) {
+/** @param {Grant} grant @param {ChainActions} actions */
+function button(grant, { revoke }) {
   if (grant.origin.kind === "file") {
     const line = lineOf(grant.origin.place);
     const title = "It ends when its line is removed from the file.";
-    return h(
-      "button",
-      { type: "button", class: "button small", title, onclick: () => go(`#/policy/${line}`) },
-      "Show the line",
-    );
+    return h("button.button.small", { title, onclick: () => go(`#/policy/${line}`) }, "Show the line");
   }
-  return h("button", { type: "button", class: "button small", onclick: () => revoke(grant) }, "Revoke …");
+  const label = `Revoke … ${plain(grant.permission)} of ${plain(grant.agentId)}`;
+  return h("button.button.small", { "aria-label": label, onclick: () => revoke(grant) }, "Revoke …");
 }
 
 /**
@@ -134,18 +112,17 @@ function button(grant, { revoke, go }) {
  */
 function box(picture, name, note) {
   return h(
-    "li",
-    { class: "chain-box" },
+    "li.chain-box",
     icon(...PICTURES[picture]),
-    h("div", null, h("div", { class: "chain-name" }, name), note && h("div", { class: "small muted" }, note)),
+    h("div", h("div.chain-name", name), note && h("div.small.muted", note)),
   );
 }
 
 /** Returns an arrow downwards that is as high as its row. */
 function arrow() {
   return svg(
-    "svg",
-    { class: "chain-arrow", width: "18", height: "100%", "aria-hidden": "true" },
+    "svg.chain-arrow",
+    { width: "18", height: "100%", "aria-hidden": "true" },
     svg("line", { x1: "9", y1: "0", x2: "9", y2: "100%" }),
     svg("svg", { x: "0", y: "100%", overflow: "visible" }, svg("path", { d: "M4.5 -7 9 -1 13.5 -7" })),
   );
@@ -161,22 +138,21 @@ export function cascadePicture(grant, fallen) {
   const rows = branches(grant, fallen);
   const shown = rows.map(({ grant: falls, trunk }) => {
     const text = h(
-      "div",
-      { class: "fall-text" },
+      "div.fall-text",
       agent(falls.agentId),
       " loses ",
       permission(falls.permission),
-      h("div", { class: "small muted" }, giver(falls)),
+      h("div.small.muted", giver(falls)),
     );
     text.style.paddingInlineStart = `${trunk.length * STEP + 6}px`;
-    return h("li", { class: "fall" }, branch(trunk), text);
+    return h("li.fall", branch(trunk), text);
   });
   const rest = fallen.length - rows.length;
   return h(
-    "ul",
-    { class: "falls", tabindex: "0", "aria-label": "What falls with it" },
+    "ul.falls",
+    { tabindex: "0", "aria-label": "What falls with it" },
     shown,
-    rest > 0 && h("li", { class: "muted small fall-rest" }, `and ${count(rest, "more permission")}`),
+    rest > 0 && h("li.muted.small.fall-rest", `and ${count(rest, "more permission")}`),
   );
 }
 
@@ -211,12 +187,7 @@ function branches(root, fallen) {
   return rows;
 }
 
-/**
- * Returns true if one grant was passed on from the other.
- *
- * @param {Grant} grant
- * @param {Grant} next
- */
+/** Returns true if one grant was passed on from the other. @param {Grant} grant @param {Grant} next */
 function isSupport(grant, { origin, permission: passed }) {
   return origin.kind === "agent" && origin.agentId === grant.agentId && isPart(passed, grant.permission);
 }
@@ -241,5 +212,5 @@ function branch(trunk) {
     .flatMap((goesOn, step) => (goesOn ? [svg("line", { x1: x(step), y1: 0, x2: x(step), y2: "100%" })] : []));
   const end = svg("line", { x1: x(depth), y1: 0, x2: x(depth), y2: trunk.at(-1) ? "100%" : MIDDLE - 6 });
   const turn = svg("path", { d: `M${x(depth)} ${MIDDLE - 8}q0 8 8 8h3` });
-  return svg("svg", { class: "branch", width: x(depth) + 14, height: "100%", "aria-hidden": "true" }, lines, end, turn);
+  return svg("svg.branch", { width: x(depth) + 14, height: "100%", "aria-hidden": "true" }, lines, end, turn);
 }

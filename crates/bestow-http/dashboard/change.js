@@ -1,14 +1,13 @@
 /** A change of an action by the person. It is judged before it can be sent. */
 
 import { api, path, Problem } from "./api.js";
-import { tierBadge } from "./command.js";
-import { h, replace } from "./dom.js";
-import { foreign } from "./text.js";
+import { h, isObject, object, replace } from "./dom.js";
+import { tierBadge } from "./say.js";
+import { foreign, isRedacted } from "./text.js";
 import { permissionWords } from "./words.js";
 
-/** @typedef {import("./types.js").Question} Question */
-/** @typedef {import("./types.js").Action} Action */
-/** @typedef {import("./types.js").Explained} Explained */
+/** @import { Action, Question } from "./types.js" */
+/** @import { Explanation } from "./shapes.js" */
 /**
  * @typedef {object} Change
  * @property {HTMLElement} element
@@ -28,7 +27,7 @@ const TIERS = ["safe", "dangerous", "destructive"];
  * @param {Question} question
  */
 export function canChange({ action, onceOnly }) {
-  if (!action || onceOnly || /\[redacted \d+\]/.test(action.resource + JSON.stringify(action.input))) return false;
+  if (!action || onceOnly || isRedacted(action.resource + JSON.stringify(action.input))) return false;
   return action.operation === "command.execute" || isObject(action.input);
 }
 
@@ -43,16 +42,15 @@ export function changeField(question, changed) {
   const action = /** @type {Action} */ (question.action);
   const isCommand = action.operation === "command.execute";
   const before = isCommand ? action.resource : JSON.stringify(action.input, null, 2);
-  const area = h("textarea", {
-    class: "input code",
+  const area = h("textarea.input.code", {
     rows: Math.min(10, before.split("\n").length + 1),
     spellcheck: "false",
     autocomplete: "off",
     autocapitalize: "off",
   });
   area.value = before;
-  const verdict = h("div", { class: "verdict", role: "status" });
-  /** @type {{ text: string, explained: Explained } | null} */
+  const verdict = h("div.verdict", { role: "status" });
+  /** @type {{ text: string, explained: Explanation } | null} */
   let judged = null;
   let timer = 0;
 
@@ -60,14 +58,14 @@ export function changeField(question, changed) {
     const text = area.value;
     if (!differs()) return replace(verdict);
     const asked = isCommand ? commandBody(action, text) : toolBody(action, text);
-    if (!asked) return replace(verdict, h("span", { class: "entry-error" }, "This is not a JSON object."));
+    if (!asked) return replace(verdict, h("span.entry-error", "This is not a JSON object."));
     try {
       const explained = await api.post(path`/v1/agents/${question.agentId}/explain`, asked);
       if (text !== area.value) return;
       judged = { text, explained };
       replace(verdict, verdictWords(explained, action));
     } catch (why) {
-      replace(verdict, h("span", { class: "entry-error" }, why instanceof Problem ? why.message : String(why)));
+      replace(verdict, h("span.entry-error", why instanceof Problem ? why.message : String(why)));
     }
     changed();
   };
@@ -75,26 +73,20 @@ export function changeField(question, changed) {
     judged = null;
     clearTimeout(timer);
     timer = window.setTimeout(() => void judge(), PAUSE);
-    replace(verdict, differs() && h("span", { class: "muted" }, "Judging …"));
+    replace(verdict, differs() && h("span.muted", "Judging …"));
     changed();
   });
 
   const differs = () => area.value.trim() !== before.trim();
   const current = () => (judged?.text === area.value ? judged.explained : null);
   return {
-    element: h(
-      "label",
-      { class: "field" },
-      isCommand ? "The command to allow instead" : "The input to allow instead",
-      area,
-      verdict,
-    ),
+    element: h("label.field", isCommand ? "The command to allow instead" : "The input to allow instead", area, verdict),
     value: () =>
       !differs()
         ? undefined
         : isCommand
           ? area.value.trim()
-          : /** @type {Record<string, unknown>} */ (parsed(area.value)),
+          : /** @type {Record<string, unknown>} */ (object(area.value)),
     isReady: () => !differs() || mayBeSent(current(), action),
     isDestructive: () => current()?.decision.tier === "destructive",
     focus: () => area.focus(),
@@ -104,25 +96,19 @@ export function changeField(question, changed) {
 /**
  * Returns true if the changed action was judged, is not denied, and is not more harmful than the asked one.
  *
- * @param {Explained | null} explained
+ * @param {Explanation | null} explained
  * @param {Action} action
  */
 function mayBeSent(explained, action) {
   return explained !== null && explained.decision.decision !== "deny" && !isWorse(explained, action);
 }
 
-/**
- * @param {Explained} explained
- * @param {Action} action
- */
+/** @param {Explanation} explained @param {Action} action */
 function isWorse(explained, action) {
   return TIERS.indexOf(explained.decision.tier) > TIERS.indexOf(action.tier);
 }
 
-/**
- * @param {Action} action
- * @param {string} text
- */
+/** @param {Action} action @param {string} text */
 function commandBody({ operation, resource, tool, input }, text) {
   // The server writes an action without a tool call as `{"resource": …}`.
   const fields = isObject(input) ? Object.keys(input).filter((name) => input[name] === resource) : [];
@@ -132,49 +118,17 @@ function commandBody({ operation, resource, tool, input }, text) {
     : { operation, resource: text };
 }
 
-/**
- * @param {Action} action
- * @param {string} text
- */
+/** @param {Action} action @param {string} text */
 function toolBody(action, text) {
-  const input = parsed(text);
+  const input = object(text);
   return input && { toolName: action.tool, toolInput: input };
 }
 
-/**
- * Returns an object of JSON, or null for anything else.
- *
- * @param {string} text
- */
-function parsed(text) {
-  try {
-    const value = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-/**
- * @param {unknown} value
- * @returns {value is Record<string, unknown>}
- */
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/**
- * @param {Explained} explained
- * @param {Action} action
- */
+/** @param {Explanation} explained @param {Action} action */
 function verdictWords(explained, action) {
   const { decision } = explained;
   if (decision.decision === "deny") {
-    return [
-      h("span", { class: "badge bad" }, "denied"),
-      " It cannot be allowed: ",
-      foreign(decision.reason, { max: 300 }),
-    ];
+    return [h("span.badge.bad", "denied"), " It cannot be allowed: ", foreign(decision.reason, { max: 300 })];
   }
   if (isWorse(explained, action)) {
     return [
@@ -182,6 +136,6 @@ function verdictWords(explained, action) {
       " It is more harmful than what the agent asked for. Deny the request, and tell the agent what to do instead.",
     ];
   }
-  const needs = decision.missing.map((permission) => h("li", null, "It needs to ", permissionWords(permission)));
-  return [tierBadge(decision.tier), " ", foreign(decision.reason, { max: 300 }), h("ul", null, needs)];
+  const needs = decision.missing.map((permission) => h("li", "It needs to ", permissionWords(permission)));
+  return [tierBadge(decision.tier), " ", foreign(decision.reason, { max: 300 }), h("ul", needs)];
 }

@@ -4,7 +4,7 @@ import { h, svg } from "./dom.js";
 import { count } from "./say.js";
 import { duration } from "./time.js";
 
-/** @typedef {import("./types.js").Envelope} Envelope */
+/** @import { Envelope } from "./types.js" */
 /** @typedef {{ asked?: number, ended?: number, outcome?: string, isByPerson?: boolean }} Question */
 
 const BARS = 48;
@@ -91,44 +91,26 @@ export function chart(questions, from, to) {
   const total = count(questions.length, "request");
   const label = `Requests over time: ${total}, at most ${most} in ${duration((to - from) / BARS)}`;
   const picture = svg(
-    "svg",
-    {
-      class: "chart",
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      preserveAspectRatio: "none",
-      role: "img",
-      "aria-label": label,
-    },
-    svg("line", { class: "base", x1: 0, y1: HEIGHT, x2: WIDTH, y2: HEIGHT }),
+    "svg.chart",
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
+    svg("line.base", { x1: 0, y1: HEIGHT, x2: WIDTH, y2: HEIGHT }),
     drawn,
   );
   return h(
-    "figure",
-    { class: "chart-box" },
+    "figure.chart-box",
     picture,
-    h(
-      "figcaption",
-      { class: "small muted" },
-      h("span", null, `${duration(to - from)} ago`),
-      legend(),
-      h("span", null, "now"),
-    ),
+    h("figcaption.small.muted", h("span", `${duration(to - from)} ago`), legend(), h("span", "now")),
   );
 }
 
 function legend() {
   return h(
-    "span",
-    { class: "legend" },
+    "span.legend",
     KINDS.map((kind) => h("span", { class: `legend-key bar-${kind}` }, NAMES[kind])),
   );
 }
 
-/**
- * Returns the numbers about some requests.
- *
- * @param {Question[]} questions
- */
+/** Returns the numbers about some requests. @param {Question[]} questions */
 export function numbers(questions) {
   const waits = questions.flatMap((question) => waitOf(question) ?? []).sort((a, b) => a - b);
   const answered = questions.filter(({ isByPerson }) => isByPerson);
@@ -139,8 +121,7 @@ export function numbers(questions) {
     return wait < 1000 ? "< 1 s" : duration(wait);
   };
   return h(
-    "dl",
-    { class: "numbers" },
+    "dl.numbers",
     number(String(questions.length), questions.length === 1 ? "request" : "requests"),
     number(answered.length === 0 ? "–" : `${Math.round((granted / answered.length) * 100)} %`, "approved by people"),
     number(at(0.5), "usual time to answer"),
@@ -148,10 +129,7 @@ export function numbers(questions) {
   );
 }
 
-/**
- * @param {string} value
- * @param {string} name
- */
+/** @param {string} value @param {string} name */
 function number(value, name) {
-  return h("div", null, h("dt", null, name), h("dd", null, value));
+  return h("div", h("dt", name), h("dd", value));
 }

@@ -1,27 +1,23 @@
 /** A command line as it will run, with the parts that did not count as safe, and why. */
 
 import { h } from "./dom.js";
+import { tierBadge } from "./say.js";
 import { brief, foreign, visible } from "./text.js";
 
-/** @typedef {import("./types.js").Action} Action */
-/** @typedef {import("./types.js").Part} Part */
+/** @import { Action, Part } from "./types.js" */
 
 /** The longest command line that is shown unfolded. */
 const LONGEST = 1200;
 /** The parts that are listed before the others are folded away. */
 const LISTED = 4;
 
-/**
- * Returns the command line, with its dangerous parts marked.
- *
- * @param {Action} action
- */
+/** Returns the command line, with its dangerous parts marked. @param {Action} action */
 export function commandLine({ resource, parts = [], tier }) {
   const places = [...resource].length <= LONGEST ? found(resource, parts) : [];
   if (places.length === 0) {
     const isWhole = tier !== "safe" && parts.length <= 1;
     const line = foreign(resource, { max: LONGEST, kind: "command" });
-    return h("code", { class: "code command" }, isWhole ? h("span", { class: `part part-${tier}` }, line) : line);
+    return h("code.code.command", isWhole ? h("span", { class: `part part-${tier}` }, line) : line);
   }
   const nodes = [];
   let end = 0;
@@ -31,8 +27,8 @@ export function commandLine({ resource, parts = [], tier }) {
     end = to;
   }
   nodes.push(...visible(resource.slice(end), "command"));
-  const line = h("span", { class: "foreign foreign-command", dir: "ltr", translate: "no" }, nodes);
-  return h("code", { class: "code command" }, line);
+  const line = h("span.foreign.foreign-command", { dir: "ltr", translate: "no" }, nodes);
+  return h("code.code.command", line);
 }
 
 /**
@@ -54,60 +50,31 @@ function found(line, parts) {
   return places;
 }
 
-/**
- * Returns the words by which the action was judged.
- *
- * @param {Action} action
- */
+/** Returns the words by which the action was judged. @param {Action} action */
 export function judgement({ parts = [], tier, tierReason }) {
   const risky = parts.filter((part) => part.tier !== "safe");
   const safe = parts.length - risky.length;
   if (risky.length === 0)
-    return tier === "safe" ? null : h("ul", { class: "judged" }, judged({ text: "", tier, reason: tierReason }));
+    return tier === "safe" ? null : h("ul.judged", judged({ text: "", tier, reason: tierReason }));
   const rows = risky.slice(0, LISTED).map((part) => judged(parts.length > 1 ? part : { ...part, text: "" }));
-  const rest =
-    risky.length > LISTED && h("li", { class: "muted" }, `and ${risky.length - LISTED} more parts, see the details`);
+  const rest = risky.length > LISTED && h("li.muted", `and ${risky.length - LISTED} more parts, see the details`);
   const others =
-    safe > 0 &&
-    h("li", { class: "muted" }, safe === 1 ? "The other part is safe." : `The other ${safe} parts are safe.`);
-  return h("ul", { class: "judged" }, rows, rest, others);
+    safe > 0 && h("li.muted", safe === 1 ? "The other part is safe." : `The other ${safe} parts are safe.`);
+  return h("ul.judged", rows, rest, others);
 }
 
 /** @param {Part} part */
 function judged({ text, tier, reason }) {
-  const what = text && h("code", null, brief(text, 80, "command"));
-  return h(
-    "li",
-    null,
-    tierBadge(tier),
-    h("span", null, what, h("span", { class: "muted" }, foreign(withoutTier(reason), { max: 200 }))),
-  );
+  const what = text && h("code", brief(text, 80, "command"));
+  return h("li", tierBadge(tier), h("span", what, h("span.muted", foreign(withoutTier(reason), { max: 200 }))));
 }
 
-/**
- * Returns all parts, in their order.
- *
- * @param {Part[]} parts
- */
+/** Returns all parts, in their order. @param {Part[]} parts */
 export function allParts(parts) {
-  return h("ol", { class: "judged" }, parts.map(judged));
+  return h("ol.judged", parts.map(judged));
 }
 
-/**
- * Returns the tier as a small sign.
- *
- * @param {string} tier
- */
-export function tierBadge(tier) {
-  const kind = { safe: "ok", dangerous: "warn", destructive: "bad" }[tier] ?? "";
-  return h("span", { class: `badge ${kind}` }, kind === "" ? "unknown" : tier);
-}
-
-/**
- * Returns a reason without the name of the tier at its beginning, which is shown beside it.
- *
- * @param {string} reason
- */
+/** Returns a reason without the name of the tier at its beginning, which is shown beside it. @param {string} reason */
 function withoutTier(reason) {
   return reason.replace(/^(Safe|Dangerous|Destructive) (command|tool): /, "");
 }

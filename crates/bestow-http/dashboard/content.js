@@ -16,26 +16,18 @@ export function content(input, resource) {
   if (typeof input !== "object" || input === null) return null;
   if ("shown" in input && "leftOut" in input) {
     const left = Number(input.leftOut).toLocaleString();
-    return [
-      block(String(input.shown)),
-      h("p", { class: "small muted" }, `${left} characters in its middle are not shown.`),
-    ];
+    return [block(String(input.shown)), h("p.small.muted", `${left} characters in its middle are not shown.`)];
   }
   return Object.entries(input)
     .filter(([, value]) => value !== resource)
     .map(([name, value]) =>
-      h(
-        "div",
-        { class: "content" },
-        h("p", { class: "content-name" }, foreign(name, { max: 60, kind: "path" })),
-        block(asText(value)),
-      ),
+      h("div.content", h("p.content-name", foreign(name, { max: 60, kind: "path" })), block(asText(value))),
     );
 }
 
 /** @param {string} text */
 function block(text) {
-  return h("code", { class: "code" }, foreign(text, { max: LONGEST, kind: "command" }));
+  return h("code.code", foreign(text, { max: LONGEST, kind: "command" }));
 }
 
 /** @param {unknown} value */

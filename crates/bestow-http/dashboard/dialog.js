@@ -18,7 +18,7 @@ let lastUndo = null;
  */
 export function confirm({ title, body, action, danger = false, typed }) {
   const go = h("button", { type: "submit", class: `button ${danger ? "danger" : "primary"}` }, action);
-  const cancel = h("button", { type: "button", class: "button" }, "Cancel");
+  const cancel = h("button.button", "Cancel");
   const field = typed === undefined ? null : typedField(typed, go);
   const { dialog, form, closed } = opened(title, [body, field], [cancel, go]);
   let isAgreed = false;
@@ -28,17 +28,13 @@ export function confirm({ title, body, action, danger = false, typed }) {
     if (isAgreed) dialog.close();
   });
   cancel.addEventListener("click", () => dialog.close());
-  (field?.querySelector("input") ?? (danger ? cancel : go)).focus();
+  ((field && form.querySelector("input")) ?? (danger ? cancel : go)).focus();
   return closed.then(() => isAgreed);
 }
 
-/**
- * Shows something in a dialog until the person closes it.
- *
- * @param {{ title: string, body: Node }} content
- */
+/** Shows something in a dialog until the person closes it. @param {{ title: string, body: Node }} content */
 export function message({ title, body }) {
-  return opened(title, [body], [h("button", { type: "submit", class: "button" }, "Close")]).closed;
+  return opened(title, [body], [h("button.button", { type: "submit" }, "Close")]).closed;
 }
 
 /**
@@ -50,14 +46,8 @@ export function message({ title, body }) {
  */
 function opened(title, body, buttons) {
   const head = h("h2", { id: "dialog-title" }, title);
-  const form = h(
-    "form",
-    { method: "dialog" },
-    head,
-    h("div", { class: "dialog-body" }, body),
-    h("div", { class: "dialog-buttons" }, buttons),
-  );
-  const dialog = h("dialog", { class: "dialog", "aria-labelledby": "dialog-title" }, form);
+  const form = h("form", { method: "dialog" }, head, h("div.dialog-body", body), h("div.dialog-buttons", buttons));
+  const dialog = h("dialog.dialog", { "aria-labelledby": "dialog-title" }, form);
   const closed = new Promise((resolve) => dialog.addEventListener("close", resolve)).then(() => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
@@ -71,16 +61,10 @@ function opened(title, body, buttons) {
  * @param {HTMLButtonElement} go
  */
 function typedField(wanted, go) {
-  const input = h("input", {
-    type: "text",
-    class: "input",
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-  });
+  const input = h("input.input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
   go.disabled = true;
   input.addEventListener("input", () => (go.disabled = input.value.trim() !== wanted));
-  return h("label", { class: "field" }, h("span", null, "Type ", h("code", null, wanted), " to go on"), input);
+  return h("label.field", h("span", "Type ", h("code", wanted), " to go on"), input);
 }
 
 /** Returns true while a dialog is open. */
@@ -93,7 +77,7 @@ export const isAsking = () => document.querySelector("dialog[open]") !== null;
  * @param {{ undo?: Undo, kind?: "info" | "error" }} [options]
  */
 export function toast(text, { undo, kind = "info" } = {}) {
-  const element = h("div", { class: `toast toast-${kind}` }, h("span", null, text));
+  const element = h("div", { class: `toast toast-${kind}` }, h("span", text));
   const seconds = undo?.seconds ?? (kind === "error" ? STAY * 2 : STAY);
   const end = () => {
     clearTimeout(timer);
@@ -106,15 +90,13 @@ export function toast(text, { undo, kind = "info" } = {}) {
   };
   const timer = setTimeout(end, seconds * 1000);
   if (undo) {
-    const bar = h("span", { class: "toast-time" });
+    const bar = h("span.toast-time");
     bar.style.animationDuration = `${undo.seconds}s`;
-    element.append(
-      h("button", { type: "button", class: "button small", onclick: takeBack }, undo.label, " ", h("kbd", null, "u")),
-      bar,
-    );
+    const key = h("kbd", { "aria-hidden": "true" }, "u");
+    element.append(h("button.button.small", { onclick: takeBack }, undo.label, " ", key), bar);
     lastUndo = takeBack;
   } else {
-    element.append(h("button", { type: "button", class: "toast-close", "aria-label": "Close", onclick: end }, "×"));
+    element.append(h("button.toast-close", { "aria-label": "Close", onclick: end }, "×"));
   }
   region(kind).append(element);
 }
@@ -125,35 +107,23 @@ export function undoLast() {
   return lastUndo !== null;
 }
 
-/**
- * Shows an error as a message.
- *
- * @param {unknown} why
- */
+/** Shows an error as a message. @param {unknown} why */
 export function toastError(why) {
   toast(why instanceof Error ? why.message : String(why), { kind: "error" });
 }
 
-/**
- * Returns the place for messages. Screen readers announce what is added to it.
- *
- * @param {"info" | "error"} kind
- */
+/** Returns the place for messages. Screen readers announce what is added to it. @param {"info" | "error"} kind */
 function region(kind) {
   const id = `toasts-${kind}`;
   const found = document.getElementById(id);
   if (found) return found;
   const live = kind === "error" ? { role: "alert" } : { role: "status", "aria-live": "polite" };
-  const made = h("div", { id, class: "toasts", ...live });
+  const made = h("div.toasts", { id, ...live });
   (document.getElementById("toasts") ?? document.body).append(made);
   return made;
 }
 
-/**
- * Says something to screen readers only.
- *
- * @param {string} text
- */
+/** Says something to screen readers only. @param {string} text */
 export function announce(text) {
   const place = document.getElementById("announcer");
   if (place) replace(place, text);

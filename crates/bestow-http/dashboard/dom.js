@@ -5,32 +5,43 @@
  * @typedef {{ [name: string]: unknown }} Attributes
  */
 
+/**
+ * The element of a selector.
+ *
+ * @template {string} S
+ * @template Tags
+ * @typedef {S extends keyof Tags ? Tags[S] : S extends `${infer T}.${string}` ? (T extends keyof Tags ? Tags[T] : never) : never} Made
+ */
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Returns a new element. `on…` attributes are listeners, `true` and `false` set or leave out an attribute.
+ * Returns a new element. Its classes follow the tag: `h("p.small.muted", "text")`. `on…` attributes are listeners, `true`
+ * and `false` set or leave out an attribute. A button submits nothing unless its type says so.
  *
- * @template {keyof HTMLElementTagNameMap} T
- * @param {T} tag
- * @param {Attributes | null} [attributes]
- * @param {...Child} children
- * @returns {HTMLElementTagNameMap[T]}
+ * @template {string} S
+ * @param {S} selector
+ * @param {...(Attributes | Child)} rest The attributes, if there are any, and the children.
+ * @returns {Made<S, HTMLElementTagNameMap>}
  */
-export function h(tag, attributes, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+export function h(selector, ...rest) {
+  const [tag = "", ...classes] = selector.split(".");
+  const element = document.createElement(tag);
+  if (element instanceof HTMLButtonElement) element.type = "button";
+  return filled(element, classes, rest);
 }
 
 /**
  * Returns a new SVG element.
  *
- * @template {keyof SVGElementTagNameMap} T
- * @param {T} tag
- * @param {Attributes | null} [attributes]
- * @param {...Child} children
- * @returns {SVGElementTagNameMap[T]}
+ * @template {string} S
+ * @param {S} selector
+ * @param {...(Attributes | Child)} rest
+ * @returns {Made<S, SVGElementTagNameMap>}
  */
-export function svg(tag, attributes, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
+export function svg(selector, ...rest) {
+  const [tag = "", ...classes] = selector.split(".");
+  return filled(document.createElementNS(SVG, tag), classes, rest);
 }
 
 /**
@@ -58,15 +69,16 @@ function nodes(children) {
 }
 
 /**
- * @template {Element} E
- * @param {E} element
- * @param {Attributes | null | undefined} attributes
- * @param {Child[]} children
- * @returns {E}
+ * @param {any} element
+ * @param {string[]} classes
+ * @param {(Attributes | Child)[]} rest
  */
-function filled(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes ?? {})) set(element, name, value);
-  element.append(...nodes(children));
+function filled(element, classes, rest) {
+  if (classes.length > 0) element.classList.add(...classes);
+  const [first] = rest;
+  const isAttributes = first instanceof Object && !(first instanceof Node) && !Array.isArray(first);
+  if (isAttributes) for (const [name, value] of Object.entries(first)) set(element, name, value);
+  element.append(...nodes(/** @type {Child[]} */ (isAttributes ? rest.slice(1) : rest)));
   return element;
 }
 
@@ -84,4 +96,31 @@ function set(element, name, value) {
   } else {
     element.setAttribute(name, value === true ? "" : String(value));
   }
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Record<string, unknown>}
+ */
+export function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Returns the object that a text is as JSON, or null for any other text.
+ *
+ * @param {string | undefined} text
+ */
+export function object(text = "") {
+  try {
+    const value = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Goes to another place of the page, such as `#/agents`. @param {string} hash */
+export function go(hash) {
+  location.hash = hash;
 }

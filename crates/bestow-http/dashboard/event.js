@@ -1,16 +1,16 @@
 /** One event in full: what was decided, why, and what belongs to it. */
 
 import { api, path } from "./api.js";
-import { h, replace } from "./dom.js";
-import { agent, failure, jump, loading, permission } from "./say.js";
+import { h, object, replace } from "./dom.js";
+import { agent, agentLink, fact, failure, loading, permission, permissionList, tierBadge } from "./say.js";
 import { sentence } from "./sentence.js";
-import { foreign } from "./text.js";
+import { foreign, isRedacted } from "./text.js";
 import { ago, exact } from "./time.js";
-import { answerBadge, explained, tierBadge } from "./verdict.js";
+import { answerBadge, explained } from "./verdict.js";
 
-/** @typedef {import("./sentence.js").Told} Told */
-/** @typedef {import("./shapes.js").ActionBody} ActionBody */
-/** @typedef {{ all: Told[], go(hash: string): void, choose(sequence: number): void }} Surroundings */
+/** @import { Told } from "./sentence.js" */
+/** @import { ActionBody } from "./shapes.js" */
+/** @typedef {{ all: Told[], choose(sequence: number): void }} Surroundings */
 
 /** The most other events that are listed. */
 const MOST = 12;
@@ -27,13 +27,8 @@ const SOURCES = {
   tool_contract: "what the tool requires",
 };
 
-/**
- * Returns the panel of an event.
- *
- * @param {Told} told
- * @param {Surroundings} surroundings
- */
-export function eventPanel({ event, pieces }, { all, go, choose }) {
+/** Returns the panel of an event. @param {Told} told @param {Surroundings} surroundings */
+export function eventPanel({ event, pieces }, { all, choose }) {
   const { type, agentId, timestamp, payload } = event;
   const { decision, request, resolution, grant } = /** @type {any} */ (payload);
   const action = (decision ?? request ?? resolution)?.action;
@@ -44,47 +39,30 @@ export function eventPanel({ event, pieces }, { all, go, choose }) {
     ["Grant", event.grantId],
   ];
   return h(
-    "div",
-    { class: "detail" },
+    "div.detail",
     h(
-      "div",
-      { class: "stack" },
-      h("p", { class: "small muted" }, exact(timestamp), " · ", ago(timestamp)),
-      h(
-        "h2",
-        { class: "event-title" },
-        agentId && [jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)), " "],
-        sentence(pieces),
-      ),
+      "div.stack",
+      h("p.small.muted", exact(timestamp), " · ", ago(timestamp)),
+      h("h2.event-title", agentId && [agentLink(agentId), " "], sentence(pieces)),
     ),
     action && actionPart(action),
     decision && decisionPart(decision),
     grant &&
-      h(
-        "p",
-        { class: "small" },
-        permission(grant.right?.permission ?? ""),
-        grant.reason && [": “", foreign(grant.reason), "”"],
-      ),
-    action && agentId && nowPart(agentId, action, go),
+      h("p.small", permission(grant.right?.permission ?? ""), grant.reason && [": “", foreign(grant.reason), "”"]),
+    action && agentId && nowPart(agentId, action),
     relatedPart(event, all, choose),
     h(
-      "section",
-      { class: "stack" },
+      "section.stack",
       h(
-        "dl",
-        { class: "facts" },
+        "dl.facts",
         [["Type", type], ["Number", String(event.sequence)], ...ids].map(
-          ([name, value]) =>
-            value &&
-            h("div", null, h("dt", null, name), h("dd", null, h("code", null, foreign(value, { kind: "path" })))),
+          ([name = "", value]) => value && fact(name, h("code", foreign(value, { kind: "path" }))),
         ),
       ),
       h(
         "details",
-        null,
-        h("summary", null, "The event as it was recorded"),
-        h("div", { class: "code" }, foreign(JSON.stringify(payload, null, 2), { kind: "command", max: 4000 })),
+        h("summary", "The event as it was recorded"),
+        h("div.code", foreign(JSON.stringify(payload, null, 2), { kind: "command", max: 4000 })),
       ),
     ),
   );
@@ -93,39 +71,25 @@ export function eventPanel({ event, pieces }, { all, go, choose }) {
 /** @param {any} action */
 function actionPart({ resource, operation, tier, tierReason, destructive }) {
   return h(
-    "section",
-    { class: "stack" },
-    h(
-      "div",
-      { class: "code" },
-      foreign(resource, { kind: operation === "command.execute" ? "command" : "path", max: 1200 }),
-    ),
-    tier && h("div", { class: "small" }, tierBadge(tier), " ", foreign(tierReason ?? "", { max: 300 })),
-    destructive && h("p", { class: "small bad-text" }, "It cannot be undone."),
+    "section.stack",
+    h("div.code", foreign(resource, { kind: operation === "command.execute" ? "command" : "path", max: 1200 })),
+    tier && h("div.small", tierBadge(tier), " ", foreign(tierReason ?? "", { max: 300 })),
+    destructive && h("p.small.bad-text", "It cannot be undone."),
   );
 }
 
 /** @param {any} decision */
 function decisionPart({ decision, decisionSource, decisionReason, missing = [] }) {
   return h(
-    "section",
-    { class: "stack" },
-    h("h3", null, "The decision then"),
+    "section.stack",
+    h("h3", "The decision then"),
     h(
-      "div",
-      { class: "row" },
+      "div.row",
       answerBadge(decision),
-      h("span", { class: "small muted" }, `because of ${SOURCES[decisionSource] ?? decisionSource}`),
+      h("span.small.muted", `because of ${SOURCES[decisionSource] ?? decisionSource}`),
     ),
-    decisionReason && h("p", { class: "small" }, foreign(decisionReason, { max: 600 })),
-    missing.length > 0 &&
-      h(
-        "p",
-        { class: "small" },
-        "The agent lacked ",
-        missing.map((/** @type {string} */ text, /** @type {number} */ place) => [place > 0 && ", ", permission(text)]),
-        ".",
-      ),
+    decisionReason && h("p.small", foreign(decisionReason, { max: 600 })),
+    missing.length > 0 && h("p.small", "The agent lacked ", permissionList(missing), "."),
   );
 }
 
@@ -134,22 +98,21 @@ function decisionPart({ decision, decisionSource, decisionReason, missing = [] }
  *
  * @param {string} id
  * @param {any} action
- * @param {(hash: string) => void} go
+ *
  */
-function nowPart(id, action, go) {
-  const place = h("div", null, loading());
-  const isWhole = !action.cut && !/\[redacted \d+\]/.test(action.resource);
-  void api.post(path`/v1/agents/${id}/explain`, bodyOf(action)).then(
-    (explanation) => replace(place, explained(explanation, { go })),
+function nowPart(id, action) {
+  const place = h("div", loading());
+  const { body, isWhole } = bodyOf(action);
+  const enabling = { agentId: id, action: body, isWhole, impact: action.destructive, digest: action.input };
+  void api.post(path`/v1/agents/${id}/explain`, body).then(
+    (explanation) => replace(place, explained(explanation, enabling)),
     (why) => replace(place, failure(why)),
   );
   return h(
-    "section",
-    { class: "stack" },
-    h("h3", null, "The same action now"),
+    "section.stack",
+    h("h3", "The same action now"),
     h(
-      "p",
-      { class: "small muted" },
+      "p.small.muted",
       "What each stage would say if it were asked now.",
       !isWhole && " A part of the action is not recorded, so this is about what is left of it.",
     ),
@@ -157,19 +120,17 @@ function nowPart(id, action, go) {
   );
 }
 
-/** @param {any} action @returns {ActionBody} */
-function bodyOf({ operation, resource, tool, details }) {
-  if (operation !== "tool") return { operation, resource };
-  return { toolName: tool, toolInput: parsed(details?.shown) };
-}
-
-/** @param {string | undefined} text */
-function parsed(text) {
-  try {
-    return JSON.parse(text ?? "{}");
-  } catch {
-    return {};
-  }
+/**
+ * Returns a recorded action as it would be sent, and whether nothing of it was left out of the records.
+ *
+ * @param {any} action
+ * @returns {{ body: ActionBody, isWhole: boolean }}
+ */
+function bodyOf({ operation, resource, tool, details, cut = false }) {
+  const input = object(details?.shown);
+  const isWhole = !cut && !isRedacted(resource + (details?.shown ?? "")) && (details === undefined || input !== null);
+  if (operation === "tool" || (input && isWhole)) return { body: { toolName: tool, toolInput: input ?? {} }, isWhole };
+  return { body: { operation, resource, toolName: tool }, isWhole };
 }
 
 /**
@@ -194,14 +155,13 @@ function relatedPart(event, all, choose) {
     .map(({ event: other, pieces }) =>
       h(
         "li",
-        null,
         h(
-          "button",
-          { type: "button", class: "related", onclick: () => choose(other.sequence) },
-          h("span", { class: "muted" }, new Date(other.timestamp).toLocaleTimeString([], { hour12: false })),
-          h("span", { class: "clip" }, other.agentId && [agent(other.agentId), " "], sentence(pieces)),
+          "button.related",
+          { onclick: () => choose(other.sequence) },
+          h("span.muted", new Date(other.timestamp).toLocaleTimeString([], { hour12: false })),
+          h("span.clip", other.agentId && [agent(other.agentId), " "], sentence(pieces)),
         ),
       ),
     );
-  return h("section", { class: "stack" }, h("h3", null, "What belongs to it"), h("ul", null, rows));
+  return h("section.stack", h("h3", "What belongs to it"), h("ul", rows));
 }

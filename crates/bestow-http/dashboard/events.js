@@ -1,12 +1,13 @@
 /** The events of the server, in order. A lost connection is made again, and goes on where it ended. */
 
-import { Problem, reach, token } from "./api.js";
+import { api, reach, token } from "./api.js";
 
-/** @typedef {import("./types.js").Envelope} Envelope */
-/** @typedef {import("./types.js").Connection} Connection */
+/** @import { Envelope, Connection } from "./types.js" */
 
-/** The time without a sign of the server after which the connection counts as lost. The server sends one every 15 s. */
+/** The time without an event after which the page asks if the connection still works. */
 const SILENCE = 40_000;
+/** The code with which the server closes a socket whose credential is not valid any more. */
+const UNAUTHORIZED = 4001;
 const SHORTEST_PAUSE = 250;
 const LONGEST_PAUSE = 5_000;
 
@@ -26,11 +27,7 @@ let last = null;
 /** @type {AbortController | null} */
 let running = null;
 
-/**
- * Calls a listener with every event, also after a reconnect.
- *
- * @param {(event: Envelope) => void} listener
- */
+/** Calls a listener with every event, also after a reconnect. @param {(event: Envelope) => void} listener */
 export const onEvent = (listener) => added(listeners, listener);
 
 /**
@@ -43,18 +40,10 @@ export function onState(listener) {
   return added(stateListeners, listener);
 }
 
-/**
- * Calls a listener when events may be missing: the state must be read again.
- *
- * @param {() => void} listener
- */
+/** Calls a listener when events may be missing: the state must be read again. @param {() => void} listener */
 export const onGap = (listener) => added(gapListeners, listener);
 
-/**
- * Calls a listener when the server does not accept the token any more.
- *
- * @param {() => void} listener
- */
+/** Calls a listener when the server does not accept the token any more. @param {() => void} listener */
 export const onEnd = (listener) => added(endListeners, listener);
 
 /**
@@ -120,84 +109,86 @@ function rest(time, stopped) {
 }
 
 /**
- * Opens one stream and reads it to its end. Returns true if it was opened.
+ * Opens one socket, and hands on its events until it ends. Returns true if it was opened. A WebSocket is not among the
+ * few connections that a browser has for all its tabs, as a stream would be.
  *
  * @param {AbortSignal} stopped
+ * @returns {Promise<boolean>}
  */
-async function connect(stopped) {
-  const broken = new AbortController();
-  const signal = AbortSignal.any([stopped, broken.signal]);
-  let timer = setTimeout(() => broken.abort(), SILENCE);
+function connect(stopped) {
+  const address = new URL(`/v1/events/ws${after()}`, location.href);
+  address.protocol = address.protocol.replace("http", "ws");
+  const socket = new WebSocket(address, ["bestow", `bearer.${token.get()}`]);
+  const { promise, resolve } = Promise.withResolvers();
   let wasOpened = false;
-  try {
-    const response = await reach(`/v1/events${last === null ? "" : `?lastEventId=${last}`}`, {
-      headers: { Authorization: `Bearer ${token.get() ?? ""}`, Accept: "text/event-stream" },
-      signal,
-    });
-    if (!response.ok || !response.body) return refused(response.status);
+  let heardAt = Date.now();
+  const end = () => {
+    clearInterval(timer);
+    stopped.removeEventListener("abort", end);
+    socket.onclose = socket.onmessage = null;
+    socket.close();
+    resolve(wasOpened);
+  };
+  const timer = setInterval(() => {
+    if (Date.now() - heardAt < SILENCE) return;
+    heardAt = Date.now();
+    void isBehind().then((behind) => behind && end());
+  }, SILENCE / 4);
+  stopped.addEventListener("abort", end);
+  socket.onopen = () => {
     wasOpened = true;
-    const isFirst = last === null;
     become("live");
-    if (isFirst) told(gapListeners);
-    const decode = new TextDecoder();
-    const reader = response.body.getReader();
-    for (let buffer = ""; ;) {
-      const { done, value } = await reader.read();
-      if (done) return true;
-      clearTimeout(timer);
-      timer = setTimeout(() => broken.abort(), SILENCE);
-      buffer = taken(buffer + decode.decode(value, { stream: true }));
-    }
-  } catch (why) {
-    if (!(why instanceof Problem) && !signal.aborted && !(why instanceof TypeError)) console.error(why);
-    return wasOpened;
-  } finally {
-    clearTimeout(timer);
-    broken.abort();
+    if (last === null) tellAll(gapListeners);
+  };
+  socket.onmessage = ({ data }) => {
+    heardAt = Date.now();
+    hand(JSON.parse(data));
+  };
+  socket.onclose = async ({ code }) => {
+    if (code === UNAUTHORIZED) tellAll(endListeners);
+    else if (!wasOpened) await askWhy();
+    end();
+  };
+  return promise;
+}
+
+/** Returns the part of an address that says after which event to go on. */
+const after = () => (last === null ? "" : `?lastEventId=${last}`);
+
+/** Asks for the reason of a refusal, because a browser does not tell it to the page of a WebSocket. */
+async function askWhy() {
+  const asking = new AbortController();
+  const headers = { Authorization: `Bearer ${token.get()}` };
+  const { status } = await reach(`/v1/events${after()}`, { headers, signal: asking.signal }).catch(() => ({
+    status: 0,
+  }));
+  asking.abort();
+  if (status === 401) tellAll(endListeners);
+  // The server does not have the events after this number: it may have been restarted.
+  if (status === 410 || status === 400) last = null;
+}
+
+/** Returns true if the server cannot be reached, or has told of an event that did not arrive here. */
+async function isBehind() {
+  try {
+    const { events } = await api.get("/v1/events/recent?limit=1");
+    return (events[0]?.sequence ?? 0) > (last ?? Infinity);
+  } catch {
+    return true;
   }
 }
 
-/** @param {number} status */
-function refused(status) {
-  if (status === 401) told(endListeners);
-  // The server does not have the events after this number: it may have been restarted.
-  if (status === 410 || status === 400) last = null;
-  return status === 410;
-}
-
 /** @param {Set<() => void>} set */
-function told(set) {
+function tellAll(set) {
   for (const listener of set) listener();
 }
 
-/**
- * Hands on the complete messages of a text. Returns the rest.
- *
- * @param {string} text
- */
-function taken(text) {
-  const messages = text.split(/\r?\n\r?\n/);
-  const rest = messages.pop() ?? "";
-  for (const message of messages) hand(message);
-  return rest;
-}
-
-/** @param {string} message */
-function hand(message) {
-  const lines = message.split(/\r?\n/);
-  const field = (/** @type {string} */ name) =>
-    lines
-      .filter((line) => line.startsWith(`${name}:`))
-      .map((line) => line.slice(name.length + 1).trimStart())
-      .join("\n");
-  const data = field("data");
-  if (!data) return;
-  const parsed = JSON.parse(data);
-  if (field("event") === "end") return parsed.code === "unauthorized" ? told(endListeners) : undefined;
-  last = Number(field("id")) || last;
+/** @param {Envelope} event */
+function hand(event) {
+  last = event.sequence;
   for (const listener of listeners) {
     try {
-      listener(parsed);
+      listener(event);
     } catch (why) {
       console.error(why);
     }

@@ -3,8 +3,7 @@
 import { h } from "./dom.js";
 import { foreign, visible } from "./text.js";
 
-/** @typedef {import("./shapes.js").Config} Config */
-/** @typedef {import("./shapes.js").FileProblem} FileProblem */
+/** @import { Config, FileProblem } from "./shapes.js" */
 
 /** The lines that are laid out together. Those off the screen cost nothing. */
 const BLOCK = 100;
@@ -18,13 +17,7 @@ const BLOCK = 100;
  */
 export function fileText({ text, hidden, problems }, wanted, isFirst) {
   if (text === undefined) {
-    return h(
-      "p",
-      { class: "notice" },
-      "The text of the file is not shown to you",
-      hidden && [": ", foreign(hidden)],
-      ".",
-    );
+    return h("p.notice", "The text of the file is not shown to you", hidden && [": ", foreign(hidden)], ".");
   }
   const lines = text.replace(/\n$/, "").split("\n");
   const rows = lines.map((line, place) =>
@@ -37,12 +30,8 @@ export function fileText({ text, hidden, problems }, wanted, isFirst) {
   );
   const blocks = [];
   for (let from = 0; from < rows.length; from += BLOCK)
-    blocks.push(h("div", { class: "file-block" }, rows.slice(from, from + BLOCK)));
-  const element = h(
-    "div",
-    { class: "file panel", role: "region", "aria-label": "The policy file", tabindex: "0" },
-    blocks,
-  );
+    blocks.push(h("div.file-block", rows.slice(from, from + BLOCK)));
+  const element = h("div.file.panel", { role: "region", "aria-label": "The policy file", tabindex: "0" }, blocks);
   if (wanted !== null && isFirst) requestAnimationFrame(() => rows[wanted - 1]?.scrollIntoView({ block: "center" }));
   return element;
 }
@@ -58,16 +47,12 @@ function row(line, number, problems, wanted) {
   return h(
     "div",
     { class: `file-line ${state}` },
-    h("span", { class: "line-number", "aria-hidden": "true" }, number),
-    h("code", { class: "line-text" }, colored(line), problems.map(problemText)),
+    h("span.line-number", { "aria-hidden": "true" }, number),
+    h("code.line-text", colored(line), problems.map(problemText)),
   );
 }
 
-/**
- * Returns a line of TOML with its parts told apart: comments, headers, keys, texts.
- *
- * @param {string} line
- */
+/** Returns a line of TOML with its parts told apart: comments, headers, keys, texts. @param {string} line */
 function colored(line) {
   const parts = /^(\s*)(\[.*?\]+)?([\w.-]+(?=\s*=))?((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^#"'])*)(#.*)?(.*)$/su.exec(line);
   if (!parts) return visible(line, "command");
@@ -82,10 +67,7 @@ function colored(line) {
   ];
 }
 
-/**
- * @param {string} kind
- * @param {string} text
- */
+/** @param {string} kind @param {string} text */
 function part(kind, text) {
   return text === "" ? [] : [h("span", { class: `toml-${kind}` }, visible(text, "command"))];
 }
@@ -93,8 +75,7 @@ function part(kind, text) {
 /** @param {FileProblem} problem */
 function problemText({ column, text, help }) {
   return h(
-    "span",
-    { class: "line-problem" },
+    "span.line-problem",
     column !== undefined && `Column ${column}: `,
     foreign(text, { max: 600 }),
     help && [" (", foreign(help, { max: 300 }), ")"],

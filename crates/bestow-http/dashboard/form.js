@@ -6,10 +6,9 @@ import { scopePicker } from "./scope.js";
 import { foreign } from "./text.js";
 import { allowLabel, consequence } from "./words.js";
 
-/** @typedef {import("./types.js").Question} Question */
-/** @typedef {import("./types.js").ScopeName} ScopeName */
-/** @typedef {import("./wishes.js").Wishes} Wishes */
-/** @typedef {import("./answer.js").AnswerBody} AnswerBody */
+/** @import { Question, ScopeName } from "./types.js" */
+/** @import { Wishes } from "./wishes.js" */
+/** @import { AnswerBody } from "./answer.js" */
 /** @typedef {{ allow(event: MouseEvent): void, deny(event: MouseEvent): void, details(): void }} Clicks */
 
 /** The form of one request. */
@@ -24,13 +23,13 @@ export class Form {
     this.question = question;
     this.wishes = wishes;
     this.isFolded = isFolded;
-    this.error = h("p", { class: "entry-error", role: "alert" });
-    this.hint = h("p", { class: "hint" });
-    this.allow = h("button", { type: "button", class: "button allow", onclick: clicks.allow });
-    this.deny = h("button", { type: "button", class: "button", onclick: clicks.deny }, "Deny ", key("d"));
+    this.error = h("p.entry-error", { role: "alert" });
+    this.hint = h("p.hint");
+    this.allow = h("button.button.allow", { onclick: clicks.allow });
+    this.deny = h("button.button", { onclick: clicks.deny }, "Deny ", key("d"));
     this.scope = scopePicker(this.offered(), firstScope(question), () => this.show());
     const placeholder = "A few words to the agent";
-    this.words = h("input", { class: "input", maxlength: 2000, placeholder, "aria-label": placeholder, hidden: true });
+    this.words = h("input.input", { maxlength: 2000, placeholder, "aria-label": placeholder, hidden: true });
     /** @type {import("./change.js").Change | null} */
     this.change = null;
     this.changePlace = h("div");
@@ -38,21 +37,19 @@ export class Form {
     this.details.setAttribute("aria-expanded", "false");
     const change = canChange(question) && quiet("Change it", "e", () => this.openChange());
     const extras = h(
-      "div",
-      { class: "extras" },
+      "div.extras",
       quiet("Add words", "w", () => this.openWords()),
       change,
       this.details,
     );
-    const buttons = h("div", { class: "buttons" }, this.deny, this.allow);
+    const buttons = h("div.buttons", this.deny, this.allow);
     this.element = h(
-      "div",
-      { class: "controls" },
+      "div.controls",
       this.changePlace,
       this.words,
       this.error,
-      h("div", { class: "answers" }, this.scope.element, buttons),
-      h("div", { class: "under" }, this.hint, extras),
+      h("div.answers", this.scope.element, buttons),
+      h("div.under", this.hint, extras),
     );
     this.show();
   }
@@ -96,11 +93,7 @@ export class Form {
     return this.change?.isReady() === false ? "The change cannot be allowed before it was judged." : null;
   }
 
-  /**
-   * Returns why a scope is missing, or what the chosen one covers.
-   *
-   * @param {ScopeName[]} offered
-   */
+  /** Returns why a scope is missing, or what the chosen one covers. @param {ScopeName[]} offered */
   remark(offered) {
     const { scopes, onceOnly, action } = this.question;
     if (onceOnly) return " The request does not show everything, so it can be allowed once only.";
@@ -183,5 +176,4 @@ const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
  * @param {string} letter
  * @param {() => void} run
  */
-const quiet = (label, letter, run) =>
-  h("button", { type: "button", class: "button quiet small", onclick: run }, label, " ", key(letter));
+const quiet = (label, letter, run) => h("button.button.quiet.small", { onclick: run }, label, " ", key(letter));

@@ -1,14 +1,14 @@
 /** The frame around every view: the places to go, the state of the connection, the person. */
 
-import { h, replace } from "./dom.js";
+import { go, h, replace } from "./dom.js";
 import { onState } from "./events.js";
 import { icon } from "./icon.js";
-import { keys, showHelp } from "./keys.js";
+import { showHelp, takeNext } from "./keys.js";
 import { optionsButton } from "./notices.js";
 import { signOut } from "./session.js";
 import { requests } from "./store.js";
 
-/** @typedef {import("./types.js").Session} Session */
+/** @import { Session } from "./types.js" */
 /**
  * @typedef {object} Frame
  * @property {HTMLElement} element
@@ -51,29 +51,19 @@ export const PLACES = {
   tasks: { label: "Tasks", letter: "t", strokes: ["M9 16A7 7 0 1 0 9 2a7 7 0 0 0 0 14z", "M9 5v4.2l2.7 1.6"] },
 };
 
-/**
- * Returns the frame.
- *
- * @param {Session} session
- * @returns {Frame}
- */
+/** Returns the frame. @param {Session} session @returns {Frame} */
 export function frame(session) {
   const links = new Map(Object.entries(PLACES).map(([name, place]) => [name, link(name, place)]));
-  const main = h("main", { id: "main", class: "main", tabindex: "-1" });
-  const banner = h("div", { class: "banner", role: "status" });
-  const nav = h("nav", { class: "nav", "aria-label": "Views" }, [...links.values()]);
-  const side = h("header", { class: "side" }, h("div", { class: "brand" }, logo(), "bestow"), nav, foot(session));
-  const element = h("div", { class: "frame" }, side, h("div", null, banner, main));
+  const main = h("main.main", { id: "main", tabindex: "-1" });
+  const banner = h("div.banner", { role: "status" });
+  const nav = h("nav.nav", { "aria-label": "Views" }, [...links.values()]);
+  const side = h("header.side", h("div.brand", logo(), "bestow"), nav, foot(session));
+  const element = h("div.frame", side, h("div", banner, main));
   showCount(links);
   return { element, main, banner, links, setTitle: (title) => (document.title = `${title} · bestow`) };
 }
 
-/**
- * Marks the place that is shown.
- *
- * @param {Frame} parts
- * @param {string} name
- */
+/** Marks the place that is shown. @param {Frame} parts @param {string} name */
 export function markCurrent(parts, name) {
   for (const [other, element] of parts.links) {
     if (other === name) element.setAttribute("aria-current", "page");
@@ -81,28 +71,20 @@ export function markCurrent(parts, name) {
   }
 }
 
-/**
- * Returns the keys that go to the views: `g`, and then the letter of one.
- *
- * @param {(hash: string) => void} go
- */
-export function jumpKeys(go) {
-  const letters = Object.entries(PLACES).map(([name, { letter, label }]) => ({ name, letter, label }));
-  const begin = () => {
-    const jump = (/** @type {string} */ name) => () => (end(), go(`#/${name}`));
-    const end = keys(Object.fromEntries(letters.map(({ name, letter }) => [letter, { run: jump(name), help: "" }])));
-    setTimeout(end, SECOND_KEY);
+/** Returns the keys that go to the views: `g`, and then the letter of one. */
+export function jumpKeys() {
+  const places = Object.entries(PLACES);
+  const jump = (/** @type {string} */ key) => {
+    const found = places.find(([, { letter }]) => letter === key);
+    if (found) go(`#/${found[0]}`);
   };
-  const help = `Go to a view. Then: ${letters.map(({ letter, label }) => `${letter} ${label}`).join(", ")}`;
-  return { g: { run: begin, help } };
+  const help = `Go to a view. Then: ${places.map(([, { letter, label }]) => `${letter} ${label}`).join(", ")}`;
+  return { g: { run: () => takeNext(jump, SECOND_KEY), help } };
 }
 
-/**
- * @param {string} name
- * @param {{ label: string, strokes: string[] }} place
- */
+/** @param {string} name @param {{ label: string, strokes: string[] }} place */
 function link(name, { label, strokes }) {
-  return h("a", { href: `#/${name}` }, icon(...strokes), h("span", null, label));
+  return h("a", { href: `#/${name}` }, icon(...strokes), h("span", label));
 }
 
 function logo() {
@@ -111,33 +93,33 @@ function logo() {
 
 /** @param {Session} session */
 function foot(session) {
-  const state = h("div", { class: "state", role: "status" });
+  const state = h("div.state", { role: "status" });
   onState((now) => {
     state.dataset.state = now;
     replace(state, STATES[now]);
   });
   const who = session.by ?? (session.role === "operator" ? "operator" : session.credentialId);
   const out = h(
-    "button",
-    { type: "button", class: "button quiet small", onclick: () => void signOut() },
+    "button.button.quiet.small",
+    { onclick: () => void signOut() },
     icon("M7 3H4.2C3.5 3 3 3.5 3 4.2v9.6c0 .7.5 1.2 1.2 1.2H7", "M11.5 12 15 9l-3.5-3M15 9H7"),
-    h("span", null, "Sign out"),
+    h("span", "Sign out"),
   );
   out.setAttribute("aria-label", "Sign out");
   const help = h(
-    "button",
-    { type: "button", class: "button quiet small", "aria-label": "Keys", onclick: showHelp },
+    "button.button.quiet.small",
+    { "aria-label": "Keys", onclick: showHelp },
     icon("M2.5 5h13v8h-13z", "M5 7.8h.1M8 7.8h.1M11 7.8h.1M13 7.8h.1M6 10.4h6"),
-    h("span", null, "Keys"),
+    h("span", "Keys"),
   );
-  const person = h("div", { class: "person" }, h("span", null, "You are ", h("strong", null, who)));
-  return h("div", { class: "side-foot" }, state, person, optionsButton(), help, out);
+  const person = h("div.person", h("span", "You are ", h("strong", who)));
+  return h("div.side-foot", state, person, optionsButton(), help, out);
 }
 
 /** @param {Map<string, HTMLElement>} links */
 function showCount(links) {
-  const count = h("span", { class: "count", hidden: true });
-  const unit = h("span", { class: "unseen" }, " waiting");
+  const count = h("span.count", { hidden: true });
+  const unit = h("span.unseen", " waiting");
   links.get("inbox")?.append(count);
   const show = () => {
     const number = requests.waiting().length;

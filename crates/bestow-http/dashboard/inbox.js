@@ -1,6 +1,7 @@
 /** The requests that wait, oldest first. They are never sorted anew, and nothing moves under the pointer. */
 
 import { batchBar } from "./batch.js";
+import { blockedLine } from "./blocked.js";
 import { Card } from "./card.js";
 import { announce } from "./dialog.js";
 import { h, replace } from "./dom.js";
@@ -9,7 +10,7 @@ import { recentList } from "./recent.js";
 import { forget, requests } from "./store.js";
 import { plainSentence } from "./words.js";
 
-/** @typedef {import("./types.js").View} View */
+/** @import { View } from "./types.js" */
 
 /** The cards that are made at once. The others are made when they are near the screen, or when there is time. */
 const FIRST = 10;
@@ -21,11 +22,7 @@ const IDLE = 50;
 const SEEN = 1200;
 const NEAR = "600px 0px";
 
-/**
- * Returns the inbox.
- *
- * @returns {View}
- */
+/** Returns the inbox. @returns {View} */
 export function view() {
   const inbox = new Inbox();
   return { element: inbox.element, title: "Inbox", leave: () => inbox.leave() };
@@ -44,24 +41,25 @@ class Inbox {
     this.isLooking = false;
     /** @type {WeakMap<Element, Card>} */
     this.byElement = new WeakMap();
-    this.list = h("div", { class: "cards" });
-    this.empty = h("div", { class: "empty", hidden: true });
-    this.count = h("span", { class: "muted" });
+    this.list = h("div.cards");
+    this.empty = h("div.empty", { hidden: true });
+    this.count = h("span.muted");
     this.title = h("h1", { tabindex: "-1" }, "Inbox ", this.count);
     this.recent = recentList();
-    this.below = h("button", { type: "button", class: "button below", hidden: true, onclick: () => this.showNew() });
+    this.blocked = blockedLine();
+    this.below = h("button.button.below", { hidden: true, onclick: () => this.showNew() });
     this.batch = batchBar({ cards: () => [...this.cards.values()], ended: () => this.setPicking(false) });
     this.several = h(
-      "button",
-      { type: "button", class: "button quiet small", hidden: true, onclick: () => this.setPicking(!this.isPicking) },
+      "button.button.quiet.small",
+      { hidden: true, onclick: () => this.setPicking(!this.isPicking) },
       "Select several",
     );
     this.element = h(
-      "div",
-      { class: "page page-narrow inbox" },
-      h("header", { class: "page-head" }, this.title, legend(), this.several),
+      "div.page.page-narrow.inbox",
+      h("header.page-head", this.title, legend(), this.several),
       this.list,
       this.empty,
+      this.blocked.element,
       this.recent.element,
       this.below,
       this.batch.element,
@@ -71,6 +69,7 @@ class Inbox {
       requests.onChange((change) => this.take(change)),
       keys(this.keys()),
       () => this.near.disconnect(),
+      () => this.blocked.leave(),
       () => clearInterval(tidying),
     ];
     this.listenToPointer();
@@ -113,11 +112,7 @@ class Inbox {
     this.tell(made);
   }
 
-  /**
-   * Tells that requests came. Those of the first list are no news.
-   *
-   * @param {Card[]} made
-   */
+  /** Tells that requests came. Those of the first list are no news. @param {Card[]} made */
   tell(made) {
     const last = made.at(-1);
     if (!this.isBegun) for (const card of made) card.wasSeen = true;
@@ -170,8 +165,8 @@ class Inbox {
     if (!this.empty.firstChild) {
       replace(
         this.empty,
-        h("h2", null, "Nothing waits"),
-        h("p", null, "When an agent needs your answer, its request appears here."),
+        h("h2", "Nothing waits"),
+        h("p", "When an agent needs your answer, its request appears here."),
       );
     }
   }
@@ -200,12 +195,7 @@ class Inbox {
     whenIdle(go);
   }
 
-  /**
-   * Makes a card the one that the keys are for.
-   *
-   * @param {Card | null} card
-   * @param {boolean} [focus]
-   */
+  /** Makes a card the one that the keys are for. @param {Card | null} card @param {boolean} [focus] */
   select(card, focus = true) {
     this.current?.element.classList.remove("current");
     this.current?.element.setAttribute("tabindex", "-1");
@@ -220,11 +210,7 @@ class Inbox {
     card.look();
   }
 
-  /**
-   * Selects the next or the previous card.
-   *
-   * @param {1 | -1} step
-   */
+  /** Selects the next or the previous card. @param {1 | -1} step */
   move(step) {
     this.isPointerHere = false;
     const cards = [...this.cards.values()];
@@ -355,11 +341,7 @@ function whenIdle(run) {
   else setTimeout(() => run({ didTimeout: false, timeRemaining: () => 0 }), IDLE);
 }
 
-/**
- * Returns true if the card has ended, its result was seen, and the person is not in it.
- *
- * @param {Card} card
- */
+/** Returns true if the card has ended, its result was seen, and the person is not in it. @param {Card} card */
 function isDue({ isWaiting, endedAt, element }) {
   const isInside = element !== document.activeElement && element.contains(document.activeElement);
   return !isWaiting && !isInside && performance.now() - (endedAt ?? 0) > SEEN;
@@ -369,14 +351,13 @@ function legend() {
   const one = (/** @type {string[]} */ names, /** @type {string} */ help) =>
     h(
       "span",
-      null,
-      names.map((name) => h("kbd", null, name)),
+      names.map((name) => h("kbd", name)),
       " ",
       help,
     );
   return h(
-    "div",
-    { class: "hints", "aria-hidden": "true" },
+    "div.hints",
+    { "aria-hidden": "true" },
     one(["j", "k"], "move"),
     one(["a"], "allow"),
     one(["d"], "deny"),

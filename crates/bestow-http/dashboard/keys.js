@@ -17,11 +17,7 @@ const NAMES = new Map([
 /** @type {KeyMap[]} */
 const active = [];
 
-/**
- * Adds keys. Returns a function that takes them away. Later ones come first.
- *
- * @param {KeyMap} map
- */
+/** Adds keys. Returns a function that takes them away. Later ones come first. @param {KeyMap} map */
 export function keys(map) {
   active.push(map);
   return () => {
@@ -30,20 +26,38 @@ export function keys(map) {
   };
 }
 
+/** What takes the next key. @type {((key: string) => void) | null} */
+let taker = null;
+
+/**
+ * Takes the next key, if it comes in time. Whichever it is, it does nothing else.
+ *
+ * @param {(key: string) => void} take
+ * @param {number} time
+ */
+export function takeNext(take, time) {
+  const timer = setTimeout(() => (taker = null), time);
+  taker = (key) => {
+    clearTimeout(timer);
+    taker = null;
+    take(key);
+  };
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (isAsking() || isTyping(event)) return;
+  if (isAsking() || isTyping(event) || event.key === "Shift") return;
+  if (taker) {
+    event.preventDefault();
+    return taker(event.key);
+  }
   const found = active.findLast((map) => Object.hasOwn(map, event.key))?.[event.key];
   if (!found || (event.repeat && !found.repeats)) return;
   event.preventDefault();
   found.run(event);
 });
 
-/**
- * Returns true if the key belongs to the element that has the focus.
- *
- * @param {KeyboardEvent} event
- */
+/** Returns true if the key belongs to the element that has the focus. @param {KeyboardEvent} event */
 function isTyping(event) {
   const at = event.target;
   if (!(at instanceof Element)) return false;
@@ -69,10 +83,9 @@ export function showHelp() {
   const list = [...rows].flatMap(([help, names]) => [
     h(
       "dt",
-      null,
-      names.map((/** @type {string} */ name) => h("kbd", null, name)),
+      names.map((/** @type {string} */ name) => h("kbd", name)),
     ),
-    h("dd", null, help),
+    h("dd", help),
   ]);
-  void message({ title: "Keys", body: h("dl", { class: "keys" }, list) });
+  void message({ title: "Keys", body: h("dl.keys", list) });
 }

@@ -1,25 +1,22 @@
 /** Where the paths of permissions really lead, and what the permissions cover now. */
 
 import { h } from "./dom.js";
+import { listed, agent } from "./say.js";
 import { foreign } from "./text.js";
 
-/** @typedef {import("./types.js").PermissionPreview} PermissionPreview */
+/** @import { PermissionPreview } from "./types.js" */
 
-/**
- * Returns where a permission leads. It is null for a permission without a path.
- *
- * @param {PermissionPreview} preview
- */
+/** Returns where a permission leads. It is null for a permission without a path. @param {PermissionPreview} preview */
 export function leads(preview) {
   if (!preview.path) return null;
   const leadsTo = preview.leadsTo !== undefined && preview.leadsTo !== preview.path ? preview.leadsTo : null;
   const link = leadsTo !== null && [
-    h("span", { class: "badge warn" }, "link"),
+    h("span.badge.warn", "link"),
     " leads to ",
     foreign(leadsTo, { kind: "path" }),
     ". ",
   ];
-  return h("div", { class: "leads" }, link, cover(preview));
+  return h("div.leads", link, cover(preview));
 }
 
 /** @param {PermissionPreview} preview */
@@ -42,11 +39,7 @@ function cover({ kind, covers, more }) {
   }
 }
 
-/**
- * @param {string[]} covers
- * @param {boolean} more
- */
+/** @param {string[]} covers @param {boolean} more */
 function names(covers, more) {
-  const list = covers.flatMap((name, place) => [place > 0 && ", ", foreign(name, { max: 60, kind: "path" })]);
-  return h("span", { class: "names" }, list, more && " and more");
+  return h("span.names", listed(covers.map(agent)), more && " and more");
 }

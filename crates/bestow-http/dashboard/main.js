@@ -2,18 +2,18 @@
 
 import { onRefusedToken, token } from "./api.js";
 import { toastError } from "./dialog.js";
-import { h, replace } from "./dom.js";
+import { replace } from "./dom.js";
 import { onEnd, start, stop } from "./events.js";
 import { frame, jumpKeys, markCurrent, PLACES } from "./frame.js";
 import { keys } from "./keys.js";
 import { tellMissed } from "./missed.js";
 import { followNotices } from "./notices.js";
+import { empty } from "./say.js";
 import { endedNotice, enter } from "./session.js";
 import { follow, requests } from "./store.js";
 
-/** @typedef {import("./types.js").View} View */
-/** @typedef {import("./types.js").Session} Session */
-/** @typedef {import("./frame.js").Frame} Frame */
+/** @import { View, Session } from "./types.js" */
+/** @import { Frame } from "./frame.js" */
 /** @typedef {{ view(context: import("./types.js").ViewContext): View }} ViewModule */
 
 /** @type {View | null} */
@@ -32,22 +32,12 @@ async function boot() {
   followNotices(parts);
   tellMissed(parts.banner, session);
   start();
-  keys(jumpKeys(go));
+  keys(jumpKeys());
   addEventListener("hashchange", () => void show(session, parts));
   await show(session, parts);
 }
 
-/** @param {string} hash */
-function go(hash) {
-  location.hash = hash;
-}
-
-/**
- * Shows the view that the address names.
- *
- * @param {Session} session
- * @param {Frame} parts
- */
+/** Shows the view that the address names. @param {Session} session @param {Frame} parts */
 async function show(session, parts) {
   const [name = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/");
   const known = Object.hasOwn(PLACES, name) ? name : "inbox";
@@ -58,12 +48,12 @@ async function show(session, parts) {
     const module = await import(`./${known}.js`);
     if (location.hash !== address) return;
     current?.leave?.();
-    current = module.view({ session, parameters: rest.map(decoded), go });
+    current = module.view({ session, parameters: rest.map(decoded) });
     replace(parts.main, current.element);
     parts.setTitle(current.title);
   } catch (why) {
     console.error(why);
-    replace(parts.main, h("div", { class: "empty" }, h("h2", null, "This page did not load"), "Reload to try again."));
+    replace(parts.main, empty("This page did not load", "Reload to try again."));
   }
   scrollTo(0, 0);
 }
@@ -77,11 +67,7 @@ function decoded(part) {
   }
 }
 
-/**
- * Says that the session has ended. What is on the screen stays readable, and does nothing.
- *
- * @param {Frame} parts
- */
+/** Says that the session has ended. What is on the screen stays readable, and does nothing. @param {Frame} parts */
 function over(parts) {
   if (isOver) return;
   isOver = true;

@@ -26,12 +26,10 @@ export function tellMissed(place, session) {
       replace(
         place,
         h(
-          "div",
-          { class: "notice warn" },
+          "div.notice.warn",
           h(
             "span",
-            null,
-            h("strong", null, "The connection is lost. "),
+            h("strong", "The connection is lost. "),
             "It is tried again and again. Until then, this page shows what was last known.",
           ),
         ),
@@ -75,9 +73,8 @@ function summary(gone, added, ended, close) {
   ].filter((part) => part !== false);
   const text = missed.length > 0 ? `Meanwhile ${missed.join(", and ")}.` : "Nothing was missed.";
   return h(
-    "div",
-    { class: "notice" },
-    h("span", null, h("strong", null, `Connected again after ${duration(gone)}. `), text),
-    h("button", { type: "button", class: "button quiet small", onclick: close }, "Close"),
+    "div.notice",
+    h("span", h("strong", `Connected again after ${duration(gone)}. `), text),
+    h("button.button.quiet.small", { onclick: close }, "Close"),
   );
 }

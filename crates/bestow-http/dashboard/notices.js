@@ -6,7 +6,7 @@ import { icon } from "./icon.js";
 import { requests } from "./store.js";
 import { plain } from "./text.js";
 
-/** @typedef {import("./frame.js").Frame} Frame */
+/** @import { Frame } from "./frame.js" */
 
 const NOTIFY = "bestow.notify";
 const SOUND = "bestow.sound";
@@ -16,11 +16,7 @@ const QUIET = 3000;
 
 let lastSound = 0;
 
-/**
- * Follows the requests, and tells the person about new ones.
- *
- * @param {Frame} parts
- */
+/** Follows the requests, and tells the person about new ones. @param {Frame} parts */
 export function followNotices(parts) {
   let title = document.title;
   const badge = () => {
@@ -74,27 +70,24 @@ function chime() {
 /** @param {string} name */
 const isOn = (name) => localStorage.getItem(name) === "on";
 
-/**
- * @param {string} name
- * @param {boolean} on
- */
+/** @param {string} name @param {boolean} on */
 const set = (name, on) => localStorage.setItem(name, on ? "on" : "off");
 
 /** Returns the button that opens the settings of the notices. */
 export function optionsButton() {
-  const button = h("button", { type: "button", class: "button quiet small", "aria-label": "Notices" });
+  const button = h("button.button.quiet.small", { "aria-label": "Notices" });
   button.addEventListener("click", () => void message({ title: "Notices", body: options() }));
   replace(
     button,
     icon("M4.5 12.5V8a4.5 4.5 0 0 1 9 0v4.5l1 1.2h-11z", "M7.5 15.8a1.6 1.6 0 0 0 3 0"),
-    h("span", null, "Notices"),
+    h("span", "Notices"),
   );
   return button;
 }
 
 /** Returns the settings of the notices. They belong to this browser. */
 function options() {
-  const hint = h("p", { class: "small muted", role: "status" });
+  const hint = h("p.small.muted", { role: "status" });
   const notify = choice(
     "Show a notification when a request arrives and this page is not in front",
     NOTIFY,
@@ -111,7 +104,7 @@ function options() {
     if (on) chime();
     return true;
   });
-  return h("div", { class: "stack" }, notify, sound, hint);
+  return h("div.stack", notify, sound, hint);
 }
 
 /**
@@ -129,5 +122,5 @@ function choice(label, name, agree) {
     if (!(await agree(wanted))) box.checked = false;
     set(name, box.checked);
   });
-  return h("label", { class: "choice" }, box, h("span", null, label));
+  return h("label.choice", box, h("span", label));
 }

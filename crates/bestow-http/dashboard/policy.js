@@ -2,17 +2,17 @@
 
 import { api } from "./api.js";
 import { changePanel } from "./widening.js";
-import { h, replace } from "./dom.js";
+import { go, h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { fileText } from "./file.js";
-import { failure, loading } from "./say.js";
+import { failure, loading, segmented } from "./say.js";
 import { suggestionList } from "./suggestions.js";
 import { foreign } from "./text.js";
 import { ago } from "./time.js";
 import { tryOut } from "./try.js";
 
-/** @typedef {import("./types.js").ViewContext} ViewContext */
-/** @typedef {import("./shapes.js").Config} Config */
+/** @import { ViewContext } from "./types.js" */
+/** @import { Config } from "./shapes.js" */
 
 /** The time after which the file is read again, in milliseconds. Only operators get the events of the file. */
 const AGAIN = 3_000;
@@ -20,22 +20,21 @@ const AGAIN = 3_000;
 /** The parts of the view, by their name in the address. */
 const PARTS = /** @type {const} */ ({ file: "File", try: "Try it", suggestions: "Suggestions" });
 
-/**
- * Returns the view.
- *
- * @param {ViewContext} context
- */
-export function view({ parameters, go }) {
+/** Returns the view. @param {ViewContext} context */
+export function view({ parameters }) {
   const [named = "file"] = parameters;
   const line = Number(named) || null;
   /** @type {keyof typeof PARTS} */
   const part = named === "try" || named === "suggestions" ? named : "file";
-  const top = h("div", { class: "stack" });
-  const body = h("div", { class: "stack" }, loading());
+  const top = h("div.stack");
+  const body = h("div.stack", loading());
   const element = h(
-    "div",
-    { class: "page policy" },
-    h("div", { class: "page-head" }, h("h1", null, "Policy"), tabs(part, go)),
+    "div.page.policy",
+    h(
+      "div.page-head",
+      h("h1", "Policy"),
+      segmented("Part of the policy", Object.entries(PARTS), part, (name) => go(`#/policy/${name}`)),
+    ),
     top,
     body,
   );
@@ -64,32 +63,15 @@ export function view({ parameters, go }) {
     () => clearInterval(timer),
   ];
   void load();
-  if (part === "try") replace(body, tryOut({ agentId: parameters[1] ?? "", go }));
-  if (part === "suggestions") replace(body, suggestionList(go));
+  if (part === "try") replace(body, tryOut({ agentId: parameters[1] ?? "" }));
+  if (part === "suggestions") replace(body, suggestionList());
   return { element, title: "Policy", leave: () => ends.forEach((end) => end()) };
-}
-
-/**
- * @param {keyof typeof PARTS} part
- * @param {(hash: string) => void} go
- */
-function tabs(part, go) {
-  const choices = Object.entries(PARTS).map(([name, label]) =>
-    h(
-      "label",
-      null,
-      h("input", { type: "radio", name: "part", checked: name === part, onchange: () => go(`#/policy/${name}`) }),
-      label,
-    ),
-  );
-  return h("fieldset", { class: "segmented" }, h("legend", { class: "unseen" }, "Part of the policy"), choices);
 }
 
 /** @param {Config} config */
 function about({ path }) {
   return h(
-    "p",
-    { class: "small muted" },
+    "p.small.muted",
     foreign(path, { kind: "path", max: 160 }),
     ". To change it, edit the file: the engine notices.",
   );
@@ -99,12 +81,11 @@ function about({ path }) {
 function lastChange({ lastChange: change }) {
   if (!change || change.widened.length + change.narrowed.length === 0) return null;
   return h(
-    "details",
-    { class: "panel change-panel", open: true },
-    h("summary", null, "The last change, ", ago(change.at)),
+    "details.panel.change-panel",
+    { open: true },
+    h("summary", "The last change, ", ago(change.at)),
     h(
-      "div",
-      { class: "change-columns" },
+      "div.change-columns",
       sentences("Allows more", "ok", change.widened),
       sentences("Allows less", "bad", change.narrowed),
     ),
@@ -120,13 +101,12 @@ function sentences(title, tone, list) {
   return h(
     "div",
     { class: `change-list ${tone}` },
-    h("h2", { class: "section-title" }, title),
+    h("h2.section-title", title),
     list.length === 0
-      ? h("p", { class: "small muted" }, "Nothing")
+      ? h("p.small.muted", "Nothing")
       : h(
           "ul",
-          null,
-          list.map((text) => h("li", null, foreign(text, { max: 300 }))),
+          list.map((text) => h("li", foreign(text, { max: 300 }))),
         ),
   );
 }
@@ -136,20 +116,17 @@ function problems({ problems: list, text }) {
   const apart = list.filter(({ line }) => line === undefined || text === undefined);
   if (list.length === 0) return null;
   return h(
-    "div",
-    { class: "notice bad", role: "alert" },
+    "div.notice.bad",
+    { role: "alert" },
     h(
-      "div",
-      { class: "stack" },
-      h("p", null, h("strong", null, "The file has mistakes. "), "The last good version stays in force."),
+      "div.stack",
+      h("p", h("strong", "The file has mistakes. "), "The last good version stays in force."),
       apart.length > 0 &&
         h(
           "ul",
-          null,
           apart.map(({ line, text: why, help }) =>
             h(
               "li",
-              null,
               line !== undefined && `Line ${line}: `,
               foreign(why, { max: 600 }),
               help && [" (", foreign(help), ")"],

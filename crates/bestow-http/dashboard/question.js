@@ -1,25 +1,21 @@
 /** What a request says, as parts of a card. */
 
-import { allParts, commandLine, judgement, tierBadge } from "./command.js";
+import { allParts, commandLine, judgement } from "./command.js";
 import { content } from "./content.js";
 import { h } from "./dom.js";
+import { tierBadge } from "./say.js";
 import { foreign } from "./text.js";
 import { ago, duration, exact, live, now } from "./time.js";
 import { agentWords, isToolCall, useWords } from "./words.js";
 
-/** @typedef {import("./types.js").Question} Question */
-/** @typedef {import("./types.js").Child} Child */
+/** @import { Question, Child } from "./types.js" */
 
 /** The time before the end at which a request ends soon, in milliseconds. */
 const SOON = 60_000;
 /** The uses that are listed before the others are folded away. */
 const LISTED = 4;
 
-/**
- * Returns the time for which a request waits, and its end.
- *
- * @param {Question} question
- */
+/** Returns the time for which a request waits, and its end. @param {Question} question */
 export function times({ since, expiresAt, action }) {
   const left = live(expiresAt, (element) => {
     const rest = Date.parse(expiresAt) - now();
@@ -27,28 +23,18 @@ export function times({ since, expiresAt, action }) {
     return rest > 0 ? `${duration(rest)} left` : "expired";
   });
   left.title = `Expires ${exact(expiresAt)}`;
-  return h(
-    "div",
-    { class: "clock" },
-    action && tierBadge(action.destructive ? "destructive" : action.tier),
-    ago(since),
-    left,
-  );
+  return h("div.clock", action && tierBadge(action.destructive ? "destructive" : action.tier), ago(since), left);
 }
 
-/**
- * Returns what the agent wants to do, and how it was judged.
- *
- * @param {Question} question
- */
+/** Returns what the agent wants to do, and how it was judged. @param {Question} question */
 export function about({ action }) {
   if (!action) return null;
   const isLine = action.operation === "command.execute" && !isToolCall(action);
   const object = isToolCall(action)
     ? null
-    : h("code", { class: "code command" }, foreign(action.resource, { max: 600, kind: "path" }));
+    : h("code.code.command", foreign(action.resource, { max: 600, kind: "path" }));
   const shown = isLine ? commandLine(action) : [object, content(action.input, action.resource)];
-  return h("div", { class: "stack tight" }, shown, judgement(action));
+  return h("div.stack.tight", shown, judgement(action));
 }
 
 /**
@@ -63,8 +49,7 @@ export function facts(question, wanted) {
   const more = uses.length > LISTED && `and ${uses.length - LISTED} more, see the details`;
   const { impactScope, rollbackAdvice } = action?.impact ?? {};
   return h(
-    "dl",
-    { class: "card-facts" },
+    "dl.card-facts",
     impactScope && fact("Affects", foreign(impactScope)),
     rollbackAdvice && fact("Way back", foreign(rollbackAdvice)),
     wanted && fact(action ? "Needs" : "Covers", wanted),
@@ -82,37 +67,30 @@ export function facts(question, wanted) {
  */
 export function everything({ action, route, runId, since, expiresAt, ownerId, scope, text }, code) {
   const uses = action?.uses ?? [];
-  const input = () =>
-    h("code", { class: "code" }, foreign(JSON.stringify(action?.input, null, 2), { max: 2000, kind: "command" }));
+  const input = () => h("code.code", foreign(JSON.stringify(action?.input, null, 2), { max: 2000, kind: "command" }));
   const id = (/** @type {string} */ shown) => foreign(shown, { max: 120, kind: "path" });
   return h(
-    "dl",
-    { class: "card-facts" },
+    "dl.card-facts",
     action?.parts && action.parts.length > 0 && fact("Parts", allParts(action.parts)),
-    uses.length > 0 &&
-      fact("Uses", list(uses.map((use) => [useWords(use), h("span", { class: "muted" }, ` (${use.origin})`)]))),
+    uses.length > 0 && fact("Uses", list(uses.map((use) => [useWords(use), h("span.muted", ` (${use.origin})`)]))),
     action && [fact("Tool", id(action.tool)), fact("Input", input()), fact("Judged", foreign(action.tierReason))],
     scope && fact("Asks for", id(scope)),
     fact("As text", foreign(text, { max: 1500 })),
     fact("Shown", foreign(route, { max: 120 })),
     fact("Run", id(runId)),
     fact("Owner", id(ownerId)),
-    fact("Code", [h("code", null, code), h("span", { class: "muted" }, " for the terminal")]),
+    fact("Code", [h("code", code), h("span.muted", " for the terminal")]),
     fact("Since", exact(since)),
     fact("Expires", exact(expiresAt)),
   );
 }
 
-/**
- * @param {string} name
- * @param {Child} shown
- */
-const fact = (name, shown) => [h("dt", null, name), h("dd", null, shown)];
+/** @param {string} name @param {Child} shown */
+const fact = (name, shown) => [h("dt", name), h("dd", shown)];
 
 /** @param {Child[]} rows */
 const list = (rows) =>
   h(
     "ul",
-    null,
-    rows.filter((row) => row !== false).map((row) => h("li", null, row)),
+    rows.filter((row) => row !== false).map((row) => h("li", row)),
   );

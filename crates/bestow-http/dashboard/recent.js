@@ -4,26 +4,24 @@ import { isMine } from "./answer.js";
 import { api, path } from "./api.js";
 import { confirm, toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
+import { giveBack, UNDO } from "./revoke.js";
 import { brief, foreign } from "./text.js";
 import { ago } from "./time.js";
 import { outcomeWords, plainSentence } from "./words.js";
 
-/** @typedef {import("./types.js").RequestState} RequestState */
-/** @typedef {import("./types.js").Grant} Grant */
-/** @typedef {{ id: string, requestId?: string, text: string }} SavedDecision */
+/** @import { RequestState } from "./types.js" */
+/** @import { Grant, SavedDecision } from "./shapes.js" */
 
 /** The most that are listed. */
 const MOST = 20;
-/** The time in which a revocation can be taken back, in seconds. */
-const BACK = 5;
 
 /** Returns the list of the requests that ended. */
 export function recentList() {
-  const list = h("ol", { class: "recent-list" });
+  const list = h("ol.recent-list");
   const element = h(
-    "section",
-    { class: "recent", hidden: true, "aria-label": "Ended just now" },
-    h("h2", { class: "section" }, "Ended just now"),
+    "section.recent",
+    { hidden: true, "aria-label": "Ended just now" },
+    h("h2.section", "Ended just now"),
     list,
   );
   return {
@@ -43,59 +41,43 @@ function row(request) {
   const isApproval = (resolution?.granted.length ?? 0) > 0 || status === "granted";
   const place = h("span");
   if (isApproval)
-    place.append(
-      h(
-        "button",
-        { type: "button", class: "button quiet small", onclick: () => void takeBack(request, place) },
-        "Revoke",
-      ),
-    );
+    place.append(h("button.button.quiet.small", { onclick: () => void takeBack(request, place) }, "Revoke"));
   const what = question?.action?.resource ?? question?.permissions.join(", ") ?? "";
   return h(
     "li",
     { class: `recent-row ${isApproval ? "recent-granted" : `recent-${status}`}` },
     h(
-      "div",
-      { class: "recent-what" },
+      "div.recent-what",
       question && plainSentence(question),
       " ",
-      h("span", { class: "recent-object" }, brief(what, 160, "command")),
+      h("span.recent-object", brief(what, 160, "command")),
     ),
-    h(
-      "div",
-      { class: "recent-how" },
-      outcomeWords(request, isMine(request.id)),
-      resolution && [" · ", ago(resolution.at)],
-    ),
+    h("div.recent-how", outcomeWords(request, isMine(request.id)), resolution && [" · ", ago(resolution.at)]),
     place,
   );
 }
 
-/**
- * Revokes what an approval gave.
- *
- * @param {RequestState} request
- * @param {HTMLElement} place
- */
+/** Revokes what an approval gave. @param {RequestState} request @param {HTMLElement} place */
 async function takeBack(request, place) {
   const agent = request.question?.agentId ?? "";
   try {
     const { grants } = await api.get(path`/v1/grants?agentId=${agent}`);
     const { savedDecisions } = await api.get(path`/v1/decisions?agentId=${agent}`);
     /** @type {Grant[]} */
-    const given = grants.filter((/** @type {Grant} */ grant) => grant.origin.requestId === request.id);
+    const given = grants.filter(
+      (/** @type {Grant} */ { origin }) => "requestId" in origin && origin.requestId === request.id,
+    );
     /** @type {SavedDecision[]} */
     const saved = savedDecisions.filter((/** @type {SavedDecision} */ decision) => decision.requestId === request.id);
-    if (given.length + saved.length === 0)
-      return replace(place, h("span", { class: "muted small" }, "used or ended already"));
+    if (given.length + saved.length === 0) return replace(place, h("span.muted.small", "used or ended already"));
     if (!(await agreedToFall(given))) return;
     await Promise.all([
       ...given.map((grant) => api.delete(path`/v1/grants/${grant.id}`)),
       ...saved.map((decision) => api.delete(path`/v1/decisions/${decision.id}`)),
     ]);
-    replace(place, h("span", { class: "muted small" }, "revoked"));
+    replace(place, h("span.muted.small", "revoked"));
     if (saved.length > 0) return toast("Revoked. The agent has to ask again.");
-    toast("Revoked.", { undo: { label: "Undo", seconds: BACK, run: () => giveAgain(given, place) } });
+    toast("Revoked.", { undo: { label: "Undo", seconds: UNDO, run: () => giveAgain(given, place) } });
   } catch (why) {
     toastError(why);
   }
@@ -111,37 +93,18 @@ async function agreedToFall(given) {
   const falling = cascades.flatMap((cascade) => cascade.wouldEnd);
   if (falling.length === 0) return true;
   const list = h(
-    "ul",
-    { class: "stack" },
-    falling.map((grant) => h("li", null, foreign(grant.text, { max: 200 }))),
+    "ul.stack",
+    falling.map((grant) => h("li", foreign(grant.text, { max: 200 }))),
   );
-  const body = h(
-    "div",
-    { class: "stack" },
-    h("p", null, `${falling.length} more permissions were passed on and end with it:`),
-    list,
-  );
+  const body = h("div.stack", h("p", `${falling.length} more permissions were passed on and end with it:`), list);
   return confirm({ title: "Revoke?", body, action: "Revoke all", danger: true });
 }
 
-/**
- * Gives revoked permissions again.
- *
- * @param {Grant[]} given
- * @param {HTMLElement} place
- */
+/** Gives revoked permissions again. @param {Grant[]} given @param {HTMLElement} place */
 async function giveAgain(given, place) {
   try {
-    for (const { agentId, permission, scope, hold, reason } of given) {
-      await api.post("/v1/grants", {
-        agentId,
-        permissions: [permission],
-        scope,
-        hold,
-        reason: reason ?? "given again",
-      });
-    }
-    replace(place, h("span", { class: "muted small" }, "given again"));
+    for (const grant of given) await giveBack(grant);
+    replace(place, h("span.muted.small", "given again"));
   } catch (why) {
     toastError(why);
   }

@@ -7,10 +7,10 @@ import { cascadePicture } from "./chain.js";
 import { agent, count, permission } from "./say.js";
 import { plain } from "./text.js";
 
-/** @typedef {import("./shapes.js").Grant} Grant */
+/** @import { Grant } from "./shapes.js" */
 
 /** The seconds in which a revocation can be taken back. */
-const UNDO = 5;
+export const UNDO = 5;
 
 /**
  * Asks the person, and revokes a grant. Resolves with true if it was revoked.
@@ -21,7 +21,7 @@ const UNDO = 5;
 export async function revoke(grant) {
   try {
     const { wouldEnd } = await api.get(path`/v1/grants/${grant.id}/cascade`);
-    const reason = h("input", { class: "input", maxlength: "500", autocomplete: "off" });
+    const reason = h("input.input", { maxlength: "500", autocomplete: "off" });
     const isAgreed = await confirm({
       title: "Revoke this permission?",
       body: question(grant, wouldEnd, reason),
@@ -49,21 +49,19 @@ export async function revoke(grant) {
 function question(grant, wouldEnd, reason) {
   const sentence =
     wouldEnd.length === 0
-      ? h("p", null, "Nothing else depends on it.")
+      ? h("p", "Nothing else depends on it.")
       : h(
           "p",
-          null,
-          h("strong", null, `${count(wouldEnd.length, "more permission")} `),
+          h("strong", `${count(wouldEnd.length, "more permission")} `),
           wouldEnd.length === 1 ? "depends on it and falls with it:" : "depend on it and fall with it:",
         );
   return h(
-    "div",
-    { class: "stack" },
-    h("p", null, agent(grant.agentId), " loses ", permission(grant.permission), "."),
+    "div.stack",
+    h("p", agent(grant.agentId), " loses ", permission(grant.permission), "."),
     sentence,
     wouldEnd.length > 0 && cascadePicture(grant, wouldEnd),
-    h("p", { class: "muted small" }, undoPromise(wouldEnd.length)),
-    h("label", { class: "field" }, "Words to the agent (optional)", reason),
+    h("p.muted.small", undoPromise(wouldEnd.length)),
+    h("label.field", "Words to the agent (optional)", reason),
   );
 }
 
@@ -73,33 +71,25 @@ function undoPromise(fallen) {
   return fallen === 0 ? start : `${start} What fell with it does not come back.`;
 }
 
-/**
- * @param {Grant} grant
- * @param {number} fallen
- */
+/** @param {Grant} grant @param {number} fallen */
 function told(grant, fallen) {
   const start = `${plain(grant.agentId, 40)} lost ${plain(grant.permission, 60)}.`;
   return fallen === 0 ? start : `${start} ${count(fallen, "more permission")} fell with it.`;
 }
 
-/**
- * Gives a revoked grant again. What fell with it stays gone.
- *
- * @param {Grant} grant
- * @param {number} fallen
- */
+/** Gives a revoked grant again. What fell with it stays gone. @param {Grant} grant @param {number} fallen */
 async function giveAgain(grant, fallen) {
   try {
-    await api.post("/v1/grants", {
-      agentId: grant.agentId,
-      permissions: [grant.permission],
-      reason: grant.reason || "given again after a revocation",
-      scope: grant.scope,
-      hold: grant.hold,
-    });
+    await giveBack(grant);
     const rest = fallen === 0 ? "" : ` ${count(fallen, "permission")} that fell with it did not come back.`;
     toast(`${plain(grant.agentId, 40)} holds ${plain(grant.permission, 60)} again, given by you.${rest}`);
   } catch (why) {
     toastError(why);
   }
+}
+
+/** Gives a permission that was revoked. @param {Pick<Grant, "agentId" | "permission" | "reason" | "scope" | "hold">} grant */
+export function giveBack({ agentId, permission: text, reason, scope, hold }) {
+  const why = reason || "given again after a revocation";
+  return api.post("/v1/grants", { agentId, permissions: [text], reason: why, scope, hold });
 }

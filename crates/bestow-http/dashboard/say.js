@@ -1,10 +1,10 @@
 /** Pieces of sentences that several views use. */
 
-import { h, replace } from "./dom.js";
+import { go, h, replace } from "./dom.js";
 import { brief, foreign } from "./text.js";
 
-/** @typedef {import("./shapes.js").AgentView} AgentView */
-/** @typedef {import("./shapes.js").Grant} Grant */
+/** @import { Child } from "./types.js" */
+/** @import { AgentView, Grant } from "./shapes.js" */
 
 /** What each mode means, in a few words. */
 export const MODES = new Map([
@@ -30,6 +30,9 @@ const SCOPES = new Map([
 /** @param {string} id */
 export const agent = (id) => foreign(id, { kind: "path", max: 60 });
 
+/** Returns the id of an agent as a way to its page. @param {string} id */
+export const agentLink = (id) => jump(agent(id), `#/agents/${encodeURIComponent(id)}`);
+
 /** @param {string} text */
 export const permission = (text) => foreign(text, { kind: "path", max: 160 });
 
@@ -38,21 +41,12 @@ export function nameOf(view) {
   return view.name === undefined ? agent(view.id) : brief(view.name, 60);
 }
 
-/**
- * Returns a badge.
- *
- * @param {string} text
- * @param {"" | "ok" | "warn" | "bad" | "accent"} [tone]
- */
+/** Returns a badge. @param {string} text @param {"" | "ok" | "warn" | "bad" | "accent"} [tone] */
 export function badge(text, tone = "") {
   return h("span", { class: `badge ${tone}` }, text);
 }
 
-/**
- * Returns how long a grant lasts, as a badge. A grant without an end has none.
- *
- * @param {Grant} grant
- */
+/** Returns how long a grant lasts, as a badge. A grant without an end has none. @param {Grant} grant */
 export function scopeBadge(grant) {
   if (grant.scope === "always") return null;
   const until =
@@ -74,15 +68,8 @@ export function giver({ origin }) {
   }
 }
 
-/**
- * Returns a button that looks like text and goes to another place of the page.
- *
- * @param {Node | string} label
- * @param {() => unknown} go
- */
-export function jump(label, go) {
-  return h("button", { type: "button", class: "jump", onclick: go }, label);
-}
+/** Returns a button that looks like text and goes to another place of the page. @param {Child} label @param {string} hash */
+export const jump = (label, hash) => h("button.jump", { onclick: () => go(hash) }, label);
 
 /** Returns a place in a file without the directories of the file. @param {string} place */
 export function placeCode(place) {
@@ -105,6 +92,8 @@ export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString()} ${number === 1 ? one : many}`;
 }
 
+let choicesMade = 0;
+
 /** What places show, as text. @type {WeakMap<Element, string>} */
 const shown = new WeakMap();
 
@@ -124,10 +113,48 @@ export function refill(place, value, fill) {
 
 /** Returns a text for a place that is still being filled. */
 export function loading() {
-  return h("p", { class: "muted loading", "aria-busy": "true" }, "Loading …");
+  return h("p.muted.loading", { "aria-busy": "true" }, "Loading …");
 }
 
 /** Returns a text about something that did not load. @param {unknown} why */
 export function failure(why) {
-  return h("p", { class: "notice bad", role: "alert" }, why instanceof Error ? why.message : String(why));
+  return h("p.notice.bad", { role: "alert" }, why instanceof Error ? why.message : String(why));
+}
+
+/** Returns things with commas between them. @param {Child[]} things @returns {Child[]} */
+export const listed = (things) => things.map((thing, place) => [place > 0 && ", ", thing]);
+
+/** Returns permissions with commas between them. @param {string[]} permissions */
+export const permissionList = (permissions) => listed(permissions.map(permission));
+
+/** Returns a name with its value, for a list of facts. @param {string} name @param {Child} value */
+export const fact = (name, value) => value && h("div", h("dt", name), h("dd", value));
+
+/** Returns what a place says that has nothing to show. @param {string} title @param {Child[]} text */
+export const empty = (title, ...text) => h("div.empty", h("h2", title), h("p", text));
+
+/** Returns a button to a line of the policy file, such as `/etc/agents.toml:47`. @param {string} place */
+export const placeLink = (place) => jump(placeCode(place), `#/policy/${lineOf(place)}`);
+
+/** The badge of a tier. @param {string} tier */
+export const tierBadge = (tier) => badge(tier, tier === "safe" ? "ok" : tier === "destructive" ? "bad" : "warn");
+
+/**
+ * Returns a choice of one of a few.
+ *
+ * @template {string | number} T
+ * @param {string} legend
+ * @param {readonly (readonly [T, string])[]} choices The values, and their labels.
+ * @param {T} chosen
+ * @param {(value: T) => unknown} choose
+ */
+export function segmented(legend, choices, chosen, choose) {
+  const name = `choice-${++choicesMade}`;
+  const one = (/** @type {readonly [T, string]} */ [value, label]) =>
+    h(
+      "label",
+      h("input", { type: "radio", name, value, checked: value === chosen, onchange: () => choose(value) }),
+      label,
+    );
+  return h("fieldset.segmented", h("legend.unseen", legend), choices.map(one));
 }

@@ -4,7 +4,7 @@ import { h, replace } from "./dom.js";
 import { now } from "./time.js";
 import { SCOPES } from "./words.js";
 
-/** @typedef {import("./types.js").ScopeName} ScopeName */
+/** @import { ScopeName } from "./types.js" */
 /**
  * @typedef {object} ScopePicker
  * @property {HTMLElement} element
@@ -39,10 +39,10 @@ export function scopePicker(offered, first, changed) {
   let chosen = first;
   let shown = offered;
   const time = timePicker(changed);
-  const choices = h("fieldset", { class: "segmented" });
+  const choices = h("fieldset.segmented");
   const draw = () => {
     if (!shown.includes(chosen)) chosen = shown[0] ?? "once";
-    replace(choices, h("legend", { class: "unseen" }, "How long"), shown.map(choice));
+    replace(choices, h("legend.unseen", "How long"), shown.map(choice));
     time.element.hidden = chosen !== "until";
   };
   const choice = (/** @type {ScopeName} */ name, /** @type {number} */ place) => {
@@ -53,11 +53,11 @@ export function scopePicker(offered, first, changed) {
       time.element.hidden = name !== "until";
       changed();
     });
-    return h("label", null, radio, h("kbd", { "aria-hidden": "true" }, place + 1), SCOPES[name]);
+    return h("label", radio, h("kbd", { "aria-hidden": "true" }, place + 1), SCOPES[name]);
   };
   draw();
   return {
-    element: h("div", { class: "scope" }, choices, time.element),
+    element: h("div.scope", choices, time.element),
     name: () => chosen,
     value: () => (chosen === "until" ? time.value() : chosen),
     choose(place) {
@@ -72,19 +72,15 @@ export function scopePicker(offered, first, changed) {
   };
 }
 
-/**
- * Returns the choice of a moment: a span from now, or a date and a time.
- *
- * @param {() => void} changed
- */
+/** Returns the choice of a moment: a span from now, or a date and a time. @param {() => void} changed */
 function timePicker(changed) {
   const options = [
     ...SPANS.map(([label, span]) => h("option", { value: span }, `for ${label}`)),
     h("option", { value: "" }, "until a time …"),
   ];
-  const span = h("select", { class: "input small", "aria-label": "Until when" }, options);
+  const span = h("select.input.small", { "aria-label": "Until when" }, options);
   span.value = String(HOUR);
-  const moment = h("input", { class: "input small", type: "datetime-local", "aria-label": "The time", hidden: true });
+  const moment = h("input.input.small", { type: "datetime-local", "aria-label": "The time", hidden: true });
   span.addEventListener("change", () => {
     moment.hidden = span.value !== "";
     changed();
@@ -94,5 +90,5 @@ function timePicker(changed) {
     const end = span.value === "" ? Date.parse(moment.value) : now() + Number(span.value);
     return Number.isFinite(end) && end > now() ? `until ${new Date(end).toISOString().replace(/\.\d+Z$/, "Z")}` : null;
   };
-  return { element: h("span", { class: "row", hidden: true }, span, moment), value };
+  return { element: h("span.row", { hidden: true }, span, moment), value };
 }

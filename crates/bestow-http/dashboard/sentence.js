@@ -2,8 +2,8 @@
 
 import { brief } from "./text.js";
 
-/** @typedef {import("./types.js").Envelope} Envelope */
-/** @typedef {import("./text.js").Kind} Kind */
+/** @import { Envelope } from "./types.js" */
+/** @import { Kind } from "./text.js" */
 /** Words of this page, or text that came from elsewhere. @typedef {string | { text: string, kind: Kind }} Piece */
 /** @typedef {"" | "ok" | "warn" | "bad" | "accent"} Tone */
 
@@ -35,6 +35,7 @@ export const OUTCOMES = {
   asked: "accent",
   confined: "accent",
   denied: "bad",
+  blocked: "bad",
   unanswered: "warn",
   failed: "bad",
 };
@@ -254,12 +255,7 @@ const SENTENCES = {
   "peer.refused": ["other", (of) => ["A process was refused: ", its(of.why, "text")]],
 };
 
-/**
- * Returns what an event says.
- *
- * @param {Envelope} event
- * @returns {Told}
- */
+/** Returns what an event says. @param {Envelope} event @returns {Told} */
 export function tell(event) {
   const known = SENTENCES[event.type];
   const group =
@@ -289,9 +285,17 @@ function saidSafely(say, event) {
   }
 }
 
+/** Returns true if a destructive action was denied. @param {Envelope} event */
+export function isBlocked({ type, payload }) {
+  const { decision } = /** @type {any} */ (payload);
+  return type === "permission.evaluated" && decision?.decision === "deny" && Boolean(decision.action?.destructive);
+}
+
 /** @param {Envelope} event @returns {string} */
-function outcomeOf({ type, payload }) {
-  const of = /** @type {any} */ (payload);
+function outcomeOf(event) {
+  const { type } = event;
+  const of = /** @type {any} */ (event.payload);
+  if (isBlocked(event)) return "blocked";
   if (type === "permission.requested" || type === "permission.joined") return "asked";
   if (type === "permission.resolved") return BY_OUTCOME[of.resolution?.outcome] ?? "";
   if (type === "permission.evaluated") return BY_DECISION[of.decision?.decision] ?? "";
@@ -300,11 +304,7 @@ function outcomeOf({ type, payload }) {
   return /(failed|rejected)$/.test(type) ? "failed" : "";
 }
 
-/**
- * Returns the pieces of a sentence as nodes.
- *
- * @param {Piece[]} pieces
- */
+/** Returns the pieces of a sentence as nodes. @param {Piece[]} pieces */
 export function sentence(pieces) {
   return pieces.map((piece) => (typeof piece === "string" ? piece : brief(piece.text, LONGEST, piece.kind)));
 }

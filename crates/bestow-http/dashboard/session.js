@@ -4,7 +4,7 @@ import { api, Problem, token } from "./api.js";
 import { confirm, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 
-/** @typedef {import("./types.js").Session} Session */
+/** @import { Session } from "./types.js" */
 
 const LINK_OVER = "This link was used already, or is older than five minutes. A link works once.";
 const NOT_ACCEPTED = "The server does not accept this token. It may have ended.";
@@ -58,20 +58,18 @@ async function read() {
  * @param {(session: Session) => void} opened
  */
 function askForToken(place, failed, opened) {
-  const input = h("input", {
-    class: "input",
+  const input = h("input.input", {
     type: "password",
     autocomplete: "off",
     spellcheck: "false",
     required: true,
     id: "token",
   });
-  const error = h("p", { class: "entry-error", role: "alert" }, failed);
+  const error = h("p.entry-error", { role: "alert" }, failed);
   const form = h(
-    "form",
-    { class: "stack" },
-    h("label", { class: "field" }, "Token", input),
-    h("button", { class: "button primary", type: "submit" }, "Open the dashboard"),
+    "form.stack",
+    h("label.field", "Token", input),
+    h("button.button.primary", { type: "submit" }, "Open the dashboard"),
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -84,36 +82,27 @@ function askForToken(place, failed, opened) {
     });
   });
   const card = h(
-    "main",
-    { class: "panel", id: "main" },
+    "main.panel",
+    { id: "main" },
+    h("div.stack", h("h1", "bestow"), h("p", "Here a person answers what agents ask for."), error),
     h(
-      "div",
-      { class: "stack" },
-      h("h1", null, "bestow"),
-      h("p", null, "Here a person answers what agents ask for."),
-      error,
-    ),
-    h(
-      "div",
-      { class: "stack" },
-      h("h2", null, "Open it from a terminal"),
-      h("code", { class: "code" }, "bestow dashboard"),
-      h("p", { class: "muted small" }, "This opens the page with a link that works once. No password is needed."),
+      "div.stack",
+      h("h2", "Open it from a terminal"),
+      h("code.code", "bestow dashboard"),
+      h("p.muted.small", "This opens the page with a link that works once. No password is needed."),
     ),
     h(
       "details",
-      null,
-      h("summary", null, "Use a token instead"),
+      h("summary", "Use a token instead"),
       h(
-        "div",
-        { class: "stack" },
-        h("p", { class: "muted small" }, "This command prints one:"),
-        h("code", { class: "code" }, "bestow token create --role approver --owner OWNER --by YOUR-NAME"),
+        "div.stack",
+        h("p.muted.small", "This command prints one:"),
+        h("code.code", "bestow token create --role approver --owner OWNER --by YOUR-NAME"),
         form,
       ),
     ),
   );
-  replace(place, h("div", { class: "entry" }, card));
+  replace(place, h("div.entry", card));
   document.title = "bestow";
 }
 
@@ -124,29 +113,21 @@ export function endedNotice() {
     location.reload();
   };
   return h(
-    "div",
-    { class: "notice bad" },
+    "div.notice.bad",
     h(
       "span",
-      null,
-      h("strong", null, "The session has ended."),
+      h("strong", "The session has ended."),
       " What you see is no longer live, and nothing can be answered here. Run ",
-      h("code", null, "bestow dashboard"),
+      h("code", "bestow dashboard"),
       " to open a new one.",
     ),
-    h("button", { type: "button", class: "button", onclick: back }, "Sign in again"),
+    h("button.button", { onclick: back }, "Sign in again"),
   );
 }
 
 /** Ends the session, if the person agrees. */
 export async function signOut() {
-  const body = h(
-    "p",
-    null,
-    "The token of this tab ends now. Run ",
-    h("code", null, "bestow dashboard"),
-    " to come back.",
-  );
+  const body = h("p", "The token of this tab ends now. Run ", h("code", "bestow dashboard"), " to come back.");
   if (!(await confirm({ title: "Sign out?", body, action: "Sign out" }))) return;
   try {
     await api.delete("/v1/session");

@@ -36,6 +36,7 @@ export interface Grant {
 
 export interface SavedDecision {
   id: string;
+  requestId?: string;
   agentId: string;
   verdict: string;
   tool: string;
@@ -101,6 +102,12 @@ export interface Explanation {
   waysOut: string[];
   details: { stages: StageResult[]; uses: (Use & { decides?: boolean })[] };
   text: string;
+}
+
+/** The effects of a destructive action. */
+export interface Impact {
+  impactScope: string;
+  rollbackAdvice: string;
 }
 
 export interface ActionBody {

@@ -3,8 +3,7 @@
 import { api, path, Problem } from "./api.js";
 import { onEvent, onState } from "./events.js";
 
-/** @typedef {import("./types.js").RequestState} RequestState */
-/** @typedef {import("./types.js").Envelope} Envelope */
+/** @import { RequestState } from "./types.js" */
 /** @typedef {{ added: string[], ended: string[] }} Change */
 
 /** The most requests that are read one by one. For more, the list is read again. */
@@ -111,10 +110,7 @@ async function readOne(id) {
   }
 }
 
-/**
- * @param {RequestState[]} states
- * @param {boolean} [always]
- */
+/** @param {RequestState[]} states @param {boolean} [always] */
 function apply(states, always = false) {
   /** @type {Change} */
   const change = { added: [], ended: [] };
@@ -132,11 +128,7 @@ function apply(states, always = false) {
   if (always || change.added.length > 0 || change.ended.length > 0) for (const listener of listeners) listener(change);
 }
 
-/**
- * Forgets a request that has ended.
- *
- * @param {string} id
- */
+/** Forgets a request that has ended. @param {string} id */
 export function forget(id) {
   if (known.get(id)?.status !== "pending") known.delete(id);
 }

@@ -4,22 +4,18 @@ import { api, path } from "./api.js";
 import { toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { revoke } from "./revoke.js";
-import { agent, count, failure, jump, lineOf, loading, permission, placeCode } from "./say.js";
+import { agent, agentLink, count, empty, failure, loading, permission, placeLink } from "./say.js";
 import { foreign } from "./text.js";
 import { ago } from "./time.js";
 import { permissionWords } from "./words.js";
 
-/** @typedef {import("./shapes.js").Suggestion} Suggestion */
+/** @import { Suggestion } from "./shapes.js" */
 /** @typedef {Extract<Suggestion, { kind: "add_rule" }>} AddRule */
 /** @typedef {Extract<Suggestion, { kind: "unused" }>} Unused */
 
-/**
- * Returns the list of the suggestions.
- *
- * @param {(hash: string) => void} go
- */
-export function suggestionList(go) {
-  const element = h("div", { class: "stack suggestions" }, loading());
+/** Returns the list of the suggestions. */
+export function suggestionList() {
+  const element = h("div.stack.suggestions", loading());
   const load = async () => {
     try {
       const { since, suggestions } = await api.get("/v1/suggestions");
@@ -27,19 +23,17 @@ export function suggestionList(go) {
       const unused = suggestions.filter((/** @type {Suggestion} */ one) => one.kind === "unused");
       replace(
         element,
-        h("p", { class: "small muted" }, "From what happened since ", ago(since), ". Nothing changes by itself."),
+        h("p.small.muted", "From what happened since ", ago(since), ". Nothing changes by itself."),
         suggestions.length === 0 &&
-          h(
-            "div",
-            { class: "empty" },
-            h("h2", null, "Nothing to suggest"),
-            h("p", null, "Permissions that you give again and again, and those that nobody uses, appear here."),
+          empty(
+            "Nothing to suggest",
+            "Permissions that you give again and again, and those that nobody uses, appear here.",
           ),
         added.length > 0 && section("Given by hand again and again", added.map(rule)),
         unused.length > 0 &&
           section(
             "Never used",
-            unused.map((/** @type {Unused} */ one) => idle(one, go, load)),
+            unused.map((/** @type {Unused} */ one) => idle(one, load)),
           ),
       );
     } catch (why) {
@@ -50,37 +44,28 @@ export function suggestionList(go) {
   return element;
 }
 
-/**
- * @param {string} title
- * @param {HTMLElement[]} cards
- */
+/** @param {string} title @param {HTMLElement[]} cards */
 function section(title, cards) {
-  return h("section", { class: "stack" }, h("h2", { class: "section-title" }, title), cards);
+  return h("section.stack", h("h2.section-title", title), cards);
 }
 
 /** @param {AddRule} suggestion */
 function rule({ agentId, permission: text, times, table, line, covers = [], more = false }) {
-  const copy = h(
-    "button",
-    { type: "button", class: "button small", onclick: () => void copied(line) },
-    "Copy the line",
-  );
+  const copy = h("button.button.small", { onclick: () => void copied(line) }, "Copy the line");
   return h(
-    "article",
-    { class: "panel suggestion" },
+    "article.panel.suggestion",
     h(
       "p",
-      null,
-      h("strong", null, `${count(times, "time")} `),
+      h("strong", `${count(times, "time")} `),
       "a person gave ",
       permission(text),
       " to ",
       agent(agentId),
       ". With this line in the policy file, nobody is asked any more:",
     ),
-    h("div", { class: "code" }, foreign(`${table}\n${line}`, { kind: "command", max: 1000 })),
+    h("div.code", foreign(`${table}\n${line}`, { kind: "command", max: 1000 })),
     covered(text, covers, more),
-    h("div", { class: "row" }, copy),
+    h("div.row", copy),
   );
 }
 
@@ -92,20 +77,17 @@ function rule({ agentId, permission: text, times, table, line, covers = [], more
 function covered(text, covers, more) {
   if (covers.length === 0)
     return h(
-      "p",
-      { class: "small muted" },
+      "p.small.muted",
       "It lets the agent ",
       permissionWords(text),
       text.startsWith("@network") ? "." : ", with everything below it.",
     );
   return h(
     "details",
-    null,
-    h("summary", null, `It covers ${more ? "more than " : ""}${count(covers.length, "path")} now`),
+    h("summary", `It covers ${more ? "more than " : ""}${count(covers.length, "path")} now`),
     h(
-      "ul",
-      { class: "paths" },
-      covers.map((one) => h("li", null, foreign(one, { kind: "path", max: 200 }))),
+      "ul.paths",
+      covers.map((one) => h("li", foreign(one, { kind: "path", max: 200 }))),
     ),
   );
 }
@@ -122,10 +104,10 @@ async function copied(line) {
 
 /**
  * @param {Unused} suggestion
- * @param {(hash: string) => void} go
+ *
  * @param {() => Promise<void>} done
  */
-function idle({ agentId, permission: text, grantId, since, place }, go, done) {
+function idle({ agentId, permission: text, grantId, since, place }, done) {
   const end = async () => {
     try {
       if (await revoke(await api.get(path`/v1/grants/${grantId}`))) await done();
@@ -134,22 +116,10 @@ function idle({ agentId, permission: text, grantId, since, place }, go, done) {
     }
   };
   const way =
-    place === undefined
-      ? h("button", { type: "button", class: "button small", onclick: () => void end() }, "Revoke …")
-      : jump(placeCode(place), () => go(`#/policy/${lineOf(place)}`));
+    place === undefined ? h("button.button.small", { onclick: () => void end() }, "Revoke …") : placeLink(place);
   return h(
-    "article",
-    { class: "panel suggestion idle" },
-    h(
-      "p",
-      null,
-      jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`)),
-      " has held ",
-      permission(text),
-      " since ",
-      ago(since),
-      " and never used it.",
-    ),
+    "article.panel.suggestion.idle",
+    h("p", agentLink(agentId), " has held ", permission(text), " since ", ago(since), " and never used it."),
     way,
   );
 }

@@ -3,13 +3,11 @@
 import { api } from "./api.js";
 import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
-import { agent, badge, count, failure, jump, loading, permission, refill } from "./say.js";
+import { agentLink, badge, count, empty, fact, failure, loading, permissionList, refill } from "./say.js";
 import { brief, foreign } from "./text.js";
 import { ago, exact } from "./time.js";
 
-/** @typedef {import("./types.js").ViewContext} ViewContext */
-/** @typedef {import("./shapes.js").Task} Task */
-/** @typedef {import("./shapes.js").TaskRun} TaskRun */
+/** @import { Task, TaskRun } from "./shapes.js" */
 
 /** The time after which the tasks are read again, in milliseconds. Only operators get the events of their files. */
 const AGAIN = 5_000;
@@ -25,27 +23,18 @@ const soon = new Intl.DateTimeFormat(undefined, {
 /** @type {{ [state: string]: [string, import("./sentence.js").Tone] }} */
 const STATES = { started: ["started", "accent"], ended: ["ended", "ok"], skipped: ["did not run", "warn"] };
 
-/**
- * Returns the view.
- *
- * @param {ViewContext} context
- */
-export function view({ go }) {
-  const summary = h("p", { class: "small muted", role: "status" });
-  const list = h("div", { class: "tasks" }, loading());
-  const element = h(
-    "div",
-    { class: "page page-narrow" },
-    h("div", { class: "page-head" }, h("h1", null, "Tasks"), summary),
-    list,
-  );
+/** Returns the view. */
+export function view() {
+  const summary = h("p.small.muted", { role: "status" });
+  const list = h("div.tasks", loading());
+  const element = h("div.page.page-narrow", h("div.page-head", h("h1", "Tasks"), summary), list);
 
   async function load() {
     if (document.hidden) return;
     try {
       const { tasks } = await api.get("/v1/tasks");
       replace(summary, tasks.length > 0 && count(tasks.length, "task"));
-      const cards = () => tasks.toSorted(bySoonest).map((/** @type {Task} */ task) => card(task, go));
+      const cards = () => tasks.toSorted(bySoonest).map((/** @type {Task} */ task) => card(task));
       refill(list, tasks, () => (tasks.length === 0 ? none() : cards()));
     } catch (why) {
       refill(list, String(why), () => failure(why));
@@ -63,30 +52,22 @@ export function view({ go }) {
 }
 
 function none() {
-  return h(
-    "div",
-    { class: "empty" },
-    h("h2", null, "No task is scheduled"),
-    h("p", null, "A task is a file: ", h("code", null, "tasks/cron/NAME/TASK.md"), " beside agents.toml."),
+  return empty(
+    "No task is scheduled",
+    "A task is a file: ",
+    h("code", "tasks/cron/NAME/TASK.md"),
+    " beside agents.toml.",
   );
 }
 
-/**
- * Compares tasks: those with mistakes first, then the ones that run next.
- *
- * @param {Task} a
- * @param {Task} b
- */
+/** Compares tasks: those with mistakes first, then the ones that run next. @param {Task} a @param {Task} b */
 function bySoonest(a, b) {
   const rank = (/** @type {Task} */ task) => (task.problems.length > 0 ? 0 : task.next ? 1 : 2);
   return rank(a) - rank(b) || (a.next ?? "").localeCompare(b.next ?? "") || a.file.localeCompare(b.file);
 }
 
-/**
- * @param {Task} task
- * @param {(hash: string) => void} go
- */
-function card(task, go) {
+/** @param {Task} task */
+function card(task) {
   const {
     id,
     title,
@@ -102,15 +83,12 @@ function card(task, go) {
   } = task;
   const isTask = id !== undefined;
   return h(
-    "article",
-    { class: "panel task" },
+    "article.panel.task",
     h(
-      "div",
-      { class: "page-head" },
+      "div.page-head",
       h(
-        "div",
-        { class: "row" },
-        h("h2", null, brief(title ?? task.file, 120)),
+        "div.row",
+        h("h2", brief(title ?? task.file, 120)),
         !isTask
           ? badge("not valid", "bad")
           : !enabled
@@ -119,36 +97,29 @@ function card(task, go) {
               ? badge("scheduled", "ok")
               : badge("not due"),
       ),
-      isTask && next && enabled && h("span", { class: "small muted", title: exact(next) }, "runs ", ago(next)),
+      isTask && next && enabled && h("span.small.muted", { title: exact(next) }, "runs ", ago(next)),
     ),
     problems.length > 0 &&
       h(
-        "ul",
-        { class: "notice bad problems" },
+        "ul.notice.bad.problems",
         problems.map(({ line, text }) =>
-          h("li", null, line !== undefined && h("strong", null, `Line ${line}: `), foreign(text, { max: 600 })),
+          h("li", line !== undefined && h("strong", `Line ${line}: `), foreign(text, { max: 600 })),
         ),
       ),
     isTask &&
       h(
-        "dl",
-        { class: "facts" },
-        fact(
-          "Schedule",
-          schedule && [h("code", null, schedule), timezone && h("span", { class: "muted" }, ` in ${timezone}`)],
-        ),
-        fact("Runs as", agentId && jump(agent(agentId), () => go(`#/agents/${encodeURIComponent(agentId)}`))),
+        "dl.facts",
+        fact("Schedule", schedule && [h("code", schedule), timezone && h("span.muted", ` in ${timezone}`)]),
+        fact("Runs as", agentId && agentLink(agentId)),
         fact("File", foreign(task.file, { kind: "path", max: 120 })),
         fact("Gate", gate && [foreign(gate.command, { kind: "command", max: 300 }), missing(gate.missing)]),
       ),
     upcoming.length > 1 &&
       h(
         "div",
-        null,
-        h("h3", null, "Next runs"),
+        h("h3", "Next runs"),
         h(
-          "ol",
-          { class: "times" },
+          "ol.times",
           upcoming.map((at) => h("li", { title: exact(at) }, soon.format(new Date(at)))),
         ),
       ),
@@ -156,55 +127,30 @@ function card(task, go) {
   );
 }
 
-/**
- * @param {string} name
- * @param {Node | (Node | string | undefined | false)[] | string | undefined} value
- */
-function fact(name, value) {
-  return value ? h("div", null, h("dt", null, name), h("dd", null, value)) : null;
-}
-
 /** @param {string[]} permissions */
-function missing(permissions) {
-  if (permissions.length === 0) return "";
-  return h(
-    "div",
-    { class: "small bad-text" },
-    "The agent lacks ",
-    permissions.map((text, place) => [place > 0 && ", ", permission(text)]),
-  );
-}
+const missing = (permissions) =>
+  permissions.length > 0 && h("div.small.bad-text", "The agent lacks ", permissionList(permissions));
 
 /** @param {TaskRun[]} runs */
 function runsPart(runs) {
-  if (runs.length === 0) return h("p", { class: "small muted" }, "It has not run yet.");
+  if (runs.length === 0) return h("p.small.muted", "It has not run yet.");
   const rows = runs.map(({ at, state, text }) => {
     const [words, tone] = STATES[state] ?? [state, ""];
-    return h(
-      "tr",
-      null,
-      h("td", { class: "when" }, ago(at)),
-      h("td", null, badge(words, tone)),
-      h("td", null, foreign(text, { max: 300 })),
-    );
+    return h("tr", h("td.when", ago(at)), h("td", badge(words, tone)), h("td", foreign(text, { max: 300 })));
   });
   return h(
-    "div",
-    { class: "scroll" },
+    "div.scroll",
     h(
-      "table",
-      { class: "table" },
-      h("caption", null, "Last runs"),
+      "table.table",
+      h("caption", "Last runs"),
       h(
-        "thead",
-        { class: "unseen" },
+        "thead.unseen",
         h(
           "tr",
-          null,
           ["When", "State", "What happened"].map((name) => h("th", { scope: "col" }, name)),
         ),
       ),
-      h("tbody", null, rows),
+      h("tbody", rows),
     ),
   );
 }

@@ -107,12 +107,11 @@ export function brief(text, max, kind = "text") {
   return element;
 }
 
-/**
- * Returns true if a part of the text of this element is folded away.
- *
- * @param {Element} element
- */
+/** Returns true if a part of the text of this element is folded away. @param {Element} element */
 export const isFolded = (element) => element.querySelector(".fold") !== null;
+
+/** Returns true if the server replaced a secret in this text. @param {string} text */
+export const isRedacted = (text) => /\[redacted \d+\]/.test(text);
 
 /**
  * Returns a text as one line of plain text, with its hidden characters as escapes. It is for places without elements.
@@ -139,11 +138,7 @@ export function plain(text, max = 120) {
  */
 function fold(element, letters, max, kind) {
   const [from, to] = kept(letters, max, kind);
-  const button = h(
-    "button",
-    { type: "button", class: "fold" },
-    `show all ${letters.length.toLocaleString()} characters`,
-  );
+  const button = h("button.fold", `show all ${letters.length.toLocaleString()} characters`);
   button.addEventListener("click", () => {
     const whole = visible(letters.join(""), kind);
     const place = element.closest("[tabindex]");
@@ -151,9 +146,8 @@ function fold(element, letters, max, kind) {
     element.dispatchEvent(new CustomEvent("unfold", { bubbles: true }));
     if (place instanceof HTMLElement) place.focus({ preventScroll: true });
   });
-  element.append(...visible(letters.slice(0, from).join(""), kind), h("span", { class: "gap" }, "…"), button);
-  if (to < letters.length)
-    element.append(h("span", { class: "gap" }, "…"), ...visible(letters.slice(to).join(""), kind));
+  element.append(...visible(letters.slice(0, from).join(""), kind), h("span.gap", "…"), button);
+  if (to < letters.length) element.append(h("span.gap", "…"), ...visible(letters.slice(to).join(""), kind));
 }
 
 /**
@@ -187,7 +181,7 @@ export function visible(text, kind) {
     const others = lookalikes(word);
     const nodes = letters(word, kind, others);
     if (others.size === 0) out.push(...nodes);
-    else out.push(h("span", { class: "mixed" }, ...nodes, warning(others)));
+    else out.push(h("span.mixed", ...nodes, warning(others)));
   }
   return out;
 }
@@ -209,20 +203,16 @@ function letters(word, kind, others) {
   };
   for (const letter of word) {
     stacked = /\p{M}/u.test(letter) ? stacked + 1 : 0;
-    if (letter === "\n" && kind === "text")
-      put(h("span", { class: "break", "aria-label": "line break", role: "img" }, " ⏎ "));
+    if (letter === "\n" && kind === "text") put(h("span.break", { "aria-label": "line break", role: "img" }, " ⏎ "));
     else if (stacked > STACK || isHidden(letter, kind)) put(mark(letter));
-    else if (others.has(letter)) put(h("span", { class: "lookalike" }, letter));
+    else if (others.has(letter)) put(h("span.lookalike", letter));
     else run += letter;
   }
   if (run) out.push(document.createTextNode(run));
   return out;
 }
 
-/**
- * @param {string} letter
- * @param {Kind} kind
- */
+/** @param {string} letter @param {Kind} kind */
 function isHidden(letter, kind) {
   if (letter === "\n") return kind === "path";
   if (letter === "\t") return kind !== "text";
@@ -233,7 +223,7 @@ function isHidden(letter, kind) {
 function mark(letter) {
   const name = NAMES.get(letter.codePointAt(0) ?? 0);
   const label = `hidden character ${code(letter)}${name ? `, ${name}` : ""}`;
-  return h("span", { class: "mark", role: "img", "aria-label": label, title: label }, `⟨${code(letter)}⟩`);
+  return h("span.mark", { role: "img", "aria-label": label, title: label }, `⟨${code(letter)}⟩`);
 }
 
 /** @param {string} letter */
@@ -267,11 +257,7 @@ function script(letter) {
   return SCRIPT_TESTS.find(([, test]) => test.test(letter))?.[0] ?? "";
 }
 
-/**
- * Returns true for a full-width or mathematical form of an ASCII letter or digit.
- *
- * @param {string} letter
- */
+/** Returns true for a full-width or mathematical form of an ASCII letter or digit. @param {string} letter */
 function isStyled(letter) {
   return letter > "\x7f" && /^[A-Za-z0-9./\\-]$/.test(letter.normalize("NFKC"));
 }
@@ -283,5 +269,5 @@ function warning(others) {
     .map(([letter, of]) => `${code(letter)} (${of})`)
     .join(", ");
   const label = `This word has letters that look like others: ${list}. It is not the word it seems to be.`;
-  return h("span", { class: "warn-mark", role: "img", "aria-label": label, title: label }, "looks alike");
+  return h("span.warn-mark", { role: "img", "aria-label": label, title: label }, "looks alike");
 }

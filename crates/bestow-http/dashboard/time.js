@@ -1,8 +1,6 @@
 /** Times for people. All relative times on the page are kept fresh by one timer. */
 
 const STEP = 1_000;
-/** The difference between the clock of the server and of this machine. */
-let offset = 0;
 let timer = 0;
 
 /** The seconds for which a text is kept fresh while it is not on the page. */
@@ -11,36 +9,18 @@ const PATIENCE = 20;
 /** @type {Map<HTMLElement, { text: (element: HTMLElement) => string, unseen: number }>} */
 const shown = new Map();
 
-/**
- * Takes the server's clock from one of its own times that is now.
- *
- * @param {string} iso
- */
-export function setClock(iso) {
-  const difference = Date.parse(iso) - Date.now();
-  if (Number.isFinite(difference)) offset = difference;
-}
-
-/** Returns the time by the server's clock, in milliseconds. */
+/** Returns the time, in milliseconds. */
 export function now() {
-  return Date.now() + offset;
+  return Date.now();
 }
 
-/**
- * Returns a time in full, in the form of the person's language.
- *
- * @param {string} iso
- */
+/** Returns a time in full, in the form of the person's language. @param {string} iso */
 export function exact(iso) {
   const at = new Date(iso);
   return Number.isNaN(at.getTime()) ? iso : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
-/**
- * Returns a span of time, such as `3 min`.
- *
- * @param {number} ms
- */
+/** Returns a span of time, such as `3 min`. @param {number} ms */
 export function duration(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -50,11 +30,7 @@ export function duration(ms) {
   return `${Math.floor(hours / 24)} days`;
 }
 
-/**
- * Returns a time as its distance from now: `3 min ago`, `in 2 min`.
- *
- * @param {string} iso
- */
+/** Returns a time as its distance from now: `3 min ago`, `in 2 min`. @param {string} iso */
 export function ago(iso) {
   return live(iso, () => {
     const distance = Date.parse(iso) - now();

@@ -1,6 +1,6 @@
 /** The agents as a tree: by owner, and below each agent those that it created. */
 
-/** @typedef {import("./shapes.js").AgentView} AgentView */
+/** @import { AgentView } from "./shapes.js" */
 
 /**
  * @typedef {object} OwnerRow
@@ -101,11 +101,7 @@ export class AgentTree {
     return rows;
   }
 
-  /**
-   * Returns the agents by the key of what they are below.
-   *
-   * @param {Set<string> | null} shown
-   */
+  /** Returns the agents by the key of what they are below. @param {Set<string> | null} shown */
   #byCreator(shown) {
     /** @type {Map<string, AgentView[]>} */
     const children = new Map();

@@ -2,112 +2,87 @@
 
 import { api, path } from "./api.js";
 import { h, replace } from "./dom.js";
-import { failure, loading } from "./say.js";
+import { failure, loading, segmented } from "./say.js";
 import { explained } from "./verdict.js";
 
-/** @typedef {import("./shapes.js").ActionBody} ActionBody */
-/** @typedef {import("./shapes.js").AgentView} AgentView */
+/** @import { ActionBody, AgentView } from "./shapes.js" */
 
-/** The kinds of actions: their names, and what to type. */
-const KINDS = /** @type {const} */ ([
-  ["command.execute", "Command", "git push origin main"],
-  ["fs.read", "Read", "/srv/work/notes.md"],
-  ["fs.write", "Write", "/srv/work/site/index.html"],
-  ["network", "Network", "example.com"],
-  ["tool", "Tool", '{"title": "…"}'],
-]);
+/** The kinds of actions. @type {[string, string][]} */
+const KINDS = [
+  ["command.execute", "Command"],
+  ["fs.read", "Read"],
+  ["fs.write", "Write"],
+  ["network", "Network"],
+  ["tool", "Tool"],
+];
+
+/** What to type for a kind, and an example. @type {{ [kind: string]: [string, string] }} */
+const TEXTS = {
+  "command.execute": ["Command line", "git push origin main"],
+  "fs.read": ["Path", "/srv/work/notes.md"],
+  "fs.write": ["Path", "/srv/work/site/index.html"],
+  network: ["Host", "example.com"],
+  tool: ["Input of the tool, as JSON", '{"title": "…"}'],
+};
 
 /** The most agents that the field offers by name. */
 const OFFERED = 500;
 
 /** What stays when the person leaves the view and comes back. */
-const kept = { agent: "", kind: /** @type {string} */ (KINDS[0][0]), tool: "", text: "" };
+const kept = { agent: "", kind: "command.execute", tool: "", text: "" };
 
-/**
- * Returns the form and the place of its result.
- *
- * @param {{ agentId: string, go(hash: string): void }} context
- */
-export function tryOut({ agentId, go }) {
+/** Returns the form and the place of its result. @param {{ agentId: string, }} context */
+export function tryOut({ agentId }) {
   if (agentId) kept.agent = agentId;
   const names = h("datalist", { id: "try-agents" });
-  const agent = h("input", {
-    class: "input",
+  const agent = h("input.input", {
     list: "try-agents",
     required: true,
     autocomplete: "off",
     spellcheck: "false",
     value: kept.agent,
   });
-  const tool = h("input", { class: "input", autocomplete: "off", spellcheck: "false", value: kept.tool });
-  const toolField = h("label", { class: "field" }, "Tool", tool);
-  const text = h("textarea", { class: "input try-text", rows: "3", spellcheck: "false", required: true }, kept.text);
+  const tool = h("input.input", { autocomplete: "off", spellcheck: "false", value: kept.tool });
+  const toolField = h("label.field", "Tool", tool);
+  const text = h("textarea.input.try-text", { rows: "3", spellcheck: "false", required: true }, kept.text);
   const what = h("span");
   const result = h("div", { "aria-live": "polite" });
-  const kinds = h(
-    "fieldset",
-    { class: "segmented" },
-    h("legend", { class: "unseen" }, "Kind of action"),
-    KINDS.map(([value, label]) =>
-      h(
-        "label",
-        null,
-        h("input", {
-          type: "radio",
-          name: "try-kind",
-          value,
-          checked: value === kept.kind,
-          onchange: () => turn(value),
-        }),
-        label,
-      ),
-    ),
-  );
+  const kinds = segmented("Kind of action", KINDS, kept.kind, turn);
   const form = h(
-    "form",
-    { class: "panel try" },
-    h("label", { class: "field" }, "Agent", agent),
+    "form.panel.try",
+    h("label.field", "Agent", agent),
     names,
     kinds,
     toolField,
-    h("label", { class: "field" }, what, text),
+    h("label.field", what, text),
     h(
-      "div",
-      { class: "row" },
-      h("button", { type: "submit", class: "button primary" }, "Judge it"),
-      h("span", { class: "small muted" }, "Nothing runs, and nobody is asked."),
+      "div.row",
+      h("button.button.primary", { type: "submit" }, "Judge it"),
+      h("span.small.muted", "Nothing runs, and nobody is asked."),
     ),
   );
 
   function turn(/** @type {string} */ kind) {
     kept.kind = kind;
-    const example = KINDS.find(([value]) => value === kind)?.[2] ?? "";
+    const [label = "", example = ""] = TEXTS[kind] ?? [];
     toolField.hidden = kind !== "tool";
     text.placeholder = example;
-    replace(
-      what,
-      kind === "tool"
-        ? "Input of the tool, as JSON"
-        : kind === "command.execute"
-          ? "Command line"
-          : kind === "network"
-            ? "Host"
-            : "Path",
-    );
+    replace(what, label);
   }
 
   async function judge() {
     Object.assign(kept, { agent: agent.value.trim(), tool: tool.value.trim(), text: text.value });
     replace(result, loading());
     try {
-      const explanation = await api.post(path`/v1/agents/${kept.agent}/explain`, actionOf(kept));
+      const { agent: agentId } = kept;
+      const action = actionOf(kept);
+      const explanation = await api.post(path`/v1/agents/${agentId}/explain`, action);
       replace(
         result,
         h(
-          "section",
-          { class: "panel result" },
-          h("h2", { class: "unseen" }, "The decision"),
-          explained(explanation, { go }),
+          "section.panel.result",
+          h("h2.unseen", "The decision"),
+          explained(explanation, { agentId, action, isWhole: true }),
         ),
       );
     } catch (why) {
@@ -124,15 +99,10 @@ export function tryOut({ agentId, go }) {
   });
   turn(kept.kind);
   void offer(names, agent);
-  return h("div", { class: "stack" }, form, result);
+  return h("div.stack", form, result);
 }
 
-/**
- * Offers the agents by their ids.
- *
- * @param {HTMLElement} names
- * @param {HTMLInputElement} field
- */
+/** Offers the agents by their ids. @param {HTMLElement} names @param {HTMLInputElement} field */
 async function offer(names, field) {
   try {
     const { agents } = await api.get("/v1/agents");

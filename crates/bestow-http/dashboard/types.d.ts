@@ -7,6 +7,8 @@ export type Status = "pending" | "granted" | "denied" | "expired" | "cancelled" 
 export type Child = string | number | Node | null | undefined | false | Child[];
 export type Connection = "connecting" | "live" | "lost";
 
+import type { Impact } from "./shapes.js";
+
 /** One part of a command line, as it was judged. */
 export interface Part {
   text: string;
@@ -36,7 +38,7 @@ export interface Action {
   /** What an approval for longer than the run would cover. */
   shape?: string;
   /** The effects of a destructive action, and advice. */
-  impact?: { impactScope?: string; rollbackAdvice?: string };
+  impact?: Impact;
 }
 
 export interface Question {
@@ -81,17 +83,6 @@ export interface RequestState {
   resolution?: Resolution;
 }
 
-export interface Grant {
-  id: string;
-  agentId: string;
-  permission: string;
-  scope: string;
-  hold: string;
-  reason?: string;
-  text: string;
-  origin: { kind: string; requestId?: string };
-}
-
 /** Where one permission leads, and what it covers now. */
 export interface PermissionPreview {
   permission: string;
@@ -128,21 +119,11 @@ export interface Session {
   version?: string;
 }
 
-export interface Explained {
-  decision: { allow: boolean; decision: string; decisionSource: string; tier: Tier; missing: string[]; reason: string };
-  decidedBy: string;
-  waysOut: string[];
-  details: { stages: unknown; uses: Use[]; heldBy: unknown };
-  text: string;
-}
-
 /** What a view gets when it is shown. */
 export interface ViewContext {
   session: Session;
   /** The parts of the address after the name of the view. */
   parameters: string[];
-  /** Goes to another address, such as `#/agents`. */
-  go(hash: string): void;
 }
 
 export interface View {

@@ -1,12 +1,13 @@
 /** A decision with its reasons: the nine stages, what the action uses, and what would change it. */
 
 import { h } from "./dom.js";
-import { badge, jump, permission, placeCode } from "./say.js";
+import { enablePart } from "./enable.js";
+import { badge, permissionList, placeLink, tierBadge } from "./say.js";
 import { foreign } from "./text.js";
+import { useWords } from "./words.js";
 
-/** @typedef {import("./shapes.js").Explanation} Explanation */
-/** @typedef {import("./shapes.js").StageResult} StageResult */
-/** @typedef {import("./sentence.js").Tone} Tone */
+/** @import { Explanation, StageResult } from "./shapes.js" */
+/** @import { Tone } from "./sentence.js" */
 
 /** What each stage asks, in the order of their strength. @type {{ [stage: string]: string }} */
 const STAGES = {
@@ -40,109 +41,72 @@ const MEANINGS = {
   unavailable: "A person must decide, and nobody can be asked. So the action may not happen.",
 };
 
-/** @type {{ [operation: string]: string }} */
-const OPERATIONS = {
-  "fs.read": "reads",
-  "fs.write": "writes",
-  "fs.exec": "runs the file",
-  "command.execute": "runs",
-  network: "reaches",
-  tool: "calls the tool",
-  events: "uses the events",
-};
-
 /** The badge of an answer. @param {string} answer */
 export function answerBadge(answer) {
   const [words, tone] = ANSWERS[answer] ?? [answer, ""];
   return badge(words, tone);
 }
 
-/** The badge of a tier. @param {string} tier */
-export function tierBadge(tier) {
-  return badge(tier, tier === "safe" ? "ok" : tier === "destructive" ? "bad" : "warn");
-}
-
 /**
  * Returns an explained decision.
  *
  * @param {Explanation} explanation
- * @param {{ go(hash: string): void }} actions
+ * @param {import("./enable.js").Enabling} enabling
  */
-export function explained(explanation, { go }) {
+export function explained(explanation, enabling) {
   const { decision, decidedBy, waysOut, details } = explanation;
   return h(
-    "div",
-    { class: "stack verdict" },
-    h(
-      "div",
-      { class: "row" },
-      answerBadge(decision.decision),
-      h("strong", null, MEANINGS[decision.decision]),
-      tierBadge(decision.tier),
-    ),
-    stages(details.stages, decidedBy, go),
-    decision.missing.length > 0 &&
-      h(
-        "div",
-        { class: "small" },
-        "The agent lacks ",
-        decision.missing.flatMap((text, place) => [place > 0 && ", ", permission(text)]),
-        ".",
-      ),
+    "div.stack.verdict",
+    h("div.row", answerBadge(decision.decision), h("strong", MEANINGS[decision.decision]), tierBadge(decision.tier)),
+    stages(details.stages, decidedBy),
+    decision.missing.length > 0 && h("div.small", "The agent lacks ", permissionList(decision.missing), "."),
     waysOut.length > 0 &&
       h(
-        "div",
-        { class: "stack" },
-        h("h3", null, "What would allow it"),
+        "div.stack",
+        h("h3", "What would allow it"),
         h(
-          "ul",
-          { class: "ways" },
-          waysOut.map((way) => h("li", null, foreign(way, { max: 600 }))),
+          "ul.ways",
+          waysOut.map((way) => h("li", foreign(way, { max: 600 }))),
         ),
+        enablePart(explanation, enabling),
       ),
     details.uses.length > 0 &&
-      h("details", null, h("summary", null, `What it uses (${details.uses.length})`), usesList(details.uses)),
+      h("details", h("summary", `What it uses (${details.uses.length})`), usesList(details.uses)),
   );
 }
 
 /**
  * @param {StageResult[]} results
  * @param {string} decidedBy
- * @param {(hash: string) => void} go
  */
-function stages(results, decidedBy, go) {
+function stages(results, decidedBy) {
   const rows = results.map(({ stage, says, reason, ruleRefs = [] }) => {
     const decides = stage === decidedBy;
     return h(
       "tr",
       { class: decides ? "decides" : says ? "" : "silent" },
-      h("td", null, STAGES[stage] ?? stage, decides && h("span", { class: "unseen" }, " (this decides)")),
-      h("td", null, says ? answerBadge(says) : h("span", { class: "muted" }, "–")),
+      h("td", STAGES[stage] ?? stage, decides && h("span.unseen", " (this decides)")),
+      h("td", says ? answerBadge(says) : h("span.muted", "–")),
       h(
         "td",
-        null,
         reason && foreign(reason, { max: 300 }),
-        ruleRefs.flatMap((ref) => lineButton(ref, go)),
+        ruleRefs.flatMap((ref) => lineButton(ref)),
       ),
     );
   });
   return h(
-    "div",
-    { class: "scroll" },
+    "div.scroll",
     h(
-      "table",
-      { class: "table stages" },
-      h("caption", { class: "unseen" }, "The nine stages, the strongest first"),
+      "table.table.stages",
+      h("caption.unseen", "The nine stages, the strongest first"),
       h(
         "thead",
-        null,
         h(
           "tr",
-          null,
           ["Stage", "Answer", "Why"].map((name) => h("th", { scope: "col" }, name)),
         ),
       ),
-      h("tbody", null, rows),
+      h("tbody", rows),
     ),
   );
 }
@@ -151,30 +115,18 @@ function stages(results, decidedBy, go) {
  * Returns a button to the line of a rule, if the source is one.
  *
  * @param {unknown} ref
- * @param {(hash: string) => void} go
  */
-function lineButton(ref, go) {
+function lineButton(ref) {
   const place = /** @type {any} */ (ref)?.rule?.place ?? /** @type {any} */ (ref)?.ofParent?.rule?.rule?.place;
   if (!place) return [];
-  return [" ", jump(placeCode(`${place.file}:${place.line}`), () => go(`#/policy/${place.line}`))];
+  return [" ", placeLink(`${place.file}:${place.line}`)];
 }
 
 /** @param {Explanation["details"]["uses"]} uses */
 function usesList(uses) {
+  const origin = (/** @type {string} */ from) => from !== "own" && h("span.muted.small", ` · ${from}`);
   return h(
-    "ul",
-    { class: "uses" },
-    uses.map((use) =>
-      h(
-        "li",
-        { class: use.decides ? "decides" : "" },
-        h("span", { class: "muted" }, `${OPERATIONS[String(use.operation)] ?? use.operation} `),
-        foreign(String(use.resource ?? ""), {
-          kind: use.operation === "command.execute" ? "command" : "path",
-          max: 200,
-        }),
-        use.origin !== "own" && h("span", { class: "muted small" }, ` · ${use.origin}`),
-      ),
-    ),
+    "ul.uses",
+    uses.map((use) => h("li", { class: use.decides ? "decides" : "" }, useWords(use), origin(use.origin))),
   );
 }

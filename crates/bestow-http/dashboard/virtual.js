@@ -38,8 +38,8 @@ let lists = 0;
  */
 export function virtualList({ label, role, rowHeight, draw, choose, keyOf = (item) => item }) {
   const name = `list-${++lists}`;
-  const space = h("div", { class: "virtual-space", role: "presentation" });
-  const element = h("div", { class: "virtual", role, tabindex: "0", "aria-label": label }, space);
+  const space = h("div.virtual-space", { role: "presentation" });
+  const element = h("div.virtual", { role, tabindex: "0", "aria-label": label }, space);
   /** @type {T[]} */
   let items = [];
   /** The rows that exist. @type {Map<T, HTMLElement>} */

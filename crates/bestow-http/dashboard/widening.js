@@ -6,30 +6,19 @@ import { h } from "./dom.js";
 import { agent, permission } from "./say.js";
 import { foreign } from "./text.js";
 
-/** @typedef {import("./shapes.js").WaitingChange} WaitingChange */
+/** @import { WaitingChange } from "./shapes.js" */
 
-/**
- * Returns the panel of the change.
- *
- * @param {WaitingChange} change
- * @param {() => void} done
- */
+/** Returns the panel of the change. @param {WaitingChange} change @param {() => void} done */
 export function changePanel(change, done) {
-  const button = h(
-    "button",
-    { type: "button", class: "button primary", onclick: () => void agree(change, done) },
-    "Agree …",
-  );
+  const button = h("button.button.primary", { onclick: () => void agree(change, done) }, "Agree …");
   return h(
-    "section",
-    { class: "notice warn waiting-change", "aria-label": "A change that waits" },
+    "section.notice.warn.waiting-change",
+    { "aria-label": "A change that waits" },
     h(
-      "div",
-      { class: "stack" },
+      "div.stack",
       h(
         "div",
-        null,
-        h("strong", null, "A change of the file waits for you. "),
+        h("strong", "A change of the file waits for you. "),
         "It allows more than before. Until you agree, the rest of the file is as it was.",
       ),
       list(change),
@@ -41,19 +30,15 @@ export function changePanel(change, done) {
 /** @param {WaitingChange} change */
 function list({ wouldGain, besides }) {
   return h(
-    "ul",
-    { class: "gains" },
-    wouldGain.map(({ agentId, permission: text }) => h("li", null, agent(agentId), " gains ", permission(text))),
-    besides.map(({ agentId, text }) => h("li", null, agentId && [agent(agentId), ": "], foreign(text, { max: 300 }))),
+    "ul.gains",
+    wouldGain.map(({ agentId, permission: text }) => h("li", agent(agentId), " gains ", permission(text))),
+    besides.map(({ agentId, text }) => h("li", agentId && [agent(agentId), ": "], foreign(text, { max: 300 }))),
   );
 }
 
-/**
- * @param {WaitingChange} change
- * @param {() => void} done
- */
+/** @param {WaitingChange} change @param {() => void} done */
 async function agree(change, done) {
-  const body = h("div", { class: "stack" }, h("p", null, "From then on:"), list(change));
+  const body = h("div.stack", h("p", "From then on:"), list(change));
   if (!(await confirm({ title: "Agree to this change?", body, action: "Agree" }))) return;
   try {
     await api.post(path`/v1/config/change/${change.number}/agree`);

@@ -5,7 +5,7 @@ import { h, replace } from "./dom.js";
 import { leads } from "./leads.js";
 import { permissionWords } from "./words.js";
 
-/** @typedef {import("./types.js").PermissionPreview} PermissionPreview */
+/** @import { PermissionPreview } from "./types.js" */
 /**
  * @typedef {object} Wishes
  * @property {HTMLElement | null} element
@@ -30,9 +30,9 @@ export function wishes(permissions, changed) {
   const hasPath = permissions.some((permission) => /^@(read|write):/.test(permission));
   let lookedAt = -Infinity;
   const row = (/** @type {typeof rows[number]} */ { permission, box, place }) =>
-    h("li", null, h("label", { class: "wish" }, box, h("span", null, permissionWords(permission))), place);
+    h("li", h("label.wish", box, h("span", permissionWords(permission))), place);
   return {
-    element: rows.length > 0 ? h("ul", { class: "wishes" }, rows.map(row)) : null,
+    element: rows.length > 0 ? h("ul.wishes", rows.map(row)) : null,
     count: rows.length,
     chosen: () => rows.filter(({ box }) => box.checked).map(({ permission }) => permission),
     split(isSplit) {

@@ -3,10 +3,7 @@
 import { h } from "./dom.js";
 import { brief, foreign, plain } from "./text.js";
 
-/** @typedef {import("./types.js").Question} Question */
-/** @typedef {import("./types.js").Action} Action */
-/** @typedef {import("./types.js").ScopeName} ScopeName */
-/** @typedef {import("./types.js").Child} Child */
+/** @import { Question, Action, ScopeName, Child } from "./types.js" */
 
 /** The text that the server sends if an agent gave no reason. */
 const NO_REASON = "no reason given";
@@ -33,25 +30,16 @@ const DOINGS = {
   network: ["reaches", "may reach"],
 };
 
-/**
- * Returns the sentence of a request: who asks for what, and why.
- *
- * @param {Question} question
- * @returns {Child[]}
- */
+/** Returns the sentence of a request: who asks for what, and why. @param {Question} question @returns {Child[]} */
 export function sentence(question) {
   const hasReason = question.reason !== NO_REASON && question.reason.trim() !== "";
   const why = hasReason
-    ? [", with the reason ", h("q", { class: "reason" }, foreign(question.reason, { max: 280 }))]
-    : [h("span", { class: "muted" }, " and gives no reason")];
-  return [who(question), " ", ...wish(question), h("span", null, why)];
+    ? [", with the reason ", h("q.reason", foreign(question.reason, { max: 280 }))]
+    : [h("span.muted", " and gives no reason")];
+  return [who(question), " ", ...wish(question), h("span", why)];
 }
 
-/**
- * Returns the sentence without its reason, for places without elements.
- *
- * @param {Question} question
- */
+/** Returns the sentence without its reason, for places without elements. @param {Question} question */
 export function plainSentence({ agentName, agentId, action, permissions }) {
   const known = action && !isToolCall(action) ? WISHES[action.operation] : undefined;
   const what = action ? `wants to ${known ?? "use a tool"}` : `asks for ${count(permissions)}`;
@@ -60,32 +48,21 @@ export function plainSentence({ agentName, agentId, action, permissions }) {
 
 /** @param {Question} question */
 function who({ agentName, agentId }) {
-  const id = h("span", { class: "agent-id" }, foreign(agentId, { max: 80, kind: "path" }));
-  return agentName && agentName !== agentId
-    ? [h("strong", null, brief(agentName, 60)), " ", id]
-    : h("strong", null, id);
+  const id = h("span.agent-id", foreign(agentId, { max: 80, kind: "path" }));
+  return agentName && agentName !== agentId ? [h("strong", brief(agentName, 60)), " ", id] : h("strong", id);
 }
 
-/**
- * @param {Question} question
- * @returns {Child[]}
- */
+/** @param {Question} question @returns {Child[]} */
 function wish({ action, permissions }) {
   if (!action)
     return permissions.length === 1
       ? ["asks to ", ...permissionWords(permissions[0] ?? "")]
       : [`asks for ${count(permissions)}`];
   const known = WISHES[action.operation];
-  return known
-    ? [`wants to ${known}`]
-    : ["wants to use the tool ", h("strong", null, foreign(action.tool, { max: 80 }))];
+  return known ? [`wants to ${known}`] : ["wants to use the tool ", h("strong", foreign(action.tool, { max: 80 }))];
 }
 
-/**
- * Returns what an agent is, and which agents are above it.
- *
- * @param {Question} question
- */
+/** Returns what an agent is, and which agents are above it. @param {Question} question */
 export function agentWords({ above = [], agentKind = "agent", ownerId }) {
   const name = (/** @type {string} */ id) => foreign(id, { max: 60, kind: "path" });
   const kind = agentKind === "subagent" ? "a subagent" : `a ${agentKind} agent`;
@@ -93,11 +70,7 @@ export function agentWords({ above = [], agentKind = "agent", ownerId }) {
   return [kind, " of the owner ", name(ownerId), above.length === 0 ? ", with no agent above it" : chain];
 }
 
-/**
- * Returns true for a call of a tool that is judged as if it were a command.
- *
- * @param {Action} action
- */
+/** Returns true for a call of a tool that is judged as if it were a command. @param {Action} action */
 export function isToolCall({ operation, tool, resource }) {
   return operation === "tool" || (operation === "command.execute" && resource.startsWith(`${tool} {`));
 }
@@ -107,12 +80,7 @@ function count(permissions) {
   return permissions.length === 1 ? "a permission" : `${permissions.length} permissions`;
 }
 
-/**
- * Returns a permission in words.
- *
- * @param {string} permission
- * @returns {Child[]}
- */
+/** Returns a permission in words. @param {string} permission @returns {Child[]} */
 export function permissionWords(permission) {
   const [kind = "", rest] = permission.split(/:(.*)/s);
   const path = (/** @type {string} */ text) => foreign(text, { max: 300, kind: "path" });
@@ -124,12 +92,7 @@ export function permissionWords(permission) {
   return [path(permission)];
 }
 
-/**
- * Returns one use of an action in words.
- *
- * @param {import("./types.js").Use} use
- * @returns {Child[]}
- */
+/** Returns one use of an action in words. @param {import("./types.js").Use} use @returns {Child[]} */
 export function useWords({ operation, resource, origin, tree }) {
   const isGuess = origin === "word" || origin === "input";
   const [does, mayDo] = DOINGS[operation] ?? ["uses", "may use"];
@@ -137,12 +100,7 @@ export function useWords({ operation, resource, origin, tree }) {
   return [isGuess ? mayDo : does, " ", object, tree ? " and everything below it" : ""];
 }
 
-/**
- * Returns what an approval with this scope would mean.
- *
- * @param {Question} question
- * @param {ScopeName} scope
- */
+/** Returns what an approval with this scope would mean. @param {Question} question @param {ScopeName} scope */
 export function consequence({ action, onlyLacks }, scope) {
   if (!action) {
     return {
@@ -202,7 +160,7 @@ export function outcomeWords({ status, resolution }, isMine) {
     : decider.startsWith("by ")
       ? [" ", foreign(decider, { max: 120 })]
       : decider && [": ", foreign(decider, { max: 200 })];
-  return [h("strong", null, word), scope, by];
+  return [h("strong", word), scope, by];
 }
 
 /** @param {string} scope */

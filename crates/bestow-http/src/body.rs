@@ -18,23 +18,36 @@ pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(100).collect()
 }
 
+/// The longest body of a request without a credential, in bytes.
+const LONGEST_OF_ANYBODY: usize = 1 << 10;
+
 /// Reads the object in a body.
 pub(crate) async fn object(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Problem> {
     json_is_said(headers)?;
     object_in(&bytes(body).await?)
 }
 
+/// Reads the object in the body of a request without a credential.
+pub(crate) async fn small_object(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Problem> {
+    json_is_said(headers)?;
+    object_in(&limited(body, LONGEST_OF_ANYBODY).await?)
+}
+
 /// Reads a body of limited length.
 pub(crate) async fn bytes(body: Body) -> Result<Bytes, Problem> {
+    limited(body, LONGEST).await
+}
+
+async fn limited(body: Body, longest: usize) -> Result<Bytes, Problem> {
     let too_large = || {
-        let detail = format!("the body is longer than {LONGEST} bytes, which is the limit");
+        let detail = format!("the body is longer than {longest} bytes, which is the limit");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
     };
     // A length that is announced is refused before a byte is read.
-    if body.size_hint().lower() > u64::try_from(LONGEST).unwrap_or(u64::MAX) {
+    if body.size_hint().lower() > u64::try_from(longest).unwrap_or(u64::MAX) {
         return Err(too_large());
     }
-    let read = Limited::new(body, LONGEST).collect().await.map_err(|why| {
+    let read = Limited::new(body, longest).collect().await.map_err(|why| {
         if why.is::<LengthLimitError>() {
             too_large()
         } else {

@@ -13,6 +13,7 @@ use bestow::{
     Agent, Approver, Engine, Error,
     control::Admin,
     decision::Refusal,
+    event::Timestamp,
     user::{ApproverId, OwnerId},
 };
 use futures_util::FutureExt;
@@ -32,7 +33,7 @@ use crate::{
     runs::Runs,
     shares::Shares,
     tickets::Tickets,
-    v1::{Answers, EventLog},
+    v1::{Answers, EventLog, Parts},
 };
 
 /// The name of an operator in records. The id of its credential is there as well.
@@ -73,6 +74,9 @@ pub(crate) struct Entrance {
     tickets: Tickets,
     answers: Answers,
     frames: Frames,
+    parts: Parts,
+    /// The begin of this server. A link that is older was made for another one.
+    began: Option<Timestamp>,
 }
 
 /// A sender whose credential is valid.
@@ -100,6 +104,8 @@ impl Entrance {
             tickets: Tickets::default(),
             answers: Answers::default(),
             frames: Frames::default(),
+            parts: Parts::default(),
+            began: engine.now().ok(),
             engine,
         }
     }
@@ -132,6 +138,11 @@ impl Entrance {
         &self.answers
     }
 
+    /// Returns the parts of the command lines that wait for a person.
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
     /// Returns the texts of frames that go to many clients.
     pub(crate) fn frames(&self) -> &Frames {
         &self.frames
@@ -154,7 +165,7 @@ impl Entrance {
         headers: &HeaderMap,
         body: Body,
     ) -> Result<Map<String, Value>, Problem> {
-        time::timeout(self.body_time, body::object(headers, body)).await.map_err(late)?
+        time::timeout(self.body_time, body::small_object(headers, body)).await.map_err(late)?
     }
 
     /// Waits for a body. The caller's credential was valid when the wait began, and is checked again after it.
@@ -251,7 +262,7 @@ impl Caller {
     }
 
     /// Returns the owner for whom the credential acts. An operator acts for every owner.
-    fn owner(&self) -> Option<OwnerId> {
+    pub(crate) fn owner(&self) -> Option<OwnerId> {
         match &self.credential.role {
             Role::Approver { owner, .. } => Some(owner.clone()),
             Role::Agent { agent } => {

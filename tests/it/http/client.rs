@@ -18,11 +18,11 @@ const LONGEST_WAIT: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// A reply of the server. A body that is not JSON is null.
 #[derive(Debug)]
-pub(super) struct Reply {
-    pub(super) status: u16,
-    pub(super) head: String,
-    pub(super) json: Value,
-    pub(super) body: String,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) json: Value,
+    pub(crate) body: String,
 }
 
 impl Reply {
@@ -33,7 +33,7 @@ impl Reply {
 }
 
 /// Sends one request, and reads the whole reply.
-pub(super) async fn call(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+pub(crate) async fn call(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let length = if body.is_empty() { String::new() } else { format!("content-length: {}\r\n", body.len()) };
     let text =
@@ -42,7 +42,7 @@ pub(super) async fn call(address: SocketAddr, method: &str, path: &str, headers:
 }
 
 /// Sends bytes, and reads until the server closes. Returns none if the server closes without a reply.
-pub(super) async fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
+pub(crate) async fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
     let mut stream = TcpStream::connect(address).await.unwrap();
     // The server may refuse a request before it has read all of it.
     let _ = stream.write_all(bytes).await;
@@ -55,11 +55,11 @@ pub(super) async fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
 }
 
 /// A stream of server-sent events. It is read as it comes.
-pub(super) struct Events(BufReader<TcpStream>);
+pub(crate) struct Events(BufReader<TcpStream>);
 
 impl Events {
     /// Opens a stream. Returns the reply if the server refuses it.
-    pub(super) async fn open(address: SocketAddr, path: &str, headers: &[(&str, &str)]) -> Result<Events, Reply> {
+    pub(crate) async fn open(address: SocketAddr, path: &str, headers: &[(&str, &str)]) -> Result<Events, Reply> {
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let mut stream = BufReader::new(TcpStream::connect(address).await.unwrap());
         // The body of this version is not in chunks.
@@ -79,7 +79,7 @@ impl Events {
     }
 
     /// Returns the fields of the next event, or none at the end of the stream.
-    pub(super) async fn next(&mut self) -> Option<(String, Value)> {
+    pub(crate) async fn next(&mut self) -> Option<(String, Value)> {
         let (mut id, mut data) = (String::new(), None);
         loop {
             let mut line = String::new();
@@ -102,11 +102,11 @@ impl Events {
 }
 
 /// A WebSocket.
-pub(super) struct Socket(WebSocketStream<TcpStream>);
+pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
 impl Socket {
     /// Opens a socket. Returns the status code if the server refuses it.
-    pub(super) async fn open(address: SocketAddr, path: &str, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
+    pub(crate) async fn open(address: SocketAddr, path: &str, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
         let stream = TcpStream::connect(address).await.unwrap();
         let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
         for (name, value) in headers {
@@ -119,17 +119,17 @@ impl Socket {
         }
     }
 
-    pub(super) async fn say(&mut self, text: &str) {
+    pub(crate) async fn say(&mut self, text: &str) {
         self.0.send(Message::text(text.to_owned())).await.unwrap();
     }
 
-    pub(super) async fn send(&mut self, message: Message) -> Result<(), tungstenite::Error> {
+    pub(crate) async fn send(&mut self, message: Message) -> Result<(), tungstenite::Error> {
         self.0.send(message).await
     }
 
     /// Returns the next frame with JSON. Returns the code if the server closes the socket. A frame that never comes
     /// fails the test.
-    pub(super) async fn next(&mut self) -> Result<Value, u16> {
+    pub(crate) async fn next(&mut self) -> Result<Value, u16> {
         tokio::time::timeout(LONGEST_WAIT, self.following()).await.expect("no frame arrives")
     }
 
@@ -145,7 +145,7 @@ impl Socket {
     }
 
     /// Returns the next frame of a type. Others are passed over.
-    pub(super) async fn next_of(&mut self, kind: &str) -> Value {
+    pub(crate) async fn next_of(&mut self, kind: &str) -> Value {
         loop {
             let frame = self.next().await.expect("an open socket");
             if frame["type"] == kind {

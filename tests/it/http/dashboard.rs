@@ -54,9 +54,21 @@ async fn without_a_server_or_with_several_owners_the_way_out_is_named() {
     );
     let several = refused(&project, &["dashboard", "--print-link"]);
     assert!(several.contains("`--owner`") && several.contains("`them`, `you`"), "{several}");
+}
+
+/// A killed server leaves its file, and another program may then have its address.
+#[tokio::test]
+async fn no_link_is_made_for_a_program_that_took_the_address_of_a_killed_server() {
+    let mut project = Project::new();
+    project.serve();
+    let address = project.address();
     project.end(Signal::KILL);
-    let dead = refused(&project, &["dashboard", "--print-link", "--owner", "you"]);
-    assert!(dead.contains("no server runs on the state directory state"), "{dead}");
+    assert!(project.path().join("state/server.json").exists());
+    let _other = std::net::TcpListener::bind(address).unwrap();
+    let output = project.bestow(&["dashboard", "--print-link"]);
+    let why = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && output.stdout.is_empty(), "{why}");
+    assert!(why.contains("no server runs on the state directory state"), "{why}");
 }
 
 #[tokio::test]

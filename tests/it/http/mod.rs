@@ -1,7 +1,7 @@
 //! Tests of the server, over real sockets.
 
 mod classify;
-mod client;
+pub(crate) mod client;
 mod clients;
 mod credentials;
 mod daemon;
@@ -12,7 +12,7 @@ mod hook;
 mod hook_servers;
 mod malformed;
 mod process;
-mod project;
+pub(crate) mod project;
 mod relay;
 mod runs;
 mod socket;

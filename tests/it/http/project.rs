@@ -25,13 +25,13 @@ kind = \"subagent\"
 ";
 
 /// A project with a policy file, and the server of it.
-pub(super) struct Project {
+pub(crate) struct Project {
     directory: TempDir,
     server: Option<(Child, SocketAddr)>,
 }
 
 impl Project {
-    pub(super) fn new() -> Project {
+    pub(crate) fn new() -> Project {
         let directory = tempfile::tempdir().unwrap();
         let project = Project { directory, server: None };
         project.policy(POLICY);
@@ -39,40 +39,45 @@ impl Project {
     }
 
     /// Replaces the policy file.
-    pub(super) fn policy(&self, text: &str) {
+    pub(crate) fn policy(&self, text: &str) {
         std::fs::write(self.path().join("agents.toml"), text).unwrap();
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    pub(super) fn bestow(&self, words: &[&str]) -> Output {
+    pub(crate) fn bestow(&self, words: &[&str]) -> Output {
         Command::new(BESTOW).args(words).current_dir(self.path()).output().unwrap()
     }
 
-    pub(super) fn json(&self, words: &[&str]) -> Value {
+    pub(crate) fn json(&self, words: &[&str]) -> Value {
         let output = self.bestow(words);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    pub(super) fn token(&self, words: &[&str]) -> String {
+    pub(crate) fn token(&self, words: &[&str]) -> String {
         let words: Vec<_> = ["token", "create", "--json"].iter().chain(words).copied().collect();
         self.json(&words)["token"].as_str().unwrap().to_owned()
     }
 
-    pub(super) fn agent(&self) -> String {
+    pub(crate) fn agent(&self) -> String {
         self.token(&["--role", "agent", "--agent", "bot"])
     }
 
-    pub(super) fn approver(&self) -> String {
+    pub(crate) fn approver(&self) -> String {
         self.token(&["--role", "approver", "--owner", "you", "--by", "ann", "--expires", "30d"])
     }
 
     /// Starts the server, and returns when it says that it listens.
-    pub(super) fn serve(&mut self) {
-        let words = ["serve", "--state", "state", "--listen", "127.0.0.1:0", "--ready-file", "ready.json"];
+    pub(crate) fn serve(&mut self) {
+        self.serve_at("127.0.0.1:0");
+    }
+
+    /// Starts the server at an address.
+    pub(crate) fn serve_at(&mut self, address: &str) {
+        let words = ["serve", "--state", "state", "--listen", address, "--ready-file", "ready.json"];
         let mut command = Command::new(BESTOW);
         command.args(words).current_dir(self.path()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
@@ -86,42 +91,42 @@ impl Project {
     }
 
     /// Ends the server with a signal. Returns its exit code.
-    pub(super) fn end(&mut self, signal: Signal) -> Option<i32> {
+    pub(crate) fn end(&mut self, signal: Signal) -> Option<i32> {
         let (mut child, _) = self.server.take().unwrap();
         kill_process(Pid::from_child(&child), signal).unwrap();
         child.wait().unwrap().code()
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.server.as_ref().unwrap().1
     }
 
     /// Opens `/ws` with a token.
-    pub(super) async fn socket(&self, token: &str) -> Socket {
+    pub(crate) async fn socket(&self, token: &str) -> Socket {
         let headers = [("authorization", &*format!("Bearer {token}"))];
         Socket::open(self.address(), "/ws", &headers).await.unwrap()
     }
 
-    pub(super) async fn post(&self, token: &str, path: &str, body: &Value) -> Reply {
+    pub(crate) async fn post(&self, token: &str, path: &str, body: &Value) -> Reply {
         let headers = [("authorization", &*format!("Bearer {token}")), ("content-type", "application/json")];
         call(self.address(), "POST", path, &headers, &body.to_string()).await
     }
 
-    pub(super) async fn classify(&self, token: &str, command: &str) -> Value {
+    pub(crate) async fn classify(&self, token: &str, command: &str) -> Value {
         let body = json!({ "toolName": "bash", "toolInput": { "command": command } });
         self.post(token, "/api/hooks/classify", &body).await.json
     }
 
     /// Reads a path of the server.
-    pub(super) async fn get(&self, token: &str, path: &str) -> Reply {
+    pub(crate) async fn get(&self, token: &str, path: &str) -> Reply {
         call(self.address(), "GET", path, &[("authorization", &format!("Bearer {token}"))], "").await
     }
 
-    pub(super) async fn delete(&self, token: &str, path: &str) -> Reply {
+    pub(crate) async fn delete(&self, token: &str, path: &str) -> Reply {
         call(self.address(), "DELETE", path, &[("authorization", &format!("Bearer {token}"))], "").await
     }
 
-    pub(super) async fn pending(&self, token: &str) -> Vec<Value> {
+    pub(crate) async fn pending(&self, token: &str) -> Vec<Value> {
         let reply = self.get(token, "/api/permissions").await;
         reply.json["pending"].as_array().unwrap().clone()
     }

@@ -1,4 +1,4 @@
-//! One request with all of its facts, line by line.
+//! The whole of one request, line by line.
 
 use bestow::{action::ActionFacts, command::Tier, event::Timestamp, text::Escaped};
 use ratatui::{
@@ -8,7 +8,7 @@ use ratatui::{
 
 use super::{
     entry::{Entry, EntryState, ScopeKey},
-    view::tier_style,
+    style::tier_style,
     words,
 };
 

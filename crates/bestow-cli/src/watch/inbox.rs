@@ -19,7 +19,7 @@ use super::{
 /// The most ended requests that stay on the screen while no key is pressed.
 const ENDED: usize = 100;
 
-/// The content of the screen, and its cursor.
+/// The content of the screen.
 #[derive(Debug)]
 pub(super) struct Inbox {
     pub(super) entries: Vec<Entry>,
@@ -101,7 +101,7 @@ impl Inbox {
     }
 }
 
-/// The news of the engine.
+/// A report of the engine.
 impl Inbox {
     pub(super) fn found(&mut self) {
         if matches!(self.link, Link::Lost(_)) {

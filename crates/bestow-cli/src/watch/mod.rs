@@ -13,6 +13,7 @@ mod press;
 mod run;
 mod screen;
 mod send;
+mod style;
 mod view;
 mod words;
 

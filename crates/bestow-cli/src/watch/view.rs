@@ -1,6 +1,6 @@
 //! The drawing of the screen.
 
-use bestow::{command::Tier, event::Timestamp};
+use bestow::event::Timestamp;
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
@@ -15,6 +15,7 @@ use super::{
     entry::{Entry, EntryState},
     field::Field,
     inbox::{Inbox, Link, Page},
+    style::tier_style,
     words,
 };
 
@@ -31,7 +32,7 @@ const HELP: [&str; 22] = [
     "1              allow once",
     "2              allow for this run of the agent",
     "3              allow until a time",
-    "4              allow always, until a person takes it away",
+    "4              allow always, until it is revoked",
     "?              this page",
     "q              ends; requests go on waiting",
     "",
@@ -219,14 +220,5 @@ fn wish(entry: &Entry) -> String {
             let all: Vec<_> = request.widest_first().iter().map(|asked| asked.describe().to_string()).collect();
             all.join(", ")
         }
-    }
-}
-
-/// Returns the style of a tier. The word stands beside it, for screens without colors.
-pub(super) fn tier_style(tier: Tier) -> Style {
-    match tier {
-        Tier::Safe => Style::new().fg(Color::Green),
-        Tier::Dangerous => Style::new().fg(Color::Yellow),
-        Tier::Destructive => Style::new().fg(Color::Red).bold(),
     }
 }

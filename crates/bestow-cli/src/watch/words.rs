@@ -33,7 +33,7 @@ pub(super) fn consequence(request: &Request, scope: Scope) -> String {
         Scope::Once => return "for one use".to_owned(),
         Scope::Session => "until this run of the agent ends".to_owned(),
         Scope::Until(end) => format!("until {end}"),
-        Scope::Always => "until a person takes it away".to_owned(),
+        Scope::Always => "until it is revoked".to_owned(),
     };
     if !request.asks_about_action() {
         let whole =

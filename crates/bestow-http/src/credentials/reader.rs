@@ -61,10 +61,11 @@ impl Credentials {
         found.map(|stored| stored.credential.clone()).ok_or(NotAuthenticated::Invalid)
     }
 
-    /// Returns true if `token` is that of a live link.
-    pub(crate) fn is_link(&self, token: &str, now: Timestamp) -> bool {
-        let Some((id, secret)) = token::parts(token) else { return false };
-        self.find(&id).ok().flatten().is_some_and(|stored| stored.is_open_link(secret, now))
+    /// Returns the live link with this token.
+    pub(crate) fn link(&self, token: &str, now: Timestamp) -> Option<Credential> {
+        let (id, secret) = token::parts(token)?;
+        let found = self.find(&id).ok().flatten().filter(|stored| stored.is_open_link(secret, now));
+        found.map(|stored| stored.credential.clone())
     }
 
     /// Exchanges the token of a link for that of a session ([`CredentialFile::open_session`]).

@@ -13,7 +13,9 @@ impl Entrance {
     pub(crate) async fn open_session(&self, link: String) -> Result<Issued, Problem> {
         let now = self.engine.now()?;
         // Without this look, anybody could make the file be written.
-        if !self.credentials.is_link(&link, now) {
+        let Some(credential) = self.credentials.link(&link, now) else { return Err(no_link()) };
+        // While this server did not run, another program at its address may have got the link.
+        if self.began.is_none_or(|began| credential.created_at < began) {
             return Err(no_link());
         }
         let credentials = self.credentials.clone();

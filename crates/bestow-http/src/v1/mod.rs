@@ -33,7 +33,7 @@ use axum::{Json, Router, middleware, routing::get};
 use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-pub(crate) use self::{events::EventLog, idempotency::Answers};
+pub(crate) use self::{events::EventLog, idempotency::Answers, requests::Parts};
 use crate::identity::Entrance;
 
 /// Returns the paths of this dialect, and their description.

@@ -9,10 +9,8 @@ use super::{Place, READY, asks_for, asks_to};
 use crate::support::{profile, tag};
 
 /// Controls a terminal: colors, the title, the clipboard, the alternate screen, a question about the cursor, a bell.
-const CONTROL: &str = concat!(
-    "\x1b[31mX\x1b]0;pwned\x07\x1b]52;c;cHduZWQ=\x07\x1b[?1049l\x1b[6n\x1bP1$q\x1b\\",
-    "\u{9b}2J\u{9d}0;x\u{9c}\x08\r\n\x07"
-);
+const CONTROL: &str = "\x1b[31mX\x1b]0;pwned\x07\x1b]52;c;cHduZWQ=\x07\x1b[?1049l\x1b[6n\x1bP1$q\x1b\\\
+                       \u{9b}2J\u{9d}0;x\u{9c}\x08\r\n\x07";
 
 /// Changes the direction of the text, and hides in it.
 const BIDI: &str = "\u{202e}txt.exe\u{2066}a\u{2069}\u{200f}\u{200b}\u{feff}";

@@ -34,7 +34,7 @@ pub(super) struct Terminal {
     output: Arc<(Mutex<Output>, Condvar)>,
 }
 
-/// The text that was written to the terminal, as it came and as it is shown.
+/// The whole output to the terminal.
 struct Output {
     screen: Parser,
     raw: Vec<u8>,

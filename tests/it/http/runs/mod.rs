@@ -56,7 +56,10 @@ struct Stage {
 
 impl Stage {
     async fn new() -> Stage {
-        let daemon = Daemon::start().await;
+        Stage::on(Daemon::start().await).await
+    }
+
+    async fn on(daemon: Daemon) -> Stage {
         let run = daemon.world.engine.run_of(&"bot".parse().unwrap()).unwrap().to_string();
         let mut you = person(&daemon).await;
         subscribe(&mut you, &run).await;

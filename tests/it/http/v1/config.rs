@@ -37,3 +37,32 @@ async fn a_server_without_a_policy_file_says_so() {
     let daemon = Daemon::start().await;
     assert_eq!(daemon.get(&daemon.operator(), "/v1/config").await.status, 404);
 }
+
+/// The engine has only agents of one owner, and the file on the disk has more: with a mistake, while its change waits,
+/// or not read yet.
+#[tokio::test]
+async fn a_file_that_names_another_owner_is_hidden_before_the_engine_has_read_it() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("agents.toml");
+    let path = file.clone();
+    let world = World::new();
+    let daemon = Daemon::of(world, bestow_http::Limits::default(), |options| options.config = Some(path)).await;
+    daemon.world.engine.retire("theirs").await.unwrap();
+    let you = daemon.approver("you");
+    let own = "[defaults]\nowner = \"you\"\nworking_dir = \".\"\n[agents.bot]\nkind = \"subagent\"\n";
+    fs::write(&file, own).unwrap();
+    assert_eq!(daemon.get(&you, "/v1/config").await.json["text"], own);
+    for more in [
+        "[agents.secret]\nowner = \"bob\"\n",
+        "[agents.secret]\nowner='bob'\nbogus = 1\n",
+        "[agents.secret]\n\"owner\" = \"bob\"\n",
+        "[agents.secret]\n\"own\\u0065r\" = \"bob\"\n",
+        "agents.secret = { kind = \"subagent\", owner   =   \"bob\" }\n",
+        "[agents.secret]\nowner = \"you\" # bob\nowner = \"bob\"\n",
+    ] {
+        fs::write(&file, format!("{own}{more}")).unwrap();
+        let shown = daemon.get(&you, "/v1/config").await.json;
+        assert!(shown.get("text").is_none() && !shown.to_string().contains("secret"), "{more}: {shown}");
+        assert!(daemon.get(&daemon.operator(), "/v1/config").await.json["text"].is_string(), "{more}");
+    }
+}

@@ -65,7 +65,7 @@ async fn check(world: &World, id: RequestId, scope: Scope, about: &str) {
 async fn a_preview_shows_what_a_permission_covers_and_nothing_protected() {
     let daemon = Daemon::start().await;
     let place = tempfile::tempdir().unwrap();
-    let root = place.path().canonicalize().unwrap();
+    let root = crate::support::real(place.path());
     std::fs::create_dir_all(root.join("a-dir/below")).unwrap();
     for number in 0..25 {
         std::fs::write(root.join(format!("a-dir/f{number:02}")), "x").unwrap();
@@ -139,4 +139,16 @@ async fn the_last_events_are_there_for_a_client_that_begins() {
     let theirs = daemon.get(&them, "/v1/events/recent").await.json;
     assert!(theirs["events"].as_array().unwrap().iter().all(|event| event["agentId"] != "bot"), "{theirs}");
     assert_eq!(daemon.get(&you, "/v1/events/recent?limt=3").await.status, 400);
+}
+
+#[tokio::test]
+async fn of_a_line_with_very_many_parts_the_first_ones_are_sent() {
+    let daemon = Daemon::start().await;
+    let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
+    let action = json!({ "toolName": "bash", "toolInput": { "command": "x;".repeat(200) } });
+    assert_eq!(daemon.send(&bot, "POST", "/v1/authorize", &action).await.json["decision"], "ask");
+    let asked = question(&daemon, &you).await;
+    let action = &asked["action"];
+    assert_eq!((action["parts"].as_array().unwrap().len(), &action["partsLeftOut"]), (64, &json!(136)));
+    assert_eq!(question(&daemon, &you).await, asked, "and again");
 }

@@ -83,9 +83,28 @@ async fn a_malformed_link_is_an_error_and_writes_nothing() {
         let reply = call(daemon.address, "POST", "/v1/session", &headers, body).await;
         assert_eq!(reply.status, 400, "{body}");
     }
-    for guess in ["x", "", &link.token[..40], &link.token.replace(|digit: char| digit == 'a', "b")] {
+    for guess in ["x", "", &link.token[..40], &link.token.replace('a', "b")] {
         assert_eq!(open(&daemon, guess).await.status, 401, "{guess}");
     }
     assert_eq!(std::fs::read(daemon.file.path()).unwrap(), before);
     assert_eq!(open(&daemon, &link.token).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_link_from_before_this_server_opens_nothing() {
+    let world = crate::support::World::new();
+    let directory = tempfile::tempdir().unwrap();
+    let file = bestow_http::credentials::CredentialFile::in_directory(directory.path().join("state"));
+    let role = Role::Approver { owner: "you".parse().unwrap(), by: "ann".parse().unwrap() };
+    let old = file.create_link(role, None, world.now()).unwrap();
+    world.later(1).await;
+    let credentials = bestow_http::credentials::Credentials::of(file);
+    let daemon = Daemon::of(world, bestow_http::Limits::default(), |options| options.credentials = credentials).await;
+    assert_eq!(open(&daemon, &old.token).await.status, 401, "another program may have got it at the address");
+}
+
+#[tokio::test]
+async fn a_long_body_without_a_credential_is_refused() {
+    let daemon = Daemon::start().await;
+    assert_eq!(open(&daemon, &"x".repeat(2_000)).await.status, 413);
 }

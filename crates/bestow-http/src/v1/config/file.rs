@@ -1,6 +1,6 @@
 //! `GET /v1/config`: the policy file as it is, with its mistakes and its last change.
 
-use std::sync::Arc;
+use std::{fs, io, sync::Arc};
 
 use axum::{Json, extract::State};
 use bestow::{
@@ -8,6 +8,7 @@ use bestow::{
     control::Admin,
     event::Timestamp,
     policy::{ConfigError, DryRun},
+    user::OwnerId,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,7 +21,7 @@ use crate::{
 };
 
 /// The longest text that is shown, in bytes.
-const LONGEST: usize = 4 << 20;
+const LONGEST: u64 = 4 << 20;
 
 /// The policy file.
 #[derive(Debug, Serialize, ToSchema)]
@@ -67,7 +68,7 @@ struct LastChange {
 }
 
 /// Returns the policy file with its mistakes, and its last change. An approver sees the text if all agents belong to
-/// its owner.
+/// its owner, and the text names no other owner.
 #[utoipa::path(
     get, path = "/v1/config", tag = "config",
     responses((status = 200, description = "The policy file.", body = PolicyFileView))
@@ -77,13 +78,15 @@ pub(super) async fn file(
     Person { caller, admin, .. }: Person,
 ) -> Result<Json<PolicyFileView>, Problem> {
     let path = entrance.config().ok_or_else(|| Problem::not_found("this server has no policy file"))?;
-    let sees_all = sees_all(&entrance, &admin)?;
     let file = PolicyFile::new(path);
     let name = file.path().display().to_string();
-    let (text, problems) = entrance.work(&caller, async move { (read(&file), mistakes(&file)) }).await?;
-    let foreign = || Err("the file also has agents of other owners".to_owned());
-    let text = if sees_all { text } else { foreign() };
-    let problems = if sees_all { problems } else { problems.into_iter().map(Mistake::without_text).collect() };
+    let sees_agents = sees_all(&entrance, &admin)?;
+    let own = caller.owner();
+    let (text, problems) = entrance.work(&caller, async move { looked_at(&file) }).await?;
+    // The text on the disk may have agents that the engine does not have yet.
+    let sees_text = sees_agents && text.as_deref().is_ok_and(|text| has_no_other_owner(text, own.as_ref()));
+    let text = if sees_text || text.is_err() { text } else { Err("the file also names other owners".to_owned()) };
+    let problems = if sees_text { problems } else { problems.into_iter().map(Mistake::without_text).collect() };
     let (text, hidden) = text.map_or_else(|why| (None, Some(why)), |text| (Some(text), None));
     Ok(Json(PolicyFileView {
         path: name,
@@ -100,12 +103,37 @@ fn sees_all(entrance: &Entrance, admin: &Admin) -> Result<bool, Problem> {
     Ok(admin.is_of_every_owner() || admin.agents()?.len() == entrance.engine().agents()?.len())
 }
 
+/// Returns true if each owner in a text is this one. An operator, who has no owner, sees every text. An owner that
+/// cannot be read counts as another one, also in a comment.
+fn has_no_other_owner(text: &str, own: Option<&OwnerId>) -> bool {
+    let Some(own) = own else { return true };
+    let values = text.split("owner").skip(1).filter_map(|rest| {
+        let rest = rest.trim_start_matches(['"', '\'']).trim_start();
+        rest.strip_prefix('=').map(str::trim_start)
+    });
+    let is_own = |value: &str| {
+        let value = value.strip_prefix(['"', '\'']).and_then(|rest| rest.split(['"', '\'']).next());
+        value == Some(own.as_str())
+    };
+    // A key can be written with escapes, which only a parser resolves.
+    let has_escaped_key = text.contains("\\u") || text.contains("\\U");
+    !has_escaped_key && values.map(is_own).all(|is_own| is_own)
+}
+
+/// Returns the text of the file and its mistakes, both of the same content.
+fn looked_at(file: &PolicyFile) -> (Result<String, String>, Vec<Mistake>) {
+    let before = read(file);
+    let problems = mistakes(file);
+    let is_stable = before == read(file);
+    (before.and_then(|text| if is_stable { Ok(text) } else { Err("the file is being changed".to_owned()) }), problems)
+}
+
 fn read(file: &PolicyFile) -> Result<String, String> {
-    let text = std::fs::read(file.path()).map_err(|why| format!("the file cannot be read: {why}"))?;
-    if text.len() > LONGEST {
+    let unreadable = |why: io::Error| format!("the file cannot be read: {why}");
+    if fs::metadata(file.path()).map_err(unreadable)?.len() > LONGEST {
         return Err(format!("the file is longer than {LONGEST} bytes"));
     }
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(String::from_utf8_lossy(&fs::read(file.path()).map_err(unreadable)?).into_owned())
 }
 
 /// Returns the mistakes for which an engine would not take the file.

@@ -3,6 +3,7 @@
 mod answer;
 mod create;
 mod named;
+mod parts;
 mod preview;
 mod question;
 mod read;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use utoipa_axum::{router::OpenApiRouter, routes};
 
+pub(crate) use self::parts::Parts;
 use crate::identity::Entrance;
 
 /// Returns the paths of this resource.

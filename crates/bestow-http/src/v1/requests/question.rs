@@ -1,9 +1,11 @@
 //! The question of a waiting request, with everything that a person needs for an answer.
 
+use std::sync::Arc;
+
 use bestow::{
     AgentId, Kind, Permission,
     action::{ActionFacts, Operation},
-    command::{Part, Tier},
+    command::Tier,
     control::Admin,
     event::{Timestamp, camel_case},
     grant::Scope,
@@ -14,6 +16,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::parts::{PartView, Parts};
 use crate::shown;
 
 /// The content of a waiting request.
@@ -101,25 +104,18 @@ struct ActionView {
     /// The commands that an approval until a time, or for always, covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<String>,
-    /// The parts of a command line, in their order.
-    parts: Vec<PartView>,
+    /// The first parts of a command line, in their order.
+    #[schema(value_type = Vec<PartView>)]
+    parts: Arc<[PartView]>,
+    /// The number of the other parts.
+    parts_left_out: usize,
     /// The further uses of the action: permissions, paths and hosts.
     #[schema(value_type = Vec<Object>)]
     uses: Vec<Value>,
 }
 
-/// One thing that a command line does.
-#[derive(Debug, Serialize, ToSchema)]
-struct PartView {
-    text: String,
-    #[schema(value_type = String)]
-    tier: Tier,
-    /// The rule that decided the tier.
-    reason: String,
-}
-
 impl Question {
-    pub(super) fn of(request: &Request, route: String, admin: &Admin) -> Question {
+    pub(super) fn of(request: &Request, route: String, admin: &Admin, parts: &Parts) -> Question {
         Question {
             agent_id: request.from.clone(),
             agent_name: request.name.as_ref().map(|name| name.as_str().to_owned()),
@@ -127,7 +123,7 @@ impl Question {
             above: admin.creators(&request.from),
             owner_id: request.owner.clone(),
             permissions: request.permissions().cloned().collect(),
-            action: request.action.as_deref().map(|action| ActionView::of(action, admin)),
+            action: request.action.as_deref().map(|action| ActionView::of(action, parts.of(request.id, action, admin))),
             only_lacks: request.only_lacks,
             details: request.details.as_ref().map(ToString::to_string),
             hooks: request.hooks_say.iter().map(ToString::to_string).collect(),
@@ -160,7 +156,7 @@ fn scopes(request: &Request) -> Vec<ScopeKind> {
 }
 
 impl ActionView {
-    fn of(action: &ActionFacts, admin: &Admin) -> ActionView {
+    fn of(action: &ActionFacts, (parts, parts_left_out): (Arc<[PartView]>, usize)) -> ActionView {
         ActionView {
             operation: action.operation,
             tool: action.tool.to_string(),
@@ -171,17 +167,9 @@ impl ActionView {
             destructive: action.destructive.is_some(),
             impact: action.destructive.as_ref().map(|impact| camel_case(json!(impact))),
             shape: action.shape.as_ref().map(|shape| shape.phrase().to_string()),
-            parts: parts(action, admin),
+            parts,
+            parts_left_out,
             uses: action.uses.iter().map(|used| json!(used)).collect(),
         }
     }
-}
-
-/// Returns the parts of a command line as it is shown.
-fn parts(action: &ActionFacts, admin: &Admin) -> Vec<PartView> {
-    if action.operation != Operation::Command {
-        return Vec::new();
-    }
-    let view = |Part { command, tier, rule, .. }: Part| PartView { text: command, tier, reason: rule };
-    admin.classify(&action.resource).parts.into_iter().map(view).collect()
 }

@@ -33,8 +33,8 @@ pub(super) struct RequestList {
     responses((status = 200, description = "The waiting requests, oldest first.", body = RequestList))
 )]
 pub(super) async fn list(
-    State(_): State<Arc<Entrance>>,
-    Person { admin, .. }: Person,
+    State(entrance): State<Arc<Entrance>>,
+    Person { caller, admin, .. }: Person,
     Asked(OfAgent { agent_id }): Asked<OfAgent>,
 ) -> Result<Json<RequestList>, Problem> {
     if let Some(agent) = &agent_id {
@@ -43,7 +43,10 @@ pub(super) async fn list(
     let mut pending = admin.pending()?;
     pending.retain(|pending| agent_id.as_ref().is_none_or(|agent| pending.request.from == *agent));
     pending.sort_by_key(|pending| (pending.request.since, pending.request.id));
-    Ok(Json(RequestList { requests: pending.iter().map(|pending| RequestState::pending(pending, &admin)).collect() }))
+    let server = Arc::clone(&entrance);
+    let view =
+        async move { pending.iter().map(|pending| RequestState::pending(pending, &admin, server.parts())).collect() };
+    Ok(Json(RequestList { requests: entrance.work(&caller, view).await? }))
 }
 
 /// Returns a request: its own to an agent, and those of its owner to an approver.
@@ -59,8 +62,12 @@ pub(super) async fn get(
 ) -> Result<Json<RequestState>, Problem> {
     let state = match sender {
         Sender::Agent(sender) => RequestState::of_ticket(&ticket(entrance.engine(), &sender.agent, &named)?),
-        Sender::Person(Person { admin, .. }) => match admin.waiting(&named) {
-            Ok(pending) => RequestState::pending(&pending, &admin),
+        Sender::Person(Person { caller, admin, .. }) => match admin.waiting(&named) {
+            Ok(pending) => {
+                let server = Arc::clone(&entrance);
+                let view = async move { RequestState::pending(&pending, &admin, server.parts()) };
+                entrance.work(&caller, view).await?
+            }
             Err(Error::Refused(Refusal::AlreadyResolved(how))) => RequestState::ended(&how),
             Err(Error::Refused(Refusal::UnknownRequest(_) | Refusal::UnknownCode(_))) => return Err(unknown()),
             Err(why) => return Err(why.into()),

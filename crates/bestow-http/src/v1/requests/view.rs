@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::question::Question;
+use super::{parts::Parts, question::Question};
 use crate::shown;
 
 /// A request, and its state.
@@ -105,8 +105,8 @@ impl RequestState {
         RequestState { id, code: id.code().to_string(), status, question: None, resolution: None }
     }
 
-    pub(super) fn pending(pending: &Pending, admin: &Admin) -> RequestState {
-        let question = Question::of(&pending.request, pending.route.to_string(), admin);
+    pub(super) fn pending(pending: &Pending, admin: &Admin, parts: &Parts) -> RequestState {
+        let question = Question::of(&pending.request, pending.route.to_string(), admin, parts);
         RequestState { question: Some(question), ..RequestState::new(pending.request.id, Status::Pending) }
     }
 

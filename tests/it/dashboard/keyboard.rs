@@ -1,0 +1,148 @@
+//! A person answers requests with the keyboard alone.
+
+use bestow::{Action, Outcome, grant::Scope};
+
+use super::stage::{ask, scene, want};
+
+#[tokio::test]
+async fn every_answer_is_possible_without_a_mouse() {
+    scene(async |stage| {
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        let writer = stage.agent("writer", &[]).await;
+        let first = ask(&writer, "@write:/srv/first").await;
+        let second = ask(&writer, "@write:/srv/second").await;
+        let third = want(&writer, Action::command("node build.js")).await;
+        let card = |sentence: &str| page.card(&format!("writer {sentence}"));
+        card("wants to run a command").is_there().await;
+
+        browser.press(&["j"]).await;
+        card("asks to write /srv/first").is("focused", true).await;
+        browser.press(&["j"]).await;
+        card("asks to write /srv/second").is("focused", true).await;
+        browser.press(&["1"]).await;
+        card("asks to write /srv/second").choice("Once").is("checked", true).await;
+        card("asks to write /srv/second").is_ready().await;
+        browser.press(&["a"]).await;
+        let resolution = second.resolution().await;
+        assert_eq!((resolution.outcome, resolution.scope), (Outcome::Granted, Some(Scope::Once)));
+
+        card("wants to run a command").is("focused", true).await;
+        browser.press(&["Enter"]).await;
+        card("wants to run a command").button("Details").is("expanded", true).await;
+        browser.press(&["w"]).await;
+        card("wants to run a command").field("A few words to the agent").is("focused", true).await;
+        // These keys are text now, and no answers.
+        browser.press(&["a", "d", "d"]).await;
+        browser.press(&["Escape"]).await;
+        card("wants to run a command").is("focused", true).await;
+        card("wants to run a command").is_ready().await;
+        browser.press(&["d"]).await;
+        let resolution = third.resolution().await;
+        assert_eq!(resolution.outcome, Outcome::Denied);
+        assert_eq!(resolution.feedback.as_ref().map(ToString::to_string).as_deref(), Some("add"));
+
+        card("asks to write /srv/first").is("focused", true).await;
+        assert!(first.poll().is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_keys_are_listed_and_go_to_every_view() {
+    scene(async |stage| {
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        browser.press(&["?"]).await;
+        page.dialog("Keys").shows("Allow").await;
+        page.dialog("Keys").shows("Go to a view").await;
+        browser.press(&["Escape"]).await;
+        page.dialog("Keys").is_gone().await;
+        for (letter, title) in [("n", "Agents"), ("c", "Activity"), ("p", "Policy"), ("t", "Tasks"), ("i", "Inbox")] {
+            browser.press(&["g", letter]).await;
+            page.a("heading", title).is_there().await;
+            assert_eq!(browser.title().await, format!("{title} · bestow"));
+        }
+    })
+    .await;
+}
+
+/// `g` waits for the letter of a view. Another letter is no answer.
+#[tokio::test]
+async fn a_wrong_letter_after_g_answers_nothing() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let ticket = ask(&writer, "@network").await;
+        let browser = stage.dashboard().await;
+        let card = browser.page().card("writer asks to use the network");
+        browser.press(&["j"]).await;
+        card.is_ready().await;
+        for letter in ["a", "d"] {
+            browser.press(&["g", letter]).await;
+        }
+        browser.press(&["3"]).await;
+        card.choice("Until").is("checked", true).await;
+        assert!(ticket.poll().is_none());
+        browser.press(&["d"]).await;
+        assert_eq!(ticket.resolution().await.outcome, Outcome::Denied);
+    })
+    .await;
+}
+
+/// A key that was meant for the request before does nothing to one that has only just appeared.
+#[tokio::test]
+async fn a_key_too_early_answers_nothing() {
+    scene(async |stage| {
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        let writer = stage.agent("writer", &[]).await;
+        // The key is pressed in the moment in which the card is on the screen.
+        browser
+            .run(
+                "const press = () => document.activeElement.dispatchEvent(
+                     new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
+                 const observer = new MutationObserver(() => {
+                     if (!document.querySelector('article')) return;
+                     observer.disconnect();
+                     setTimeout(press);
+                 });
+                 observer.observe(document.body, { childList: true, subtree: true });",
+                &[],
+            )
+            .await;
+        let ticket = ask(&writer, "@network").await;
+        let card = page.card("writer asks to use the network");
+        card.shows("This request has only just appeared here. Read it, then answer.").await;
+        assert!(ticket.poll().is_none());
+        card.answers("Deny").await;
+        assert_eq!(ticket.resolution().await.outcome, Outcome::Denied);
+    })
+    .await;
+}
+
+/// After an answer, the next request takes the place of the answered one. The second key of two quick ones is not for
+/// it.
+#[tokio::test]
+async fn two_quick_keys_answer_one_request() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let first = ask(&writer, "@write:/srv/first").await;
+        let second = ask(&writer, "@write:/srv/second").await;
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        page.card("/srv/second").is_ready().await;
+        browser.press(&["j"]).await;
+        page.card("/srv/first").is("focused", true).await;
+        page.card("/srv/first").is_ready().await;
+        browser.press(&["a", "a"]).await;
+        assert_eq!(first.resolution().await.outcome, Outcome::Granted);
+        page.card("/srv/second").is("focused", true).await;
+        browser.press(&["a"]).await;
+        page.card("/srv/second").shows("has only just appeared").await;
+        assert!(second.poll().is_none());
+        page.card("/srv/second").is_ready().await;
+        browser.press(&["d"]).await;
+        assert_eq!(second.resolution().await.outcome, Outcome::Denied);
+    })
+    .await;
+}

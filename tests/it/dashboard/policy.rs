@@ -1,0 +1,96 @@
+//! The policy file on the page: its mistakes, its changes, and a trial of it.
+#![cfg(feature = "cli")]
+
+use super::stage::people;
+use crate::http::project::Project;
+
+const POLICY: &str = "\
+[engine]
+confirm_widening = true
+
+[defaults]
+owner = \"you\"
+working_dir = \".\"
+
+[agents.bot]
+kind = \"subagent\"
+";
+
+/// Starts a server with this policy. Returns a link to the page of the policy.
+fn served() -> (Project, String) {
+    let mut project = Project::new();
+    project.policy(POLICY);
+    project.serve();
+    let printed = project.bestow(&["dashboard", "--print-link", "--by", "ann"]);
+    assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
+    let link = String::from_utf8(printed.stdout).unwrap().trim().to_owned();
+    (project, link)
+}
+
+#[tokio::test]
+async fn a_mistake_is_marked_at_its_line_until_it_is_mended() {
+    people(async |people| {
+        let (project, link) = served();
+        let browser = people.dashboard(&link).await;
+        let page = browser.page();
+        page.link("Policy").click().await;
+        let file = page.the("region", "The policy file");
+        file.shows("[agents.bot]").await;
+        project.policy(&POLICY.replace("subagent", "subagentt"));
+        page.shows("The file has mistakes. The last good version stays in force.").await;
+        file.shows("kind = \"subagentt\"\nColumn").await;
+        project.policy(POLICY);
+        page.hides("The file has mistakes.").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_that_allows_more_waits_for_the_person() {
+    people(async |people| {
+        let (project, link) = served();
+        let bot = project.agent();
+        let browser = people.dashboard(&link).await;
+        let page = browser.page();
+        page.link("Policy").click().await;
+        page.shows("[agents.bot]").await;
+        project.policy(&format!("{POLICY}permissions = [\"@network\"]\n"));
+        let change = page.the("region", "A change that waits");
+        change.shows("bot gains @network").await;
+        let holds = async || project.get(&bot, "/v1/agents/me").await.json.to_string().contains("@network");
+        assert!(!holds().await);
+        change.a("button", "Agree").click().await;
+        let dialog = page.dialog("Agree to this change?");
+        dialog.shows("bot gains @network").await;
+        dialog.button("Agree").click().await;
+        page.shows("The change is in force.").await;
+        change.is_gone().await;
+        assert!(holds().await);
+        page.shows("Allows more").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_action_is_tried_and_every_stage_says_its_part() {
+    people(async |people| {
+        let (project, link) = served();
+        let browser = people.dashboard(&link).await;
+        let page = browser.page();
+        page.link("Policy").click().await;
+        page.choice("Try it").click().await;
+        page.a("combobox", "Agent").becomes("bot").await;
+        page.field("Command line").types("curl https://example.com").await;
+        page.button("Judge it").click().await;
+        let result = page.a("heading", "The decision");
+        result.is_there().await;
+        page.shows("@network").await;
+        page.a("table", "").is_somewhere().await;
+        page.choice("Write").click().await;
+        page.field("Path").becomes("/etc/passwd").await;
+        page.button("Judge it").click().await;
+        page.shows("/etc/passwd").await;
+        assert_eq!(project.pending(&project.approver()).await.len(), 0, "nobody is asked");
+    })
+    .await;
+}

@@ -1,0 +1,107 @@
+//! A person takes permissions back, and takes that back.
+
+use bestow::{Agent, Kind, grant::Scope};
+
+use super::stage::{Stage, ask, scene};
+use crate::support::tag;
+
+/// Three agents, of which each passes a permission on to the next one.
+async fn chain(stage: &Stage) -> [Agent; 3] {
+    let lead = stage.agent("lead", &[]).await;
+    let you = stage.engine.approver("you", "bert", "terminal");
+    you.give("lead", "@write:/srv/site", Scope::Always, "for the site").await.unwrap();
+    let profile = |name: &str| crate::support::profile(name, "you", Kind::Subagent);
+    let writer = lead.create(profile("writer"), &[tag("@write:/srv/site")], "it writes the pages").await.unwrap();
+    let helper = writer.create(profile("helper"), &[tag("@write:/srv/site/news")], "it writes the news").await.unwrap();
+    [lead, writer, helper]
+}
+
+fn holds(agent: &Agent, permission: &str) -> bool {
+    agent.check(&tag(permission)).is_held()
+}
+
+#[tokio::test]
+async fn the_chain_shows_why_and_a_revocation_shows_first_what_falls_with_it() {
+    scene(async |stage| {
+        let [lead, writer, helper] = chain(stage).await;
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        page.link("Agents").click().await;
+        page.a("treeitem", "lead").click().await;
+        page.a("treeitem", "helper").click().await;
+        let details = page.the("region", "Details");
+        details.shows("Holds 1 permission now").await;
+        details.a("DisclosureTriangle", "@write:/srv/site/news").click().await;
+        let chain = details.a("list", "Where the permission comes from");
+        for words in ["bert", "lead", "“it writes the pages”", "writer", "“it writes the news”", "helper"] {
+            chain.shows(words).await;
+        }
+        chain.a("button", "Revoke … @write:/srv/site of lead").click().await;
+        let dialog = page.dialog("Revoke this permission?");
+        dialog.shows("2 more permissions depend on it and fall with it:").await;
+        dialog.a("list", "What falls with it").shows("helper loses @write:/srv/site/news").await;
+        dialog.button("Cancel").click().await;
+        dialog.is_gone().await;
+        assert!(holds(&helper, "@write:/srv/site/news"));
+        chain.a("button", "Revoke … @write:/srv/site of lead").click().await;
+        dialog.field("Words to the agent").types("the site is done").await;
+        dialog.button("Revoke 3 permissions").click().await;
+        page.shows("2 more permissions fell with it").await;
+        details.shows("It holds nothing.").await;
+        for (agent, permission) in
+            [(&lead, "@write:/srv/site"), (&writer, "@write:/srv/site"), (&helper, "@write:/srv/site/news")]
+        {
+            assert!(!holds(agent, permission), "{permission}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_revocation_is_undone_within_some_seconds() {
+    scene(async |stage| {
+        let [lead, writer, _] = chain(stage).await;
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        for undo in ["click", "key"] {
+            browser.run("location.hash = '#/agents/lead'", &[]).await;
+            let details = page.the("region", "Details");
+            details.a("DisclosureTriangle", "@write:/srv/site").click().await;
+            details.a("button", "Revoke … @write:/srv/site of lead").click().await;
+            page.dialog("Revoke this permission?").a("button", "Revoke").click().await;
+            page.button("Undo").is_there().await;
+            assert!(!holds(&lead, "@write:/srv/site"));
+            match undo {
+                "click" => page.button("Undo").click().await,
+                _ => browser.press(&["u"]).await,
+            }
+            page.shows("lead holds @write:/srv/site again, given by you.").await;
+            assert!(holds(&lead, "@write:/srv/site"));
+            assert!(!holds(&writer, "@write:/srv/site"), "what fell does not come back");
+            browser.run("location.hash = '#/inbox'", &[]).await;
+            page.a("heading", "Inbox").is_there().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_approval_in_the_inbox_is_taken_back_and_given_again() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let ticket = ask(&writer, "@network").await;
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        page.card("writer asks to use the network").answers("Allow for this run").await;
+        ticket.resolution().await;
+        browser.point_away().await;
+        let ended = page.the("region", "Ended just now");
+        ended.a("button", "Revoke").click().await;
+        page.shows("Revoked.").await;
+        assert!(!holds(&writer, "@network"));
+        browser.press(&["u"]).await;
+        ended.shows("given again").await;
+        assert!(holds(&writer, "@network"));
+    })
+    .await;
+}

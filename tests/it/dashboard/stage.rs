@@ -1,0 +1,195 @@
+//! The stage of a test: an engine with agents, its server, and the browsers of people.
+
+use std::{
+    net::SocketAddr,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use bestow::{
+    Action, Agent, Engine, InitialGrants, Kind, PermissionRequest, Settings,
+    action::Authorization,
+    grant::Permissions,
+    host::{Clock, SystemClock},
+    request::Ticket,
+};
+use bestow_http::{
+    Limits, Options, Server,
+    credentials::{CredentialFile, Credentials, NewCredential, Role},
+    router,
+};
+use futures_util::FutureExt;
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+
+use super::{
+    browser::Browser,
+    webdriver::{Driver, is_installed},
+};
+use crate::support::{profile, tags};
+
+/// The time after which a scene has failed.
+const LONGEST_SCENE: Duration = Duration::from_secs(90);
+
+/// Plays a scene with an engine, its server and browsers. Afterwards no page may have had an error.
+pub(super) async fn scene(play: impl AsyncFnOnce(&Stage)) {
+    scene_with(|_| {}, play).await;
+}
+
+/// Plays a scene with other settings of the engine.
+pub(super) async fn scene_with(change: impl FnOnce(&mut Settings), play: impl AsyncFnOnce(&Stage)) {
+    people(async |people| play(&Stage::set(people, change).await).await).await;
+}
+
+/// Plays a scene with browsers, and with any server. Afterwards no page may have had an error.
+pub(super) async fn people(play: impl AsyncFnOnce(&Arc<People>)) {
+    if !is_installed() {
+        return;
+    }
+    let people = Arc::new(People { driver: Arc::new(Driver::start()), browsers: Mutex::default() });
+    let played = tokio::time::timeout(LONGEST_SCENE, AssertUnwindSafe(play(&people)).catch_unwind()).await;
+    let browsers = std::mem::take(&mut *people.browsers.lock().unwrap());
+    let mut faults = Vec::new();
+    for browser in &browsers {
+        faults.extend(browser.faults().await);
+    }
+    match played {
+        Ok(Ok(())) => assert!(faults.is_empty(), "the page had errors: {faults:#?}"),
+        Ok(Err(failed)) => {
+            eprintln!("errors of the page: {faults:#?}");
+            std::panic::resume_unwind(failed)
+        }
+        Err(_) => panic!("the scene does not end. Errors of the page: {faults:#?}"),
+    }
+    for browser in browsers {
+        browser.close().await;
+    }
+}
+
+/// The people of a scene, each with a browser.
+pub(super) struct People {
+    driver: Arc<Driver>,
+    browsers: Mutex<Vec<Arc<Browser>>>,
+}
+
+impl People {
+    /// Opens a browser.
+    pub(super) async fn browser(&self) -> Arc<Browser> {
+        let browser = Arc::new(Browser::open(self.driver.clone()).await);
+        self.browsers.lock().unwrap().push(browser.clone());
+        browser
+    }
+
+    /// Opens a link to the dashboard in a new browser. Returns when the page shows the state of the server.
+    pub(super) async fn dashboard(&self, link: &str) -> Arc<Browser> {
+        let browser = self.browser().await;
+        browser.go(link).await;
+        browser.page().shows("Live").await;
+        browser
+    }
+}
+
+/// An engine, its server, and the browsers of people. Its owner is `you`.
+pub(super) struct Stage {
+    pub(super) engine: Engine,
+    pub(super) address: SocketAddr,
+    file: CredentialFile,
+    server: JoinHandle<()>,
+    people: Arc<People>,
+    _directory: TempDir,
+}
+
+impl Stage {
+    async fn set(people: &Arc<People>, change: impl FnOnce(&mut Settings)) -> Stage {
+        let mut settings = Settings::default();
+        settings.request_timeout = Duration::from_secs(3600);
+        change(&mut settings);
+        let engine = Engine::new(settings).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let file = CredentialFile::in_directory(directory.path().join("state"));
+        let server = Server::on_loopback("127.0.0.1:0".parse().unwrap(), Limits::default()).await.unwrap();
+        let address = server.address();
+        let mut options = Options::new(Credentials::of(file.clone()));
+        options.dashboard = true;
+        let server = tokio::spawn(server.serve(router(&engine, options), std::future::pending()));
+        Stage { engine, address, file, server, people: people.clone(), _directory: directory }
+    }
+
+    /// Registers a subagent of `you`.
+    pub(super) async fn agent(&self, id: &str, holds: &[&str]) -> Agent {
+        let holds = InitialGrants::of(tags(holds));
+        self.engine.register(profile(id, "you", Kind::Subagent), holds).await.unwrap()
+    }
+
+    fn approver(by: &str) -> Role {
+        Role::Approver { owner: "you".parse().unwrap(), by: by.parse().unwrap() }
+    }
+
+    /// Returns a link to the dashboard for a person, as `bestow dashboard` prints it.
+    pub(super) fn link(&self, by: &str) -> String {
+        let now = SystemClock::new().now().unwrap();
+        let issued = self.file.create_link(Stage::approver(by), None, now).unwrap();
+        format!("{}#link={}", self.url(), issued.token)
+    }
+
+    /// Returns a token of a person.
+    pub(super) fn token(&self, by: &str) -> String {
+        self.token_of(Stage::approver(by))
+    }
+
+    pub(super) fn token_of(&self, role: Role) -> String {
+        let now = SystemClock::new().now().unwrap();
+        self.file.create(NewCredential { role, name: None, expires_at: None }, now).unwrap().token
+    }
+
+    /// Revokes every credential.
+    pub(super) fn end_sessions(&self) {
+        let now = SystemClock::new().now().unwrap();
+        for credential in self.file.list().unwrap() {
+            let _ = self.file.revoke(&credential.id, now);
+        }
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    pub(super) async fn browser(&self) -> Arc<Browser> {
+        self.people.browser().await
+    }
+
+    /// Opens the dashboard in a browser of `ann`.
+    pub(super) async fn dashboard(&self) -> Arc<Browser> {
+        self.dashboard_of("ann").await
+    }
+
+    /// Opens the dashboard in a browser of a person.
+    pub(super) async fn dashboard_of(&self, by: &str) -> Arc<Browser> {
+        self.people.dashboard(&self.link(by)).await
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+/// Asks for a permission.
+pub(super) async fn ask(agent: &Agent, wanted: &str) -> Ticket {
+    ask_for(agent, &[wanted], "because it must").await
+}
+
+/// Asks for permissions with a reason.
+pub(super) async fn ask_for(agent: &Agent, wanted: &[&str], why: &str) -> Ticket {
+    agent.request(PermissionRequest::new(Permissions::try_from(tags(wanted)).unwrap(), why)).await.unwrap()
+}
+
+/// Wants to do something that a person must decide.
+pub(super) async fn want(agent: &Agent, action: Action) -> Ticket {
+    match agent.authorize(action).await.unwrap() {
+        Authorization::Asked(_, ticket) => ticket,
+        other => panic!("nobody is asked: {other:?}"),
+    }
+}
