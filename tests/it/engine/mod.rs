@@ -6,6 +6,8 @@ mod conveniences;
 mod disk;
 mod ends;
 mod files;
+#[cfg(feature = "journal")]
+mod follow;
 mod grants;
 #[cfg(feature = "config")]
 mod open;

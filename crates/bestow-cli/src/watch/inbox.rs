@@ -45,7 +45,7 @@ pub(super) enum Link {
     Lost(String),
 }
 
-/// The content of the screen.
+/// The page on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Page {
     /// The list, and the request under the cursor.

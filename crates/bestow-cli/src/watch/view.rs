@@ -101,11 +101,11 @@ fn key_line(inbox: &Inbox, now: Instant) -> Line<'static> {
     let keys = match (inbox.page, inbox.selected()) {
         (Page::Help, _) => "space more   q back",
         (_, None) => "? help   q quit",
-        (_, Some(entry)) if entry.has_ended() => "j/k move   ? help   q quit",
+        (_, Some(entry)) if entry.has_ended() || inbox.link != Link::Live => "j/k move   ? help   q quit",
         (_, Some(entry)) if entry.state == EntryState::Answering => "sending …",
         (_, Some(_)) if !inbox.is_ready(now) => "just appeared: read it first   j/k move   ? help",
-        (Page::List, Some(_)) => "a allow   d deny   1-4 how long   enter open   j/k move   ? help   q quit",
-        (Page::Card, Some(_)) => "a allow   d deny   1-4 how long   space more   q back   ? help",
+        (Page::List, Some(_)) => "a allow   d deny   1-4 how long   ? help   enter open   j/k move   q quit",
+        (Page::Card, Some(_)) => "a allow   d deny   1-4 how long   ? help   space more   q back",
     };
     Line::from(keys).add_modifier(Modifier::DIM)
 }

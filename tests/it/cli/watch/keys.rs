@@ -264,7 +264,7 @@ async fn help_lists_the_keys() {
     let engine = place.engine().await;
     let mut terminal = place.watch_in(&engine, (40, 120));
     terminal.press("?");
-    let text = terminal.shows("allow always, until somebody takes it away");
+    let text = terminal.shows("allow always, until it is revoked");
     assert!(text.contains("destructive action is allowed after its code"), "{text}");
     terminal.press("q");
     terminal.shows("No request waits.");
