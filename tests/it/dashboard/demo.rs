@@ -17,7 +17,7 @@ use crate::support::BESTOW;
 pub(super) struct Demo {
     process: Child,
     pub(super) link: String,
-    /// What it says besides.
+    /// Its further output.
     _said: BufReader<ChildStdout>,
     _directory: TempDir,
 }
