@@ -6,7 +6,7 @@ import { h, replace } from "./dom.js";
 import { Form } from "./form.js";
 import { about, everything, facts, times } from "./question.js";
 import { requests } from "./store.js";
-import { foreign, isFolded } from "./text.js";
+import { foreign, isFolded, shows } from "./text.js";
 import { wishes } from "./wishes.js";
 import { outcomeWords, sentence } from "./words.js";
 
@@ -56,16 +56,22 @@ export class Card {
     return performance.now() >= this.readyAt && this.isWaiting && !this.isSending && this.form !== null;
   }
 
+  /** True if the card shows the whole request: nothing is folded away or left out, and the object is there. */
+  get isWhole() {
+    const face = [...this.element.children].filter((part) => part !== this.more);
+    const object = this.question.action?.resource;
+    return !face.some(isFolded) && (object === undefined || face.some((part) => shows(part, object)));
+  }
+
   /** True if everything that the request says is shown, and a plain answer for one use is possible. */
   get canBePicked() {
     const isPlain = this.form !== null && !this.form.isDestructive && !this.form.isChanged;
-    return this.isReady && isPlain && this.form?.offered()[0] === "once" && !isFolded(this.element);
+    return this.isReady && isPlain && this.form?.offered()[0] === "once" && this.isWhole;
   }
 
   /** Makes the body of the card. */
   fill() {
     if (this.form) return;
-    const isFoldedNow = () => isFolded(this.element);
     const isOne = this.wishes.count === 1;
     replace(
       this.element,
@@ -74,7 +80,7 @@ export class Card {
       facts(this.question, this.question.action || isOne ? this.wishes.element : null),
       this.more,
     );
-    this.form = new Form(this.question, this.wishes, isFoldedNow, {
+    this.form = new Form(this.question, this.wishes, () => this.isWhole, {
       allow: this.byPointer(() => this.answer("allow")),
       deny: this.byPointer(() => this.answer("deny")),
       details: () => this.toggleDetails(),

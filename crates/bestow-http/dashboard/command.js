@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { tierBadge } from "./say.js";
-import { brief, foreign, visible } from "./text.js";
+import { firstRows, foreign, visible } from "./text.js";
 
 /** @import { Action, Part } from "./types.js" */
 
@@ -51,27 +51,33 @@ function found(line, parts) {
 }
 
 /** Returns the words by which the action was judged. @param {Action} action */
-export function judgement({ parts = [], tier, tierReason }) {
+export function judgement({ resource, parts = [], partsLeftOut, tier, tierReason }) {
   const risky = parts.filter((part) => part.tier !== "safe");
   const safe = parts.length - risky.length;
-  if (risky.length === 0)
+  if (risky.length === 0 && !partsLeftOut)
     return tier === "safe" ? null : h("ul.judged", judged({ text: "", tier, reason: tierReason }));
-  const rows = risky.slice(0, LISTED).map((part) => judged(parts.length > 1 ? part : { ...part, text: "" }));
-  const rest = risky.length > LISTED && h("li.muted", `and ${risky.length - LISTED} more parts, see the details`);
+  const isWhole = parts.length === 1 && resource.includes(risky[0]?.text ?? "");
+  const rows = risky.map((part) => judged(isWhole ? { ...part, text: "" } : part));
   const others =
     safe > 0 && h("li.muted", safe === 1 ? "The other part is safe." : `The other ${safe} parts are safe.`);
-  return h("ul.judged", rows, rest, others);
+  return h("ul.judged", firstRows(rows, LISTED, "parts"), others, leftOut(partsLeftOut));
 }
 
 /** @param {Part} part */
 function judged({ text, tier, reason }) {
-  const what = text && h("code", brief(text, 80, "command"));
+  const what = text && h("code", foreign(text, { max: 160, kind: "command" }));
   return h("li", tierBadge(tier), h("span", what, h("span.muted", foreign(withoutTier(reason), { max: 200 }))));
 }
 
-/** Returns all parts, in their order. @param {Part[]} parts */
-export function allParts(parts) {
-  return h("ol.judged", parts.map(judged));
+/** Returns all parts that the server tells, in their order. @param {Action} action */
+export function allParts({ parts = [], partsLeftOut }) {
+  return h("ol.judged", parts.map(judged), leftOut(partsLeftOut));
+}
+
+/** Returns the words for parts that the server does not tell. @param {number} [number] */
+function leftOut(number = 0) {
+  const words = number === 1 ? "1 more part is not shown." : `${number} more parts are not shown.`;
+  return number > 0 && h("li.muted.unshown", words);
 }
 
 /** Returns a reason without the name of the tier at its beginning, which is shown beside it. @param {string} reason */

@@ -16,13 +16,13 @@ export class Form {
   /**
    * @param {Question} question
    * @param {Wishes} wishes
-   * @param {() => boolean} isFolded Returns true if a part of the text is not shown.
+   * @param {() => boolean} isWhole Returns true if the card shows the whole request.
    * @param {Clicks} clicks
    */
-  constructor(question, wishes, isFolded, clicks) {
+  constructor(question, wishes, isWhole, clicks) {
     this.question = question;
     this.wishes = wishes;
-    this.isFolded = isFolded;
+    this.isWhole = isWhole;
     this.error = h("p.entry-error", { role: "alert" });
     this.hint = h("p.hint");
     this.allow = h("button.button.allow", { onclick: clicks.allow });
@@ -59,7 +59,7 @@ export class Form {
     const { scopes, onceOnly } = this.question;
     /** @type {ScopeName[]} */
     const offered = scopes ?? (onceOnly ? ["once"] : ["once", "session"]);
-    return this.isFolded() ? offered.filter((scope) => scope !== "always") : offered;
+    return this.isWhole() ? offered : offered.filter((scope) => scope !== "always");
   }
 
   get isDestructive() {

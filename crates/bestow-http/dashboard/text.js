@@ -64,6 +64,8 @@ const HARMLESS = new Set(["Latin", "Han", "Hangul", ""]);
 
 /** The most lines of a text that are shown unfolded. */
 const LINES = 14;
+/** What stands for text that is not shown: the buttons that unfold it, and the words for what the server left out. */
+const NOT_SHOWN = ".fold, .unshown";
 /** The most combining marks on one letter. */
 const STACK = 4;
 
@@ -107,8 +109,42 @@ export function brief(text, max, kind = "text") {
   return element;
 }
 
-/** Returns true if a part of the text of this element is folded away. @param {Element} element */
-export const isFolded = (element) => element.querySelector(".fold") !== null;
+/** Returns true if a part of what this element tells is folded away or left out. @param {Element} element */
+export const isFolded = (element) => element.matches(NOT_SHOWN) || element.querySelector(NOT_SHOWN) !== null;
+
+/**
+ * Returns true if a text of an agent can be read here, from its first letter to its last.
+ *
+ * @param {Element} element
+ * @param {string} text
+ */
+export function shows(element, text) {
+  return text !== "" && [...element.querySelectorAll(".foreign")].some((one) => written(one) === text);
+}
+
+/** Returns the text of an agent that a node shows, without our marks. @param {Node} node @returns {string} */
+function written(node) {
+  const shown = node.textContent ?? "";
+  if (!(node instanceof Element)) return shown;
+  if (node.matches(".mark")) return String.fromCodePoint(parseInt(shown.replace("⟨U+", ""), 16));
+  if (node.matches(".break")) return "\n";
+  if (node.matches(".warn-mark")) return "";
+  return [...node.childNodes].map(written).join("");
+}
+
+/**
+ * Returns the first rows of a list, and a button for the rest.
+ *
+ * @param {HTMLElement[]} rows
+ * @param {number} max
+ * @param {string} name The name of the rows.
+ */
+export function firstRows(rows, max, name) {
+  if (rows.length <= max) return rows;
+  const last = h("li");
+  last.append(foldButton(`show all ${rows.length} ${name}`, () => last.replaceWith(...rows.slice(max))));
+  return [...rows.slice(0, max), last];
+}
 
 /** Returns true if the server replaced a secret in this text. @param {string} text */
 export const isRedacted = (text) => /\[redacted \d+\]/.test(text);
@@ -138,16 +174,22 @@ export function plain(text, max = 120) {
  */
 function fold(element, letters, max, kind) {
   const [from, to] = kept(letters, max, kind);
-  const button = h("button.fold", `show all ${letters.length.toLocaleString()} characters`);
-  button.addEventListener("click", () => {
-    const whole = visible(letters.join(""), kind);
-    const place = element.closest("[tabindex]");
-    element.replaceChildren(...whole);
-    element.dispatchEvent(new CustomEvent("unfold", { bubbles: true }));
-    if (place instanceof HTMLElement) place.focus({ preventScroll: true });
-  });
+  const open = () => element.replaceChildren(...visible(letters.join(""), kind));
+  const button = foldButton(`show all ${letters.length.toLocaleString()} characters`, open);
   element.append(...visible(letters.slice(0, from).join(""), kind), h("span.gap", "…"), button);
   if (to < letters.length) element.append(h("span.gap", "…"), ...visible(letters.slice(to).join(""), kind));
+}
+
+/** Returns the button that shows what is folded away. @param {string} label @param {() => void} open */
+function foldButton(label, open) {
+  const button = h("button.fold", label);
+  button.addEventListener("click", () => {
+    const around = button.closest("[tabindex]");
+    open();
+    around?.dispatchEvent(new CustomEvent("unfold", { bubbles: true }));
+    if (around instanceof HTMLElement) around.focus({ preventScroll: true });
+  });
+  return button;
 }
 
 /**
