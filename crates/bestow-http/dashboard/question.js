@@ -27,17 +27,17 @@ export function times({ since, expiresAt, action }) {
 }
 
 /**
- * Returns what the agent wants to do: the object, always, then what it writes or sends, and how it was judged.
+ * Returns what the agent wants to do: the object, always, then what it writes or sends, and how it was judged. The object
+ * of a command has the whole input in it.
  *
  * @param {Question} question
  */
 export function about({ action, details }) {
   if (!action) return details === undefined ? null : block(details);
   const isLine = action.operation === "command.execute";
-  const object = isLine
-    ? commandLine(action)
-    : h("code.code.command", foreign(action.resource, { max: 600, kind: "path" }));
-  return h("div.stack.tight", object, content(action.input, action.resource), judgement(action));
+  const object = h("code.code.command", foreign(action.resource, { max: 600, kind: "path" }));
+  const shown = isLine ? commandLine(action) : [object, content(action.input, action.resource)];
+  return h("div.stack.tight", shown, judgement(action));
 }
 
 /**
@@ -66,13 +66,15 @@ export function facts(question, wanted) {
  *
  * @param {Question} question
  * @param {string} code
+ * @param {HTMLElement} covered Where the permissions lead.
  */
-export function everything({ action, route, runId, since, expiresAt, ownerId, scope, text }, code) {
+export function everything({ action, route, runId, since, expiresAt, ownerId, scope, text }, code, covered) {
   const uses = action?.uses ?? [];
   const input = () => h("code.code", foreign(JSON.stringify(action?.input, null, 2), { max: 2000, kind: "command" }));
   const id = (/** @type {string} */ shown) => foreign(shown, { max: 120, kind: "path" });
   return h(
     "dl.card-facts",
+    covered.firstChild && fact("Covers", covered),
     action?.parts && action.parts.length > 0 && fact("Parts", allParts(action)),
     uses.length > 0 && fact("Uses", list(uses.map((use) => [useWords(use), h("span.muted", ` (${use.origin})`)]), Infinity)),
     action && [fact("Tool", id(action.tool)), fact("Input", input()), fact("Judged", foreign(action.tierReason))],
