@@ -147,7 +147,7 @@ export class Card {
     return (/** @type {MouseEvent} */ { detail }) => {
       if (detail > 1) return;
       this.settle();
-      if (detail === 1 && performance.now() < this.stillAt) this.remark("This button has just moved. Look, then click.");
+      if (detail === 1 && performance.now() < this.stillAt) this.remark("This has just moved. Look, then click.");
       else run();
     };
   }

@@ -28,7 +28,7 @@ export function content(input, object) {
 
 /** Returns a text that an agent writes or sends. @param {string} text */
 export function block(text) {
-  return h("code.code", foreign(text, { max: LONGEST, kind: "command" }));
+  return h("code.code", foreign(text, { max: LONGEST, kind: "content" }));
 }
 
 /** @param {unknown} value */

@@ -27,8 +27,8 @@ export function times({ since, expiresAt, action }) {
 }
 
 /**
- * Returns what the agent wants to do: the object, always, then what it writes or sends, and how it was judged. The object
- * of a command has the whole input in it.
+ * Returns what the agent wants to do: the object, always, then what it writes or sends, and how it was judged. The
+ * object of a command has the whole input in it.
  *
  * @param {Question} question
  */
@@ -70,13 +70,14 @@ export function facts(question, wanted) {
  */
 export function everything({ action, route, runId, since, expiresAt, ownerId, scope, text }, code, covered) {
   const uses = action?.uses ?? [];
+  const useOf = (/** @type {typeof uses[number]} */ use) => [useWords(use), h("span.muted", ` (${use.origin})`)];
   const input = () => h("code.code", foreign(JSON.stringify(action?.input, null, 2), { max: 2000, kind: "command" }));
   const id = (/** @type {string} */ shown) => foreign(shown, { max: 120, kind: "path" });
   return h(
     "dl.card-facts",
     covered.firstChild && fact("Covers", covered),
     action?.parts && action.parts.length > 0 && fact("Parts", allParts(action)),
-    uses.length > 0 && fact("Uses", list(uses.map((use) => [useWords(use), h("span.muted", ` (${use.origin})`)]), Infinity)),
+    uses.length > 0 && fact("Uses", list(uses.map(useOf), Infinity)),
     action && [fact("Tool", id(action.tool)), fact("Input", input()), fact("Judged", foreign(action.tierReason))],
     scope && fact("Asks for", id(scope)),
     fact("As text", foreign(text, { max: 1500 })),

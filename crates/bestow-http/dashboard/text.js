@@ -6,9 +6,10 @@
 import { h } from "./dom.js";
 
 /**
- * The kinds of texts: `text` is shown as one paragraph, `command` with its line breaks, and `path` on one line.
+ * The kinds of texts: `text` is shown as one paragraph, `command` and `content` with their line breaks, and `path` on
+ * one line. In a `path` and a `command` each letter counts, so what looks like another letter or sign is marked there.
  *
- * @typedef {"text" | "path" | "command"} Kind
+ * @typedef {"text" | "path" | "command" | "content"} Kind
  */
 
 /** Characters that are invisible, or that change how the text around them is read. */
@@ -57,7 +58,37 @@ const LOOKALIKE = new RegExp(
     "\\u0561\\u0578\\u057D\\u0585]",
   "u",
 );
+/** Letters that are plain beside those of ASCII: the Latin ones that the languages of Europe and Vietnam use. */
+const PLAIN = /[A-Za-z\u00C0-\u0130\u0132-\u0137\u0139-\u01BF\u01C4-\u024F\u1EA0-\u1EF9]/u;
+/** Signs that look like signs of ASCII, by what they look like. */
+const SIGNS = Object.entries({
+  "/": "\u1735\u2044\u2215\u2571\u27CB\u29F8\u3033",
+  "\\": "\u2216\u29F5\u29F9",
+  ".": "\u00B7\u0660\u06D4\u0701\u0702\u2024\u2025\u2027\u2219\u22C5\u3002\u30FB\uA4F8\uFF61",
+  ":": "\u02D0\u02F8\u0589\u05C3\u0703\u0704\u16EC\u1803\u1809\u205A\u2236\uA4FD\uA789\uFE30",
+  ";": "\u037E\u061B\u204F",
+  ",": "\u060D\u066B\u201A",
+  "'": "\u00B4\u02B9-\u02BF\u02C8\u02CA\u02CB\u0374\u0384\u055A\u055D\u05F3\u07F4\u07F5\u1FBD\u1FBF" +
+    "\u1FEF\u1FFD\u1FFE\u2018-\u201B\u2032\u2035\uA78B\uA78C",
+  '"': "\u02BA\u02DD\u02EE\u05F4\u201C-\u201F\u2033\u2036",
+  "-": "\u02D7\u2010-\u2015\u2043\u2212\u2500\u2796",
+  "|": "\u00A6\u01C0\u2223\u2758",
+  "<": "\u02C2\u2039\u276E",
+  ">": "\u02C3\u203A\u276F",
+  "!": "\u01C3\u2D51",
+  "*": "\u066D\u204E\u2217",
+  "~": "\u02DC\u2053\u223C",
+  "=": "\u30A0\uA78A",
+}).map(([sign, likes]) => /** @type {const} */ ([sign, new RegExp(`[${likes}]`, "u")]));
 const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Armenian", "Cherokee", "Hebrew", "Arabic", "Han", "Hangul"];
+/** Scripts of languages whose words stand in paths. The letters of any other script are marked. */
+const USUAL = new RegExp(
+  ["Cyrillic", "Greek", "Armenian", "Georgian", "Hebrew", "Arabic", "Han", "Hangul", "Hiragana", "Katakana"]
+    .concat("Thai", "Devanagari", "Bengali", "Tamil")
+    .map((name) => `\\p{Script_Extensions=${name}}`)
+    .join("|"),
+  "u",
+);
 const SCRIPT_TESTS = SCRIPTS.map((name) => /** @type {const} */ ([name, new RegExp(`\\p{Script=${name}}`, "u")]));
 /** Words that Japanese and Korean write with Latin letters are no reason to warn. */
 const HARMLESS = new Set(["Latin", "Han", "Hangul", ""]);
@@ -83,7 +114,7 @@ export function foreign(text, { max = 400, kind = "text" } = {}) {
     translate: "no",
   });
   const letters = [...text];
-  const lines = kind === "command" ? text.split("\n").length : 1;
+  const lines = kind === "command" || kind === "content" ? text.split("\n").length : 1;
   if (letters.length <= max && lines <= LINES) element.append(...visible(text, kind));
   else fold(element, letters, max, kind);
   return element;
@@ -220,7 +251,7 @@ export function visible(text, kind) {
   /** @type {Node[]} */
   const out = [];
   for (const word of text.split(/([^\p{L}\p{M}\p{N}_-]+)/u)) {
-    const others = lookalikes(word);
+    const others = kind === "path" || kind === "command" ? strictLookalikes(word) : lookalikes(word);
     const nodes = letters(word, kind, others);
     if (others.size === 0) out.push(...nodes);
     else out.push(h("span.mixed", ...nodes, warning(others)));
@@ -292,6 +323,33 @@ function lookalikes(word) {
     else if ((isMixed || looksLatin) && !HARMLESS.has(of)) others.set(letter, of);
   }
   return others;
+}
+
+/**
+ * Returns the letters and signs of a word that could be taken for those of ASCII. Here, a letter of no usual script, or
+ * of another script in a word with ASCII letters or digits, is never plain.
+ *
+ * @param {string} word
+ * @returns {Map<string, string>}
+ */
+function strictLookalikes(word) {
+  const others = lookalikes(word);
+  const isMixed = /[A-Za-z0-9]/.test(word);
+  for (const letter of word) {
+    if (letter <= "\x7f") continue;
+    const like = SIGNS.find(([, test]) => test.test(letter))?.[0] ?? asciiForm(letter);
+    if (like) others.set(letter, `like ${like}`);
+    else if (/[\p{Nd}\p{Nl}]/u.test(letter) && isMixed) others.set(letter, "a digit of another script");
+    else if (/\p{L}/u.test(letter) && !PLAIN.test(letter) && (isMixed || !USUAL.test(letter)))
+      others.set(letter, script(letter) || "another script");
+  }
+  return others;
+}
+
+/** Returns the sign of ASCII of which a character is another form. @param {string} letter */
+function asciiForm(letter) {
+  const plain = letter.normalize("NFKC");
+  return /^[\x21-\x7e]$/.test(plain) ? plain : undefined;
 }
 
 /** @param {string} letter */

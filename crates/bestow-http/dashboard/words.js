@@ -42,13 +42,15 @@ export function sentence(question) {
 /** Returns the sentence without its reason, for places without elements. @param {Question} question */
 export function plainSentence({ agentName, agentId, action, permissions }) {
   const what = action ? `wants to ${WISHES[action.operation] ?? "use a tool"}` : `asks for ${count(permissions)}`;
-  return `${plain(agentName ?? agentId, 60)} ${what}`;
+  const isNamed = agentName && agentName !== agentId;
+  return `${isNamed ? `${plain(agentName, 60)} (${plain(agentId, 60)})` : plain(agentId, 60)} ${what}`;
 }
 
 /** @param {Question} question */
 function who({ agentName, agentId }) {
   const id = h("span.agent-id", foreign(agentId, { max: 80, kind: "path" }));
-  return agentName && agentName !== agentId ? [h("strong", foreign(agentName, { max: 60, kind: "path" })), " ", id] : h("strong", id);
+  if (!agentName || agentName === agentId) return h("strong", id);
+  return [h("strong", foreign(agentName, { max: 60, kind: "path" })), " ", id];
 }
 
 /** @param {Question} question @returns {Child[]} */
