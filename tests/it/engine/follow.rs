@@ -144,7 +144,7 @@ async fn a_change_of_the_policy_file_that_waits_is_told_and_its_end_too() {
     world.engine.configure(holding(&["@network"])).await.unwrap();
     let news = following.next().await.unwrap();
     let [RequestNews::HeldBack { held_back: Some(held) }] = news.as_slice() else { panic!("{news:?}") };
-    assert!(news[0].to_string().contains("network access"), "{}", news[0]);
+    assert!(news[0].to_string().contains("ann @network"), "{}", news[0]);
     world.you().agree_to_widening(held.change).await.unwrap();
     assert_eq!(following.next().await.unwrap(), [RequestNews::HeldBack { held_back: None }]);
 }
