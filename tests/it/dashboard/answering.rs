@@ -204,6 +204,30 @@ async fn a_destructive_action_needs_its_code_to_be_typed() {
     .await;
 }
 
+/// A destructive action is denied at once. A person who wants it enables exactly this one.
+#[tokio::test]
+async fn a_denied_destructive_action_is_enabled_once_from_its_event() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let authorize = async || writer.authorize(Action::command("terraform destroy")).await.unwrap().is_allowed();
+        assert!(!authorize().await);
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        page.link("Activity").click().await;
+        page.a("option", "terraform destroy").click_first().await;
+        page.a("button", "Enable once").click().await;
+        let dialog = page.dialog("Enable a destructive action?");
+        dialog.shows("terraform destroy").await;
+        dialog.button("Enable once").is("disabled", true).await;
+        dialog.field("Reason").types("the site is gone").await;
+        dialog.a("textbox", "Type").types("enable").await;
+        dialog.button("Enable once").click().await;
+        page.shows("Enabled for one use.").await;
+        assert_eq!([authorize().await, authorize().await], [true, false]);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn the_card_says_where_a_path_leads_and_what_it_covers_now() {
     scene(async |stage| {

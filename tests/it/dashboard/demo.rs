@@ -17,14 +17,18 @@ use crate::support::BESTOW;
 pub(super) struct Demo {
     process: Child,
     pub(super) link: String,
-    /// What it says besides.
+    /// Its further output.
     _said: BufReader<ChildStdout>,
     _directory: TempDir,
 }
 
 impl Demo {
     pub(super) fn start() -> Demo {
-        let directory = tempfile::tempdir().unwrap();
+        Demo::start_in(tempfile::tempdir().unwrap())
+    }
+
+    /// Starts the demo in an empty directory.
+    pub(super) fn start_in(directory: TempDir) -> Demo {
         let place = directory.path().join("demo");
         let mut command = Command::new(BESTOW);
         command.args(["demo", "--print-link", "--listen", "127.0.0.1:0", "--dir"]).arg(&place);

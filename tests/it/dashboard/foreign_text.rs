@@ -165,3 +165,23 @@ async fn an_address_in_a_text_is_not_a_link() {
     })
     .await;
 }
+
+/// If the page had a mistake, it could still make no markup of a text, and run no text.
+#[tokio::test]
+async fn the_page_itself_can_make_no_markup_and_no_code_of_text() {
+    scene(async |stage| {
+        let browser = stage.dashboard().await;
+        let tries = "return [
+            () => (document.body.innerHTML = '<b>bold</b>'),
+            () => document.body.insertAdjacentHTML('beforeend', '<b>bold</b>'),
+            () => document.write('<b>bold</b>'),
+            () => eval('1'),
+            () => new Function('return 1')(),
+            () => trustedTypes.createPolicy('own', { createHTML: (text) => text }),
+        ].map((attempt) => { try { attempt(); return 'done'; } catch (why) { return why.name; } });";
+        let names = browser.run(tries, &[]).await;
+        assert_eq!(names, json!(["TypeError", "TypeError", "TypeError", "EvalError", "EvalError", "TypeError"]));
+        let _ = browser.faults().await;
+    })
+    .await;
+}

@@ -242,11 +242,6 @@ impl<'b> Found<'b> {
         self.browser.until(&what, test).await;
     }
 
-    /// Returns its text as it is seen now.
-    pub(super) async fn text(&self) -> String {
-        self.browser.until(&format!("{self} is not there"), async || self.seen().await).await
-    }
-
     async fn seen(&self) -> Result<String, String> {
         let arguments = match self.steps.is_empty() {
             true => vec![],

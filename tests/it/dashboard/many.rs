@@ -35,7 +35,7 @@ async fn of_500_waiting_requests_the_oldest_comes_first_and_each_can_be_answered
             if number % 50 == 0 {
                 stage.agent(&format!("agent-{}", number / 50), &[]).await;
             }
-            let agent = stage.engine.agent(&format!("agent-{}", number / 50)).unwrap();
+            let agent = stage.engine.agent(format!("agent-{}", number / 50)).unwrap();
             tickets.push(ask(&agent, &format!("@write:/srv/place-{number}")).await);
         }
         let browser = stage.dashboard().await;

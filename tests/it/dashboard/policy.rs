@@ -1,6 +1,8 @@
 //! The policy file on the page: its mistakes, its changes, and a trial of it.
 #![cfg(feature = "cli")]
 
+use serde_json::json;
+
 use super::stage::people;
 use crate::http::project::Project;
 
@@ -91,6 +93,31 @@ async fn an_action_is_tried_and_every_stage_says_its_part() {
         page.button("Judge it").click().await;
         page.shows("/etc/passwd").await;
         assert_eq!(project.pending(&project.approver()).await.len(), 0, "nobody is asked");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_given_again_and_again_is_suggested_as_a_line() {
+    people(async |people| {
+        let (project, link) = served();
+        let (bot, ann) = (project.agent(), project.approver());
+        for _ in 0..3 {
+            let body = json!({ "permissions": ["@network"], "reason": "to look" });
+            let asked = project.post(&bot, "/v1/requests", &body).await.json;
+            let answer = format!("/v1/requests/{}/answer", asked["id"].as_str().unwrap());
+            let body = json!({ "decision": "allow", "scope": "once" });
+            let answered = project.post(&ann, &answer, &body).await;
+            assert_eq!(answered.json["status"], "granted", "{answered:?}");
+            let body = json!({ "operation": "network", "resource": "example.com" });
+            project.post(&bot, "/v1/authorize", &body).await;
+        }
+        let browser = people.dashboard(&link).await;
+        let page = browser.page();
+        page.link("Policy").click().await;
+        page.choice("Suggestions").click().await;
+        page.shows("3 times a person gave @network to bot.").await;
+        page.shows("permissions = [\"@network\"]").await;
     })
     .await;
 }

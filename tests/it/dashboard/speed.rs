@@ -1,4 +1,4 @@
-//! How fast the dashboard is, by the browser's own clocks. `scripts/dashboard-bench` runs this on a quiet machine.
+//! Measurements of the dashboard by the browser's own clocks. `scripts/dashboard-bench` runs them on a quiet machine.
 
 use std::time::Duration;
 
