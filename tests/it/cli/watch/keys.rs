@@ -271,3 +271,27 @@ async fn help_lists_the_keys() {
     terminal.press("\x03");
     assert_eq!(terminal.ends().code(), Some(0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_requests_are_one_list() {
+    let place = Place::new();
+    let mut settings = bestow::Settings::default();
+    (settings.max_pending, settings.max_asks_per_minute) = (1_000, 1_000);
+    let engine = place.engine_with(settings).await;
+    let (mut terminal, bob) = (place.watch(&engine), bob(&engine).await);
+    let mut last = None;
+    for number in 0..500 {
+        last = Some(asks_for(&bob, &format!("@write:/ws/{number}"), "a").await);
+    }
+    terminal.shows("500 waiting");
+    let last = last.unwrap();
+    terminal.press("G");
+    terminal.shows(&format!("> {}", last.code()));
+    let next = asks_for(&bob, "@network", "a").await;
+    terminal.shows("501 waiting");
+    terminal.press("G");
+    terminal.shows(&format!("> {}", next.code()));
+    terminal.shows(READY);
+    terminal.press("a");
+    assert_eq!(next.resolution().await.outcome, Outcome::Granted);
+}

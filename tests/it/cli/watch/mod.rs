@@ -47,7 +47,11 @@ impl Place {
     }
 
     async fn engine(&self) -> Engine {
-        Engine::durable(Settings::default(), self.directory.path().join("real/state")).await.unwrap()
+        self.engine_with(Settings::default()).await
+    }
+
+    async fn engine_with(&self, settings: Settings) -> Engine {
+        Engine::durable(settings, self.directory.path().join("real/state")).await.unwrap()
     }
 
     /// Starts an engine for a program that runs already. The program finds the engine after it is admitted: the engine
