@@ -52,8 +52,6 @@ export function newKey() {
 export const api = {
   /** @param {string} where @returns {Promise<any>} */
   get: (where) => once("GET", where),
-  /** Sends a write that is never repeated. @param {string} where @param {unknown} body @returns {Promise<any>} */
-  postOnce: (where, body) => once("POST", where, body),
   /** @param {string} where @param {unknown} [body] @param {{ key?: string }} [options] @returns {Promise<any>} */
   post: (where, body, options) => write("POST", where, body, options),
   /** @param {string} where @param {unknown} [body] @param {{ key?: string }} [options] @returns {Promise<any>} */
@@ -73,13 +71,13 @@ export const api = {
 async function write(method, where, body, { key = newKey() } = {}) {
   for (const pause of PAUSES) {
     try {
-      return await once(method, where, body, key);
+      return await once(method, where, { body, key });
     } catch (problem) {
       if (!(problem instanceof Problem) || !isUnsure(problem)) throw problem;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
-  return once(method, where, body, key);
+  return once(method, where, { body, key });
 }
 
 /** @param {Problem} problem */
@@ -90,11 +88,9 @@ function isUnsure(problem) {
 /**
  * @param {string} method
  * @param {string} where
- * @param {unknown} [body]
- * @param {string} [key]
+ * @param {{ body?: unknown, key?: string, sent?: string | null }} [options] `sent` is the token.
  */
-async function once(method, where, body, key) {
-  const sent = token.get();
+async function once(method, where, { body, key, sent = token.get() } = {}) {
   const response = await reach(where, {
     method,
     headers: {
@@ -110,6 +106,17 @@ async function once(method, where, body, key) {
   if (response.status === 401 && sent && sent === token.get()) whenRefused();
   throw new Problem(response.status, parsed);
 }
+
+/** The exchange of sessions. The token of this tab changes only when there is another one. */
+export const sessions = {
+  /** Exchanges the secret of a link for a token, and ends the session before it. @param {string} link */
+  async open(link) {
+    const opened = await once("POST", "/v1/session", { body: { link }, sent: null });
+    const before = token.get();
+    token.keep(opened.token);
+    if (before) await once("DELETE", "/v1/session", { sent: before }).catch(() => {});
+  },
+};
 
 /** Sends a request as it is. Cookies are never sent. @param {string} where @param {RequestInit} options */
 export async function reach(where, options) {

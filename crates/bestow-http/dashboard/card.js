@@ -6,15 +6,15 @@ import { h, replace } from "./dom.js";
 import { Form } from "./form.js";
 import { about, everything, facts, times } from "./question.js";
 import { requests } from "./store.js";
-import { foreign, isFolded } from "./text.js";
+import { foreign, isFolded, shows } from "./text.js";
 import { wishes } from "./wishes.js";
 import { outcomeWords, sentence } from "./words.js";
 
 /** @import { RequestState, Question } from "./types.js" */
 
-/** The time for which a new card takes no answer, in milliseconds. The answer may be meant for the card before. */
+/** The time for which a card takes no answer after it came, or was selected by itself, in milliseconds. */
 const FRESH = 1000;
-/** The same for a card that moved. */
+/** The time for which a card that moved takes no click, in milliseconds. */
 const MOVED = 500;
 /** The time for which a remark is shown. */
 const REMARK = 2500;
@@ -30,6 +30,9 @@ export class Card {
     this.code = request.code;
     this.question = /** @type {Question} */ (request.question);
     this.readyAt = 0;
+    this.stillAt = 0;
+    /** Where the buttons were when they were drawn last. @type {string | undefined} */
+    this.spot = undefined;
     this.isPicked = false;
     this.isSending = false;
     this.wasSeen = false;
@@ -44,7 +47,8 @@ export class Card {
     this.pick = h("input.pick", { type: "checkbox", "aria-label": "Select this request", tabindex: "-1" });
     this.element = h("article.card.panel.fresh", { tabindex: "-1", "aria-labelledby": label });
     setTimeout(() => this.element.classList.remove("fresh"), FRESH);
-    this.rest(FRESH);
+    this.element.addEventListener("contentvisibilityautostatechange", () => this.settle());
+    this.rest();
   }
 
   get isWaiting() {
@@ -56,16 +60,23 @@ export class Card {
     return performance.now() >= this.readyAt && this.isWaiting && !this.isSending && this.form !== null;
   }
 
+  /** True if the card shows the whole request: nothing is folded away or left out, and the object is there. */
+  get isWhole() {
+    const face = [...this.element.children].filter((part) => part !== this.more);
+    const object = this.question.action?.resource;
+    const isTold = !this.question.onceOnly && !face.some(isFolded);
+    return isTold && (object === undefined || face.some((part) => shows(part, object)));
+  }
+
   /** True if everything that the request says is shown, and a plain answer for one use is possible. */
   get canBePicked() {
     const isPlain = this.form !== null && !this.form.isDestructive && !this.form.isChanged;
-    return this.isReady && isPlain && this.form?.offered()[0] === "once" && !isFolded(this.element);
+    return this.isReady && isPlain && this.form?.offered()[0] === "once" && this.isWhole;
   }
 
   /** Makes the body of the card. */
   fill() {
     if (this.form) return;
-    const isFoldedNow = () => isFolded(this.element);
     const isOne = this.wishes.count === 1;
     replace(
       this.element,
@@ -74,7 +85,7 @@ export class Card {
       facts(this.question, this.question.action || isOne ? this.wishes.element : null),
       this.more,
     );
-    this.form = new Form(this.question, this.wishes, isFoldedNow, {
+    this.form = new Form(this.question, this.wishes, () => this.isWhole, {
       allow: this.byPointer(() => this.answer("allow")),
       deny: this.byPointer(() => this.answer("deny")),
       details: () => this.toggleDetails(),
@@ -91,18 +102,28 @@ export class Card {
     this.pick.checked = isPicked;
   }
 
-  /** Takes no answer for a moment, because the card has moved. */
+  /** Takes no click for a moment if its buttons have moved. The click may be meant for what was there before. */
   settle() {
-    this.rest(MOVED);
+    const isDrawn = this.form?.element.checkVisibility({ contentVisibilityAuto: true });
+    const spot = isDrawn ? this.form?.spot : undefined;
+    if (spot && this.spot && this.spot !== spot) {
+      this.stillAt = performance.now() + MOVED;
+      this.showBusy();
+    }
+    this.spot = spot;
   }
 
-  /** Takes no answer for a time. Screen readers hear that the card is busy. @param {number} time */
-  rest(time) {
-    const until = performance.now() + time;
-    if (until < this.readyAt) return;
-    this.readyAt = until;
-    this.element.ariaBusy = "true";
-    setTimeout(() => (this.element.ariaBusy = this.readyAt > until ? "true" : null), time + 1);
+  /** Takes no answer for a moment, because the person may not have seen it yet. */
+  rest() {
+    this.readyAt = performance.now() + FRESH;
+    this.showBusy();
+  }
+
+  /** Tells screen readers that the card is busy while it takes no answer. */
+  showBusy() {
+    const left = Math.max(this.readyAt, this.stillAt) - performance.now();
+    this.element.ariaBusy = left > 0 ? "true" : null;
+    if (left > 0) setTimeout(() => this.showBusy(), left + 1);
   }
 
   /** Looks where the paths lead. */
@@ -111,24 +132,33 @@ export class Card {
   }
 
   toggleDetails() {
-    if (!this.more.firstChild) replace(this.more, everything(this.question, this.code));
+    if (!this.more.firstChild) replace(this.more, everything(this.question, this.code, this.wishes.covered));
     this.more.hidden = !this.more.hidden;
     this.form?.setDetails(!this.more.hidden);
   }
 
   /**
-   * Returns a listener for a button that answers. The second click of a double click does nothing.
+   * Returns a listener for a button that answers. The second click of a double click does nothing, and a click on a
+   * button that has only just come under the pointer does nothing. A press of a key on the button has no `detail`.
    *
    * @param {() => unknown} run
    */
   byPointer(run) {
-    return (/** @type {MouseEvent} */ event) => void (event.detail <= 1 && run());
+    return (/** @type {MouseEvent} */ { detail }) => {
+      if (detail > 1) return;
+      this.settle();
+      if (detail === 1 && performance.now() < this.stillAt) this.remark("This has just moved. Look, then click.");
+      else run();
+    };
   }
 
   /** Answers with what is chosen on the card. @param {"allow" | "deny"} decision */
   async answer(decision) {
     if (!this.form || !this.isWaiting || this.isSending) return;
-    if (!this.isReady) return this.remark("This request has only just appeared here. Read it, then answer.");
+    if (!this.isReady) {
+      this.rest();
+      return this.remark("This request has only just appeared here. Read it, then answer.");
+    }
     const obstacle = decision === "allow" && this.form.obstacle();
     if (obstacle) return this.remark(obstacle);
     if (decision === "allow" && this.form.isDestructive && !(await this.confirmed())) return;

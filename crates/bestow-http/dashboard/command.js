@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { tierBadge } from "./say.js";
-import { brief, foreign, visible } from "./text.js";
+import { brief, firstRows, foreign, visible } from "./text.js";
 
 /** @import { Action, Part } from "./types.js" */
 
@@ -51,27 +51,50 @@ function found(line, parts) {
 }
 
 /** Returns the words by which the action was judged. @param {Action} action */
-export function judgement({ parts = [], tier, tierReason }) {
+export function judgement({ resource, parts = [], partsLeftOut, tier, tierReason }) {
   const risky = parts.filter((part) => part.tier !== "safe");
   const safe = parts.length - risky.length;
-  if (risky.length === 0)
-    return tier === "safe" ? null : h("ul.judged", judged({ text: "", tier, reason: tierReason }));
-  const rows = risky.slice(0, LISTED).map((part) => judged(parts.length > 1 ? part : { ...part, text: "" }));
-  const rest = risky.length > LISTED && h("li.muted", `and ${risky.length - LISTED} more parts, see the details`);
+  if (risky.length === 0 && !partsLeftOut)
+    return tier === "safe" ? null : h("ul.judged", judged({ tier, reason: tierReason }, null));
+  const isAlone = parts.length === 1 && isIn(resource, parts[0]);
+  const rows = risky.map((part) => judged(part, isAlone ? null : label(part, resource)));
   const others =
     safe > 0 && h("li.muted", safe === 1 ? "The other part is safe." : `The other ${safe} parts are safe.`);
-  return h("ul.judged", rows, rest, others);
+  return h("ul.judged", firstRows(rows, LISTED, "parts"), others, leftOut(partsLeftOut));
 }
 
-/** @param {Part} part */
-function judged({ text, tier, reason }) {
-  const what = text && h("code", brief(text, 80, "command"));
+/** @param {Pick<Part, "tier" | "reason">} part @param {Node | null} what */
+function judged({ tier, reason }, what) {
   return h("li", tierBadge(tier), h("span", what, h("span.muted", foreign(withoutTier(reason), { max: 200 }))));
 }
 
-/** Returns all parts, in their order. @param {Part[]} parts */
-export function allParts(parts) {
-  return h("ol.judged", parts.map(judged));
+/**
+ * Returns the text of a part: its beginning if it is in the line, which the card shows, and else all of it.
+ *
+ * @param {Part} part
+ * @param {string} line
+ */
+function label(part, line) {
+  if (isIn(line, part)) return h("code", brief(part.text, 80, "command"));
+  return h("code", { class: isCut(part) ? "unshown" : "" }, foreign(part.text, { max: 160, kind: "command" }));
+}
+
+/** True if the server tells the beginning of a part. @param {Part} part */
+const isCut = ({ text }) => text.endsWith("…");
+
+/** @param {string} line @param {Part | undefined} part */
+const isIn = (line, part) => part !== undefined && line.includes(isCut(part) ? part.text.slice(0, -1) : part.text);
+
+/** Returns all parts that the server tells, in their order. @param {Action} action */
+export function allParts({ parts = [], partsLeftOut }) {
+  const rows = parts.map((part) => judged(part, h("code", foreign(part.text, { max: 160, kind: "command" }))));
+  return h("ol.judged", rows, leftOut(partsLeftOut));
+}
+
+/** Returns the words for parts that the server does not tell. @param {number} [number] */
+function leftOut(number = 0) {
+  const words = number === 1 ? "1 more part is not shown." : `${number} more parts are not shown.`;
+  return number > 0 && h("li.muted.unshown", words);
 }
 
 /** Returns a reason without the name of the tier at its beginning, which is shown beside it. @param {string} reason */

@@ -7,27 +7,28 @@ import { foreign } from "./text.js";
 const LONGEST = 700;
 
 /**
- * Returns the input of a tool, without what is shown already. The server tells a long one as its beginning and its end.
+ * Returns the input of a tool, without values that are the shown object. The server tells a long input as its beginning
+ * and its end.
  *
  * @param {unknown} input
- * @param {string} resource What is shown already.
+ * @param {string} object The object, which the card shows.
  */
-export function content(input, resource) {
-  if (typeof input !== "object" || input === null) return null;
-  if ("shown" in input && "leftOut" in input) {
-    const left = Number(input.leftOut).toLocaleString();
-    return [block(String(input.shown)), h("p.small.muted", `${left} characters in its middle are not shown.`)];
-  }
-  return Object.entries(input)
-    .filter(([, value]) => value !== resource)
+export function content(input, object) {
+  if (input === null || input === undefined || input === object) return null;
+  if (typeof input !== "object") return block(asText(input));
+  const rows = Object.entries(input)
+    .filter(([, value]) => value !== object)
     .map(([name, value]) =>
       h("div.content", h("p.content-name", foreign(name, { max: 60, kind: "path" })), block(asText(value))),
     );
+  if (!("shown" in input && "leftOut" in input)) return rows;
+  const left = Number(input.leftOut).toLocaleString();
+  return [...rows, h("p.small.muted.unshown", `${left} characters in its middle are not shown.`)];
 }
 
-/** @param {string} text */
-function block(text) {
-  return h("code.code", foreign(text, { max: LONGEST, kind: "command" }));
+/** Returns a text that an agent writes or sends. @param {string} text */
+export function block(text) {
+  return h("code.code", foreign(text, { max: LONGEST, kind: "content" }));
 }
 
 /** @param {unknown} value */

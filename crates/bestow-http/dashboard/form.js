@@ -16,13 +16,13 @@ export class Form {
   /**
    * @param {Question} question
    * @param {Wishes} wishes
-   * @param {() => boolean} isFolded Returns true if a part of the text is not shown.
+   * @param {() => boolean} isWhole Returns true if the card shows the whole request.
    * @param {Clicks} clicks
    */
-  constructor(question, wishes, isFolded, clicks) {
+  constructor(question, wishes, isWhole, clicks) {
     this.question = question;
     this.wishes = wishes;
-    this.isFolded = isFolded;
+    this.isWhole = isWhole;
     this.error = h("p.entry-error", { role: "alert" });
     this.hint = h("p.hint");
     this.allow = h("button.button.allow", { onclick: clicks.allow });
@@ -47,19 +47,25 @@ export class Form {
       "div.controls",
       this.changePlace,
       this.words,
-      this.error,
       h("div.answers", this.scope.element, buttons),
+      this.error,
       h("div.under", this.hint, extras),
     );
     this.show();
   }
 
-  /** Returns the scopes that may be offered. `always` needs a text that is shown whole. */
+  /** Returns where its buttons are on the page, wherever the person has scrolled to. */
+  get spot() {
+    const { left, top } = this.deny.getBoundingClientRect();
+    return `${Math.round(left + scrollX)} ${Math.round(top + scrollY)}`;
+  }
+
+  /** Returns the scopes that may be offered. More than one use needs a request that is shown whole. */
   offered() {
     const { scopes, onceOnly } = this.question;
     /** @type {ScopeName[]} */
     const offered = scopes ?? (onceOnly ? ["once"] : ["once", "session"]);
-    return this.isFolded() ? offered.filter((scope) => scope !== "always") : offered;
+    return this.isWhole() ? offered : offered.filter((scope) => scope === "once");
   }
 
   get isDestructive() {
@@ -89,6 +95,7 @@ export class Form {
   obstacle() {
     if (this.wishes.count > 0 && this.wishes.chosen().length === 0)
       return "Choose at least one permission, or deny the request.";
+    if (!this.offered().includes(this.scope.name())) return "Show the whole request to allow more than one use.";
     if (this.scope.value() === null) return "Choose a time that is still to come.";
     return this.change?.isReady() === false ? "The change cannot be allowed before it was judged." : null;
   }
@@ -97,9 +104,9 @@ export class Form {
   remark(offered) {
     const { scopes, onceOnly, action } = this.question;
     if (onceOnly) return " The request does not show everything, so it can be allowed once only.";
-    if (scopes?.includes("always") && !offered.includes("always")) return " Show the whole text to allow it always.";
+    if ((scopes?.length ?? 0) > offered.length) return " Only once, because a part of the request is not shown here.";
     const isLasting = ["until", "always"].includes(this.scope.name());
-    return action?.shape && isLasting ? [" The form: ", foreign(action.shape, { max: 300, kind: "command" })] : null;
+    return action?.shape && isLasting ? [" The form: ", foreign(action.shape, { max: Infinity, kind: "path" })] : null;
   }
 
   /**

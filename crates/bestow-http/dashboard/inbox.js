@@ -1,5 +1,6 @@
 /** The requests that wait, oldest first. They are never sorted anew, and nothing moves under the pointer. */
 
+import { isMine } from "./answer.js";
 import { batchBar } from "./batch.js";
 import { blockedLine } from "./blocked.js";
 import { Card } from "./card.js";
@@ -65,10 +66,13 @@ class Inbox {
       this.batch.element,
     );
     this.near = new IntersectionObserver((entries) => this.seen(entries), { rootMargin: NEAR });
+    this.sizes = new ResizeObserver(() => this.settle());
+    for (const element of [document.body, ...this.element.children]) this.sizes.observe(element);
     this.ends = [
       requests.onChange((change) => this.take(change)),
       keys(this.keys()),
       () => this.near.disconnect(),
+      () => this.sizes.disconnect(),
       () => this.blocked.leave(),
       () => clearInterval(tidying),
     ];
@@ -102,11 +106,12 @@ class Inbox {
       this.cards.set(card.id, card);
       this.byElement.set(card.element, card);
       this.near.observe(card.element);
+      this.sizes.observe(card.element);
     }
     made.slice(0, Math.max(0, FIRST - this.cards.size + made.length)).forEach((card) => card.fill());
     this.list.append(...made.map((card) => card.element));
     for (const id of ended) this.end(id);
-    if (this.current === null) this.select(this.firstWaiting(), false);
+    if (this.current === null) this.selectFirst();
     this.fillRest();
     this.showState();
     this.tell(made);
@@ -142,19 +147,28 @@ class Inbox {
       const request = requests.get(card.id);
       if (request) this.recent.add(request);
       this.near.unobserve(card.element);
+      this.sizes.unobserve(card.element);
       card.element.remove();
       this.cards.delete(card.id);
       forget(card.id);
       if (this.current === card) this.current = null;
     }
-    for (const card of this.cards.values()) card.settle();
-    if (this.current === null) this.select(this.firstWaiting(), false);
+    this.settle();
+    if (this.current === null) this.selectFirst();
     if (hadFocus) this.title.focus({ preventScroll: true });
     this.showState();
   }
 
-  firstWaiting() {
-    return [...this.cards.values()].find((card) => card.isWaiting) ?? null;
+  /** Lets the cards that moved take no click for a moment. */
+  settle() {
+    for (const card of this.cards.values()) card.settle();
+  }
+
+  /** Selects the first card. It takes no answer for a moment: the last key may be meant for the card before. */
+  selectFirst() {
+    const first = [...this.cards.values()].find((card) => card.isWaiting) ?? null;
+    first?.rest();
+    this.select(first, false);
   }
 
   showState() {
@@ -228,16 +242,16 @@ class Inbox {
   async answer(decision) {
     this.isPointerHere = false;
     const card = this.current;
-    if (!card) return;
+    if (!card?.isWaiting) return;
     await card.answer(decision);
-    if (card.isWaiting || this.current !== card) return;
+    if (card.isWaiting || !isMine(card.id) || this.current !== card) return;
     const cards = [...this.cards.values()];
     const place = cards.indexOf(card);
     const next =
       cards.slice(place + 1).find((other) => other.isWaiting) ??
       cards.slice(0, place).findLast((other) => other.isWaiting);
     if (!next) return;
-    next.settle();
+    next.rest();
     this.select(next);
   }
 

@@ -1,8 +1,8 @@
 /** Where the paths of permissions really lead, and what the permissions cover now. */
 
 import { h } from "./dom.js";
-import { listed, agent } from "./say.js";
-import { foreign } from "./text.js";
+import { listed } from "./say.js";
+import { brief, foreign } from "./text.js";
 
 /** @import { PermissionPreview } from "./types.js" */
 
@@ -13,10 +13,10 @@ export function leads(preview) {
   const link = leadsTo !== null && [
     h("span.badge.warn", "link"),
     " leads to ",
-    foreign(leadsTo, { kind: "path" }),
+    foreign(leadsTo, { kind: "path", max: 160 }),
     ". ",
   ];
-  return h("div.leads", link, cover(preview));
+  return h("div", { class: link ? "leads linked" : "leads" }, link, cover(preview));
 }
 
 /** @param {PermissionPreview} preview */
@@ -41,5 +41,5 @@ function cover({ kind, covers, more }) {
 
 /** @param {string[]} covers @param {boolean} more */
 function names(covers, more) {
-  return h("span.names", listed(covers.map(agent)), more && " and more");
+  return h("span.names", listed(covers.map((name) => brief(name, 60, "path"))), more && " and more");
 }

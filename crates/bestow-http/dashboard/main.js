@@ -1,6 +1,6 @@
 /** The start of the page: the session, the frame, and the view that the address names. */
 
-import { onRefusedToken, token } from "./api.js";
+import { onRefusedToken } from "./api.js";
 import { toastError } from "./dialog.js";
 import { replace } from "./dom.js";
 import { onEnd, start, stop } from "./events.js";
@@ -22,8 +22,8 @@ let isOver = false;
 
 async function boot() {
   const shell = /** @type {HTMLElement} */ (document.getElementById("shell"));
-  if (token.get()) void requests.refresh();
   const session = await enter(shell);
+  void requests.refresh();
   const parts = frame(session);
   replace(shell, parts.element);
   onRefusedToken(() => over(parts));

@@ -1,12 +1,12 @@
 /** What a request says, as parts of a card. */
 
 import { allParts, commandLine, judgement } from "./command.js";
-import { content } from "./content.js";
+import { block, content } from "./content.js";
 import { h } from "./dom.js";
 import { tierBadge } from "./say.js";
-import { foreign } from "./text.js";
+import { firstRows, foreign } from "./text.js";
 import { ago, duration, exact, live, now } from "./time.js";
-import { agentWords, isToolCall, useWords } from "./words.js";
+import { agentWords, useWords } from "./words.js";
 
 /** @import { Question, Child } from "./types.js" */
 
@@ -26,13 +26,16 @@ export function times({ since, expiresAt, action }) {
   return h("div.clock", action && tierBadge(action.destructive ? "destructive" : action.tier), ago(since), left);
 }
 
-/** Returns what the agent wants to do, and how it was judged. @param {Question} question */
-export function about({ action }) {
-  if (!action) return null;
-  const isLine = action.operation === "command.execute" && !isToolCall(action);
-  const object = isToolCall(action)
-    ? null
-    : h("code.code.command", foreign(action.resource, { max: 600, kind: "path" }));
+/**
+ * Returns what the agent wants to do: the object, always, then what it writes or sends, and how it was judged. The
+ * object of a command has the whole input in it.
+ *
+ * @param {Question} question
+ */
+export function about({ action, details }) {
+  if (!action) return details === undefined ? null : block(details);
+  const isLine = action.operation === "command.execute";
+  const object = h("code.code.command", foreign(action.resource, { max: 600, kind: "path" }));
   const shown = isLine ? commandLine(action) : [object, content(action.input, action.resource)];
   return h("div.stack.tight", shown, judgement(action));
 }
@@ -46,14 +49,13 @@ export function about({ action }) {
 export function facts(question, wanted) {
   const { hooks = [], action } = question;
   const uses = (action?.uses ?? []).filter((use) => use.origin !== "own");
-  const more = uses.length > LISTED && `and ${uses.length - LISTED} more, see the details`;
   const { impactScope, rollbackAdvice } = action?.impact ?? {};
   return h(
     "dl.card-facts",
     impactScope && fact("Affects", foreign(impactScope)),
     rollbackAdvice && fact("Way back", foreign(rollbackAdvice)),
     wanted && fact(action ? "Needs" : "Covers", wanted),
-    uses.length > 0 && fact("Does", list([...uses.slice(0, LISTED).map(useWords), more])),
+    uses.length > 0 && fact("Does", list(uses.map(useWords))),
     hooks.length > 0 && fact("A hook says", list(hooks.map((said) => foreign(said, { max: 300 })))),
     fact("Agent", agentWords(question)),
   );
@@ -64,15 +66,18 @@ export function facts(question, wanted) {
  *
  * @param {Question} question
  * @param {string} code
+ * @param {HTMLElement} covered Where the permissions lead.
  */
-export function everything({ action, route, runId, since, expiresAt, ownerId, scope, text }, code) {
+export function everything({ action, route, runId, since, expiresAt, ownerId, scope, text }, code, covered) {
   const uses = action?.uses ?? [];
+  const useOf = (/** @type {typeof uses[number]} */ use) => [useWords(use), h("span.muted", ` (${use.origin})`)];
   const input = () => h("code.code", foreign(JSON.stringify(action?.input, null, 2), { max: 2000, kind: "command" }));
   const id = (/** @type {string} */ shown) => foreign(shown, { max: 120, kind: "path" });
   return h(
     "dl.card-facts",
-    action?.parts && action.parts.length > 0 && fact("Parts", allParts(action.parts)),
-    uses.length > 0 && fact("Uses", list(uses.map((use) => [useWords(use), h("span.muted", ` (${use.origin})`)]))),
+    covered.firstChild && fact("Covers", covered),
+    action?.parts && action.parts.length > 0 && fact("Parts", allParts(action)),
+    uses.length > 0 && fact("Uses", list(uses.map(useOf), Infinity)),
     action && [fact("Tool", id(action.tool)), fact("Input", input()), fact("Judged", foreign(action.tierReason))],
     scope && fact("Asks for", id(scope)),
     fact("As text", foreign(text, { max: 1500 })),
@@ -88,9 +93,13 @@ export function everything({ action, route, runId, since, expiresAt, ownerId, sc
 /** @param {string} name @param {Child} shown */
 const fact = (name, shown) => [h("dt", name), h("dd", shown)];
 
-/** @param {Child[]} rows */
-const list = (rows) =>
+/** @param {Child[]} rows @param {number} [max] */
+const list = (rows, max = LISTED) =>
   h(
     "ul",
-    rows.filter((row) => row !== false).map((row) => h("li", row)),
+    firstRows(
+      rows.map((row) => h("li", row)),
+      max,
+      "of them",
+    ),
   );

@@ -1,7 +1,7 @@
 /** The session of this tab: the way in by a link or a token, and the way out. */
 
-import { api, Problem, token } from "./api.js";
-import { confirm, toastError } from "./dialog.js";
+import { api, Problem, sessions, token } from "./api.js";
+import { confirm, toast, toastError } from "./dialog.js";
 import { h, replace } from "./dom.js";
 
 /** @import { Session } from "./types.js" */
@@ -18,7 +18,10 @@ const NOT_ACCEPTED = "The server does not accept this token. It may have ended."
 export async function enter(place) {
   const failed = (await useLink()) ?? null;
   const session = token.get() ? await read() : null;
-  if (session && session.role !== "agent") return session;
+  if (session && session.role !== "agent") {
+    if (failed) toast(`${failed} The session of this tab goes on.`, { kind: "error" });
+    return session;
+  }
   if (session) token.drop();
   return new Promise((resolve) => askForToken(place, failed, resolve));
 }
@@ -29,9 +32,7 @@ async function useLink() {
   if (!link) return undefined;
   history.replaceState(null, "", location.pathname);
   try {
-    token.drop();
-    const opened = await api.postOnce("/v1/session", { link: decodeURIComponent(link) });
-    token.keep(opened.token);
+    await sessions.open(decodeURIComponent(link));
     return undefined;
   } catch (why) {
     return why instanceof Problem && why.status !== 401 ? why.message : LINK_OVER;

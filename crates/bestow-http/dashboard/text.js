@@ -6,9 +6,10 @@
 import { h } from "./dom.js";
 
 /**
- * The kinds of texts: `text` is shown as one paragraph, `command` with its line breaks, and `path` on one line.
+ * The kinds of texts: `text` is shown as one paragraph, `command` and `content` with their line breaks, and `path` on
+ * one line. In a `path` and a `command` each letter counts, so what looks like another letter or sign is marked there.
  *
- * @typedef {"text" | "path" | "command"} Kind
+ * @typedef {"text" | "path" | "command" | "content"} Kind
  */
 
 /** Characters that are invisible, or that change how the text around them is read. */
@@ -57,13 +58,45 @@ const LOOKALIKE = new RegExp(
     "\\u0561\\u0578\\u057D\\u0585]",
   "u",
 );
+/** Letters that are plain beside those of ASCII: the Latin ones that the languages of Europe and Vietnam use. */
+const PLAIN = /[A-Za-z\u00C0-\u0130\u0132-\u0137\u0139-\u01BF\u01C4-\u024F\u1EA0-\u1EF9]/u;
+/** Signs that look like signs of ASCII, by what they look like. */
+const SIGNS = Object.entries({
+  "/": "\u1735\u2044\u2215\u2571\u27CB\u29F8\u3033",
+  "\\": "\u2216\u29F5\u29F9",
+  ".": "\u00B7\u0660\u06D4\u0701\u0702\u2024\u2025\u2027\u2219\u22C5\u3002\u30FB\uA4F8\uFF61",
+  ":": "\u02D0\u02F8\u0589\u05C3\u0703\u0704\u16EC\u1803\u1809\u205A\u2236\uA4FD\uA789\uFE30",
+  ";": "\u037E\u061B\u204F",
+  ",": "\u060D\u066B\u201A",
+  "'": "\u00B4\u02B9-\u02BF\u02C8\u02CA\u02CB\u0374\u0384\u055A\u055D\u05F3\u07F4\u07F5\u1FBD\u1FBF" +
+    "\u1FEF\u1FFD\u1FFE\u2018-\u201B\u2032\u2035\uA78B\uA78C",
+  '"': "\u02BA\u02DD\u02EE\u05F4\u201C-\u201F\u2033\u2036",
+  "-": "\u02D7\u2010-\u2015\u2043\u2212\u2500\u2796",
+  "|": "\u00A6\u01C0\u2223\u2758",
+  "<": "\u02C2\u2039\u276E",
+  ">": "\u02C3\u203A\u276F",
+  "!": "\u01C3\u2D51",
+  "*": "\u066D\u204E\u2217",
+  "~": "\u02DC\u2053\u223C",
+  "=": "\u30A0\uA78A",
+}).map(([sign, likes]) => /** @type {const} */ ([sign, new RegExp(`[${likes}]`, "u")]));
 const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Armenian", "Cherokee", "Hebrew", "Arabic", "Han", "Hangul"];
+/** Scripts of languages whose words stand in paths. The letters of any other script are marked. */
+const USUAL = new RegExp(
+  ["Cyrillic", "Greek", "Armenian", "Georgian", "Hebrew", "Arabic", "Han", "Hangul", "Hiragana", "Katakana"]
+    .concat("Thai", "Devanagari", "Bengali", "Tamil")
+    .map((name) => `\\p{Script_Extensions=${name}}`)
+    .join("|"),
+  "u",
+);
 const SCRIPT_TESTS = SCRIPTS.map((name) => /** @type {const} */ ([name, new RegExp(`\\p{Script=${name}}`, "u")]));
 /** Words that Japanese and Korean write with Latin letters are no reason to warn. */
 const HARMLESS = new Set(["Latin", "Han", "Hangul", ""]);
 
 /** The most lines of a text that are shown unfolded. */
 const LINES = 14;
+/** What stands for text that is not shown: the buttons that unfold it, and the words for what the server left out. */
+const NOT_SHOWN = ".fold, .unshown";
 /** The most combining marks on one letter. */
 const STACK = 4;
 
@@ -81,7 +114,7 @@ export function foreign(text, { max = 400, kind = "text" } = {}) {
     translate: "no",
   });
   const letters = [...text];
-  const lines = kind === "command" ? text.split("\n").length : 1;
+  const lines = kind === "command" || kind === "content" ? text.split("\n").length : 1;
   if (letters.length <= max && lines <= LINES) element.append(...visible(text, kind));
   else fold(element, letters, max, kind);
   return element;
@@ -107,8 +140,42 @@ export function brief(text, max, kind = "text") {
   return element;
 }
 
-/** Returns true if a part of the text of this element is folded away. @param {Element} element */
-export const isFolded = (element) => element.querySelector(".fold") !== null;
+/** Returns true if a part of what this element tells is folded away or left out. @param {Element} element */
+export const isFolded = (element) => element.matches(NOT_SHOWN) || element.querySelector(NOT_SHOWN) !== null;
+
+/**
+ * Returns true if a text of an agent can be read here, from its first letter to its last.
+ *
+ * @param {Element} element
+ * @param {string} text
+ */
+export function shows(element, text) {
+  return text !== "" && [...element.querySelectorAll(".foreign")].some((one) => written(one) === text);
+}
+
+/** Returns the text of an agent that a node shows, without our marks. @param {Node} node @returns {string} */
+function written(node) {
+  const shown = node.textContent ?? "";
+  if (!(node instanceof Element)) return shown;
+  if (node.matches(".mark")) return String.fromCodePoint(parseInt(shown.replace("⟨U+", ""), 16));
+  if (node.matches(".break")) return "\n";
+  if (node.matches(".warn-mark")) return "";
+  return [...node.childNodes].map(written).join("");
+}
+
+/**
+ * Returns the first rows of a list, and a button for the rest.
+ *
+ * @param {HTMLElement[]} rows
+ * @param {number} max
+ * @param {string} name The name of the rows.
+ */
+export function firstRows(rows, max, name) {
+  if (rows.length <= max) return rows;
+  const last = h("li");
+  last.append(foldButton(`show all ${rows.length} ${name}`, () => last.replaceWith(...rows.slice(max))));
+  return [...rows.slice(0, max), last];
+}
 
 /** Returns true if the server replaced a secret in this text. @param {string} text */
 export const isRedacted = (text) => /\[redacted \d+\]/.test(text);
@@ -138,16 +205,22 @@ export function plain(text, max = 120) {
  */
 function fold(element, letters, max, kind) {
   const [from, to] = kept(letters, max, kind);
-  const button = h("button.fold", `show all ${letters.length.toLocaleString()} characters`);
-  button.addEventListener("click", () => {
-    const whole = visible(letters.join(""), kind);
-    const place = element.closest("[tabindex]");
-    element.replaceChildren(...whole);
-    element.dispatchEvent(new CustomEvent("unfold", { bubbles: true }));
-    if (place instanceof HTMLElement) place.focus({ preventScroll: true });
-  });
+  const open = () => element.replaceChildren(...visible(letters.join(""), kind));
+  const button = foldButton(`show all ${letters.length.toLocaleString()} characters`, open);
   element.append(...visible(letters.slice(0, from).join(""), kind), h("span.gap", "…"), button);
   if (to < letters.length) element.append(h("span.gap", "…"), ...visible(letters.slice(to).join(""), kind));
+}
+
+/** Returns the button that shows what is folded away. @param {string} label @param {() => void} open */
+function foldButton(label, open) {
+  const button = h("button.fold", label);
+  button.addEventListener("click", () => {
+    const around = button.closest("[tabindex]");
+    open();
+    around?.dispatchEvent(new CustomEvent("unfold", { bubbles: true }));
+    if (around instanceof HTMLElement) around.focus({ preventScroll: true });
+  });
+  return button;
 }
 
 /**
@@ -178,7 +251,7 @@ export function visible(text, kind) {
   /** @type {Node[]} */
   const out = [];
   for (const word of text.split(/([^\p{L}\p{M}\p{N}_-]+)/u)) {
-    const others = lookalikes(word);
+    const others = kind === "path" || kind === "command" ? strictLookalikes(word) : lookalikes(word);
     const nodes = letters(word, kind, others);
     if (others.size === 0) out.push(...nodes);
     else out.push(h("span.mixed", ...nodes, warning(others)));
@@ -250,6 +323,33 @@ function lookalikes(word) {
     else if ((isMixed || looksLatin) && !HARMLESS.has(of)) others.set(letter, of);
   }
   return others;
+}
+
+/**
+ * Returns the letters and signs of a word that could be taken for those of ASCII. Here, a letter of no usual script, or
+ * of another script in a word with ASCII letters or digits, is never plain.
+ *
+ * @param {string} word
+ * @returns {Map<string, string>}
+ */
+function strictLookalikes(word) {
+  const others = lookalikes(word);
+  const isMixed = /[A-Za-z0-9]/.test(word);
+  for (const letter of word) {
+    if (letter <= "\x7f") continue;
+    const like = SIGNS.find(([, test]) => test.test(letter))?.[0] ?? asciiForm(letter);
+    if (like) others.set(letter, `like ${like}`);
+    else if (/[\p{Nd}\p{Nl}]/u.test(letter) && isMixed) others.set(letter, "a digit of another script");
+    else if (/\p{L}/u.test(letter) && !PLAIN.test(letter) && (isMixed || !USUAL.test(letter)))
+      others.set(letter, script(letter) || "another script");
+  }
+  return others;
+}
+
+/** Returns the sign of ASCII of which a character is another form. @param {string} letter */
+function asciiForm(letter) {
+  const plain = letter.normalize("NFKC");
+  return /^[\x21-\x7e]$/.test(plain) ? plain : undefined;
 }
 
 /** @param {string} letter */

@@ -34,6 +34,8 @@ export interface Action {
   tierReason: string;
   destructive: boolean;
   parts?: Part[];
+  /** The number of the parts that are not told. */
+  partsLeftOut?: number;
   uses?: Use[];
   /** What an approval for longer than the run would cover. */
   shape?: string;

@@ -13,6 +13,7 @@ import { permissionWords } from "./words.js";
  * @property {() => string[]} chosen
  * @property {(isSplit: boolean) => void} split Lets the person choose a part, or takes all of them.
  * @property {(id: string) => Promise<void>} look Looks where the paths lead, unless it was done just now.
+ * @property {HTMLElement} covered Where each permission leads, in full.
  */
 
 /** The time after which the disk is looked at again, in milliseconds. */
@@ -26,14 +27,16 @@ const LOOKED = 15_000;
  * @returns {Wishes}
  */
 export function wishes(permissions, changed) {
-  const rows = permissions.map((permission) => ({ permission, box: checked(changed), place: h("div") }));
-  const hasPath = permissions.some((permission) => /^@(read|write):/.test(permission));
+  const rows = permissions.map((permission) => ({ permission, box: checked(changed), place: placeFor(permission) }));
+  const hasPath = permissions.some(isPath);
+  const covered = h("ul.covered");
   let lookedAt = -Infinity;
   const row = (/** @type {typeof rows[number]} */ { permission, box, place }) =>
     h("li", h("label.wish", box, h("span", permissionWords(permission))), place);
   return {
     element: rows.length > 0 ? h("ul.wishes", rows.map(row)) : null,
     count: rows.length,
+    covered,
     chosen: () => rows.filter(({ box }) => box.checked).map(({ permission }) => permission),
     split(isSplit) {
       for (const { box } of rows) {
@@ -50,6 +53,9 @@ export function wishes(permissions, changed) {
         const preview = found?.find((other) => other.permission === permission);
         if (preview) replace(place, leads(preview));
       }
+      const shown = (found ?? []).filter((preview) => preview.path);
+      replace(covered, shown.map((preview) => h("li", permissionWords(preview.permission), leads(preview))));
+      changed();
     },
   };
 }
@@ -67,6 +73,16 @@ async function previews(id) {
     return null;
   }
 }
+
+/** @param {string} permission */
+const isPath = (permission) => /^@(read|write):/.test(permission);
+
+/**
+ * Returns the place for where a permission leads. It is as high as what will be in it, so that nothing moves then.
+ *
+ * @param {string} permission
+ */
+const placeFor = (permission) => h("div", { class: isPath(permission) ? "leads-place" : "" });
 
 /** @param {() => void} changed */
 function checked(changed) {

@@ -1,9 +1,9 @@
 /** Requests in words: who asks for what, and what an answer would mean. */
 
 import { h } from "./dom.js";
-import { brief, foreign, plain } from "./text.js";
+import { foreign, plain } from "./text.js";
 
-/** @import { Question, Action, ScopeName, Child } from "./types.js" */
+/** @import { Question, ScopeName, Child } from "./types.js" */
 
 /** The text that the server sends if an agent gave no reason. */
 const NO_REASON = "no reason given";
@@ -41,15 +41,16 @@ export function sentence(question) {
 
 /** Returns the sentence without its reason, for places without elements. @param {Question} question */
 export function plainSentence({ agentName, agentId, action, permissions }) {
-  const known = action && !isToolCall(action) ? WISHES[action.operation] : undefined;
-  const what = action ? `wants to ${known ?? "use a tool"}` : `asks for ${count(permissions)}`;
-  return `${plain(agentName ?? agentId, 60)} ${what}`;
+  const what = action ? `wants to ${WISHES[action.operation] ?? "use a tool"}` : `asks for ${count(permissions)}`;
+  const isNamed = agentName && agentName !== agentId;
+  return `${isNamed ? `${plain(agentName, 60)} (${plain(agentId, 60)})` : plain(agentId, 60)} ${what}`;
 }
 
 /** @param {Question} question */
 function who({ agentName, agentId }) {
   const id = h("span.agent-id", foreign(agentId, { max: 80, kind: "path" }));
-  return agentName && agentName !== agentId ? [h("strong", brief(agentName, 60)), " ", id] : h("strong", id);
+  if (!agentName || agentName === agentId) return h("strong", id);
+  return [h("strong", foreign(agentName, { max: 60, kind: "path" })), " ", id];
 }
 
 /** @param {Question} question @returns {Child[]} */
@@ -68,11 +69,6 @@ export function agentWords({ above = [], agentKind = "agent", ownerId }) {
   const kind = agentKind === "subagent" ? "a subagent" : `a ${agentKind} agent`;
   const chain = above.flatMap((agent, place) => [place === 0 ? ", created by " : ", and that one by ", name(agent)]);
   return [kind, " of the owner ", name(ownerId), above.length === 0 ? ", with no agent above it" : chain];
-}
-
-/** Returns true for a call of a tool that is judged as if it were a command. @param {Action} action */
-export function isToolCall({ operation, tool, resource }) {
-  return operation === "tool" || (operation === "command.execute" && resource.startsWith(`${tool} {`));
 }
 
 /** @param {string[]} permissions */
