@@ -19,9 +19,6 @@ use crate::support::{profile, tag};
 /// The words below a request that a key can answer.
 const READY: &str = "a allow";
 
-/// The words below a request that has only just appeared.
-const NEW: &str = "just appeared";
-
 /// A state directory, and the name by which the program under test knows it.
 struct Place {
     directory: tempfile::TempDir,
