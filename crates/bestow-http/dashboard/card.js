@@ -48,6 +48,7 @@ export class Card {
     this.element = h("article.card.panel.fresh", { tabindex: "-1", "aria-labelledby": label });
     setTimeout(() => this.element.classList.remove("fresh"), FRESH);
     this.element.addEventListener("contentvisibilityautostatechange", () => this.settle());
+    for (const act of ["click", "input", "change"]) this.element.addEventListener(act, () => this.acceptSpot());
     this.rest();
   }
 
@@ -111,6 +112,11 @@ export class Card {
       this.showBusy();
     }
     this.spot = spot;
+  }
+
+  /** Takes the place of the buttons as it is. What the person does on the card itself may move them. */
+  acceptSpot() {
+    if (performance.now() >= this.stillAt) this.spot = this.form?.spot;
   }
 
   /** Takes no answer for a moment, because the person may not have seen it yet. */

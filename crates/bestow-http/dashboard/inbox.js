@@ -67,7 +67,8 @@ class Inbox {
     );
     this.near = new IntersectionObserver((entries) => this.seen(entries), { rootMargin: NEAR });
     this.sizes = new ResizeObserver(() => this.settle());
-    for (const element of [document.body, ...this.element.children]) this.sizes.observe(element);
+    const above = document.querySelectorAll(".banner");
+    for (const element of [document.body, ...above, ...this.element.children]) this.sizes.observe(element);
     this.ends = [
       requests.onChange((change) => this.take(change)),
       keys(this.keys()),

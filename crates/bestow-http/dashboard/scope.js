@@ -24,6 +24,9 @@ const SPANS = [
   ["1 week", 168 * HOUR],
 ];
 
+/** The scopes by their keys, 1 to 4. A key means one scope on every card. @type {ScopeName[]} */
+const ORDER = ["once", "session", "until", "always"];
+
 let number = 0;
 
 /**
@@ -45,7 +48,7 @@ export function scopePicker(offered, first, changed) {
     replace(choices, h("legend.unseen", "How long"), shown.map(choice));
     time.element.hidden = chosen !== "until";
   };
-  const choice = (/** @type {ScopeName} */ name, /** @type {number} */ place) => {
+  const choice = (/** @type {ScopeName} */ name) => {
     const radio = h("input", { type: "radio", name: group, value: name });
     radio.checked = name === chosen;
     radio.addEventListener("change", () => {
@@ -53,7 +56,7 @@ export function scopePicker(offered, first, changed) {
       time.element.hidden = name !== "until";
       changed();
     });
-    return h("label", radio, h("kbd", { "aria-hidden": "true" }, place + 1), SCOPES[name]);
+    return h("label", radio, h("kbd", { "aria-hidden": "true" }, ORDER.indexOf(name) + 1), SCOPES[name]);
   };
   draw();
   return {
@@ -61,7 +64,8 @@ export function scopePicker(offered, first, changed) {
     name: () => chosen,
     value: () => (chosen === "until" ? time.value() : chosen),
     choose(place) {
-      chosen = shown[place] ?? chosen;
+      const name = ORDER[place];
+      if (name && shown.includes(name)) chosen = name;
       draw();
       changed();
     },

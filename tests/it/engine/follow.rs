@@ -3,10 +3,11 @@
 use bestow::{
     Agent, Answer, Engine, Kind, Outcome, PermissionRequest,
     control::{Admin, Following, RequestNews},
+    policy::Widening,
     request::{Route, Ticket},
 };
 
-use crate::support::{World, id, owner, profile, tag, why};
+use crate::support::{World, id, owner, policy, profile, settings, tag, why};
 
 fn everything(engine: &Engine) -> Admin {
     Admin::of_every_owner(engine, "test".into())
@@ -128,4 +129,22 @@ async fn the_agents_above_an_agent_are_listed_once() {
     world.engine.retire("writer").await.unwrap();
     let _again = checker.create(child("writer"), &[], why()).await.unwrap();
     assert_eq!(admin.creators(checker.id()), [id("writer")]);
+}
+
+#[tokio::test]
+async fn a_change_of_the_policy_file_that_waits_is_told_and_its_end_too() {
+    let world = World::new();
+    let holding = |permissions: &[&str]| {
+        let settings = settings(|settings| settings.widening = Widening::Confirm);
+        policy(settings, &[("ann", "you", permissions)])
+    };
+    world.engine.configure(holding(&[])).await.unwrap();
+    let mut following = everything(&world.engine).follow([]).unwrap();
+    assert_eq!(following.next().await, Some(Vec::new()));
+    world.engine.configure(holding(&["@network"])).await.unwrap();
+    let news = following.next().await.unwrap();
+    let [RequestNews::HeldBack { held_back: Some(held) }] = news.as_slice() else { panic!("{news:?}") };
+    assert!(news[0].to_string().contains("ann @network"), "{}", news[0]);
+    world.you().agree_to_widening(held.change).await.unwrap();
+    assert_eq!(following.next().await.unwrap(), [RequestNews::HeldBack { held_back: None }]);
 }

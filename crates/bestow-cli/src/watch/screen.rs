@@ -2,7 +2,9 @@
 
 use std::{
     io::{self, BufWriter, Stdout, stdout},
-    panic, thread,
+    panic,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
 };
 
 use ratatui::{
@@ -30,9 +32,10 @@ impl Screen {
             restore();
             hook(why);
         }));
-        enable_raw_mode()?;
-        // From here on, dropping this value restores the terminal.
         let screen = Screen(Terminal::new(CrosstermBackend::new(BufWriter::new(stdout())))?);
+        // From here on, dropping this value restores the terminal.
+        IS_TAKEN.store(true, Ordering::Relaxed);
+        enable_raw_mode()?;
         // Without bracketed paste, pasted text would count as keys.
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
         Ok(screen)
@@ -49,8 +52,14 @@ impl Drop for Screen {
     }
 }
 
+/// True while the terminal is taken over. A second restoration would move the cursor back, over a reported panic.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
 /// Gives the terminal back as it was. A terminal that is gone needs no restoration.
 fn restore() {
+    if !IS_TAKEN.swap(false, Ordering::Relaxed) {
+        return;
+    }
     let _ = disable_raw_mode();
     let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
 }

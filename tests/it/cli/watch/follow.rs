@@ -39,11 +39,11 @@ impl Followed {
     /// Returns the exit code and the standard error, when there are no more lines.
     fn ends(mut self) -> (Option<i32>, String) {
         assert!(self.lines.next().is_none(), "nothing is told after the end");
-        self.is_left()
+        self.leaves()
     }
 
     /// Closes the pipe. Returns the exit code and the standard error.
-    fn is_left(self) -> (Option<i32>, String) {
+    fn leaves(self) -> (Option<i32>, String) {
         drop(self.lines);
         let done = self.child.wait_with_output().unwrap();
         (done.status.code(), text(&done.stderr).to_owned())
@@ -98,7 +98,7 @@ async fn a_signal_and_a_closed_pipe_end_it() {
     // No further request comes, and the closed pipe is noticed all the same.
     let mut followed = Followed::start(&place, &engine, &["requests", "--follow", "--json"]);
     followed.json();
-    assert_eq!(followed.is_left(), (Some(1), String::new()));
+    assert_eq!(followed.leaves(), (Some(1), String::new()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,9 @@ use bestow::{
     grant::{PermissionRef, Scope},
 };
 
-use super::{NEW, Place, READY, asks_for, asks_to, bob};
+use rustix::process::Signal;
+
+use super::{Place, READY, asks_for, asks_to, bob};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_appears_with_everything_that_a_person_needs_and_a_key_allows_it() {
@@ -142,10 +144,12 @@ async fn a_key_that_was_meant_for_another_request_does_not_answer_a_new_one() {
     let place = Place::new();
     let engine = place.engine().await;
     let (mut terminal, bob) = (place.watch(&engine), bob(&engine).await);
+    // The key is there before the program can show the request.
+    terminal.signal(Signal::STOP);
     let ticket = asks_for(&bob, "@network", "a").await;
-    terminal.shows(NEW);
     terminal.press("a");
-    terminal.shows("only just appeared");
+    terminal.signal(Signal::CONT);
+    terminal.shows(READY);
     assert!(ticket.poll().is_none());
     // The second key of a double press comes to the next request.
     let next = asks_for(&bob, "@write:/", "b").await;
@@ -154,9 +158,8 @@ async fn a_key_that_was_meant_for_another_request_does_not_answer_a_new_one() {
     terminal.press("aaaa");
     assert_eq!(ticket.resolution().await.outcome, Outcome::Granted);
     terminal.shows(&format!("> {}", next.code()));
-    terminal.shows(NEW);
-    assert!(next.poll().is_none());
     terminal.shows(READY);
+    assert!(next.poll().is_none());
     terminal.press("d\r");
     assert_eq!(next.resolution().await.outcome, Outcome::Denied);
 }
@@ -270,4 +273,28 @@ async fn help_lists_the_keys() {
     terminal.shows("No request waits.");
     terminal.press("\x03");
     assert_eq!(terminal.ends().code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_requests_are_one_list() {
+    let place = Place::new();
+    let mut settings = bestow::Settings::default();
+    (settings.max_pending, settings.max_asks_per_minute) = (1_000, 1_000);
+    let engine = place.engine_with(settings).await;
+    let (mut terminal, bob) = (place.watch(&engine), bob(&engine).await);
+    let mut last = None;
+    for number in 0..500 {
+        last = Some(asks_for(&bob, &format!("@write:/ws/{number}"), "a").await);
+    }
+    terminal.shows("500 waiting");
+    let last = last.unwrap();
+    terminal.press("G");
+    terminal.shows(&format!("> {}", last.code()));
+    let next = asks_for(&bob, "@network", "a").await;
+    terminal.shows("501 waiting");
+    terminal.press("G");
+    terminal.shows(&format!("> {}", next.code()));
+    terminal.shows(READY);
+    terminal.press("a");
+    assert_eq!(next.resolution().await.outcome, Outcome::Granted);
 }

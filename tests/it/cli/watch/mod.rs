@@ -19,9 +19,6 @@ use crate::support::{profile, tag};
 /// The words below a request that a key can answer.
 const READY: &str = "a allow";
 
-/// The words below a request that has only just appeared.
-const NEW: &str = "just appeared";
-
 /// A state directory, and the name by which the program under test knows it.
 struct Place {
     directory: tempfile::TempDir,
@@ -47,7 +44,11 @@ impl Place {
     }
 
     async fn engine(&self) -> Engine {
-        Engine::durable(Settings::default(), self.directory.path().join("real/state")).await.unwrap()
+        self.engine_with(Settings::default()).await
+    }
+
+    async fn engine_with(&self, settings: Settings) -> Engine {
+        Engine::durable(settings, self.directory.path().join("real/state")).await.unwrap()
     }
 
     /// Starts an engine for a program that runs already. The program finds the engine after it is admitted: the engine

@@ -8,7 +8,7 @@ use std::{
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Condvar, Mutex},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use bestow::control::Surfaces;
@@ -81,14 +81,11 @@ impl Terminal {
     /// Waits until the screen is as `is_so` says, and returns its text.
     pub(super) fn until(&self, what: &str, is_so: impl Fn(&Screen) -> bool) -> String {
         let (output, changed) = &*self.output;
-        let (mut output, end) = (output.lock().unwrap(), Instant::now() + PATIENCE);
-        while !is_so(output.screen.screen()) {
-            let left = end.saturating_duration_since(Instant::now());
-            let text = output.screen.screen().contents();
-            assert!(!left.is_zero(), "waited for {what}, and the screen is:\n{text}");
-            output = changed.wait_timeout(output, left).unwrap().0;
-        }
-        output.screen.screen().contents()
+        let is_not_so = |output: &mut Output| !is_so(output.screen.screen());
+        let (output, waited) = changed.wait_timeout_while(output.lock().unwrap(), PATIENCE, is_not_so).unwrap();
+        let text = output.screen.screen().contents();
+        assert!(!waited.timed_out(), "waited for {what}, and the screen is:\n{text}");
+        text
     }
 
     /// Waits until the screen shows a text, and returns all of its text.

@@ -107,7 +107,7 @@ fn sees_all(entrance: &Entrance, admin: &Admin) -> Result<bool, Problem> {
 /// cannot be read counts as another one, also in a comment.
 fn has_no_other_owner(text: &str, own: Option<&OwnerId>) -> bool {
     let Some(own) = own else { return true };
-    let values = text.split("owner").skip(1).filter_map(|rest| {
+    let mut values = text.split("owner").skip(1).filter_map(|rest| {
         let rest = rest.trim_start_matches(['"', '\'']).trim_start();
         rest.strip_prefix('=').map(str::trim_start)
     });
@@ -117,7 +117,7 @@ fn has_no_other_owner(text: &str, own: Option<&OwnerId>) -> bool {
     };
     // A key can be written with escapes, which only a parser resolves.
     let has_escaped_key = text.contains("\\u") || text.contains("\\U");
-    !has_escaped_key && values.map(is_own).all(|is_own| is_own)
+    !has_escaped_key && values.all(is_own)
 }
 
 /// Returns the text of the file and its mistakes, both of the same content.
