@@ -9,6 +9,9 @@ use super::browser::Browser;
 /// The key under which WebDriver names an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// The remarks of a card that takes no answer yet.
+const TOO_EARLY: [&str; 2] = ["has only just appeared", "has just moved"];
+
 /// The name of an element.
 #[derive(Clone, Debug)]
 enum Name {
@@ -108,13 +111,6 @@ impl<'b> Found<'b> {
         self.browser.until(&format!("cannot click the first {self}"), click).await;
     }
 
-    /// Clicks it at once, if it is there.
-    pub(super) async fn click_once(&self) {
-        if let Err(why) = self.try_click().await {
-            eprintln!("{self} was not clicked: {why}");
-        }
-    }
-
     /// Clicks it twice, as fast as a double click is.
     pub(super) async fn double_click(&self) {
         let element = self.browser.until(&format!("{self} is not there"), async || self.element().await).await;
@@ -135,10 +131,48 @@ impl<'b> Found<'b> {
         self.on(&self.element().await?, "click", json!({})).await
     }
 
-    /// Clicks a button of this card as soon as the card takes answers.
+    /// Clicks a button of this card. The card refuses an answer that came too early, and this one is then given again.
     pub(super) async fn answers(&self, button: &str) {
-        self.is_ready().await;
-        self.button(button).click().await;
+        let clicked = async || self.button(button).try_click().await;
+        self.takes(&format!("{self} cannot be answered with {button:?}"), clicked).await;
+    }
+
+    /// Answers this card, unless somebody else is faster.
+    pub(super) async fn may_answer(&self, button: &str) {
+        let clicked = async || {
+            let clicked = self.button(button).try_click().await;
+            if self.is_answered().await? { Ok(()) } else { clicked }
+        };
+        self.takes(&format!("{self} cannot be answered with {button:?}"), clicked).await;
+    }
+
+    async fn is_answered(&self) -> Result<bool, String> {
+        let text = self.seen().await?;
+        Ok(["Allowed", "Denied"].iter().any(|word| text.contains(word)))
+    }
+
+    /// Presses a key that answers this card, which is the current one. A key that came too early is pressed again.
+    pub(super) async fn answers_to(&self, key: &str) {
+        let pressed = async || {
+            self.browser.press(&[key]).await;
+            Ok(())
+        };
+        self.takes(&format!("{self} cannot be answered with the key {key}"), pressed).await;
+    }
+
+    /// Answers this card until the answer does not count as too early.
+    async fn takes(&self, what: &str, mut answer: impl AsyncFnMut() -> Result<(), String>) {
+        let test = async || {
+            if is_true(&self.node().await?, "busy") {
+                return Err("it is busy".to_owned());
+            }
+            answer().await?;
+            // A dialog above the card hides it.
+            let Ok(text) = self.seen().await else { return Ok(()) };
+            let remark = TOO_EARLY.iter().find(|remark| text.contains(**remark));
+            remark.map_or(Ok(()), |remark| Err((*remark).to_owned()))
+        };
+        self.browser.until(what, test).await;
     }
 
     /// Selects this card, as soon as it can be.

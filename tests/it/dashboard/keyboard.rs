@@ -22,8 +22,7 @@ async fn every_answer_is_possible_without_a_mouse() {
         card("asks to write /srv/second").is("focused", true).await;
         browser.press(&["1"]).await;
         card("asks to write /srv/second").choice("Once").is("checked", true).await;
-        card("asks to write /srv/second").is_ready().await;
-        browser.press(&["a"]).await;
+        card("asks to write /srv/second").answers_to("a").await;
         let resolution = second.resolution().await;
         assert_eq!((resolution.outcome, resolution.scope), (Outcome::Granted, Some(Scope::Once)));
 
@@ -36,8 +35,7 @@ async fn every_answer_is_possible_without_a_mouse() {
         browser.press(&["a", "d", "d"]).await;
         browser.press(&["Escape"]).await;
         card("wants to run a command").is("focused", true).await;
-        card("wants to run a command").is_ready().await;
-        browser.press(&["d"]).await;
+        card("wants to run a command").answers_to("d").await;
         let resolution = third.resolution().await;
         assert_eq!(resolution.outcome, Outcome::Denied);
         assert_eq!(resolution.feedback.as_ref().map(ToString::to_string).as_deref(), Some("add"));
@@ -83,7 +81,7 @@ async fn a_wrong_letter_after_g_answers_nothing() {
         browser.press(&["3"]).await;
         card.choice("Until").is("checked", true).await;
         assert!(ticket.poll().is_none());
-        browser.press(&["d"]).await;
+        card.answers_to("d").await;
         assert_eq!(ticket.resolution().await.outcome, Outcome::Denied);
     })
     .await;
@@ -140,8 +138,7 @@ async fn two_quick_keys_answer_one_request() {
         browser.press(&["a"]).await;
         page.card("/srv/second").shows("has only just appeared").await;
         assert!(second.poll().is_none());
-        page.card("/srv/second").is_ready().await;
-        browser.press(&["d"]).await;
+        page.card("/srv/second").answers_to("d").await;
         assert_eq!(second.resolution().await.outcome, Outcome::Denied);
     })
     .await;

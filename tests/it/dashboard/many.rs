@@ -55,8 +55,7 @@ async fn of_500_waiting_requests_the_oldest_comes_first_and_each_can_be_answered
         }
         browser.press(&["j"]).await;
         page.card("/srv/place-0,").is("focused", true).await;
-        page.card("/srv/place-0,").is_ready().await;
-        browser.press(&["d"]).await;
+        page.card("/srv/place-0,").answers_to("d").await;
         assert_eq!(tickets[0].resolution().await.outcome, Outcome::Denied);
         page.link("Inbox 499 waiting").is_there().await;
         browser.run("scrollTo(0, document.body.scrollHeight)", &[]).await;

@@ -35,8 +35,7 @@ async fn a_killed_and_restarted_server_is_picked_up_without_a_reload() {
 
         project.end(Signal::KILL);
         page.shows("The connection is lost.").await;
-        network.is_ready().await;
-        network.button("Allow for this run").click().await;
+        network.answers("Allow for this run").await;
         network.shows("The server cannot be reached.").await;
 
         project.serve_at(&address);

@@ -55,6 +55,9 @@ pub(super) async fn people(play: impl AsyncFnOnce(&Arc<People>)) {
     let (driver, browsers, faults) = (Arc::new(Driver::start()), Mutex::default(), Mutex::default());
     let people = Arc::new(People { driver, browsers, faults });
     let played = tokio::time::timeout(LONGEST_SCENE, AssertUnwindSafe(play(&people)).catch_unwind()).await;
+    if played.is_err() {
+        people.tell().await;
+    }
     people.leave().await;
     let faults = std::mem::take(&mut *people.faults.lock().unwrap());
     match played {
@@ -63,7 +66,7 @@ pub(super) async fn people(play: impl AsyncFnOnce(&Arc<People>)) {
             eprintln!("errors of the page: {faults:#?}");
             std::panic::resume_unwind(failed)
         }
-        Err(_) => panic!("the scene does not end. Errors of the page: {faults:#?}"),
+        Err(_) => panic!("the scene does not end. Errors of the pages: {faults:#?}"),
     }
 }
 
@@ -90,6 +93,14 @@ impl People {
         browser.page().shows("Live").await;
         browser.page().a("heading", "").is_somewhere().await;
         browser
+    }
+
+    /// Tells what is on the pages.
+    async fn tell(&self) {
+        let browsers = self.browsers.lock().unwrap().clone();
+        for browser in browsers {
+            eprintln!("{}", browser.outline().await);
+        }
     }
 
     /// Closes all browsers, while their servers still answer.
