@@ -151,6 +151,18 @@ async fn hidden_characters_and_letters_that_look_alike_are_marked() {
     .await;
 }
 
+/// The resource of an undeclared tool's call begins with the name of the tool and `{`. A command can begin so, too.
+#[tokio::test]
+async fn a_command_that_looks_like_the_call_of_a_tool_is_shown_whole() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let _ticket = want(&writer, Action::command("bash {/srv/evil.sh,x}")).await;
+        let browser = stage.dashboard().await;
+        browser.page().shows("bash {/srv/evil.sh,x}").await;
+    })
+    .await;
+}
+
 /// No link on the page leads out of it.
 #[tokio::test]
 async fn an_address_in_a_text_is_not_a_link() {
