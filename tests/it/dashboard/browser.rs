@@ -3,7 +3,6 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use crate::support::ROOT;
 
@@ -28,14 +27,12 @@ const CHANGE: &str = "
 pub(super) struct Browser {
     driver: Arc<Driver>,
     session: String,
-    _profile: TempDir,
 }
 
 impl Browser {
     pub(super) async fn open(driver: Arc<Driver>) -> Browser {
-        let profile = tempfile::tempdir().unwrap();
-        let session = driver.open(profile.path()).await;
-        let browser = Browser { driver, session, _profile: profile };
+        let session = driver.open().await;
+        let browser = Browser { driver, session };
         // Animations end at once, so that pictures are the same each time.
         browser.prefers("light").await;
         browser.screen(1280, 800, false).await;

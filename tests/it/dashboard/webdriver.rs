@@ -4,12 +4,12 @@ use std::{
     fmt,
     io::{self, BufRead, Read},
     net::SocketAddr,
-    path::Path,
     process::{Child, ChildStdout, Command, Stdio},
     time::Duration,
 };
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
@@ -54,6 +54,8 @@ pub(super) struct Driver {
     /// The rest of its output. It ends when nobody can hear it.
     _said: io::BufReader<ChildStdout>,
     address: SocketAddr,
+    /// The profiles of the browsers.
+    _directory: TempDir,
 }
 
 impl Driver {
@@ -63,19 +65,24 @@ impl Driver {
     }
 
     fn try_to_start() -> Option<Driver> {
+        let directory = tempfile::tempdir().unwrap();
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "--", "chromedriver", "--port=0"]);
-        command.env("TZ", "UTC").env("LANGUAGE", "en").stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .env("TMPDIR", directory.path())
+            .env("TZ", "UTC")
+            .env("LANGUAGE", "en")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut process = command.spawn().unwrap();
         let mut said = io::BufReader::new(process.stdout.take().unwrap());
         let port = said.by_ref().lines().map_while(Result::ok).find_map(|line| port(&line));
-        Some(Driver { process, _said: said, address: ([127, 0, 0, 1], port?).into() })
+        Some(Driver { process, _said: said, address: ([127, 0, 0, 1], port?).into(), _directory: directory })
     }
 
-    /// Starts a browser with an empty profile in a directory. Returns the path of its session.
-    pub(super) async fn open(&self, profile: &Path) -> String {
+    /// Starts a browser with an empty profile. Returns the path of its session.
+    pub(super) async fn open(&self) -> String {
         let mut arguments = vec![
-            format!("--user-data-dir={}", profile.display()),
             // The browser ends when the driver does.
             "--remote-debugging-pipe".to_owned(),
             "--headless".to_owned(),
