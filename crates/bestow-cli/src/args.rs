@@ -6,9 +6,11 @@ mod admin_request;
 mod agent_args;
 mod audit_args;
 mod hook_args;
+mod mcp_args;
 mod policy_args;
 mod process_args;
 mod program_args;
+mod remote_args;
 mod sandbox_args;
 mod server_args;
 mod state_args;
@@ -24,8 +26,10 @@ pub(crate) use admin_request::{AdminRequest, user_name};
 pub(crate) use agent_args::{AgentCommand, PassOnArgs, RequestArgs};
 pub(crate) use audit_args::{AuditCommand, ShowArgs};
 pub(crate) use hook_args::{HookPart, PreToolUseArgs};
+pub(crate) use mcp_args::McpArgs;
 pub(crate) use policy_args::{CheckArgs, CheckConfigArgs, ClassifyArgs, InitArgs, PolicyCommand, Question};
 pub(crate) use program_args::ProgramCommand;
+pub(crate) use remote_args::RemoteArgs;
 pub(crate) use sandbox_args::{ExecArgs, SandboxCommand, SandboxPart, ScopeArgs};
 pub(crate) use server_args::{
     CreateArgs, DashboardArgs, DemoArgs, NewRole, ServeArgs, ServerCommand, TokenArgs, TokenPart,

@@ -23,9 +23,11 @@ mod generate;
 mod hook;
 mod init;
 mod jsonl;
+mod mcp;
 mod path;
 mod persist;
 mod pump;
+mod remote;
 mod serve;
 mod server_files;
 mod signals;
@@ -79,6 +81,7 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::Server(ServerCommand::Demo(args)) => demo::demo(&args)?,
         Command::Server(ServerCommand::Token(args)) => token::token(&args)?,
         Command::Server(ServerCommand::Hook(HookPart::PreToolUse(args))) => hook::pre_tool_use(args),
+        Command::Server(ServerCommand::Mcp(args)) => mcp::mcp(args)?,
         Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,
         Command::Agent(AgentCommand::Request(args)) => events::request(&args),
         Command::Agent(AgentCommand::Grant(args)) => events::grant(&args),

@@ -11,6 +11,8 @@ pub mod fuzzing;
 mod guard;
 mod hex;
 mod identity;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod options;
 mod permissions;
 mod places;

@@ -1,10 +1,10 @@
 //! Commands that the host of an agent runs as hooks.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::values;
+use super::{RemoteArgs, values};
 
 /// Commands below `hook`.
 #[derive(Debug, Subcommand)]
@@ -26,22 +26,12 @@ Examples:
 /// The arguments of `hook pre-tool-use`.
 #[derive(Debug, Args)]
 pub(crate) struct PreToolUseArgs {
-    /// The address of the server [default: BESTOW_URL, or http://127.0.0.1:7422]
-    #[arg(long, value_name = "URL", conflicts_with = "ready_file")]
-    pub(crate) url: Option<String>,
-    /// The ready file of the server, which has its address
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ready_file: Option<PathBuf>,
-    /// The file whose first line is the token of the agent [default: the token in BESTOW_TOKEN]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
     /// The time to wait for the answer of a person, at most 8s; a number alone is in seconds
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = values::hook_wait)]
     pub(crate) wait: Duration,
     /// The time after which the hook answers "allow":false by itself, at most 9s
     #[arg(long, value_name = "TIME", default_value = "9s", value_parser = values::hook_limit)]
     pub(crate) time_limit: Duration,
-    /// Sends the token to a server on another machine, without encryption
-    #[arg(long)]
-    pub(crate) allow_plain_http: bool,
 }

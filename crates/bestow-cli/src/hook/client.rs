@@ -1,22 +1,15 @@
 //! One request to the server: no redirect is followed, no proxy is used, and no answer is longer than its limit.
 
-use std::io;
-
+use crate::remote::{MOST_HEADERS, Server, connect};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{Request, StatusCode, body::Bytes, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
-use tokio::net::{TcpStream, lookup_host};
-
-use super::settings::Server;
 
 /// The path of the question.
 const PATH: &str = "/api/hooks/classify";
 
 /// The longest body of a reply, in bytes. An input in it is at most as long as the longest question.
 const LONGEST: usize = 2 << 20;
-
-/// The most headers of a reply.
-const MOST_HEADERS: usize = 64;
 
 /// The reply of a server, whatever it means.
 pub(super) struct Reply {
@@ -44,22 +37,4 @@ pub(super) async fn post(server: &Server, question: String) -> Result<Reply, Str
     let read = Limited::new(reply.into_body(), LONGEST).collect().await;
     let body = read.map_err(|why| format!("the reply did not arrive whole: {why}"))?;
     Ok(Reply { status, body: body.to_bytes() })
-}
-
-/// Connects to the server. The token is not sent to another machine, unless the settings allow it.
-async fn connect(server: &Server) -> Result<TcpStream, String> {
-    let found = lookup_host((server.host.as_str(), server.port)).await.map_err(|why| why.to_string())?;
-    let mut why = "it is another machine, and the hook does not encrypt: use a proxy on this machine, or state with \
-                   `--allow-plain-http` that the way to it is safe"
-        .to_owned();
-    for address in found.filter(|address| server.may_be_remote || address.ip().to_canonical().is_loopback()) {
-        match TcpStream::connect(address).await {
-            Ok(stream) => return Ok(stream),
-            Err(refused) if refused.kind() == io::ErrorKind::ConnectionRefused => {
-                why = format!("{refused}; is `bestow serve` running there?");
-            }
-            Err(refused) => why = refused.to_string(),
-        }
-    }
-    Err(why)
 }

@@ -6,7 +6,6 @@
 mod answer;
 mod call;
 mod client;
-mod settings;
 
 use std::{
     fmt,
@@ -20,11 +19,13 @@ use bestow::text::Escaped;
 use hyper::StatusCode;
 use tokio::{runtime, task};
 
-use self::{
-    answer::Answer,
-    settings::{Server, Source},
+use self::answer::Answer;
+use crate::{
+    args::PreToolUseArgs,
+    exit::Exit,
+    remote::{Server, Source},
+    signals,
 };
-use crate::{args::PreToolUseArgs, exit::Exit, signals};
 
 /// The time in which the host reads the answer.
 const WRITING: Duration = Duration::from_millis(500);
@@ -106,7 +107,7 @@ fn answered(args: &PreToolUseArgs) -> Result<Answer, String> {
 
 async fn asked(args: &PreToolUseArgs) -> Result<Answer, String> {
     let wait = args.wait.min(args.time_limit.saturating_sub(REST));
-    let source = Source::of(args);
+    let source = Source::of(&args.remote);
     let prepared = task::spawn_blocking(move || Ok((Server::of(source)?, call::read(io::stdin().lock(), wait)?)));
     let (server, call) = prepared.await.map_err(|why| why.to_string()).flatten()?;
     let reply = client::post(&server, call).await.map_err(|why| format!("{server}: {why}"))?;

@@ -1,0 +1,23 @@
+//! The arguments of `mcp`.
+
+use std::path::PathBuf;
+
+use bestow::AgentId;
+use clap::Args;
+
+use super::{PolicyFileArgs, RemoteArgs};
+
+/// The arguments of `mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Runs an engine of its own, as this agent; without it, a running server is asked
+    #[arg(long, value_name = "ID", conflicts_with_all = ["url", "ready_file", "token_file", "allow_plain_http"])]
+    pub(crate) agent: Option<AgentId>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyFileArgs,
+    /// The state directory of an engine of its own
+    #[arg(long, value_name = "DIRECTORY", default_value = "state")]
+    pub(crate) state: PathBuf,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
