@@ -28,7 +28,6 @@ pub(crate) struct GrantView {
     #[schemars(with = "String")]
     scope: Scope,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("type" = "string"))]
     reason: Option<String>,
     /// The grant as a sentence.
     text: String,
@@ -70,15 +69,13 @@ pub(crate) struct RequestState {
     refused: Vec<Permission>,
     /// The scope of what was granted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[schemars(with = "Option<String>")]
     scope: Option<Scope>,
     /// The cause of the end: the person and the means, a timeout, and so on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("type" = "string"))]
     decider: Option<String>,
     /// The remark of the person.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("type" = "string"))]
     feedback: Option<String>,
     /// The state as a sentence.
     message: String,

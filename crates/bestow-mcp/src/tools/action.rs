@@ -16,23 +16,17 @@ use crate::failure::Failure;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DescribeAction {
-    /// The kind of operation: `fs.read`, `fs.write`, `fs.exec`, `command.execute` or `network`. It goes together with
-    /// `resource`.
-    #[serde(default)]
+    /// `fs.read`, `fs.write`, `fs.exec`, `command.execute` or `network`. It goes together with `resource`.
     #[schemars(with = "Option<String>")]
     operation: Option<Operation>,
     /// The path, command line or host.
-    #[serde(default)]
     resource: Option<String>,
     /// The tool that performs the action.
-    #[serde(default)]
     #[schemars(with = "Option<String>")]
     tool_name: Option<ToolName>,
     /// The input of the tool, instead of `operation` and `resource`.
-    #[serde(default)]
     tool_input: Option<Map<String, Value>>,
     /// Permissions that the action uses in addition.
-    #[serde(default)]
     #[schemars(with = "Option<Vec<String>>")]
     permissions: Option<Vec<Permission>>,
 }

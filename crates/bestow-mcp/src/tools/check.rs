@@ -12,8 +12,7 @@ const MOST: usize = 1_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CheckPermission {
-    /// The permissions, such as `@read:/work/site`, `@write:/work/site`, `@network`, `@events` or `@tool:NAME`. At most
-    /// 1,000.
+    /// The permissions: `@read:PATH`, `@write:PATH`, `@network`, `@events` or `@tool:NAME`. At most 1,000.
     #[schemars(with = "Vec<String>", length(min = 1, max = 1_000))]
     permissions: Vec<Permission>,
 }

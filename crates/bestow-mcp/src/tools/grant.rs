@@ -24,7 +24,6 @@ pub(crate) struct GrantPermission {
     #[schemars(with = "String", length(min = 1))]
     reason: Reason,
     /// The longest duration for the other agent: `once`, `session`, `always` (the default) or `until TIME`.
-    #[serde(default)]
     #[schemars(with = "Option<String>")]
     scope: Option<Scope>,
 }

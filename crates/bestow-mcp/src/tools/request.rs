@@ -28,7 +28,6 @@ pub(crate) struct RequestPermission {
     #[schemars(with = "String", length(min = 1))]
     reason: Reason,
     /// The longest duration that you want: `once`, `session`, `always` or `until TIME`. Without it, the person decides.
-    #[serde(default)]
     #[schemars(with = "Option<String>")]
     scope: Option<Scope>,
     /// The time to wait for the decision, in seconds, at most 50. Without it, the call returns at once.

@@ -14,7 +14,6 @@ pub(crate) struct RevokePermission {
     #[schemars(with = "String")]
     grant_id: GrantId,
     /// The reason. The holder learns it.
-    #[serde(default)]
     #[schemars(with = "Option<String>")]
     reason: Option<Reason>,
 }
