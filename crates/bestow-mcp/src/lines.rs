@@ -227,7 +227,8 @@ impl Reader {
                 self.line = Vec::new();
             }
             if end.is_some() {
-                let line = std::mem::take(&mut self.line);
+                let mut line = std::mem::take(&mut self.line);
+                line.truncate(line.trim_ascii_end().len());
                 let is_too_long = std::mem::take(&mut self.is_passing_over);
                 return Some(if is_too_long { Line::TooLong } else { Line::Whole(line) });
             }

@@ -13,7 +13,7 @@ use tokio::{
 use crate::support::{World, id};
 
 /// The time after which a line counts as missing.
-const LONGEST_WAIT: Duration = Duration::from_secs(90);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(90);
 
 /// The versions of the protocol with a handshake.
 pub(super) const WITH_HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];

@@ -59,7 +59,8 @@ async fn an_agent_asks_over_http_and_a_person_answers_elsewhere() {
     let wait = json!({ "request_id": id, "wait_seconds": 50 });
     let answer = json!({ "decision": "allow", "scope": "session" });
     let path = format!("/v1/requests/{id}/answer");
-    let (ended, answered) = tokio::join!(ok(&project, &bot, "await_permission", wait), project.post(&you, &path, &answer));
+    let (ended, answered) =
+        tokio::join!(ok(&project, &bot, "await_permission", wait), project.post(&you, &path, &answer));
     assert_eq!((answered.status, &ended["status"]), (200, &json!("granted")));
     let held = ok(&project, &bot, "check_permission", json!({ "permissions": ["@network"] })).await;
     assert_eq!(held["results"][0]["held"], "held");
@@ -84,7 +85,10 @@ async fn each_version_is_spoken_over_http() {
         assert_eq!(listed.json["result"]["tools"].as_array().unwrap().len(), 7);
         let subscribed = request("resources/subscribe", json!({ "uri": "bestow://permissions" }));
         let subscribed = post_with(&project, &bot, &subscribed, &version).await;
-        assert!(subscribed.json["error"]["message"].as_str().unwrap().contains("read the resource again"), "{subscribed:?}");
+        assert!(
+            subscribed.json["error"]["message"].as_str().unwrap().contains("read the resource again"),
+            "{subscribed:?}"
+        );
     }
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": WITHOUT_HANDSHAKE,
@@ -99,8 +103,8 @@ async fn each_version_is_spoken_over_http() {
     let lying = [headers[0], headers[1], ("mcp-name", "check_permission")];
     let refused = post_with(&project, &bot, &request("tools/call", params), &lying).await;
     assert_eq!((refused.status, refused.json.get("result")), (400, None), "{refused:?}");
-    let unknown = post_with(&project, &bot, &tool("list_permissions", json!({})), &[("mcp-protocol-version", "2099-01-01")]);
-    assert_eq!(unknown.await.status, 400);
+    let list = tool("list_permissions", json!({}));
+    assert_eq!(post_with(&project, &bot, &list, &[("mcp-protocol-version", "2099-01-01")]).await.status, 400);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use tokio::{
     process::{Child, ChildStderr, Command},
 };
 
-use super::client::Client;
+use super::client::{Client, LONGEST_WAIT};
 use crate::{http::project::Project, support::BESTOW};
 
 /// A running `bestow mcp`.
@@ -41,10 +41,13 @@ impl Mcp {
     /// Returns the exit code, and the text on standard error, after standard input has ended.
     pub(super) async fn end(self) -> (Option<i32>, String) {
         let Mcp { client, mut child, mut stderr } = self;
-        let Client { .. } = client;
-        let mut told = String::new();
-        stderr.read_to_string(&mut told).await.unwrap();
-        (child.wait().await.unwrap().code(), told)
+        drop(client);
+        let ended = async {
+            let mut told = String::new();
+            stderr.read_to_string(&mut told).await.unwrap();
+            (child.wait().await.unwrap().code(), told)
+        };
+        tokio::time::timeout(LONGEST_WAIT, ended).await.expect("it ends")
     }
 
     pub(super) fn signal(&self, signal: Signal) {
@@ -65,9 +68,10 @@ async fn an_agent_is_served_on_standard_input_and_output() {
     let waiting = mcp.client.ok("request_permission", asked).await;
     let code = waiting["code"].as_str().unwrap().to_owned();
     // A person answers on the command line, through the control socket of this engine.
-    let answered = project.bestow(&["approve", "--state", "state", &code]);
+    let answered = project.bestow(&["approve", "--state", "state", "--token-file", "state/approver-token", &code]);
     assert!(answered.status.success(), "{}", String::from_utf8_lossy(&answered.stderr));
-    let ended = mcp.client.ok("await_permission", json!({ "request_id": waiting["request_id"], "wait_seconds": 50 })).await;
+    let ended =
+        mcp.client.ok("await_permission", json!({ "request_id": waiting["request_id"], "wait_seconds": 50 })).await;
     assert_eq!(ended["status"], "granted");
     assert_eq!(mcp.end().await, (Some(0), String::new()));
 }

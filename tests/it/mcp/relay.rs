@@ -28,7 +28,8 @@ async fn a_client_speaks_with_the_server_through_the_relay() {
     assert_eq!(greeted["protocolVersion"], "2025-06-18");
     let asked = json!({ "permissions": ["@network"], "reason": "to publish" });
     let waiting = mcp.client.ok("request_permission", asked).await;
-    let id = mcp.client.begin_call("await_permission", json!({ "request_id": waiting["request_id"], "wait_seconds": 50 }));
+    let id =
+        mcp.client.begin_call("await_permission", json!({ "request_id": waiting["request_id"], "wait_seconds": 50 }));
     let id = id.await;
     // The relay carries other calls meanwhile.
     assert_eq!(mcp.client.ok("list_permissions", json!({})).await["waiting"][0]["code"], waiting["code"]);
@@ -47,7 +48,11 @@ async fn the_version_without_a_handshake_goes_through_the_relay() {
     let mut mcp = Mcp::start(project.path(), &AT);
     mcp.client.without_handshake(WITHOUT_HANDSHAKE);
     let found = mcp.client.result("server/discover", json!({})).await;
-    assert_eq!(found["serverInfo"]["name"].as_str().or(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"].as_str()), Some("bestow"), "{found}");
+    assert_eq!(
+        found["serverInfo"]["name"].as_str().or(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"].as_str()),
+        Some("bestow"),
+        "{found}"
+    );
     mcp.client.ok("list_permissions", json!({})).await;
     let read = mcp.client.result("resources/read", json!({ "uri": "bestow://requests" })).await;
     assert_eq!(read["contents"][0]["uri"], "bestow://requests");
@@ -84,7 +89,8 @@ async fn a_client_may_come_before_the_server() {
     let mut project = Project::new();
     std::fs::write(project.path().join("token"), project.agent()).unwrap();
     let mut mcp = Mcp::start(project.path(), &AT);
-    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } });
+    let params =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } });
     let told = mcp.client.request("initialize", params).await;
     assert!(told["error"]["message"].as_str().unwrap().contains("server.json"), "{told}");
     project.serve();
@@ -118,7 +124,8 @@ async fn a_token_that_is_refused_is_explained_to_the_client() {
     let project = serving();
     std::fs::write(project.path().join("token"), project.approver()).unwrap();
     let mut mcp = Mcp::start(project.path(), &AT);
-    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } });
+    let params =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } });
     let told = mcp.client.request("initialize", params.clone()).await;
     assert!(told["error"]["message"].as_str().unwrap().contains("--role agent"), "{told}");
     std::fs::write(project.path().join("token"), "nonsense").unwrap();
@@ -140,7 +147,8 @@ async fn two_clients_are_two_agents() {
     let mut bot = Mcp::greeted(project.path(), &at("bot")).await;
     let mut other = Mcp::greeted(project.path(), &at("other")).await;
     let check = json!({ "permissions": ["@network"] });
-    let held = async |client: &mut Client| client.ok("check_permission", check.clone()).await["results"][0]["held"].clone();
+    let held =
+        async |client: &mut Client| client.ok("check_permission", check.clone()).await["results"][0]["held"].clone();
     assert_eq!((held(&mut bot.client).await, held(&mut other.client).await), (json!("held"), json!("not_held")));
     let give = json!({ "agent_id": "other", "permissions": ["@network"], "reason": "to read the docs" });
     let id = bot.client.ok("grant_permission", give).await["grant_ids"][0].clone();
