@@ -81,7 +81,8 @@ pub(crate) struct RequestState {
     message: String,
 }
 
-/// The state of a request. Only `granted` gives permissions.
+/// The state of a request: `granted` gives all permissions, `denied` those that `granted` lists, and no other one gives
+/// any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Status {

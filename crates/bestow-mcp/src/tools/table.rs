@@ -69,7 +69,8 @@ impl Tool {
                 "Requests permissions that you lack from a person. The call returns at once, unless you name \
                  `wait_seconds`: `status` is `pending` with a `request_id`. Then continue with other work, and call \
                  `await_permission` later. Call this as soon as you are blocked, with the narrowest permission that is \
-                 enough. Only `status` `granted` gives permissions. Permissions that you hold are not requested again.",
+                 enough. Only the permissions in the list `granted` are given. Permissions that you hold are not \
+                 requested again.",
             ),
             Tool::Await => self.described::<request::AwaitPermission, RequestState>(
                 "Await a request",
