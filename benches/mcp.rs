@@ -48,7 +48,8 @@ impl Mcp {
         let mut child = bestow(directory, &[&["mcp"], words].concat()).stdin(Stdio::piped()).spawn().unwrap();
         let (write, read) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut mcp = Mcp { child, write, read, line: String::new() };
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
+        let client = json!({ "name": "bench", "version": "1" });
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
         mcp.call("initialize", &hello);
         mcp.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         mcp

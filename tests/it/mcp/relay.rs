@@ -12,6 +12,20 @@ use crate::http::project::Project;
 
 const AT: [&str; 4] = ["--ready-file", "state/server.json", "--token-file", "token"];
 
+/// A policy with two agents. One holds something.
+const TWO_AGENTS: &str = "\
+[defaults]
+owner = \"you\"
+working_dir = \".\"
+
+[agents.bot]
+kind = \"subagent\"
+permissions = [\"@network\"]
+
+[agents.other]
+kind = \"subagent\"
+";
+
 /// A project with a server, and the token of its agent in a file.
 fn serving() -> Project {
     let mut project = Project::new();
@@ -138,7 +152,7 @@ async fn a_token_that_is_refused_is_explained_to_the_client() {
 #[tokio::test]
 async fn two_clients_are_two_agents() {
     let mut project = Project::new();
-    project.policy("[defaults]\nowner = \"you\"\nworking_dir = \".\"\n[agents.bot]\nkind = \"subagent\"\npermissions = [\"@network\"]\n[agents.other]\nkind = \"subagent\"\n");
+    project.policy(TWO_AGENTS);
     for agent in ["bot", "other"] {
         std::fs::write(project.path().join(agent), project.token(&["--role", "agent", "--agent", agent])).unwrap();
     }

@@ -61,7 +61,7 @@ impl Tool {
                 "Check permissions",
                 Effects::Reads,
                 "Returns for each permission if you hold it now: `held`, `held_once` (for one use) or `not_held`. It \
-                 asks nobody and consumes nothing. Call it before work that needs a permission.",
+                 asks no person and consumes nothing. Call it before work that needs a permission.",
             ),
             Tool::Request => self.described::<request::RequestPermission, RequestState>(
                 "Request permissions",
