@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod changes;
+mod elicit;
 mod failure;
 mod gate;
 mod lines;

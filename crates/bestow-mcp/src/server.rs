@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use bestow::{AgentId, Engine, request::Ticket, text::Escaped};
+use bestow::{AgentId, Approver, Engine, request::Ticket, text::Escaped};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -15,7 +15,7 @@ use rmcp::{
         PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ResourceUpdatedNotificationParam,
         ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
     },
-    service::{RequestContext, SubscriptionContext},
+    service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use tokio::{sync::oneshot, task::AbortHandle};
 
 use crate::{
     changes::Changes,
+    elicit,
     failure::{self, Failure},
     gate::{Alone, Gate},
     resources::Shelf,
@@ -41,6 +42,9 @@ pub struct Server {
     /// True if the connection carries more than one request, so that a client of an older protocol can subscribe.
     is_lasting: bool,
     subscribed: Mutex<HashMap<Shelf, AbortHandle>>,
+    /// The person as whom the user of the client answers, if that may be.
+    user: Option<Approver>,
+    asking: Mutex<Option<AbortHandle>>,
 }
 
 /// Creates the server of an agent, for a client that is alone with it, such as one over standard input and output.
@@ -50,7 +54,15 @@ pub struct Server {
 /// The server has the handle of the operator. It lets its client act as the agent, and as nobody else.
 pub fn server(engine: &Engine, agent: AgentId) -> Server {
     let gate = Arc::new(Alone);
-    Server { engine: engine.clone(), agent, gate, is_lasting: true, subscribed: Mutex::default() }
+    Server {
+        engine: engine.clone(),
+        agent,
+        gate,
+        is_lasting: true,
+        subscribed: Mutex::default(),
+        user: None,
+        asking: Mutex::default(),
+    }
 }
 
 impl Server {
@@ -58,6 +70,22 @@ impl Server {
     #[must_use]
     pub fn within(mut self, gate: Arc<dyn Gate>) -> Server {
         (self.gate, self.is_lasting) = (gate, false);
+        self
+    }
+
+    /// Returns a server that shows the questions that reach this agent to the user of the client, where the client can
+    /// ask its user. Each answer counts as an answer of `user`.
+    ///
+    /// It is for a foreground agent. A background agent has no user, so nothing is shown. Questions wait in the other
+    /// places as well.
+    ///
+    /// # Authority
+    ///
+    /// The client answers as a person. The caller states that the client shows the questions to that person, and not to
+    /// its model.
+    #[must_use]
+    pub fn asking(mut self, user: Approver) -> Server {
+        self.user = Some(user);
         self
     }
 
@@ -155,6 +183,8 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.subscriptions().drain().for_each(|(_, telling)| telling.abort());
+        let asking = self.asking.get_mut().unwrap_or_else(PoisonError::into_inner);
+        asking.take().into_iter().for_each(|asking| asking.abort());
     }
 }
 
@@ -180,6 +210,16 @@ impl ServerHandler for Server {
             resources.subscribe = None;
         }
         Ok(info)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let Some(user) = self.user.clone().filter(|_| self.is_lasting && elicit::can_ask(&context.peer)) else {
+            return;
+        };
+        let asking = elicit::answered_by_user(self.engine.clone(), self.agent.clone(), user, context.peer);
+        let asking = tokio::spawn(asking).abort_handle();
+        let before = self.asking.lock().unwrap_or_else(PoisonError::into_inner).replace(asking);
+        before.into_iter().for_each(|before| before.abort());
     }
 
     async fn list_tools(

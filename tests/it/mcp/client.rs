@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, pin::Pin, time::Duration};
 
-use bestow_mcp::{Lines, server};
+use bestow_mcp::{Lines, Server, server};
 use rmcp::ServiceExt;
 use serde_json::{Value, json};
 use tokio::{
@@ -40,9 +40,13 @@ impl Client {
 
     /// Starts the server of an agent in this process. Nothing is said yet.
     pub(super) fn silent(world: &World, agent: &str) -> Client {
+        Client::served_by(server(&world.engine, id(agent)))
+    }
+
+    /// Starts a server in this process. Nothing is said yet.
+    pub(super) fn served_by(server: Server) -> Client {
         let (own, theirs) = tokio::io::duplex(1 << 16);
         let (read, write) = tokio::io::split(theirs);
-        let server = server(&world.engine, id(agent));
         tokio::spawn(async move {
             if let Ok(running) = server.serve(Lines::new(read, write)).await {
                 let _ = running.waiting().await;
@@ -61,9 +65,14 @@ impl Client {
 
     /// Does the handshake. Returns the result.
     pub(super) async fn greet(&mut self, version: &str) -> Value {
+        self.greet_with(version, json!({})).await
+    }
+
+    /// Does the handshake of a client with these capabilities.
+    pub(super) async fn greet_with(&mut self, version: &str, capabilities: Value) -> Value {
         let params = json!({
             "protocolVersion": version,
-            "capabilities": {},
+            "capabilities": capabilities,
             "clientInfo": { "name": "a test", "version": "1" },
         });
         let greeted = self.result("initialize", params).await;

@@ -4,6 +4,7 @@
 mod bad_input;
 mod client;
 mod counterparts;
+mod elicitation;
 mod http;
 mod own_engine;
 mod relay;

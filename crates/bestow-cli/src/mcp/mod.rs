@@ -17,7 +17,7 @@ pub(crate) fn mcp(args: McpArgs) -> Result<Exit, Exit> {
     let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(Exit::failed)?;
     let done = runtime.block_on(async {
         match &args.agent {
-            Some(agent) => own::serve(agent, &args.policy.config, &args.state).await,
+            Some(agent) => own::serve(agent, &args).await,
             None => relay::serve(Source::of(&args.remote)).await,
         }
     });

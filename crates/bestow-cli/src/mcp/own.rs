@@ -2,33 +2,62 @@
 
 use std::path::Path;
 
-use bestow::{AgentId, Engine, text::Escaped};
+use bestow::{AgentId, Approver, Engine, Profile, text::Escaped};
 use bestow_mcp::{Lines, server};
 use rmcp::{ServiceExt, service::ServerInitializeError};
 
-use crate::{dashboard, exit::Exit, signals};
+use crate::{
+    args::{McpArgs, user_name},
+    dashboard,
+    exit::Exit,
+    signals,
+};
+
+/// The means of an answer of the client's user, in records.
+const MEANS: &str = "mcp";
 
 /// Serves an agent of an engine that this process runs.
-pub(super) async fn serve(agent: &AgentId, config: &Path, state: &Path) -> Result<Exit, Exit> {
+pub(super) async fn serve(agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit> {
+    let (config, state) = (&args.policy.config, &args.state);
     let stop = signals::end().map_err(Exit::failed)?;
     let engine = Engine::open_durable(config, state).await.map_err(|why| not_opened(&why, agent, state))?;
     let served = tokio::select! {
-        served = served(&engine, agent) => served,
+        served = served(&engine, agent, args) => served,
         () = stop => Ok(Exit::Done),
     };
     engine.shutdown().await;
     served
 }
 
-async fn served(engine: &Engine, agent: &AgentId) -> Result<Exit, Exit> {
-    engine.agent(agent).map_err(Exit::failed)?;
+async fn served(engine: &Engine, agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit> {
+    let profile = engine.agent(agent).and_then(|agent| agent.profile()).map_err(Exit::failed)?;
+    let server = match args.elicit {
+        true => server(engine, agent.clone()).asking(user(engine, &profile, args)?),
+        false => server(engine, agent.clone()),
+    };
     let lines = Lines::new(tokio::io::stdin(), tokio::io::stdout());
-    match server(engine, agent.clone()).serve(lines).await {
+    match server.serve(lines).await {
         Ok(running) => running.waiting().await.map(|_| Exit::Done).map_err(Exit::failed),
         // The client left before its first request.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(Exit::Done),
         Err(why) => Err(Exit::failed(why)),
     }
+}
+
+/// Returns the person as whom the user of the client answers.
+fn user(engine: &Engine, profile: &Profile, args: &McpArgs) -> Result<Approver, Exit> {
+    if !profile.kind.is_foreground() {
+        return Err(Exit::usage(format_args!(
+            "`--elicit`: the agent `{}` is a background agent, which has no user: its requests reach a person through \
+             a foreground agent, the dashboard or `bestow watch`",
+            profile.id
+        )));
+    }
+    let by = match &args.by {
+        Some(by) => by.clone(),
+        None => user_name("--by")?,
+    };
+    Ok(engine.approver(&profile.owner, &by, MEANS))
 }
 
 /// Returns the reason why there is no engine. If a server runs on the state directory, it names the way to it.
