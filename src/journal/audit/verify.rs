@@ -66,7 +66,7 @@ pub fn verify_on(
     }
     if let Some(expected) = expected.filter(|expected| trail.head.sequence < expected.sequence) {
         let what = format!("events {} to {}, which were there", trail.head.sequence + 1, expected.sequence);
-        return Err(JournalError::Missing { directory: directory.as_ref().to_owned(), what });
+        return Err(JournalError::Missing { directory: directory.as_ref().to_owned(), what, next: None });
     }
     let torn = trail.torn.map(|fault| format!("after event {}: {}", trail.head.sequence, fault.what));
     Ok(Verified { first: before + 1, head: trail.head, torn })
