@@ -5,6 +5,7 @@
 
 mod filter;
 mod record;
+mod rotate;
 mod truncate;
 mod verify;
 
@@ -24,6 +25,7 @@ use crate::ports::{Disk, RealDisk};
 pub use self::{
     filter::Filter,
     record::Record,
+    rotate::{Rotated, rotate},
     truncate::{Cut, cut},
     verify::{Verified, verify, verify_on},
 };
