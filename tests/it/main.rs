@@ -26,6 +26,8 @@ mod findings;
 mod fs;
 mod guards;
 #[cfg(feature = "http")]
+mod hosts;
+#[cfg(feature = "http")]
 mod http;
 mod import_circles;
 mod invariants;

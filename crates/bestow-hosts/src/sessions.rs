@@ -13,7 +13,7 @@ use crate::{
     failure::Failure,
     id::{self, SessionId, SubagentId},
     member::Member,
-    passing_on::{not_passed_on, shared},
+    passing_on::{begun_with, not_passed_on, shared},
     place::{directory, last_name},
 };
 
@@ -23,9 +23,9 @@ const MOST: usize = 256;
 /// The sessions of a host under an engine. Each session is an agent that the host's agent has created, and each subagent
 /// is an agent that its session has created.
 ///
-/// A session begins with what the host's agent may use then. A subagent begins with what its session may use then; if
-/// the policy file has an agent `HOST:TYPE` for its type, with what both may use. A permission that one of them gets
-/// later belongs to it alone.
+/// A session begins with what the host's agent may use then. A subagent begins with the part of it that its session
+/// still holds; if the policy file has an agent `HOST:TYPE` for its type, with the part that this agent may use, too. A
+/// permission that a person gives to one of them belongs to it alone.
 #[derive(Debug)]
 pub struct OwnSessions {
     engine: Engine,
@@ -98,7 +98,7 @@ impl OwnSessions {
         let kind = subagent.kind.as_deref().unwrap_or("subagent");
         let name = format!("{kind} of {} in {}", self.host.id(), last_name(&directory));
         let profile = self.profile(id, directory, &name)?;
-        let own = session.permissions()?;
+        let own = begun_with(session, &self.host)?;
         let held = match limit {
             Some(limit) => shared(&own, &limit.permissions()?),
             None => own.iter().collect(),

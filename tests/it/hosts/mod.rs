@@ -1,0 +1,11 @@
+//! Tests of sessions of coding agents, and of the hooks with which their hosts ask.
+
+mod claude_code;
+mod forms;
+mod places;
+mod processes;
+mod room;
+mod served;
+mod sessions;
+mod stage;
+mod waiting;
