@@ -20,8 +20,8 @@ use crate::{
 /// The most sessions of one host. For a further one, the longest unused session ends.
 const MOST: usize = 256;
 
-/// The sessions of a host under an engine. Each session is an agent that the host's agent has created, and each subagent
-/// is an agent that its session has created.
+/// The sessions of a host under an engine. Each session is an agent that the host's agent has created, and each
+/// subagent is an agent that its session has created.
 ///
 /// A session begins with what the host's agent may use then. A subagent begins with the part of it that its session
 /// still holds; if the policy file has an agent `HOST:TYPE` for its type, with the part that this agent may use, too. A

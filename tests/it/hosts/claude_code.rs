@@ -20,8 +20,9 @@ use crate::{
 
 /// Returns the program. In CI it must be there.
 fn claude_code() -> Option<PathBuf> {
-    let file =
-        Path::new(ROOT).join("target/counterparts/hooks/node_modules/@anthropic-ai/claude-code-linux-x64/claude");
+    let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    let package = format!("node_modules/@anthropic-ai/claude-code-linux-{machine}");
+    let file = Path::new(ROOT).join("target/counterparts/hooks").join(package).join("claude");
     let is_there = file.exists();
     assert!(is_there || std::env::var_os("CI").is_none(), "Claude Code is missing: {}", file.display());
     if !is_there {
@@ -148,7 +149,8 @@ impl Desk {
         let command = format!("{BESTOW} hook claude --ready-file {} --token-file {}", ready.display(), token.display());
         let hooks = json!([{ "matcher": "*", "hooks": [{ "type": "command", "command": command, "timeout": 600 }] }]);
         let names = ["PreToolUse", "PermissionRequest", "SessionStart", "SessionEnd"];
-        json!({ "hooks": names.iter().map(|name| ((*name).to_owned(), hooks.clone())).collect::<serde_json::Map<_, _>>() })
+        let all: serde_json::Map<_, _> = names.iter().map(|name| ((*name).to_owned(), hooks.clone())).collect();
+        json!({ "hooks": all })
     }
 
     /// Lets Claude Code do what the model says.

@@ -1,5 +1,5 @@
-//! What hosts send to their hooks, and the answers in their own forms. `forms.txt` is the table: each text of
-//! `fixtures`, and every answer to it. `BESTOW_BLESS=1` rewrites it.
+//! Tests of the texts that hosts send to their hooks, and of the answers in their own forms. `forms.txt` is the table:
+//! each text of `fixtures`, and every answer to it. `BESTOW_BLESS=1` rewrites it.
 
 use std::fmt::Write as _;
 

@@ -7,5 +7,6 @@ mod processes;
 mod room;
 mod served;
 mod sessions;
+mod speed;
 mod stage;
 mod waiting;

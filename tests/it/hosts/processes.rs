@@ -239,17 +239,18 @@ fn a_session_belongs_to_the_host_whose_credential_asks() {
 }
 
 #[test]
-fn an_approval_on_the_command_line_lets_the_call_of_a_subagent_pass_once() {
+fn an_approval_that_lasts_lets_the_call_of_a_subagent_pass_where_no_engine_runs() {
     let project = project();
     let call = || ask(&project, &claude(&OWN), event(&project, "PreToolUse", "make", Some("a1")));
     let waits = call();
     waits.is_no("it waits");
     let code = waits.told.split("(code ").nth(1).unwrap().split(')').next().unwrap().to_owned();
-    let approved = project.bestow(&["approve", "--state", "state", &code]);
+    let approved = project.bestow(&["approve", "--state", "state", "--scope", "always", &code]);
     assert!(approved.status.success(), "{approved:?}");
     let allowed = call();
     assert_eq!((allowed.code, allowed.decision()), (0, "allow"), "{allowed:?}");
-    call().is_no("once");
+    let other = ask(&project, &claude(&OWN), event(&project, "PreToolUse", "make", Some("a2")));
+    other.is_no("the approval is for one subagent");
 }
 
 #[test]
