@@ -40,6 +40,7 @@ pub(super) fn rule(verdict: Verdict, operation: Option<Operation>, path: Option<
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line: 3 },
     }

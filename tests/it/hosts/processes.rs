@@ -216,6 +216,21 @@ async fn a_server_that_is_killed_while_a_hook_waits_allows_nothing() {
     assert_eq!((report.code, &report.json), (1, &Value::Null), "a report that fails blocks nothing: {report:?}");
 }
 
+#[tokio::test]
+async fn a_hook_that_is_killed_while_it_waits_leaves_no_question() {
+    let project = served();
+    let you = project.approver();
+    let headers = [("authorization", &*format!("Bearer {you}"))];
+    let mut screen = Socket::open(project.address(), "/ws/permissions", &headers).await.unwrap();
+    screen.next().await.unwrap();
+    let mut hook = asking(&project, &claude(&SERVED), event(&project, "PreToolUse", "make", None));
+    assert_eq!(screen.next().await.unwrap()["type"], "permission_request");
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    let ended = screen.next().await.unwrap();
+    assert_eq!((&ended["type"], &ended["data"]["outcome"]), (&json!("request_resolved"), &json!("cancelled")));
+}
+
 #[test]
 fn a_session_belongs_to_the_host_whose_credential_asks() {
     let project = served();
@@ -251,6 +266,49 @@ fn an_approval_that_lasts_lets_the_call_of_a_subagent_pass_where_no_engine_runs(
     assert_eq!((allowed.code, allowed.decision()), (0, "allow"), "{allowed:?}");
     let other = ask(&project, &claude(&OWN), event(&project, "PreToolUse", "make", Some("a2")));
     other.is_no("the approval is for one subagent");
+}
+
+#[test]
+fn a_rule_of_the_host_allows_its_sessions_only_what_it_states_for_children() {
+    let project = project();
+    let rule = |verdict: &str, rest: &str| format!("[[agents.claude.rules]]\nverdict = \"{verdict}\"\n{rest}\n\n");
+    let rules = [
+        rule("allow", "command = \"make\"\nchildren = true"),
+        rule("allow", "command = \"npm test\"\ncwd = \"anywhere\"\nchildren = true"),
+        rule("allow", "command = \"npm run lint\""),
+        rule("allow", "tool = \"TodoWrite\"\nchildren = true"),
+        rule("deny", "command = \"npm publish\""),
+    ];
+    let policy = POLICY.replace("[agents.claude]", "[agents.claude]\nworking_dir = \"work\"");
+    let declared = "[[tools]]\nname = \"TodoWrite\"\noperation = \"tool\"\n\n";
+    project.policy(&format!("{policy}\n{declared}{}", rules.concat()));
+    std::fs::create_dir(project.path().join("work/sub")).unwrap();
+    let call = |command: &str, at: &str, subagent| {
+        let mut event: Value = serde_json::from_str(&event(&project, "PreToolUse", command, subagent)).unwrap();
+        event["cwd"] = json!(project.path().join(at));
+        ask(&project, &claude(&OWN), event.to_string()).decision().to_owned()
+    };
+    for (command, at, expected) in [
+        ("make", "work", "allow"),
+        ("make", "work/sub", "ask"),
+        ("cd sub && make", "work", "ask"),
+        ("make", ".", "ask"),
+        ("npm test", "work/sub", "allow"),
+        ("npm test && make", "work", "allow"),
+        ("npm test && make", "work/sub", "ask"),
+        ("make && npm run lint", "work", "ask"),
+        ("npm run lint", "work", "ask"),
+        ("npm publish", "work", "deny"),
+        ("make && npm publish", "work", "deny"),
+    ] {
+        assert_eq!(call(command, at, None), expected, "{command} in {at}");
+    }
+    assert_eq!(call("make", "work", Some("a1")), "allow", "a subagent is a descendant");
+    let todo = json!({
+        "session_id": "s1", "cwd": project.path().join("work/sub"), "hook_event_name": "PreToolUse",
+        "tool_name": "TodoWrite", "tool_input": { "todos": [] },
+    });
+    assert_eq!(ask(&project, &claude(&OWN), todo.to_string()).decision(), "allow");
 }
 
 #[test]

@@ -30,6 +30,18 @@ async fn a_session_with_a_call_in_progress_is_not_retired_for_another_one() {
 }
 
 #[tokio::test]
+async fn another_agent_that_the_host_created_is_no_session() {
+    let stage = Stage::new().await;
+    let profile = crate::support::profile("helper", "you", bestow::Kind::Subagent);
+    stage.host.create(profile, &[], "it helps").await.unwrap();
+    for number in 0..256 {
+        stage.sessions.begin(session(&format!("s{number}"))).await.unwrap();
+    }
+    stage.sessions.begin(session("new")).await.unwrap();
+    assert!(stage.is_there("helper") && stage.is_there("claude:new"));
+}
+
+#[tokio::test]
 async fn many_subagents_make_room_in_other_sessions_first_and_then_in_their_own() {
     let stage = Stage::new().await;
     stage.sessions.begin(session("idle")).await.unwrap();
