@@ -68,19 +68,7 @@ function bySoonest(a, b) {
 
 /** @param {Task} task */
 function card(task) {
-  const {
-    id,
-    title,
-    agentId,
-    enabled,
-    next,
-    problems,
-    schedule,
-    timezone,
-    gate,
-    runs = task.last ? [task.last] : [],
-    upcoming = [],
-  } = task;
+  const { id, title, agentId, enabled, next, problems, schedule, timezone, gate, runs, upcoming } = task;
   const isTask = id !== undefined;
   return h(
     "article.panel.task",
