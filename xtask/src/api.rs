@@ -23,6 +23,7 @@ const LISTINGS: [(&str, &str); 4] = [
     ("bestow-command", "crates/bestow-command/public-api.txt"),
     ("bestow-hosts", "crates/bestow-hosts/public-api.txt"),
     ("bestow-http", "crates/bestow-http/public-api.txt"),
+    ("bestow-mcp", "crates/bestow-mcp/public-api.txt"),
 ];
 
 /// The number of names that the root of a library may have. Modules by family take the others. Lower

@@ -23,6 +23,7 @@ mod generate;
 mod hook;
 mod init;
 mod jsonl;
+mod mcp;
 mod path;
 mod persist;
 mod pump;
@@ -80,6 +81,7 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::Server(ServerCommand::Demo(args)) => demo::demo(&args)?,
         Command::Server(ServerCommand::Token(args)) => token::token(&args)?,
         Command::Server(ServerCommand::Hook(part)) => hook::hook(part),
+        Command::Server(ServerCommand::Mcp(args)) => mcp::mcp(args)?,
         Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,
         Command::Agent(AgentCommand::Request(args)) => events::request(&args),
         Command::Agent(AgentCommand::Grant(args)) => events::grant(&args),

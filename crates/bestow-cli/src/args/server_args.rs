@@ -9,7 +9,7 @@ use bestow::{
 use bestow_http::credentials::CredentialId;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Form, PolicyFileArgs, hook_args::HookPart, values};
+use super::{Form, McpArgs, PolicyFileArgs, hook_args::HookPart, values};
 
 /// Commands about the server.
 #[derive(Debug, Subcommand)]
@@ -57,6 +57,17 @@ Examples:
     /// Asks a server about the calls of tools, as a hook of the program that runs an agent
     #[command(subcommand)]
     Hook(HookPart),
+
+    /// Serves one agent over the Model Context Protocol, on standard input and output
+    ///
+    /// A coding agent starts it as an MCP server. It asks a running `bestow serve`, with the token of the agent in
+    /// BESTOW_TOKEN or in a file. With `--agent`, it runs an engine of its own on the policy file and the state
+    /// directory instead. The tools advise the model: hooks and the sandbox stop one that does not ask.
+    #[command(after_long_help = "\
+Examples:
+  bestow mcp --ready-file state/server.json --token-file agent-token
+  bestow mcp --agent writer --config agents.toml --state state")]
+    Mcp(McpArgs),
 }
 
 /// The arguments of `serve`.
