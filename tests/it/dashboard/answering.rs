@@ -123,7 +123,10 @@ async fn an_approval_until_a_time_ends_then() {
         card.choice("Until").click().await;
         card.shows("Until the time that you choose.").await;
         card.a("combobox", "Until when").chooses("for 4 hours").await;
-        card.answers("Allow until then").await;
+        // The button says the time.
+        card.a("button", "Allow until ").is_there().await;
+        card.shows(":").await;
+        card.answers_to("a").await;
         let resolution = ticket.resolution().await;
         let Some(Scope::Until(end)) = resolution.scope else { panic!("{resolution}") };
         let hours = (end.as_millis() - resolution.at.as_millis()) as f64 / 3_600_000.0;
@@ -164,7 +167,7 @@ async fn a_changed_command_is_judged_before_it_can_be_sent() {
         field.becomes("node build.js --one").await;
         card.button("Allow once, as changed").is("disabled", false).await;
         card.answers("Allow once, as changed").await;
-        card.shows("Allowed once by you").await;
+        card.shows("Allowed once, as changed, by you").await;
         let resolution = ticket.resolution().await;
         let updated = resolution.updated_input.as_ref().expect("another input");
         assert_eq!(updated.resource.to_string(), "node build.js --one");

@@ -16,7 +16,7 @@ const VIEWS: [(&str, &str, &str); 8] = [
     ("activity", "#/activity", "requests"),
     ("policy", "#/policy", "[agents.lead]"),
     ("try", "#/policy/try", "Judge it"),
-    ("suggestions", "#/policy/suggestions", "From what happened since"),
+    ("suggestions", "#/policy/suggestions", "From what happened in the last"),
     ("tasks", "#/tasks", "Links"),
 ];
 
@@ -136,7 +136,7 @@ async fn what_opens_above_a_view_is_accessible_too() {
         page.shows("destructive").await;
         check("judged").await;
         go(&browser, "#/activity", "requests").await;
-        page.a("option", "publisher has a request").click_first().await;
+        page.a("option", "publisher asks").click_first().await;
         page.a("heading", "The same action now").is_there().await;
         check("event").await;
         let signed_out = people.browser().await;
