@@ -163,6 +163,7 @@ async fn while_several_are_selected_the_keys_are_those_of_the_bar() {
         browser.press(&["a", "d", "w", "e", "4"]).await;
         card("second").picked().await;
         page.the("region", "Selected requests").shows("1 selected").await;
+        browser.picture("several").await;
         browser.press(&["a"]).await;
         let resolution = second.resolution().await;
         assert_eq!((resolution.outcome, resolution.scope), (Outcome::Granted, Some(Scope::Once)));

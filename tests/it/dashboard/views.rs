@@ -93,6 +93,17 @@ async fn on_a_phone_every_view_fits_the_screen() {
                 is_accessible(&browser, axe, &format!("{name} on a phone")).await;
             }
         }
+        go(&browser, "#/policy/try", "Judge it").await;
+        let page = browser.page();
+        page.field("Command line").types("npm test && cat .env").await;
+        page.button("Judge it").click().await;
+        page.shows("What would allow it").await;
+        browser.run("document.querySelector('.result').scrollIntoView()", &[]).await;
+        browser.picture("judged-phone").await;
+        assert_eq!(browser.overflow().await, 0, "a decision is wider than the screen");
+        if let Some(axe) = &axe {
+            is_accessible(&browser, axe, "a decision on a phone").await;
+        }
     })
     .await;
 }
