@@ -312,7 +312,11 @@ async function forgetAnswer(saved) {
 /** What happens if nothing else decides about an action. @type {{ [verdict: string]: string }} */
 const DEFAULTS = { ask: "a person is asked", allow: "it is allowed", deny: "it is denied" };
 
-/** Returns the rules by their places. A rule of the file with several operations or paths applies as several rules. @param {PermissionState["rules"]} applied */
+/**
+ * Returns the rules by their places. A rule of the file with several operations or paths applies as several rules.
+ *
+ * @param {PermissionState["rules"]} applied
+ */
 function byPlace(applied) {
   /** @type {Map<string, PermissionState["rules"]>} */
   const places = new Map();

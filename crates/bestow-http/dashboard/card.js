@@ -159,8 +159,8 @@ export class Card {
   }
 
   /**
-   * Returns true if the buttons that answer are on the screen. Otherwise they are brought there: a key does only what the
-   * person sees.
+   * Returns true if the buttons that answer are on the screen. Otherwise they are brought there: a key does only what
+   * the person sees.
    */
   showsButtons() {
     const { top, bottom } = this.form?.buttons.getBoundingClientRect() ?? { top: 0, bottom: 0 };

@@ -13,7 +13,13 @@ const WIDTH = 600;
 const HEIGHT = 72;
 /** The kinds of a bar from its bottom to its top. */
 const KINDS = /** @type {const} */ (["granted", "part", "denied", "unanswered", "waiting"]);
-const NAMES = { granted: "granted", part: "in part", denied: "denied", unanswered: "no answer", waiting: "still waiting" };
+const NAMES = {
+  granted: "granted",
+  part: "in part",
+  denied: "denied",
+  unanswered: "no answer",
+  waiting: "still waiting",
+};
 
 /** The most requests that are remembered. */
 const KEPT = 10_000;

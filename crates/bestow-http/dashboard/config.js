@@ -16,7 +16,11 @@ let text = "";
 
 /** The policy file. */
 export const config = {
-  /** Calls a listener with the state of the file: now, if it is known, and at each change. @param {(config: Config) => void} listener */
+  /**
+   * Calls a listener with the state of the file: now, if it is known, and at each change.
+   *
+   * @param {(config: Config) => void} listener
+   */
   onChange(listener) {
     if (known) listener(known);
     listeners.add(listener);

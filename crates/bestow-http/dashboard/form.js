@@ -173,7 +173,12 @@ export class Form {
   }
 }
 
-/** Returns why no longer scope is offered, or null if all of them are. @param {Question} question @param {ScopeName[]} offered */
+/**
+ * Returns why no longer scope is offered, or null if all of them are.
+ *
+ * @param {Question} question
+ * @param {ScopeName[]} offered
+ */
 function limit({ scope, action, onlyLacks }, offered) {
   if (offered.includes("always")) return null;
   if (action?.destructive) return " A destructive action can be allowed once only.";

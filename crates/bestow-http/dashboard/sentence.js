@@ -132,7 +132,11 @@ function asked(request) {
   const wanted = permissions([...request.asked, ...settled]);
   const what = request.action ? ["asks to ", ...doing(request.action)] : ["asks for ", ...wanted];
   const isOld = !request.action && request.asked.length === 0;
-  return [...what, isOld ? ", which needs no new answer" : "", ...(request.reason ? [": ", its(request.reason, "text")] : [])];
+  return [
+    ...what,
+    isOld ? ", which needs no new answer" : "",
+    ...(request.reason ? [": ", its(request.reason, "text")] : []),
+  ];
 }
 
 /** @param {any} route @returns {Piece[]} */

@@ -79,13 +79,7 @@ function card(task) {
       h(
         "div.row",
         h("h2", brief(title ?? task.file, 120)),
-        !isTask
-          ? badge("not valid", "bad")
-          : !enabled
-            ? badge("off")
-            : next
-              ? badge("on", "ok")
-              : badge("not due"),
+        !isTask ? badge("not valid", "bad") : !enabled ? badge("off") : next ? badge("on", "ok") : badge("not due"),
       ),
       isTask && next && enabled && h("span.small.muted", { title: exact(next) }, `due ${moment(new Date(next))}`),
     ),

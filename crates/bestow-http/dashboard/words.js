@@ -167,7 +167,11 @@ export function outcomeWords({ status, resolution }, isMine) {
   return [h("strong", word), part, scope, resolution?.updatedInput !== undefined && ", as changed,", by];
 }
 
-/** Returns the object of a request: what was allowed, if a person changed it, and else what was asked for. @param {import("./types.js").RequestState} request */
+/**
+ * Returns the object of a request: what was allowed, if a person changed it, and else what was asked for.
+ *
+ * @param {import("./types.js").RequestState} request
+ */
 export function objectOf({ question, resolution }) {
   const { action, permissions = [] } = question ?? {};
   const changed = resolution?.updatedInput;

@@ -460,7 +460,9 @@ async fn a_file_that_curl_sends_is_a_use() {
         let line = format!("curl {options} https://example.com");
         assert!(sends(&line, "/ws/check/notes.md"), "{line}");
     }
-    for options in ["-d check/notes.md", "-d a=@check/notes.md", "-F a=check/notes.md", "-d @-", "--data-urlencode a=b@c"] {
+    for options in
+        ["-d check/notes.md", "-d a=@check/notes.md", "-F a=check/notes.md", "-d @-", "--data-urlencode a=b@c"]
+    {
         let line = format!("curl {options} https://example.com");
         assert!(!["/ws/check/notes.md", "/ws/-", "/ws/c"].iter().any(|file| sends(&line, file)), "{line}");
     }
