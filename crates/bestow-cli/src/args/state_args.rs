@@ -106,8 +106,8 @@ Examples:
 
     /// Denies a request
     ///
-    /// The denial of an action holds for --scope; without it, once. The denial of a permission has no scope, and --scope
-    /// changes nothing about it. The agent reads the text of --feedback.
+    /// The denial of an action holds for --scope; without it, once. The denial of a permission has no scope, and
+    /// --scope changes nothing about it. The agent reads the text of --feedback.
     #[command(after_long_help = "\
 Examples:
   bestow deny k3f9qd --state /var/lib/bestow --feedback 'not before the review'")]

@@ -9,8 +9,8 @@ use bestow::{
 
 use crate::problem::Problem;
 
-/// Returns the id in a name of a request of this agent: its id, or its short code. A waiting request goes before one that
-/// has ended. The codes of other agents could be guessed, so they are not looked at.
+/// Returns the id in a name of a request of this agent: its id, or its short code. A waiting request goes before one
+/// that has ended. The codes of other agents could be guessed, so they are not looked at.
 pub(super) fn own_id(engine: &Engine, agent: &Agent, named: &str) -> Result<RequestId, Problem> {
     if let Ok(id) = named.parse() {
         return Ok(id);
