@@ -17,7 +17,8 @@ pub(crate) enum ServerCommand {
     /// Serves an engine over HTTP and WebSocket
     ///
     /// It runs an engine on the policy file and the state directory, and answers the clients that have a credential
-    /// (`bestow token`). It ends at SIGINT and SIGTERM: everything that waits stays stored.
+    /// (`bestow token`). It ends at SIGINT and SIGTERM: everything that waits stays stored. It starts no scheduled
+    /// task: a program with a scheduler does.
     #[command(after_long_help = "\
 Examples:
   bestow serve --config agents.toml --state state
