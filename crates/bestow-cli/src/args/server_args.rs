@@ -9,7 +9,12 @@ use bestow::{
 use bestow_http::credentials::CredentialId;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Form, McpArgs, PolicyFileArgs, hook_args::HookPart, values};
+use super::{
+    Form, McpArgs, PolicyFileArgs,
+    hook_args::HookPart,
+    install_args::{InstallPart, UninstallPart},
+    values,
+};
 
 /// Commands about the server.
 #[derive(Debug, Subcommand)]
@@ -58,6 +63,14 @@ Examples:
     /// Asks a server about the calls of tools, as a hook of the program that runs an agent
     #[command(subcommand)]
     Hook(HookPart),
+
+    /// Puts the hooks of bestow into the settings of a host
+    #[command(subcommand)]
+    Install(InstallPart),
+
+    /// Takes the hooks of bestow out of the settings of a host
+    #[command(subcommand)]
+    Uninstall(UninstallPart),
 
     /// Serves one agent over the Model Context Protocol, on standard input and output
     ///
