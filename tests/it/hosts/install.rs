@@ -249,7 +249,7 @@ fn settings_that_are_not_understood_are_left_as_they_are() {
 fn options_with_which_every_call_would_be_blocked_are_refused() {
     let project = Project::new(None);
     for (words, why) in [
-        (&["--agent", "clod"][..], "did you mean `claude`?"),
+        (&["--agent", "clod"][..], "there is `claude`"),
         (&["--agent", "claude", "--config", "none.toml"], "none.toml"),
         (&["--ready-file", "none.json", "--token-file", "none"], "`--ready-file`: there is no file none.json"),
         (&["--token-file", "none"], "`bestow token create --role agent` prints a token"),

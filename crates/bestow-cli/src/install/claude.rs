@@ -54,7 +54,9 @@ pub(super) fn hooks(args: &HostHookArgs, version: Option<[u64; 3]>) -> Result<Ve
             blocks_on_failure,
         }
     };
-    Ok(EVENTS.into_iter().map(hook).collect())
+    let mut hooks: Vec<_> = EVENTS.into_iter().map(hook).collect();
+    hooks.sort();
+    Ok(hooks)
 }
 
 /// Refuses options with which every call would be blocked.

@@ -27,19 +27,20 @@ pub(crate) fn install(part: &InstallPart) -> Result<Exit, Exit> {
     let file = SettingsFile::read(&place(settings)?)?;
     let version = claude::version();
     let hooks = claude::hooks(hook, version)?;
-    let new =
-        Settings::read(file.text()).and_then(|settings| settings.with(&hooks)).map_err(|why| left(&file, &why))?;
-    let notes = notes(&hooks);
-    if new == file.text() {
+    let wrong = |why: String| left(&file, &why);
+    let mut ours = Settings::read(file.text()).and_then(|settings| settings.ours()).map_err(wrong)?;
+    let (notes, base) = (notes(&hooks), base(&file, &ours));
+    ours.sort();
+    if ours == hooks {
         return Ok(Exit::print(&format!("{} has these hooks already: nothing is changed\n{notes}", file.name())));
     }
+    let new = Settings::read(&base).and_then(|settings| settings.with(&hooks)).map_err(wrong)?;
     let diff = diff(&file, &new);
     if settings.dry_run {
         return Ok(Exit::print(&format!("{diff}{notes}nothing was written, because of `--dry-run`\n")));
     }
     // A file with hooks of ours is no old file.
-    let has_ours = Settings::read(file.text()).and_then(|settings| settings.ours()).is_ok_and(|ours| !ours.is_empty());
-    let kept = if has_ours { None } else { file.keep()? };
+    let kept = if ours.is_empty() { file.keep()? } else { None };
     file.replace(&new)?;
     let kept = kept.map_or_else(String::new, |kept| format!("; the old file is {}", shown(&kept)));
     Ok(Exit::print(&format!("{diff}{notes}wrote {}{kept}\n{TRY}", file.name())))
@@ -85,6 +86,15 @@ pub(crate) fn uninstall(part: &UninstallPart) -> Result<Exit, Exit> {
         }
     };
     Ok(Exit::print(&format!("{diff}{done}")))
+}
+
+/// Returns the settings to begin with: those before an earlier installation, if nothing else has changed since.
+fn base(file: &SettingsFile, ours: &[Hook]) -> String {
+    match Old::of(file, ours) {
+        Old::Kept(_, text) => text,
+        Old::NoFile => String::new(),
+        Old::Unknown => file.text().to_owned(),
+    }
 }
 
 /// The settings before an installation.

@@ -7,7 +7,7 @@ use jsonc_parser::{
 };
 
 /// A hook in the settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hook {
     pub(super) event: String,
     /// The tools that it is for. Events that are not about a tool have none.
