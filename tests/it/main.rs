@@ -32,6 +32,8 @@ mod http;
 mod import_circles;
 mod invariants;
 mod matrix;
+#[cfg(feature = "http")]
+mod mcp;
 mod model;
 mod plain_words;
 mod readme;

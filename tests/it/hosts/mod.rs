@@ -2,6 +2,7 @@
 
 mod claude_code;
 mod forms;
+mod install;
 mod places;
 mod processes;
 mod room;
