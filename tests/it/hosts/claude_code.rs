@@ -31,22 +31,43 @@ fn claude_code() -> Option<PathBuf> {
     is_there.then(|| real(&file))
 }
 
-/// A model that calls one tool, and then says that it is done. It keeps what it is told.
+/// The call of a tool: its name and its input.
+type ToolCall = (String, Value);
+
+/// Chooses the call of a tool by the first message of a conversation.
+type Play = Arc<dyn Fn(&str) -> ToolCall + Send + Sync>;
+
+/// A model that calls one tool in each conversation, and then says that it is done. It keeps what it is told.
 struct Model {
     address: SocketAddr,
     told: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Model {
+    /// Creates a model that makes this call.
     fn calling(tool: &str, input: Value) -> Model {
+        let call = (tool.to_owned(), input);
+        Model::playing(Arc::new(move |_| call.clone()))
+    }
+
+    /// Creates a model that lets a subagent make this call.
+    fn calling_in_subagent(tool: &str, input: Value) -> Model {
+        let call = (tool.to_owned(), input);
+        let prompt = "make the call of the subagent";
+        let start = json!({ "description": "call", "prompt": prompt, "subagent_type": "general-purpose" });
+        let start = ("Agent".to_owned(), start);
+        Model::playing(Arc::new(move |first| if first.contains(prompt) { call.clone() } else { start.clone() }))
+    }
+
+    fn playing(play: Play) -> Model {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let told = Arc::<Mutex<Vec<Value>>>::default();
-        let (kept, tool) = (Arc::clone(&told), tool.to_owned());
+        let kept = Arc::clone(&told);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (kept, tool, input) = (Arc::clone(&kept), tool.clone(), input.clone());
-                thread::spawn(move || serve(&stream, &kept, &tool, &input));
+                let (kept, play) = (Arc::clone(&kept), Arc::clone(&play));
+                thread::spawn(move || serve(&stream, &kept, &play));
             }
         });
         Model { address, told }
@@ -54,16 +75,22 @@ impl Model {
 
     /// Returns the result of the tool, as the model gets it.
     fn result(&self) -> Value {
+        self.results().first().unwrap().clone()
+    }
+
+    /// Returns the results of all tools, as the model gets them.
+    fn results(&self) -> Vec<Value> {
         let told = self.told.lock().unwrap();
         let contents = told.iter().flat_map(|body| body["messages"].as_array().unwrap());
         let blocks = contents.filter_map(|message| message["content"].as_array()).flatten();
-        let mut results = blocks.filter(|block| block["type"] == "tool_result");
-        results.next().unwrap_or_else(|| panic!("no result: {told:?}")).clone()
+        let results: Vec<_> = blocks.filter(|block| block["type"] == "tool_result").cloned().collect();
+        assert!(!results.is_empty(), "no result: {told:?}");
+        results
     }
 }
 
 /// Serves the requests of one connection.
-fn serve(stream: &TcpStream, kept: &Mutex<Vec<Value>>, tool: &str, input: &Value) -> Option<()> {
+fn serve(stream: &TcpStream, kept: &Mutex<Vec<Value>>, play: &Play) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let (mut length, mut line) = (0, String::new());
@@ -78,7 +105,7 @@ fn serve(stream: &TcpStream, kept: &Mutex<Vec<Value>>, tool: &str, input: &Value
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
-        let reply = serde_json::from_slice(&body).map_or_else(|_| String::new(), |body| said(body, kept, tool, input));
+        let reply = serde_json::from_slice(&body).map_or_else(|_| String::new(), |body| said(body, kept, play));
         let head =
             format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n", reply.len());
         (&mut &*stream).write_all(format!("{head}{reply}").as_bytes()).ok()?;
@@ -86,10 +113,11 @@ fn serve(stream: &TcpStream, kept: &Mutex<Vec<Value>>, tool: &str, input: &Value
 }
 
 /// Returns what the model says to a request, as a stream of events.
-fn said(body: Value, kept: &Mutex<Vec<Value>>, tool: &str, input: &Value) -> String {
+fn said(body: Value, kept: &Mutex<Vec<Value>>, play: &Play) -> String {
     let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     let calls = has_tools && !body["messages"].to_string().contains("\"tool_result\"");
     let (block, delta, stop) = if calls {
+        let (tool, input) = play(&body["messages"][0].to_string());
         (
             json!({ "type": "tool_use", "id": "toolu_1", "name": tool, "input": {} }),
             json!({ "type": "input_json_delta", "partial_json": input.to_string() }),
@@ -130,7 +158,9 @@ impl Desk {
         }
         project.policy(
             "[defaults]\nowner = \"you\"\nworking_dir = \".\"\n\n[agents.claude]\nkind = \"permanent\"\n\
-             permissions = [\"@write:work\"]\n",
+             permissions = [\"@write:work\"]\n\n[agents.\"claude:general-purpose\"]\nkind = \"permanent\"\n\
+             mode = \"plan\"\n\n[[tools]]\nname = \"Agent\"\noperation = \"tool\"\n\n[[agents.claude.rules]]\n\
+             verdict = \"allow\"\ntool = \"Agent\"\nchildren = true\n",
         );
         let token = project.token(&["--role", "agent", "--agent", "claude"]);
         std::fs::write(project.path().join("claude-token"), token).unwrap();
@@ -148,8 +178,9 @@ impl Desk {
         let (ready, token) = (self.path("ready.json"), self.path("claude-token"));
         let command = format!("{BESTOW} hook claude --ready-file {} --token-file {}", ready.display(), token.display());
         let hooks = json!([{ "matcher": "*", "hooks": [{ "type": "command", "command": command, "timeout": 600 }] }]);
-        let names = ["PreToolUse", "PermissionRequest", "SessionStart", "SessionEnd"];
-        let all: serde_json::Map<_, _> = names.iter().map(|name| ((*name).to_owned(), hooks.clone())).collect();
+        let sessions = ["SessionStart", "SessionEnd", "SubagentStart", "SubagentStop"];
+        let names = ["PreToolUse", "PermissionRequest"].into_iter().chain(sessions);
+        let all: serde_json::Map<_, _> = names.map(|name| (name.to_owned(), hooks.clone())).collect();
         json!({ "hooks": all })
     }
 
@@ -195,6 +226,19 @@ fn claude_code_makes_a_call_that_is_allowed() {
     desk.run(&model);
     let result = model.result();
     assert!(result["is_error"] != true && result.to_string().contains("made"), "{result}");
+}
+
+#[test]
+fn a_subagent_of_claude_code_is_limited_by_its_type() {
+    let Some(program) = claude_code() else { return };
+    let desk = Desk::new(program);
+    let target = desk.path("work/made");
+    let model = Model::calling_in_subagent("Write", json!({ "file_path": target, "content": "x" }));
+    desk.run(&model);
+    let results = model.results();
+    let is_denial =
+        |result: &Value| result["is_error"] == true && result.to_string().contains("claude:general-purpose");
+    assert!(results.iter().any(is_denial) && !target.exists(), "{results:?}");
 }
 
 #[tokio::test]
