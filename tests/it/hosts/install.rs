@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::BESTOW;
+use crate::support::{BESTOW, real};
 
 const POLICY: &str =
     "[agents.claude]\nkind = \"permanent\"\nowner = \"you\"\nworking_dir = \"/tmp\"\npermissions = []\n";
@@ -107,7 +107,7 @@ fn it_writes_the_hooks_for_all_events_with_absolute_paths() {
     let hooks = project.json()["hooks"].clone();
     let events = ["PreToolUse", "PermissionRequest", "SessionStart", "SessionEnd", "SubagentStart", "SubagentStop"];
     assert_eq!(hooks.as_object().unwrap().len(), events.len());
-    let place = project.place.path().canonicalize().unwrap();
+    let place = real(project.place.path());
     for event in events {
         let group = &hooks[event][0];
         assert_eq!(group["matcher"], if event.starts_with('P') { json!("*") } else { Value::Null }, "{event}");
@@ -132,7 +132,7 @@ fn the_command_that_it_writes_answers_a_call() {
     project.install(&[]);
     let settings = project.json();
     let command = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
-    let place = project.place.path().canonicalize().unwrap();
+    let place = real(project.place.path());
     let call = json!({ "session_id": "s", "cwd": place, "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": "rm -rf /" } });
     fs::write(place.join("call.json"), call.to_string()).unwrap();

@@ -29,7 +29,7 @@ impl Disk {
         let mut settings = Settings::default();
         settings.reads = Reads::Anywhere;
         let engine = Engine::on(settings, Arc::new(SystemClock::new()), Arc::new(DiskPaths)).unwrap();
-        let mine = directory.path().join("mine").canonicalize().unwrap();
+        let mine = crate::support::real(&directory.path().join("mine"));
         let home = mine.to_str().unwrap().parse().unwrap();
         let profile = Profile::new("claude".parse().unwrap(), "you".parse().unwrap(), Kind::Permanent, home);
         let held: Permission = format!("@write:{}", mine.display()).parse().unwrap();

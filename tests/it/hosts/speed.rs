@@ -16,6 +16,7 @@ use crate::{http::project::Project, support::BESTOW};
 const TIMES: usize = 200;
 
 /// Returns the time from the start of a program to its end.
+#[expect(clippy::disallowed_methods, reason = "a measurement")]
 fn run(program: &str, words: &[&str], directory: &Path, text: &str) -> Duration {
     let began = Instant::now();
     let mut command = Command::new(program);
