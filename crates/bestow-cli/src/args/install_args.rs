@@ -9,9 +9,9 @@ use super::HostHookArgs;
 pub(crate) enum InstallPart {
     /// Puts the hooks of bestow into the settings of Claude Code
     ///
-    /// It shows the change, keeps the old file beside the new one, and leaves everything else as it is. If the hooks are
-    /// there already, nothing changes. Settings that it does not understand are refused. `bestow uninstall claude` undoes
-    /// it.
+    /// It shows the change, keeps the old file beside the new one, and leaves everything else as it is. If the hooks
+    /// are there already, nothing changes. Settings that it does not understand are refused. `bestow uninstall claude`
+    /// undoes it.
     ///
     /// The options of `bestow hook claude` name the server, or an engine of its own. Paths become absolute.
     #[command(after_long_help = "\

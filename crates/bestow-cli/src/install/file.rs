@@ -67,7 +67,7 @@ impl SettingsFile {
         shown(&self.path)
     }
 
-    /// Keeps the old file under another name, and returns that name. A file with this text that is kept already is used.
+    /// Keeps the old file under another name, and returns that name. A kept file that has this text already is used.
     pub(super) fn keep(&self) -> Result<Option<PathBuf>, Exit> {
         let Some(text) = &self.text else { return Ok(None) };
         for kept in self.kept_names() {

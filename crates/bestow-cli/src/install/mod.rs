@@ -153,7 +153,7 @@ fn notes(hooks: &[Hook]) -> String {
     if blocks {
         return String::new();
     }
-    "note: Claude Code 2.1.295 or later was not found, so a hook that cannot be started does not block the call; run this \
-     again after an update\n"
+    "note: Claude Code 2.1.295 or later was not found, so a hook that cannot be started does not block the call; run \
+     this again after an update\n"
         .to_owned()
 }
