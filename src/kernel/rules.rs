@@ -267,7 +267,11 @@ impl Placed<'_> {
         match &self.rule.cwd {
             Some(RuleCwd::Anywhere) => true,
             Some(RuleCwd::In(_)) => real.zip(self.cwd).is_some_and(|(path, cwd)| cwd.is_match(path.as_str())),
-            None => *dir == StartDir::Own || real.is_some_and(|path| Some(path) == own),
+            // The rule is about the working directory of the agent.
+            None => {
+                let is_own = *dir == StartDir::Own || real.is_some_and(|path| Some(path) == own);
+                is_own && action.directory.is_none()
+            }
         }
     }
 

@@ -188,6 +188,7 @@ impl Plain {
             call: None,
             overrides: false,
             cwd: None,
+            directory: None,
             circumstances: None,
             details: None,
             in_sandbox: false,
