@@ -34,10 +34,7 @@ pub(super) type Meant = (ToolName, Value);
 pub(super) fn meant(subject: &Subject, known: Option<ToolCall>, cwd: &Path) -> Option<Meant> {
     match subject {
         Subject::Call(call) => of_call(&known.unwrap_or_default().updated((**call).clone()), cwd),
-        Subject::Command { command, cwd } => {
-            let input = json!({ "command": command, "cwd": cwd });
-            Some((SHELL.parse().ok()?, input))
-        }
+        Subject::Command { command, .. } => Some((SHELL.parse().ok()?, json!({ "command": command }))),
         Subject::Unknown(_) => None,
     }
 }

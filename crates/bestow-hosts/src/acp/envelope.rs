@@ -19,8 +19,8 @@ pub(super) struct Envelope<'a> {
     pub(super) method: Option<Cow<'a, str>>,
     pub(super) params: Option<&'a RawValue>,
     pub(super) result: Option<&'a RawValue>,
-    /// True if the message has the field `error`.
-    pub(super) is_error: bool,
+    /// True if the message has the field `result` or `error`, even if its value is not read to its end.
+    pub(super) is_result: bool,
     /// True if one of its values of `method` is that of a request for permission.
     pub(super) is_permission: bool,
     /// True if one of these fields occurs twice.
@@ -47,7 +47,7 @@ impl<'a> Envelope<'a> {
 
     /// Returns true if the message is the answer to a request.
     pub(super) fn is_response(&self) -> bool {
-        self.method.is_none() && (self.result.is_some() || self.is_error)
+        self.method.is_none() && self.is_result
     }
 
     /// Returns the id as a key, if it is one.
@@ -111,7 +111,10 @@ impl<'a> Visitor<'a> for Fields<'_, 'a> {
             match name {
                 Name::Id => once(&mut found.id, &mut found.is_ambiguous, fields.next_value()?),
                 Name::Params => once(&mut found.params, &mut found.is_ambiguous, fields.next_value()?),
-                Name::Result => once(&mut found.result, &mut found.is_ambiguous, fields.next_value()?),
+                Name::Result => {
+                    found.is_result = true;
+                    once(&mut found.result, &mut found.is_ambiguous, fields.next_value()?);
+                }
                 Name::Method => {
                     let raw: &RawValue = fields.next_value()?;
                     let method = text(raw);
@@ -120,8 +123,8 @@ impl<'a> Visitor<'a> for Fields<'_, 'a> {
                     found.method = Some(method.unwrap_or_default());
                 }
                 Name::Error => {
+                    found.is_result = true;
                     let _: IgnoredAny = fields.next_value()?;
-                    found.is_error = true;
                 }
                 Name::Other => {
                     let _: IgnoredAny = fields.next_value()?;

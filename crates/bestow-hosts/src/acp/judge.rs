@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::{
     call::{self, Meant},
-    permission::{Asked, Choice},
+    permission::{Asked, Choice, Subject},
     sessions::Found,
     tool_call::ToolCall,
     wrapper::{Otherwise, WrapOptions},
@@ -86,7 +86,11 @@ impl Case {
         let subagent = found.is_subagent.then(|| self.asked.session.parse()).transpose();
         let subagent = subagent.map_err(|why| format!("the session of the subagent: {why}"))?;
         let subagent = subagent.map(|id| Subagent { id, kind: None });
-        let caller = Caller { session, subagent, working_dir: found.cwd.clone() };
+        let working_dir = match &self.asked.subject {
+            Subject::Command { cwd, .. } => found.cwd.join(cwd),
+            Subject::Call(_) | Subject::Unknown(_) => found.cwd.clone(),
+        };
+        let caller = Caller { session, subagent, working_dir };
         let (wait, unanswered) = (Duration::ZERO, Unanswered::Leave);
         Ok(Call { caller, tool, input, wait, unanswered, can_replace_input: false })
     }
