@@ -9,6 +9,7 @@ mod hook_args;
 mod policy_args;
 mod process_args;
 mod program_args;
+mod remote_args;
 mod sandbox_args;
 mod server_args;
 mod state_args;
@@ -23,9 +24,10 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, error::
 pub(crate) use admin_request::{AdminRequest, user_name};
 pub(crate) use agent_args::{AgentCommand, PassOnArgs, RequestArgs};
 pub(crate) use audit_args::{AuditCommand, ShowArgs};
-pub(crate) use hook_args::{HookPart, PreToolUseArgs};
+pub(crate) use hook_args::{HookPart, HostHookArgs, PreToolUseArgs};
 pub(crate) use policy_args::{CheckArgs, CheckConfigArgs, ClassifyArgs, InitArgs, PolicyCommand, Question};
 pub(crate) use program_args::ProgramCommand;
+pub(crate) use remote_args::RemoteArgs;
 pub(crate) use sandbox_args::{ExecArgs, SandboxCommand, SandboxPart, ScopeArgs};
 pub(crate) use server_args::{
     CreateArgs, DashboardArgs, DemoArgs, NewRole, ServeArgs, ServerCommand, TokenArgs, TokenPart,

@@ -73,7 +73,7 @@ struct Found {
 ///
 /// After a crash, the file of the server stays, and another program may listen at the address. So the address counts
 /// only while the process that wrote it holds the lock of the directory.
-fn running(state: &Path) -> Result<String, Exit> {
+pub(crate) fn running(state: &Path) -> Result<String, Exit> {
     RealDisk.refuse_others(state).map_err(|why| no_server(state, &why))?;
     let text = RealDisk.read(&state.join(SERVER_FILE)).map_err(|why| no_server(state, &why))?;
     let Found { url, pid } = serde_json::from_slice(&text).map_err(|why| no_server(state, &why))?;

@@ -30,6 +30,10 @@ impl Desk for Here<'_> {
         Ok(agent.authorize(action.clone()).await?)
     }
 
+    async fn read<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+        Ok(work())
+    }
+
     fn place_to_wait(&self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(()))
     }
@@ -56,7 +60,8 @@ pub async fn answered<D: Desk<Error: From<Failure>>>(
     call: &Call,
 ) -> Result<Answer, D::Error> {
     let action = action(call, call.input.clone())?;
-    if let Some(reason) = member.denied_to_kind(&action)? {
+    let (limited, limited_action) = (member.clone(), action.clone());
+    if let Some(reason) = desk.read(move || limited.denied_to_kind(&limited_action)).await?? {
         return Ok(Answer::Denied { reason });
     }
     match decided(desk, &member.agent, call, &action).await? {
@@ -88,7 +93,13 @@ async fn decided<D: Desk<Error: From<Failure>>>(
     match (agent.cancel(ticket.id()).await, ticket.poll()) {
         (Ok(()), _) => Ok(Judged::Waits(decision, ticket)),
         // A person was faster.
-        (Err(_), Some(resolution)) => ended(desk, agent, action, decision, resolution).await,
+        (Err(_), Some(resolution)) => {
+            let judged = ended(desk, agent, action, decision, resolution).await?;
+            if let Judged::Waits(_, again) = &judged {
+                drop(agent.cancel(again.id()).await);
+            }
+            Ok(judged)
+        }
         (Err(why), None) => Err(Failure::from(why).into()),
     }
 }

@@ -21,6 +21,9 @@ pub trait Desk: Send + Sync {
     /// Asks the engine about an action of the agent ([`Agent::authorize`]).
     async fn authorize(&self, agent: &Agent, action: &Action) -> Result<Authorization, Self::Error>;
 
+    /// Does work that reads the disk.
+    async fn read<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Self::Error>;
+
     /// Takes a place among the calls that wait for a person. A call without one does not wait. Dropping it frees the
     /// place.
     fn place_to_wait(&self) -> Option<Box<dyn Any + Send>>;

@@ -19,7 +19,7 @@ const INPUT: [&str; 3] = ["toolInput", "tool_input", "input"];
 
 /// Reads the description of a call to its end. Returns the body of the question about it.
 pub(super) fn read(from: impl Read, wait: Duration) -> Result<String, String> {
-    let text = super::settings::at_most(from, LONGEST).map_err(|why: io::Error| format!("standard input: {why}"))?;
+    let text = crate::remote::at_most(from, LONGEST).map_err(|why: io::Error| format!("standard input: {why}"))?;
     question(&text, wait)
 }
 

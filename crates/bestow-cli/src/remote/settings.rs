@@ -1,4 +1,4 @@
-//! The server of a hook, and the token for it.
+//! The address of a server, and the token for it.
 
 use std::{
     env, fmt,
@@ -11,7 +11,7 @@ use bestow::text::{Escaped, StrictJson};
 use hyper::{Uri, header::HeaderValue};
 use serde_json::Value;
 
-use crate::args::PreToolUseArgs;
+use crate::args::RemoteArgs;
 
 /// The address of a server without an option.
 const DEFAULT: &str = "http://127.0.0.1:7422";
@@ -20,7 +20,8 @@ const DEFAULT: &str = "http://127.0.0.1:7422";
 const LONGEST: usize = 4 << 10;
 
 /// The places of the settings.
-pub(super) struct Source {
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
     url: Option<String>,
     ready_file: Option<PathBuf>,
     token_file: Option<PathBuf>,
@@ -28,17 +29,18 @@ pub(super) struct Source {
 }
 
 /// A server, and the authority to ask it.
-pub(super) struct Server {
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
     /// The name or address of the server, without brackets.
-    pub(super) host: String,
-    pub(super) port: u16,
+    pub(crate) host: String,
+    pub(crate) port: u16,
     /// The value of `Host`.
-    pub(super) authority: HeaderValue,
+    pub(crate) authority: HeaderValue,
     /// The path before the paths of the server.
-    pub(super) prefix: String,
-    pub(super) authorization: HeaderValue,
+    pub(crate) prefix: String,
+    pub(crate) authorization: HeaderValue,
     /// True if the server may be another machine.
-    pub(super) may_be_remote: bool,
+    pub(crate) may_be_remote: bool,
 }
 
 impl fmt::Display for Server {
@@ -48,8 +50,8 @@ impl fmt::Display for Server {
 }
 
 impl Source {
-    pub(super) fn of(args: &PreToolUseArgs) -> Source {
-        let PreToolUseArgs { url, ready_file, token_file, allow_plain_http, .. } = args;
+    pub(crate) fn of(args: &RemoteArgs) -> Source {
+        let RemoteArgs { url, ready_file, token_file, allow_plain_http } = args;
         Source {
             url: url.clone(),
             ready_file: ready_file.clone(),
@@ -78,14 +80,14 @@ impl Source {
 
 impl Server {
     /// Reads the settings.
-    pub(super) fn of(source: Source) -> Result<Server, String> {
+    pub(crate) fn of(source: Source) -> Result<Server, String> {
         let authorization = authorization(&source.token()?)?;
         let url = source.url()?;
         let wrong = |why: &str| format!("`{}` is not the address of a server: {why}", Escaped(&url));
         let example = "an address is as in `http://127.0.0.1:7422`";
         let uri: Uri = url.parse().map_err(|_| wrong(example))?;
         if uri.scheme_str() == Some("https") {
-            return Err(wrong("the hook does not encrypt; use a proxy on this machine"));
+            return Err(wrong("this command does not encrypt; use a proxy on this machine"));
         }
         let authority = uri.authority().filter(|_| uri.scheme_str() == Some("http") && uri.query().is_none());
         let authority =
@@ -133,7 +135,7 @@ fn in_file(kind: &str, file: &Path) -> Result<String, String> {
 }
 
 /// Reads everything, if it has at most this number of bytes.
-pub(super) fn at_most(from: impl Read, longest: usize) -> io::Result<Vec<u8>> {
+pub(crate) fn at_most(from: impl Read, longest: usize) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let one_more = u64::try_from(longest).unwrap_or(u64::MAX).saturating_add(1);
     from.take(one_more).read_to_end(&mut text)?;

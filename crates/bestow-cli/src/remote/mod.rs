@@ -1,0 +1,10 @@
+//! A running server that a command asks: its address, the token for it, and the connection to it.
+
+mod connect;
+mod post;
+mod sessions;
+mod settings;
+
+pub(crate) use post::post;
+pub(crate) use sessions::RemoteSessions;
+pub(crate) use settings::{Server, Source, at_most};
