@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod acp;
 mod args;
 mod audit;
 mod check_config;
@@ -80,6 +81,7 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::Server(ServerCommand::Demo(args)) => demo::demo(&args)?,
         Command::Server(ServerCommand::Token(args)) => token::token(&args)?,
         Command::Server(ServerCommand::Hook(part)) => hook::hook(part),
+        Command::Server(ServerCommand::Acp(part)) => acp::acp(part)?,
         Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,
         Command::Agent(AgentCommand::Request(args)) => events::request(&args),
         Command::Agent(AgentCommand::Grant(args)) => events::grant(&args),

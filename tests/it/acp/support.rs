@@ -77,7 +77,7 @@ impl Wrapped {
         let (agent_says, from_agent) = duplex(PIPE);
         let (to_agent, agent_hears) = duplex(PIPE);
         let wrapper = Wrapper::new(sessions, options);
-        let task = tokio::spawn(wrapper.run((from_editor, to_editor), (from_agent, to_agent)));
+        let task = tokio::spawn(wrapper.run((from_editor, to_editor), (from_agent, to_agent), std::future::pending()));
         let side = |says, hears| Side { says: Some(says), hears: BufReader::new(hears) };
         Wrapped { editor: side(editor_says, editor_hears), agent: side(agent_says, agent_hears), task }
     }

@@ -9,7 +9,7 @@ use bestow::{
 use bestow_http::credentials::CredentialId;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Form, PolicyFileArgs, hook_args::HookPart, values};
+use super::{Form, PolicyFileArgs, acp_args::AcpPart, hook_args::HookPart, values};
 
 /// Commands about the server.
 #[derive(Debug, Subcommand)]
@@ -57,6 +57,10 @@ Examples:
     /// Asks a server about the calls of tools, as a hook of the program that runs an agent
     #[command(subcommand)]
     Hook(HookPart),
+
+    /// Connects editors and coding agents over the Agent Client Protocol (ACP)
+    #[command(subcommand)]
+    Acp(AcpPart),
 }
 
 /// The arguments of `serve`.

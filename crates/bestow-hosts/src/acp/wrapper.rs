@@ -103,7 +103,7 @@ impl Wrapper {
         Wrapper { log, ..self }
     }
 
-    /// Copies lines until the output of the agent ends. When the editor says no more, the input of the agent is closed.
+    /// Copies lines until the output of the agent ends, or `stop`. When the editor says no more, the input of the agent is closed.
     ///
     /// # Errors
     ///
@@ -116,6 +116,7 @@ impl Wrapper {
         self,
         (editor_says, to_editor): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
         (agent_says, to_agent): (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
+        stop: impl Future<Output = ()> + Send,
     ) -> Result<(), Broken> {
         let shared = Arc::new(Shared {
             sessions: self.sessions,
@@ -127,7 +128,10 @@ impl Wrapper {
         });
         let mut of_editor = JoinSet::new();
         of_editor.spawn(Arc::clone(&shared).hear_editor(editor_says));
-        let ended = Arc::clone(&shared).hear_agent(agent_says).await;
+        let ended = tokio::select! {
+            ended = Arc::clone(&shared).hear_agent(agent_says) => ended,
+            () = stop => Ok(()),
+        };
         drop(of_editor);
         shared.end_sessions().await;
         ended
