@@ -29,6 +29,10 @@ pub(super) struct Side {
 }
 
 impl Side {
+    pub(super) fn of(says: DuplexStream, hears: DuplexStream) -> Side {
+        Side { says: Some(says), hears: BufReader::new(hears) }
+    }
+
     pub(super) async fn say(&mut self, message: &Value) {
         self.say_bytes(format!("{message}\n").as_bytes()).await;
     }
@@ -78,8 +82,7 @@ impl Wrapped {
         let (to_agent, agent_hears) = duplex(PIPE);
         let wrapper = Wrapper::new(sessions, options);
         let task = tokio::spawn(wrapper.run((from_editor, to_editor), (from_agent, to_agent), std::future::pending()));
-        let side = |says, hears| Side { says: Some(says), hears: BufReader::new(hears) };
-        Wrapped { editor: side(editor_says, editor_hears), agent: side(agent_says, agent_hears), task }
+        Wrapped { editor: Side::of(editor_says, editor_hears), agent: Side::of(agent_says, agent_hears), task }
     }
 
     /// Begins a session, as an editor and an agent do.

@@ -2,8 +2,10 @@
 //!
 //! Standard output carries lines of the protocol and nothing else. Remarks are on standard error.
 
+mod agent;
 mod child;
 mod engine;
+mod inbox;
 mod wrap;
 
 use std::{
@@ -20,6 +22,7 @@ use crate::{args::AcpPart, exit::Exit};
 pub(crate) fn acp(part: AcpPart) -> Result<Exit, Exit> {
     match part {
         AcpPart::Wrap(args) => wrap::wrap(&args),
+        AcpPart::Agent(args) => agent::agent(&args),
     }
 }
 

@@ -47,30 +47,28 @@ async fn wrapped(args: &WrapArgs, judge: &Judge) -> Result<Exit, Exit> {
     };
     let wrapper = Wrapper::new(judge.sessions.clone(), options).logging(log());
     let unheard = pump::in_thread(pump::wait_for_closed_output);
-    let told_to_end = async {
-        tokio::select! {
-            Ok(()) = unheard => {}
-            () = end => {}
+    let unheard = async {
+        if unheard.await.is_err() {
+            std::future::pending().await
         }
     };
     let stop = async {
-        tokio::select! {
-            () = agent.ended() => sleep(LAST_LINES).await,
-            () = told_to_end => {
-                agent.tell();
-                // One that does not end is killed below.
-                let _ = timeout(GRACE, agent.ended()).await;
-            }
+        let is_told = tokio::select! {
+            () = agent.ended() => return sleep(LAST_LINES).await,
+            () = unheard => false,
+            () = end => true,
+        };
+        if is_told {
+            agent.tell();
         }
+        // One that does not end is told to, and then killed, below.
+        let _ = timeout(GRACE, agent.ended()).await;
     };
     let ended = wrapper.run((io::stdin(), io::stdout()), (output, input), stop).await;
     match ended {
-        Err(Broken::Editor(_)) => agent.tell(),
-        Err(why) => {
-            agent.tell();
-            log()(&why.to_string());
-        }
-        Ok(()) => {}
+        // The pipes of the agent are closed now, which an agent takes as the end.
+        Ok(()) | Err(Broken::Editor(_)) => {}
+        Err(why) => log()(&why.to_string()),
     }
     Ok(agent.end().await)
 }

@@ -23,6 +23,28 @@ Examples:
   bestow acp wrap --ready-file state/server.json --token-file claude-token -- npx @agentclientprotocol/claude-agent-acp
   bestow acp wrap --agent gemini --config /work/agents.toml --state /work/state -- gemini --acp")]
     Wrap(WrapArgs),
+
+    /// Shows the questions of agents in an editor, as an agent of that editor
+    ///
+    /// It is no model. A request that waits appears as a permission card, and the answer of the person at the editor
+    /// counts as an answer of the approver of the token.
+    ///
+    /// It speaks with a running server. The token of the approver is in BESTOW_TOKEN or in a file.
+    #[command(after_long_help = "\
+Examples:
+  bestow acp agent --ready-file state/server.json --token-file my-token
+  bestow acp agent --agent lead --url http://127.0.0.1:7422 --token-file my-token")]
+    Agent(AcpAgentArgs),
+}
+
+/// The arguments of `acp agent`.
+#[derive(Debug, Args)]
+pub(crate) struct AcpAgentArgs {
+    /// The agent whose permissions are reported
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<AgentId>,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
 }
 
 /// The arguments of `acp wrap`.

@@ -5,6 +5,7 @@ mod post;
 mod sessions;
 mod settings;
 
-pub(crate) use post::post;
+pub(crate) use connect::connect;
+pub(crate) use post::{get, post};
 pub(crate) use sessions::RemoteSessions;
 pub(crate) use settings::{Server, Source, at_most};

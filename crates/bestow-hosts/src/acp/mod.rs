@@ -6,6 +6,7 @@
 
 mod call;
 mod envelope;
+pub mod foreground;
 mod held;
 mod judge;
 mod lines;

@@ -12,7 +12,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, sink},
     sync::{Mutex, oneshot},
     task::JoinSet,
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 use super::{
@@ -29,7 +29,7 @@ use crate::Sessions;
 /// The longest line that is read as a message, in bytes.
 const LONGEST: usize = 16 << 20;
 
-/// The time in which the sessions of an agent that has ended are ended.
+/// The time in which the last line of an agent is written, and that in which its sessions are ended.
 const ENDING: Duration = Duration::from_secs(2);
 
 /// What happens to a request that no person answers through the engine.
@@ -128,8 +128,15 @@ impl Wrapper {
         });
         let mut of_editor = JoinSet::new();
         of_editor.spawn(Arc::clone(&shared).hear_editor(editor_says));
+        let (stopped, stopping) = oneshot::channel();
+        let stop = async {
+            stop.await;
+            // What was read is written, if the editor reads it.
+            let _ = stopped.send(());
+            sleep(ENDING).await;
+        };
         let ended = tokio::select! {
-            ended = Arc::clone(&shared).hear_agent(agent_says) => ended,
+            ended = Arc::clone(&shared).hear_agent(agent_says, stopping) => ended,
             () = stop => Ok(()),
         };
         drop(of_editor);
@@ -169,11 +176,19 @@ struct Request {
 
 /// The side of the agent.
 impl Shared {
-    async fn hear_agent(self: Arc<Shared>, agent_says: impl AsyncRead + Unpin) -> Result<(), Broken> {
+    async fn hear_agent(
+        self: Arc<Shared>,
+        agent_says: impl AsyncRead + Unpin,
+        mut stopping: oneshot::Receiver<()>,
+    ) -> Result<(), Broken> {
         let mut lines = Lines::new(agent_says, LONGEST);
         let mut tasks = JoinSet::new();
         loop {
-            match lines.next().await.map_err(Broken::Agent)? {
+            let found = tokio::select! {
+                found = lines.next() => found.map_err(Broken::Agent)?,
+                Ok(()) = &mut stopping => return self.agent_said(&lines.line, &mut tasks).await,
+            };
+            match found {
                 Found::End => return Ok(()),
                 Found::Line => self.agent_said(&lines.line, &mut tasks).await?,
                 Found::Beginning => self.agent_said_much(&mut lines, &mut tasks).await?,
