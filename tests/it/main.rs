@@ -11,6 +11,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[cfg(feature = "http")]
+mod acp;
 mod attacks;
 mod cases;
 #[cfg(feature = "cli")]

@@ -2,6 +2,7 @@
 //!
 //! Parsing, help pages, completions and manual pages all come from [`definition`].
 
+mod acp_args;
 mod admin_request;
 mod agent_args;
 mod audit_args;
@@ -23,6 +24,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, error::ErrorKind};
 
+pub(crate) use acp_args::{AcpAgentArgs, AcpPart, UnansweredBy, WrapArgs};
 pub(crate) use admin_request::{AdminRequest, user_name};
 pub(crate) use agent_args::{AgentCommand, PassOnArgs, RequestArgs};
 pub(crate) use audit_args::{AuditCommand, ShowArgs};

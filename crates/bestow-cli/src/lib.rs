@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod acp;
 mod args;
 mod audit;
 mod check_config;
@@ -85,6 +86,7 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::Server(ServerCommand::Install(part)) => install::install(&part)?,
         Command::Server(ServerCommand::Uninstall(part)) => install::uninstall(&part)?,
         Command::Server(ServerCommand::Mcp(args)) => mcp::mcp(args)?,
+        Command::Server(ServerCommand::Acp(part)) => acp::acp(part)?,
         Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,
         Command::Agent(AgentCommand::Request(args)) => events::request(&args),
         Command::Agent(AgentCommand::Grant(args)) => events::grant(&args),

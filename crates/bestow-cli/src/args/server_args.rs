@@ -11,6 +11,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
     Form, McpArgs, PolicyFileArgs,
+    acp_args::AcpPart,
     hook_args::HookPart,
     install_args::{InstallPart, UninstallPart},
     values,
@@ -82,6 +83,10 @@ Examples:
   bestow mcp --ready-file state/server.json --token-file agent-token
   bestow mcp --agent writer --config agents.toml --state state")]
     Mcp(McpArgs),
+
+    /// Connects editors and coding agents over the Agent Client Protocol (ACP)
+    #[command(subcommand)]
+    Acp(AcpPart),
 }
 
 /// The arguments of `serve`.

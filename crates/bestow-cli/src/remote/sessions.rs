@@ -1,15 +1,11 @@
 //! The sessions of a host on a running server: one request for each call.
 
-use bestow::{AgentId, async_trait, text::StrictJson};
+use bestow::{AgentId, async_trait};
 use bestow_hosts::{Answer, Call, Caller, Failure, SessionId, Sessions, SubagentId};
-use hyper::StatusCode;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{
-    post::{Reply, post},
-    settings::Server,
-};
+use super::{post::post, settings::Server};
 
 /// The sessions of the host whose token the server gets.
 pub(crate) struct RemoteSessions(pub(crate) Server);
@@ -18,7 +14,7 @@ impl RemoteSessions {
     async fn ask<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Failure> {
         let failed = |why: String| Failure::Server(format!("{}: {why}", self.0));
         let reply = post(&self.0, path, body.to_string()).await.map_err(failed)?;
-        understood(&reply).map_err(failed)
+        reply.understood().map_err(failed)
     }
 }
 
@@ -53,16 +49,4 @@ impl Sessions for RemoteSessions {
 fn caller(of: &Caller) -> Value {
     let subagent = of.subagent.as_ref().map(|subagent| json!({ "id": subagent.id, "type": subagent.kind.as_deref() }));
     json!({ "session": of.session, "subagent": subagent, "workingDir": of.working_dir })
-}
-
-/// Returns the value in a reply. Only a reply with status 200 has one.
-fn understood<T: DeserializeOwned>(reply: &Reply) -> Result<T, String> {
-    let told: Result<StrictJson, _> = serde_json::from_slice(&reply.body);
-    if reply.status != StatusCode::OK {
-        let detail = told.ok().and_then(|StrictJson(told)| Some(told.get("detail")?.as_str()?.to_owned()));
-        return Err(detail.unwrap_or_else(|| format!("it replied with status {}", reply.status)));
-    }
-    let wrong = |why: serde_json::Error| format!("its reply is not an answer: {why}");
-    let StrictJson(value) = told.map_err(wrong)?;
-    serde_json::from_value(value).map_err(wrong)
 }
