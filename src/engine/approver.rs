@@ -72,8 +72,9 @@ impl Approver {
             Ok::<_, Refusal>((profile, waiting.request.action.clone()))
         })??;
         let tool = action.tool.clone().or(asked.as_ref().map(|facts| facts.tool.clone()));
-        let circumstances = asked.and_then(|facts| facts.circumstances);
-        let action = Action { tool, circumstances, ..action.clone() };
+        let circumstances = asked.as_ref().and_then(|facts| facts.circumstances);
+        let directory = asked.and_then(|facts| facts.directory.clone());
+        let action = Action { tool, circumstances, directory, ..action.clone() };
         self.shared.understood(&profile, &action).map(Arc::new)
     }
 

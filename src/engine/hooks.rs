@@ -430,6 +430,7 @@ fn in_place_of(old: &Action, new: Action) -> Action {
         overrides: old.overrides,
         // A replaced action runs in the circumstances of the original.
         circumstances: old.circumstances,
+        directory: old.directory.clone(),
         // Declared content of the original does not apply to another input.
         details: new.details,
         in_sandbox: old.in_sandbox,

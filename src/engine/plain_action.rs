@@ -72,6 +72,7 @@ pub(super) fn blank(operation: Operation, tool: ToolName, action: &Action, input
         overrides: action.overrides,
         cwd: None,
         circumstances: action.circumstances,
+        directory: None,
         details: None,
         in_sandbox: action.in_sandbox,
         confined: false,

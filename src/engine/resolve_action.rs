@@ -35,6 +35,34 @@ impl Shared {
     /// An action that cannot be understood is no error: it becomes an invalid action that is never allowed, with the
     /// reason.
     pub(super) fn consider(&self, profile: &Profile, action: &Action) -> Result<ResolvedAction, Error> {
+        let Some(directory) = &action.directory else { return self.consider_in(profile, action) };
+        match self.another_start(directory) {
+            Ok(there) if there == profile.working_dir => self.consider_in(profile, action),
+            Ok(there) => {
+                let profile = Profile { working_dir: there.clone(), ..profile.clone() };
+                let understood = self.consider_in(&profile, action)?;
+                Ok(ResolvedAction { directory: Some(there), ..understood })
+            }
+            Err(why) => {
+                let understood = self.consider_in(profile, action)?;
+                Ok(invalid(understood, directory.as_str(), &format!("the directory of the action: {why}")))
+            }
+        }
+    }
+
+    /// Returns the real location of the directory in which an action happens.
+    fn another_start(&self, directory: &SanitizedPath) -> Result<SanitizedPath, String> {
+        let real = self.paths.real_of(directory).map_err(|why| why.to_string())?.path;
+        let protected = Permission::read(real.clone());
+        match self.look(|state, _| state.is_protected(&protected)) {
+            Ok(false) => Ok(real),
+            Ok(true) => Err("it is protected".to_owned()),
+            Err(why) => Err(why.to_string()),
+        }
+    }
+
+    /// Resolves `action` in the working directory of `profile`.
+    fn consider_in(&self, profile: &Profile, action: &Action) -> Result<ResolvedAction, Error> {
         let understood = match &action.what {
             What::Plain(operation, resource) => self.plain(profile, action, *operation, resource)?,
             What::Call(input) => self.consider_call(profile, action, input)?,

@@ -55,6 +55,8 @@ pub(crate) struct ResolvedAction {
     pub(crate) overrides: bool,
     /// The working directory, if the action runs something.
     pub(crate) cwd: Option<SanitizedPath>,
+    /// The directory in which the action happens, if it is not the agent's working directory.
+    pub(crate) directory: Option<SanitizedPath>,
     /// The content that the action writes or sends.
     pub(crate) details: Option<Details>,
     /// A digest of further facts that the decision depends on.
@@ -96,7 +98,8 @@ impl ResolvedAction {
     pub(crate) fn facts(&self) -> Arc<ActionFacts> {
         let operation = self.operation().as_str();
         let (tool, resource) = (self.tool.as_str(), self.target().resource());
-        let cwd = self.cwd.as_ref().map(SanitizedPath::as_str);
+        // Relative names in the input of a tool begin in that directory, too.
+        let cwd = self.cwd.as_ref().or(self.directory.as_ref()).map(SanitizedPath::as_str);
         let further: Vec<UseFacts> = self.uses.further().iter().map(Use::facts).collect();
         let bound = self.bound(&further);
         let whole = [operation, tool, resource, &self.input].into_iter().chain(cwd);
@@ -111,6 +114,7 @@ impl ResolvedAction {
             input: Digest::of_texts(whole),
             access: self.access(operation, tool, resource, cwd),
             circumstances: self.circumstances,
+            directory: self.directory.clone(),
             shape: self.remembered_shape(),
             doing: self.doing(),
             call: self.call.clone(),

@@ -102,6 +102,7 @@ fn command(text: &str, tier: crate::model::Tier) -> std::sync::Arc<super::Resolv
         updated: false,
         overrides: false,
         cwd: None,
+        directory: None,
         circumstances: None,
         details: None,
         in_sandbox: false,

@@ -31,6 +31,8 @@ pub struct Action {
     pub(crate) call: Option<CallId>,
     pub(crate) overrides: bool,
     pub(crate) circumstances: Option<Digest>,
+    /// The directory in which the action happens, if it is not the agent's working directory.
+    pub(crate) directory: Option<SanitizedPath>,
     pub(crate) details: Option<Box<Value>>,
     /// Set if the action runs in a sandbox that blocks every access it is not granted.
     pub(crate) in_sandbox: bool,
@@ -56,6 +58,7 @@ impl Action {
             call: None,
             overrides: false,
             circumstances: None,
+            directory: None,
             details: None,
             in_sandbox: false,
         }
@@ -125,6 +128,13 @@ impl Action {
         Action { circumstances: Some(Digest::of_texts([circumstances])), ..self }
     }
 
+    /// Sets the directory in which the action happens. Its relative paths and its commands begin there, and not in the
+    /// agent's working directory. A rule that allows a command without naming a directory is about the working
+    /// directory, so it does not allow the command elsewhere.
+    pub fn in_directory(self, directory: SanitizedPath) -> Action {
+        Action { directory: Some(directory), ..self }
+    }
+
     /// Sets the content that the action writes or sends. A person who is asked sees this content, shortened and without
     /// secrets. An approval is bound to the whole content. A call of a tool that writes has its content in its input.
     pub fn with_details(self, content: Value) -> Action {
@@ -165,6 +175,10 @@ pub struct ActionFacts {
     /// The digest of the circumstances ([`Action::under`]), if any are set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circumstances: Option<Digest>,
+    /// The directory in which the action happens ([`Action::in_directory`]), if it is not the agent's working
+    /// directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<SanitizedPath>,
     /// The shape under which a decision can be saved permanently: a command with its fixed words. None if that is not
     /// possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]

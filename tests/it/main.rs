@@ -11,6 +11,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[cfg(feature = "http")]
+mod acp;
 mod attacks;
 mod cases;
 #[cfg(feature = "cli")]
@@ -25,6 +27,8 @@ mod engine;
 mod findings;
 mod fs;
 mod guards;
+#[cfg(feature = "http")]
+mod hosts;
 #[cfg(feature = "http")]
 mod http;
 mod import_circles;

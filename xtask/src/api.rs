@@ -18,9 +18,10 @@ use super::{
 use listing::Listing;
 
 /// The packages with a public API, and their listings below the root of the workspace.
-const LISTINGS: [(&str, &str); 4] = [
+const LISTINGS: [(&str, &str); 5] = [
     ("bestow", "docs/public-api.txt"),
     ("bestow-command", "crates/bestow-command/public-api.txt"),
+    ("bestow-hosts", "crates/bestow-hosts/public-api.txt"),
     ("bestow-http", "crates/bestow-http/public-api.txt"),
     ("bestow-mcp", "crates/bestow-mcp/public-api.txt"),
 ];

@@ -2,10 +2,12 @@
 //!
 //! Parsing, help pages, completions and manual pages all come from [`definition`].
 
+mod acp_args;
 mod admin_request;
 mod agent_args;
 mod audit_args;
 mod hook_args;
+mod install_args;
 mod mcp_args;
 mod policy_args;
 mod process_args;
@@ -22,10 +24,12 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, error::ErrorKind};
 
+pub(crate) use acp_args::{AcpAgentArgs, AcpPart, UnansweredBy, WrapArgs};
 pub(crate) use admin_request::{AdminRequest, user_name};
 pub(crate) use agent_args::{AgentCommand, PassOnArgs, RequestArgs};
 pub(crate) use audit_args::{AuditCommand, ShowArgs};
-pub(crate) use hook_args::{HookPart, PreToolUseArgs};
+pub(crate) use hook_args::{HookPart, HostHookArgs, PreToolUseArgs};
+pub(crate) use install_args::{InstallArgs, InstallPart, SettingsArgs, UninstallArgs, UninstallPart};
 pub(crate) use mcp_args::McpArgs;
 pub(crate) use policy_args::{CheckArgs, CheckConfigArgs, ClassifyArgs, InitArgs, PolicyCommand, Question};
 pub(crate) use program_args::ProgramCommand;

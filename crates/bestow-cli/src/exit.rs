@@ -32,6 +32,8 @@ pub(crate) enum Exit {
     Denied(String),
     /// An error: there is no answer.
     Failed(String),
+    /// The program that ran in place of this one has ended with this code.
+    Ended(u8),
     /// The words of the command line are not understood.
     Usage(String),
 }
@@ -80,6 +82,7 @@ impl Exit {
             Exit::Blocked => (2, String::new()),
             Exit::Denied(why) => (3, why),
             Exit::Confined => (4, String::new()),
+            Exit::Ended(code) => (code, String::new()),
             Exit::Usage(why) => (64, format!("{why}\ntry `{} --help`", command())),
         };
         if !why.is_empty() {

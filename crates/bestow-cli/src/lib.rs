@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod acp;
 mod args;
 mod audit;
 mod check_config;
@@ -22,6 +23,7 @@ pub mod fuzzing;
 mod generate;
 mod hook;
 mod init;
+mod install;
 mod jsonl;
 mod mcp;
 mod path;
@@ -43,8 +45,8 @@ use std::process::ExitCode;
 use bestow::control::AdminCommand;
 
 use args::{
-    AdminRequest, AgentCommand, Arguments, Command, HookPart, PolicyCommand, ProgramCommand, SandboxCommand,
-    SandboxPart, ServerCommand, StateCommand, TaskCommand,
+    AdminRequest, AgentCommand, Arguments, Command, PolicyCommand, ProgramCommand, SandboxCommand, SandboxPart,
+    ServerCommand, StateCommand, TaskCommand,
 };
 use exit::Exit;
 
@@ -58,7 +60,7 @@ pub fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     let exit = match Arguments::read(&words) {
         // A host takes any other exit code than that of an answer as permission.
-        Err(Exit::Usage(why)) if words.first().is_some_and(|word| word == "hook") => hook::not_understood(&why),
+        Err(Exit::Usage(why)) if words.first().is_some_and(|word| word == "hook") => hook::not_understood(&words, &why),
         Err(exit) => exit,
         Ok(arguments) => run(arguments.command).unwrap_or_else(|exit| exit),
     };
@@ -80,8 +82,11 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::Server(ServerCommand::Dashboard(args)) => dashboard::dashboard(&args)?,
         Command::Server(ServerCommand::Demo(args)) => demo::demo(&args)?,
         Command::Server(ServerCommand::Token(args)) => token::token(&args)?,
-        Command::Server(ServerCommand::Hook(HookPart::PreToolUse(args))) => hook::pre_tool_use(args),
+        Command::Server(ServerCommand::Hook(part)) => hook::hook(part),
+        Command::Server(ServerCommand::Install(part)) => install::install(&part)?,
+        Command::Server(ServerCommand::Uninstall(part)) => install::uninstall(&part)?,
         Command::Server(ServerCommand::Mcp(args)) => mcp::mcp(args)?,
+        Command::Server(ServerCommand::Acp(part)) => acp::acp(part)?,
         Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,
         Command::Agent(AgentCommand::Request(args)) => events::request(&args),
         Command::Agent(AgentCommand::Grant(args)) => events::grant(&args),

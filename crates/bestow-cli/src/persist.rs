@@ -73,7 +73,9 @@ fn unanswered(exit: Exit, kept: WrittenAtStart, request: &Request, state: &Path)
             request.code(),
             shown(state)
         )),
-        exit @ (Exit::Done | Exit::Confined | Exit::Blocked | Exit::WouldAsk(_) | Exit::Usage(_)) => exit,
+        exit @ (Exit::Done | Exit::Confined | Exit::Blocked | Exit::Ended(_) | Exit::WouldAsk(_) | Exit::Usage(_)) => {
+            exit
+        }
     }
 }
 

@@ -27,14 +27,14 @@ pub(crate) fn until_told(work: impl FnOnce() -> Exit + Send + 'static) -> Result
     })
 }
 
-fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<T> {
+pub(crate) fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<T> {
     let (done, result) = oneshot::channel();
     thread::spawn(move || drop(done.send(work())));
     result
 }
 
 /// Waits until nobody can read standard output any more.
-fn wait_for_closed_output() {
+pub(crate) fn wait_for_closed_output() {
     let output = stdout();
     // No event is asked for: the system reports a closed pipe in any case.
     let mut asked = [PollFd::new(&output, PollFlags::empty())];

@@ -28,6 +28,7 @@ use crate::{
     body::{self, Fields},
     credentials::{Credential, CredentialId, Credentials, Role},
     frames::Frames,
+    hosts::Hosts,
     options::Options,
     problem::Problem,
     runs::Runs,
@@ -75,6 +76,7 @@ pub(crate) struct Entrance {
     answers: Answers,
     frames: Frames,
     parts: Parts,
+    hosts: Hosts,
     /// The begin of this server. A link that is older was made for another one.
     began: Option<Timestamp>,
 }
@@ -105,6 +107,7 @@ impl Entrance {
             answers: Answers::default(),
             frames: Frames::default(),
             parts: Parts::default(),
+            hosts: Hosts::default(),
             began: engine.now().ok(),
             engine,
         }
@@ -141,6 +144,11 @@ impl Entrance {
     /// Returns the parts of the command lines that wait for a person.
     pub(crate) fn parts(&self) -> &Parts {
         &self.parts
+    }
+
+    /// Returns the sessions of coding agents.
+    pub(crate) fn hosts(&self) -> &Hosts {
+        &self.hosts
     }
 
     /// Returns the texts of frames that go to many clients.

@@ -5,11 +5,13 @@ mod answering;
 mod body;
 pub mod credentials;
 mod dashboard;
+mod desk;
 mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;
 mod hex;
+mod hosts;
 mod identity;
 #[cfg(feature = "mcp")]
 mod mcp;

@@ -188,6 +188,7 @@ impl Plain {
             call: None,
             overrides: false,
             cwd: None,
+            directory: None,
             circumstances: None,
             details: None,
             in_sandbox: false,
@@ -209,6 +210,7 @@ fn random_rule(numbers: &mut Numbers, line: u32) -> Rule {
         command: (about == 3).then(|| numbers.pick(&PATTERNS).parse().unwrap()),
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line },
     }

@@ -81,7 +81,10 @@ fn a_word_that_is_no_command_is_told_with_the_one_that_may_be_meant() {
         (&["tasks", "chek"], "`bestow tasks` has no command `chek`: did you mean `check`?"),
         (&["audit", "shw"], "`bestow audit` has no command `shw`: did you mean `show`?"),
         (&["sandbox", "profil"], "`bestow sandbox` has no command `profil`: did you mean `profile`?"),
-        (&["audit", "x\u{1b}"], "`bestow audit` has no command `x\\u{1b}`: there is `show`, `verify`, `head`, `rotate`, `cut`"),
+        (
+            &["audit", "x\u{1b}"],
+            "`bestow audit` has no command `x\\u{1b}`: there is `show`, `verify`, `head`, `rotate`, `cut`",
+        ),
     ] {
         let (code, told) = told_of(words);
         assert!(code == 64 && told.contains(expected), "{words:?}: {told}");

@@ -1,10 +1,11 @@
 //! Commands that the host of an agent runs as hooks.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
+use bestow::AgentId;
 use clap::{Args, Subcommand};
 
-use super::{RemoteArgs, values};
+use super::{PolicyFileArgs, RemoteArgs, values};
 
 /// Commands below `hook`.
 #[derive(Debug, Subcommand)]
@@ -21,6 +22,82 @@ Examples:
   echo '{\"toolName\":\"bash\",\"toolInput\":{\"command\":\"ls\"}}' | bestow hook pre-tool-use
   bestow hook pre-tool-use --ready-file ready.json --token-file agent-token --wait 8s < call.json")]
     PreToolUse(PreToolUseArgs),
+
+    /// Answers the hooks of Claude Code
+    ///
+    /// It answers PreToolUse and PermissionRequest from the engine, and begins and ends the agents of sessions and
+    /// subagents (SessionStart, SessionEnd, SubagentStart, SubagentStop). Without an answer of the engine, a call does
+    /// not happen.
+    ///
+    /// It asks a running server with the token of the agent for Claude Code, in BESTOW_TOKEN or in a file. With
+    /// `--agent`, it opens an engine of its own for the time of the hook, and waits for nobody.
+    #[command(after_long_help = "\
+Examples:
+  bestow hook claude --ready-file state/server.json --token-file claude-token
+  bestow hook claude --agent claude --config /work/agents.toml --state /work/state")]
+    Claude(HostHookArgs),
+
+    /// Answers the hooks of Codex
+    ///
+    /// It answers PreToolUse and PermissionRequest from the engine. Codex cannot ask at the terminal before a call: a
+    /// call that needs a person is denied, with the id of the request that waits.
+    #[command(after_long_help = "\
+Examples:
+  bestow hook codex --ready-file state/server.json --token-file codex-token
+  bestow hook codex --agent codex --config /work/agents.toml --state /work/state")]
+    Codex(HostHookArgs),
+
+    /// Answers the hooks of Gemini CLI
+    ///
+    /// It answers BeforeTool from the engine, and begins and ends the agents of sessions (SessionStart, SessionEnd). A
+    /// call that needs a person is denied, with the id of the request that waits.
+    #[command(after_long_help = "\
+Examples:
+  bestow hook gemini --ready-file state/server.json --token-file gemini-token
+  bestow hook gemini --agent gemini --config /work/agents.toml --state /work/state")]
+    Gemini(HostHookArgs),
+
+    /// Answers the hooks of GitHub Copilot CLI
+    ///
+    /// It answers preToolUse from the engine. A call that needs a person is denied, with the id of the request that
+    /// waits.
+    #[command(after_long_help = "\
+Examples:
+  bestow hook copilot --ready-file state/server.json --token-file copilot-token
+  bestow hook copilot --agent copilot --config /work/agents.toml --state /work/state")]
+    Copilot(HostHookArgs),
+}
+
+/// The arguments of `hook` for one host.
+#[derive(Debug, Args)]
+pub(crate) struct HostHookArgs {
+    /// Opens an engine of its own, with this agent as the host's; without it, a running server is asked
+    #[arg(long, value_name = "ID", conflicts_with_all = ["url", "ready_file", "token_file", "allow_plain_http"])]
+    pub(crate) agent: Option<AgentId>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyFileArgs,
+    /// The state directory of an engine of its own
+    #[arg(long, value_name = "DIRECTORY", default_value = "state")]
+    pub(crate) state: PathBuf,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+    /// The time to wait for the answer of a person who is there; a number alone is in seconds
+    ///
+    /// It ends a second before the time limit at the latest.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = values::duration)]
+    pub(crate) wait: Duration,
+    /// The time after which the hook answers that the call may not happen
+    ///
+    /// It must be shorter than the time limit that the settings of the host give the hook. Without it, it is five
+    /// seconds shorter than the host's usual limit: 595s for Claude Code and Codex, 55s for Gemini CLI, 25s for Copilot
+    /// CLI.
+    #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
+    pub(crate) time_limit: Option<Duration>,
+}
+
+impl HostHookArgs {
+    /// The time to wait for a person, if no option names one.
+    pub(crate) const USUAL_WAIT: Duration = Duration::from_secs(60);
 }
 
 /// The arguments of `hook pre-tool-use`.

@@ -1,10 +1,10 @@
-//! The options that name a running server and the token of an agent.
+//! The options that name a running server and the token for it.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// The options that name a running server and the token of an agent.
+/// The options that name a running server and the token for it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RemoteArgs {
     /// The address of the server [default: BESTOW_URL, or http://127.0.0.1:7422]
@@ -13,7 +13,7 @@ pub(crate) struct RemoteArgs {
     /// The ready file of the server, which has its address
     #[arg(long, value_name = "FILE")]
     pub(crate) ready_file: Option<PathBuf>,
-    /// The file whose first line is the token of the agent [default: the token in BESTOW_TOKEN]
+    /// The file whose first line is the token [default: the token in BESTOW_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Sends the token to a server on another machine, without encryption

@@ -1,131 +1,40 @@
-//! `bestow hook pre-tool-use`: asks a server about one tool call, and answers in one line whatever happens.
+//! `bestow hook`: the hooks of programs that run agents.
 //!
 //! A host may take a hook that fails, or that is too slow, as permission. So every failure becomes an answer here, also
 //! a call of the system that does not return.
 
 mod answer;
 mod call;
-mod client;
+mod host;
+mod own;
+mod pre_tool_use;
+mod within;
 
-use std::{
-    fmt,
-    io::{self, Write as _},
-    sync::mpsc::{self, RecvTimeoutError},
-    thread,
-    time::Duration,
-};
+use std::ffi::OsString;
 
-use bestow::text::Escaped;
-use hyper::StatusCode;
-use tokio::{runtime, task};
+use bestow_hosts::hooks::Host;
 
-use self::answer::Answer;
-use crate::{
-    args::PreToolUseArgs,
-    exit::Exit,
-    remote::{Server, Source},
-    signals,
-};
+use crate::{args::HookPart, exit::Exit};
 
-/// The time in which the host reads the answer.
-const WRITING: Duration = Duration::from_millis(500);
+pub use pre_tool_use::{question, reply};
+pub(crate) use within::within;
 
-/// The part of the time limit that no waiting for a person takes.
-const REST: Duration = Duration::from_secs(1);
-
-/// The most characters of a reason on standard error.
-const MOST_TOLD: usize = 2_000;
-
-/// Asks about the tool call on standard input, and prints the answer.
-pub(crate) fn pre_tool_use(args: PreToolUseArgs) -> Exit {
-    let limit = args.time_limit;
-    let answer = within(limit, move || answered(&args).unwrap_or_else(Answer::no));
-    let answer = answer.unwrap_or_else(|why| Answer::no(why.to_string()));
-    print(answer)
-}
-
-/// Prints the answer to a call of the hook with words that are not understood.
-pub(crate) fn not_understood(why: &str) -> Exit {
-    print(Answer::no(format!("the hook is set up wrongly: {why}")))
-}
-
-/// Returns the body of the question about the tool call in `text`, as the hook sends it.
-///
-/// # Errors
-///
-/// The reason why it is not the description of a call, for people.
-pub fn question(text: &[u8]) -> Result<String, String> {
-    call::question(text, Duration::ZERO)
-}
-
-/// Returns the line that the hook prints for a reply, and true if the call may happen. None if there is no such status.
-pub fn reply(status: u16, body: &[u8]) -> Option<(String, bool)> {
-    let answer = Answer::of_reply(StatusCode::from_u16(status).ok()?, body);
-    Some((answer.line(), answer.allow()))
-}
-
-/// The reason why some work has no result.
-#[derive(Clone, Copy, Debug)]
-enum NoResult {
-    /// The work goes on.
-    TooSlow(Duration),
-    /// The work has panicked, or there is no thread for it.
-    Failed,
-}
-
-impl fmt::Display for NoResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoResult::TooSlow(limit) => write!(f, "there is no answer within {} milliseconds", limit.as_millis()),
-            NoResult::Failed => f.write_str("there is no answer: the hook has failed"),
-        }
+/// Answers as the hook that is named.
+pub(crate) fn hook(part: HookPart) -> Exit {
+    match part {
+        HookPart::PreToolUse(args) => pre_tool_use::pre_tool_use(args),
+        HookPart::Claude(args) => host::answer(Host::Claude, args),
+        HookPart::Codex(args) => host::answer(Host::Codex, args),
+        HookPart::Gemini(args) => host::answer(Host::Gemini, args),
+        HookPart::Copilot(args) => host::answer(Host::Copilot, args),
     }
 }
 
-/// Does `work` on a thread of its own, and waits for its result until `limit`. The thread is left to itself then: it
-/// may wait for the system, which cannot be interrupted.
-fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Result<T, NoResult> {
-    let (done, result) = mpsc::sync_channel(1);
-    let started = thread::Builder::new().spawn(move || {
-        // After the limit, the result is not needed any more.
-        let _ = done.send(work());
-    });
-    started.map_err(|_| NoResult::Failed)?;
-    result.recv_timeout(limit).map_err(|why| match why {
-        RecvTimeoutError::Timeout => NoResult::TooSlow(limit),
-        RecvTimeoutError::Disconnected => NoResult::Failed,
-    })
-}
-
-fn answered(args: &PreToolUseArgs) -> Result<Answer, String> {
-    let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(|why| why.to_string())?;
-    let done = runtime.block_on(signals::until_signal(asked(args)));
-    // A thread may still wait for standard input or for the name of the server.
-    runtime.shutdown_background();
-    done.unwrap_or_else(|_| Err("a signal has ended the hook".to_owned()))
-}
-
-async fn asked(args: &PreToolUseArgs) -> Result<Answer, String> {
-    let wait = args.wait.min(args.time_limit.saturating_sub(REST));
-    let source = Source::of(&args.remote);
-    let prepared = task::spawn_blocking(move || Ok((Server::of(source)?, call::read(io::stdin().lock(), wait)?)));
-    let (server, call) = prepared.await.map_err(|why| why.to_string()).flatten()?;
-    let reply = client::post(&server, call).await.map_err(|why| format!("{server}: {why}"))?;
-    Ok(Answer::of_reply(reply.status, &reply.body))
-}
-
-/// Prints an answer. If the host does not take the whole of it, the call may not happen.
-fn print(answer: Answer) -> Exit {
-    let allow = answer.allow();
-    let written = within(WRITING, move || {
-        let mut out = io::stdout().lock();
-        let written = out.write_all(answer.line().as_bytes()).and_then(|()| out.flush());
-        if let Some(why) = answer.reason().filter(|_| !allow) {
-            let why: String = why.chars().take(MOST_TOLD).collect();
-            // Hosts show it to the model. Without it, the answer is the same.
-            let _ = writeln!(io::stderr().lock(), "bestow: {}", Escaped(&why));
-        }
-        written
-    });
-    if allow && matches!(written, Ok(Ok(()))) { Exit::Done } else { Exit::Blocked }
+/// Prints the answer to a call of a hook with words that are not understood.
+pub(crate) fn not_understood(words: &[OsString], why: &str) -> Exit {
+    let named = Host::ALL.into_iter().find(|host| words.get(1).is_some_and(|word| word == host.as_str()));
+    match named {
+        Some(host) => host::not_understood(host, why),
+        None => pre_tool_use::not_understood(why),
+    }
 }

@@ -9,19 +9,21 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bestow::{
-    Action, Agent, Outcome,
+    Action, Agent,
     action::Authorization,
     command::Tier,
     decision::Decision,
     request::{Resolution, Ticket},
     tool::ToolName,
 };
+use bestow_hosts::{Judged, Unanswered, judged};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::item;
 use crate::{
     body::Fields,
+    desk::Desk,
     identity::{Caller, Entrance},
     problem::Problem,
     shown,
@@ -93,28 +95,13 @@ fn read(caller: &Caller, agent: &Agent, mut fields: Fields) -> Result<Call, Prob
 async fn answer(entrance: &Entrance, caller: &Caller, agent: &Agent, call: Call) -> Result<Answer, Problem> {
     let Call { tool, input, wait } = call;
     let action = Action::tool(tool, input.clone()).with_details(input);
-    let authorized = authorize(entrance, caller, agent, &action).await?;
-    let Authorization::Asked(decision, ticket) = authorized else { return Ok(of_settled(authorized)) };
-    let place = entrance.place_to_wait(caller);
-    let ended = ticket.wait(if place.is_some() { wait } else { Duration::ZERO }).await;
-    drop(place);
-    match ended {
-        None => Ok(queued(&decision, &ticket)),
-        Some(resolution) if resolution.outcome != Outcome::Granted => Ok(not_granted(&decision, &resolution)),
-        Some(resolution) if resolution.updated_input.is_some() => Ok(changed(&decision, &resolution)),
-        // The approval is for one call of exactly this input: it is used now.
-        Some(_) => authorize(entrance, caller, agent, &action).await.map(of_settled),
-    }
-}
-
-async fn authorize(
-    entrance: &Entrance,
-    caller: &Caller,
-    agent: &Agent,
-    action: &Action,
-) -> Result<Authorization, Problem> {
-    let (agent, action) = (agent.clone(), action.clone());
-    Ok(entrance.work(caller, async move { agent.authorize(action).await }).await??)
+    let desk = Desk { entrance, caller };
+    Ok(match judged(&desk, agent, &action, wait, Unanswered::Leave).await? {
+        Judged::Settled(settled) => of_settled(settled),
+        Judged::Waits(decision, ticket) => queued(&decision, &ticket),
+        Judged::NotGranted(decision, resolution) => not_granted(&decision, &resolution),
+        Judged::Changed(decision, resolution) => changed(&decision, &resolution),
+    })
 }
 
 impl Answer {

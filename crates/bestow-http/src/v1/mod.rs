@@ -14,6 +14,7 @@ mod decisions;
 mod events;
 mod explain;
 mod grants;
+mod hosts;
 mod idempotency;
 mod input;
 mod me;
@@ -54,6 +55,7 @@ fn decisions() -> OpenApiRouter<Arc<Entrance>> {
         .routes(routes!(explain::explain))
         .routes(routes!(agents::explain))
         .merge(session::resource())
+        .merge(hosts::resource())
 }
 
 fn resources() -> OpenApiRouter<Arc<Entrance>> {

@@ -1,0 +1,243 @@
+//! The questions to the people of one owner, from a running server.
+
+use std::time::Duration;
+
+use bestow::{
+    async_trait,
+    event::Timestamp,
+    host::{Clock as _, SystemClock},
+    text::Escaped,
+};
+use bestow_hosts::acp::foreground::{Card, Choice, Inbox, News, Parts};
+use futures_util::StreamExt as _;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{net::TcpStream, time::sleep};
+use tokio_tungstenite::{
+    WebSocketStream, client_async,
+    tungstenite::{self, Message, client::IntoClientRequest as _},
+};
+
+use crate::remote::{Server, connect, get, post};
+
+/// The path of the socket of an approver.
+const SOCKET: &str = "/ws/permissions";
+
+/// The time after which a lost server is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The inbox of the person whose token the server gets.
+pub(super) struct ServerInbox {
+    server: Server,
+    /// The agent whose permissions are reported.
+    agent: Option<String>,
+    socket: Option<WebSocketStream<TcpStream>>,
+    /// The frame that is being understood.
+    held: Option<Frame>,
+    /// True if the person knows that the server is lost.
+    is_lost: bool,
+    clock: SystemClock,
+}
+
+/// A frame of the server.
+#[derive(Deserialize)]
+struct Frame {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    data: Value,
+}
+
+/// A request, and its state.
+#[derive(Deserialize)]
+struct State {
+    id: String,
+    question: Option<Question>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Question {
+    agent_id: String,
+    permissions: Vec<String>,
+    action: Option<Action>,
+    scopes: Vec<String>,
+    once_only: bool,
+    expires_at: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Action {
+    operation: String,
+    resource: String,
+    tier: String,
+    destructive: bool,
+}
+
+#[derive(Deserialize)]
+struct Waiting {
+    requests: Vec<State>,
+}
+
+impl ServerInbox {
+    /// Connects to the server.
+    pub(super) async fn open(server: Server, agent: Option<String>) -> Result<ServerInbox, String> {
+        let clock = SystemClock::new();
+        let mut inbox = ServerInbox { server, agent, socket: None, held: None, is_lost: false, clock };
+        inbox.socket = Some(inbox.connected().await?);
+        Ok(inbox)
+    }
+
+    async fn connected(&self) -> Result<WebSocketStream<TcpStream>, String> {
+        let server = &self.server;
+        let failed = |why: &dyn std::fmt::Display| format!("{server}: {why}");
+        let stream = connect(server).await.map_err(|why| failed(&why))?;
+        let authority = server.authority.to_str().unwrap_or_default();
+        let url = format!("ws://{authority}{}{SOCKET}", server.prefix);
+        let mut request = url.into_client_request().map_err(|why| failed(&why))?;
+        request.headers_mut().insert("authorization", server.authorization.clone());
+        match client_async(request, stream).await {
+            Ok((socket, _)) => Ok(socket),
+            Err(tungstenite::Error::Http(reply)) if reply.status() == 403 => {
+                Err(failed(&"the token is not that of an approver: `bestow token create --role approver` prints one"))
+            }
+            Err(why) => Err(failed(&why)),
+        }
+    }
+
+    /// Waits for the next frame. Returns none if the server is lost.
+    async fn frame(&mut self) -> Option<Frame> {
+        loop {
+            match self.socket.as_mut()?.next().await {
+                Some(Ok(Message::Text(text))) => {
+                    // A frame of a later version is passed over.
+                    if let Ok(frame) = serde_json::from_str(&text) {
+                        return Some(frame);
+                    }
+                }
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return None,
+                Some(Ok(_)) => {}
+            }
+        }
+    }
+
+    /// Connects again, as soon as that is possible.
+    async fn found_again(&mut self) -> News {
+        loop {
+            if !self.is_lost {
+                self.is_lost = true;
+                return News::Said(format!("{} is lost: no question arrives until it is back.", self.server));
+            }
+            sleep(AGAIN).await;
+            if let Ok(socket) = self.connected().await {
+                (self.socket, self.is_lost) = (Some(socket), false);
+                return News::Said(format!("{} is back.", self.server));
+            }
+        }
+    }
+
+    async fn news(&self, frame: &Frame) -> Option<News> {
+        let told = frame.data.get(if frame.kind == "permission_request" { "id" } else { "requestId" });
+        let request = told?.as_str()?;
+        // The ids of this dialect have a prefix.
+        let request = request.rsplit('_').next().unwrap_or(request);
+        match &*frame.kind {
+            "permission_request" => {
+                let state: State = self.read(&format!("/v1/requests/{request}")).await.ok()?;
+                Some(News::Asked(Box::new(card(&state)?)))
+            }
+            "request_resolved" => {
+                let outcome = frame.data.get("outcome").and_then(Value::as_str).unwrap_or("ended").to_owned();
+                let is_granted = outcome == "granted";
+                Some(News::Ended { request: request.to_owned(), is_granted, text: format!("It was {outcome}.") })
+            }
+            _ => None,
+        }
+    }
+
+    async fn read<T: for<'d> Deserialize<'d>>(&self, path: &str) -> Result<T, String> {
+        let reply = get(&self.server, path).await.map_err(|why| format!("{}: {why}", self.server))?;
+        reply.understood().map_err(|why| format!("{}: {why}", self.server))
+    }
+
+    fn now(&self) -> Timestamp {
+        // Without a clock, nothing that ends is given.
+        self.clock.now().unwrap_or(Timestamp::from_millis(0))
+    }
+}
+
+/// Returns the card of a request that waits.
+fn card(state: &State) -> Option<Card> {
+    let question = state.question.as_ref()?;
+    let action = question.action.as_ref();
+    let asked = match action {
+        Some(action) => format!("for {} `{}`", Escaped(&action.operation), Escaped(&action.resource)),
+        None => {
+            let all: Vec<_> = question.permissions.iter().map(|asked| format!("`{}`", Escaped(asked))).collect();
+            format!("for {}", all.join(", "))
+        }
+    };
+    let choices = question.scopes.iter().filter_map(|scope| match &**scope {
+        "once" => Some(Choice::Once),
+        "session" => Some(Choice::Session),
+        "until" => Some(Choice::Hour),
+        _ => None,
+    });
+    let parts = Parts {
+        request: state.id.clone(),
+        agent: question.agent_id.clone(),
+        asked,
+        text: question.text.clone(),
+        tier: action.map_or_else(|| "dangerous".to_owned(), |action| action.tier.clone()),
+        expires_at: question.expires_at.clone(),
+    };
+    Some(Card::new(parts, choices.collect(), question.once_only || action.is_some_and(|action| action.destructive)))
+}
+
+#[async_trait]
+impl Inbox for ServerInbox {
+    async fn next(&mut self) -> Option<News> {
+        loop {
+            if self.held.is_none() {
+                self.held = self.frame().await;
+            }
+            let Some(frame) = &self.held else {
+                self.socket = None;
+                return Some(self.found_again().await);
+            };
+            let news = self.news(frame).await;
+            self.held = None;
+            if news.is_some() {
+                return news;
+            }
+        }
+    }
+
+    async fn answer(&mut self, request: &str, choice: Choice) -> Result<(), String> {
+        let body = match choice.scope(self.now()) {
+            Some(scope) => json!({ "decision": "allow", "scope": scope.to_string() }),
+            None => json!({ "decision": "deny" }),
+        };
+        let path = format!("/v1/requests/{request}/answer");
+        let failed = |why: String| format!("{}: {why}", self.server);
+        let reply = post(&self.server, &path, body.to_string()).await.map_err(failed)?;
+        reply.understood::<Value>().map(drop).map_err(failed)
+    }
+
+    async fn report(&mut self) -> Result<String, String> {
+        let waiting: Waiting = self.read("/v1/requests").await?;
+        let waiting: Vec<_> = waiting.requests.into_iter().filter_map(|state| state.question).collect();
+        let mut text = match &*waiting {
+            [] => "No request waits for an answer.\n".to_owned(),
+            _ => "These requests wait for an answer:\n\n".to_owned(),
+        };
+        waiting.iter().for_each(|question| text.push_str(&format!("- {}\n", Escaped(&question.text))));
+        if let Some(agent) = &self.agent {
+            let state: Value = self.read(&format!("/v1/agents/{agent}")).await?;
+            let state = state.get("text").and_then(Value::as_str).unwrap_or_default();
+            text.push_str(&format!("\n{state}\n"));
+        }
+        Ok(text)
+    }
+}

@@ -1,0 +1,35 @@
+//! `bestow acp`: editors and coding agents over the Agent Client Protocol.
+//!
+//! Standard output carries lines of the protocol and nothing else. Remarks are on standard error.
+
+mod agent;
+mod child;
+mod engine;
+mod inbox;
+mod wrap;
+
+use std::{
+    io::{Write as _, stderr},
+    sync::Arc,
+};
+
+use bestow::text::Escaped;
+use bestow_hosts::acp::Log;
+
+use crate::{args::AcpPart, exit::Exit};
+
+/// Does what the command says.
+pub(crate) fn acp(part: AcpPart) -> Result<Exit, Exit> {
+    match part {
+        AcpPart::Wrap(args) => wrap::wrap(&args),
+        AcpPart::Agent(args) => agent::agent(&args),
+    }
+}
+
+/// The receiver of remarks, on standard error.
+fn log() -> Log {
+    Arc::new(|remark| {
+        // Without it, the protocol goes on.
+        let _ = writeln!(stderr().lock(), "bestow: {}", Escaped(remark));
+    })
+}

@@ -1,0 +1,52 @@
+//! The sessions of a host on a running server: one request for each call.
+
+use bestow::{AgentId, async_trait};
+use bestow_hosts::{Answer, Call, Caller, Failure, SessionId, Sessions, SubagentId};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{post::post, settings::Server};
+
+/// The sessions of the host whose token the server gets.
+pub(crate) struct RemoteSessions(pub(crate) Server);
+
+impl RemoteSessions {
+    async fn ask<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Failure> {
+        let failed = |why: String| Failure::Server(format!("{}: {why}", self.0));
+        let reply = post(&self.0, path, body.to_string()).await.map_err(failed)?;
+        reply.understood().map_err(failed)
+    }
+}
+
+#[async_trait]
+impl Sessions for RemoteSessions {
+    async fn call(&self, call: Call) -> Result<Answer, Failure> {
+        // A longer wait than the server's limit is that limit.
+        let wait = u64::try_from(call.wait.as_millis()).unwrap_or(u64::MAX);
+        let body = json!({
+            "caller": caller(&call.caller),
+            "toolName": call.tool,
+            "toolInput": call.input,
+            "waitMs": wait,
+            "unanswered": call.unanswered,
+            "canReplaceInput": call.can_replace_input,
+        });
+        self.ask("/v1/hosts/call", &body).await
+    }
+
+    async fn begin(&self, caller_: Caller) -> Result<AgentId, Failure> {
+        let begun: Value = self.ask("/v1/hosts/begin", &caller(&caller_)).await?;
+        let id = begun.get("agentId").and_then(Value::as_str).unwrap_or_default();
+        id.parse().map_err(|why| Failure::Server(format!("{}: the reply has no agent: {why}", self.0)))
+    }
+
+    async fn end(&self, session: SessionId, subagent: Option<SubagentId>) -> Result<(), Failure> {
+        let body = json!({ "session": session, "subagent": subagent });
+        self.ask::<Value>("/v1/hosts/end", &body).await.map(drop)
+    }
+}
+
+fn caller(of: &Caller) -> Value {
+    let subagent = of.subagent.as_ref().map(|subagent| json!({ "id": subagent.id, "type": subagent.kind.as_deref() }));
+    json!({ "session": of.session, "subagent": subagent, "workingDir": of.working_dir })
+}

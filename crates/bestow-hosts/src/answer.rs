@@ -1,0 +1,176 @@
+//! The answer about a call of a session or subagent.
+
+use std::any::Any;
+
+use async_trait::async_trait;
+use bestow::{
+    Action, Agent, Engine, Outcome,
+    action::{ActionFacts, Authorization},
+    decision::Decision,
+    request::{Resolution, Route, Ticket},
+};
+use serde_json::Value;
+
+use crate::{
+    call::{Answer, Call, Unanswered},
+    failure::Failure,
+    judge::{Desk, Judged, ended, judged},
+    member::Member,
+    place::directory,
+};
+
+/// The engine of this process, on the calling task.
+pub(crate) struct Here<'e>(pub(crate) &'e Engine);
+
+#[async_trait]
+impl Desk for Here<'_> {
+    type Error = Failure;
+
+    async fn authorize(&self, agent: &Agent, action: &Action) -> Result<Authorization, Failure> {
+        Ok(agent.authorize(action.clone()).await?)
+    }
+
+    async fn read<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+        Ok(work())
+    }
+
+    fn place_to_wait(&self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(()))
+    }
+
+    fn is_worth_waiting(&self, ticket: &Ticket) -> bool {
+        somebody_is_there(self.0, ticket)
+    }
+}
+
+/// Returns true if a person can answer the request now: an approver attends, or a connector shows it.
+pub fn somebody_is_there(engine: &Engine, ticket: &Ticket) -> bool {
+    let pending = engine.pending().unwrap_or_default();
+    pending.iter().any(|pending| pending.request.id == ticket.id() && pending.route != Route::Queue)
+}
+
+/// Answers about a call of a member.
+///
+/// # Errors
+///
+/// There is no answer. The call may not happen.
+pub async fn answered<D: Desk<Error: From<Failure>>>(
+    desk: &D,
+    member: &Member,
+    call: &Call,
+) -> Result<Answer, D::Error> {
+    let action = action(call, call.input.clone())?;
+    let (limited, limited_action) = (member.clone(), action.clone());
+    if let Some(reason) = desk.read(move || limited.denied_to_kind(&limited_action)).await?? {
+        return Ok(Answer::Denied { reason });
+    }
+    match decided(desk, &member.agent, call, &action).await? {
+        Judged::Settled(settled) => Ok(of_settled(&settled)),
+        Judged::Waits(decision, ticket) => Ok(waits(&decision, &ticket)),
+        Judged::NotGranted(_, resolution) => Ok(Answer::Denied { reason: not_granted(&resolution) }),
+        Judged::Changed(_, resolution) => changed(desk, &member.agent, call, &resolution).await,
+    }
+}
+
+/// Returns the action of a call with this input.
+fn action(call: &Call, input: Value) -> Result<Action, Failure> {
+    let action = Action::tool(call.tool.clone(), input.clone()).with_details(input);
+    Ok(action.in_directory(directory(&call.caller)?))
+}
+
+/// Decides about a call. A question that nobody answered in time is withdrawn, if the call says so.
+async fn decided<D: Desk<Error: From<Failure>>>(
+    desk: &D,
+    agent: &Agent,
+    call: &Call,
+    action: &Action,
+) -> Result<Judged, D::Error> {
+    let judged = judged(desk, agent, action, call.wait, call.unanswered).await?;
+    let Judged::Waits(decision, ticket) = judged else { return Ok(judged) };
+    if call.unanswered == Unanswered::Leave {
+        return Ok(Judged::Waits(decision, ticket));
+    }
+    match (agent.cancel(ticket.id()).await, ticket.poll()) {
+        (Ok(()), _) => Ok(Judged::Waits(decision, ticket)),
+        // A person was faster.
+        (Err(_), Some(resolution)) => {
+            let judged = ended(desk, agent, action, decision, resolution).await?;
+            if let Judged::Waits(_, again) = &judged {
+                drop(agent.cancel(again.id()).await);
+            }
+            Ok(judged)
+        }
+        (Err(why), None) => Err(Failure::from(why).into()),
+    }
+}
+
+/// Returns the answer for an input that a person changed.
+async fn changed<D: Desk<Error: From<Failure>>>(
+    desk: &D,
+    agent: &Agent,
+    call: &Call,
+    resolution: &Resolution,
+) -> Result<Answer, D::Error> {
+    let Some(input) = changed_input(call, resolution) else { return Ok(cannot_change(resolution)) };
+    if !call.can_replace_input {
+        return Ok(Answer::Changed { input, reason: with_remark(CALL_AGAIN, resolution) });
+    }
+    let authorized = desk.authorize(agent, &action(call, input.clone())?).await?;
+    if let Authorization::Asked(_, ticket) = authorized {
+        // Nobody waits for the answer to this question.
+        drop(agent.cancel(ticket.id()).await);
+        return Ok(cannot_change(resolution));
+    }
+    Ok(match of_settled(&authorized) {
+        Answer::Allowed { reason } => Answer::Changed { input, reason },
+        denied @ (Answer::Changed { .. } | Answer::Denied { .. } | Answer::Waits { .. }) => denied,
+    })
+}
+
+/// The reason for a call whose input a person changed, where the host cannot replace it.
+const CALL_AGAIN: &str = "the approver changed the input: call the tool with the changed input";
+
+fn waits(decision: &Decision, ticket: &Ticket) -> Answer {
+    let reason = decision.decision_reason.to_string();
+    Answer::Waits { id: ticket.id(), code: ticket.code().to_string(), reason }
+}
+
+/// Returns the answer to a decision that waits for nobody.
+fn of_settled(settled: &Authorization) -> Answer {
+    let why = match settled {
+        Authorization::Allowed(decision) => return Answer::Allowed { reason: decision.decision_reason.to_string() },
+        Authorization::Confined(..) => {
+            "the call may happen only inside a sandbox: run it with `bestow exec`, which applies one"
+        }
+        Authorization::Updated(..) => "a hook of the host program changed the input: the tool was not called",
+        Authorization::Asked(decision, _) | Authorization::Denied(decision) => &decision.decision_reason,
+    };
+    Answer::Denied { reason: why.to_owned() }
+}
+
+fn not_granted(resolution: &Resolution) -> String {
+    let why = match resolution.outcome {
+        Outcome::Granted | Outcome::Denied => resolution.to_string(),
+        Outcome::Expired | Outcome::Cancelled | Outcome::Unavailable => format!("not approved: {resolution}"),
+    };
+    with_remark(&why, resolution)
+}
+
+fn cannot_change(resolution: &Resolution) -> Answer {
+    let why = "the approver changed the input, and the changed input cannot be used: ask again";
+    Answer::Denied { reason: with_remark(why, resolution) }
+}
+
+fn with_remark(why: &str, resolution: &Resolution) -> String {
+    match &resolution.feedback {
+        Some(remark) if !why.contains(&remark.to_string()) => format!("{why}; the approver's remark: {remark}"),
+        Some(_) | None => why.to_owned(),
+    }
+}
+
+/// Returns the input that a person approved instead, if it is known in full and is for the same tool.
+fn changed_input(call: &Call, resolution: &Resolution) -> Option<Value> {
+    let facts: &ActionFacts = resolution.updated_input.as_deref().filter(|facts| facts.tool == call.tool)?;
+    let details = facts.details.as_ref().filter(|details| details.left_out == 0)?;
+    serde_json::from_str(&details.shown).ok()
+}

@@ -1,0 +1,52 @@
+//! The form of GitHub Copilot CLI (its documentation of 2026, `copilot/reference/copilot-cli-reference/
+//! cli-hooks-reference`): `preToolUse` with names in camel case, and `PreToolUse` with names of Claude Code.
+
+use bestow::text::StrictJson;
+use serde_json::{Value, json};
+
+use super::{
+    claude::asks,
+    event::{About, Event, Mistake, Question},
+    input::{Fields, Names},
+    output::{Output, told},
+};
+
+/// The names of the form in camel case. The hook is not told which subagent calls.
+const CAMEL: Names = Names { session: "sessionId", agent: "agentId", kind: "agentType" };
+
+/// Reads what Copilot CLI sends. The form in camel case does not name its event: a call has `toolName` and no result.
+pub(super) fn read(text: &[u8]) -> Result<Event, Mistake> {
+    let mut fields = Fields::of(text)?;
+    if let Some(event) = fields.text("hook_event_name")? {
+        return if event == "PreToolUse" { asks(&mut fields, About::Call) } else { Ok(Event::Other) };
+    }
+    let is_over = fields.has("toolResult") || fields.has("error");
+    if is_over || !(fields.has("toolName") || fields.has("toolArgs")) {
+        return Ok(Event::Other);
+    }
+    fields.about = Some(About::Call);
+    let (caller, tool) = (fields.caller(&CAMEL)?, fields.parsed("toolName")?);
+    let input = arguments(&fields)?;
+    Ok(Event::Asks(Box::new(Question { about: About::Call, caller, tool, input })))
+}
+
+/// Returns the arguments of the tool: an object, or the text of one.
+fn arguments(fields: &Fields) -> Result<Value, Mistake> {
+    let Some(Value::String(text)) = fields.value("toolArgs") else { return fields.object("toolArgs") };
+    let parsed: Result<StrictJson, _> = serde_json::from_str(text);
+    let StrictJson(value) = parsed.map_err(|why| fields.mistake(format!("`toolArgs` is not JSON: {why}")))?;
+    if value.is_object() { Ok(value) } else { Err(fields.mistake("`toolArgs` is an object")) }
+}
+
+pub(super) fn allow(reason: &str) -> Output {
+    Output::of(&call("allow", reason))
+}
+
+/// Blocks a call. Copilot CLI passes over a hook with another exit code than 0, and the call goes on.
+pub(super) fn deny(reason: &str) -> Output {
+    Output::of(&call("deny", reason))
+}
+
+fn call(decision: &str, reason: &str) -> Value {
+    json!({ "permissionDecision": decision, "permissionDecisionReason": told(reason) })
+}

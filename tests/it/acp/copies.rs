@@ -1,0 +1,144 @@
+//! Everything but the requests for permission is copied byte for byte and in order.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use bestow::AgentId;
+use bestow_hosts::{
+    Answer, Call, Caller, Failure, SessionId, Sessions, SubagentId,
+    acp::{Otherwise, WrapOptions},
+};
+use proptest::{collection::vec, prelude::*};
+use serde_json::json;
+
+use super::support::{Wrapped, bash, request};
+
+/// An engine that allows everything.
+struct Willing;
+
+#[async_trait]
+impl Sessions for Willing {
+    async fn call(&self, _: Call) -> Result<Answer, Failure> {
+        Ok(Answer::Allowed { reason: "it may".into() })
+    }
+
+    async fn begin(&self, _: Caller) -> Result<AgentId, Failure> {
+        Ok("acp".parse().unwrap())
+    }
+
+    async fn end(&self, _: SessionId, _: Option<SubagentId>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+fn wrapped() -> Wrapped {
+    let mut options = WrapOptions::default();
+    (options.unanswered, options.hold) = (Otherwise::Deny, Duration::ZERO);
+    Wrapped::around(Arc::new(Willing), options)
+}
+
+/// A line that is no request for permission.
+fn line() -> impl Strategy<Value = Vec<u8>> {
+    let bytes = vec(any::<u8>(), 0..80).prop_map(|mut bytes| {
+        bytes.retain(|byte| *byte != b'\n');
+        bytes
+    });
+    let message = (any::<Option<u8>>(), "[a-z/$_]{0,12}", "\\PC{0,30}", 0..4u8).prop_map(|(id, method, text, form)| {
+        let params =
+            json!({ "sessionId": text, "cwd": "/w", "update": { "sessionUpdate": "tool_call", "title": text } });
+        let id = id.map_or(json!(null), |id| json!(id));
+        let message = match form {
+            0 => json!({ "id": id, "method": method, "params": params }),
+            1 => json!({ "method": method, "params": params }),
+            2 => json!({ "id": id, "result": params }),
+            _ => json!({ "id": id, "method": "session/new", "params": params, "note": "session/request_permission" }),
+        };
+        message.to_string().into_bytes()
+    });
+    let spaced = message.clone().prop_map(|message| [b" \t", &*message, b"\r"].concat());
+    prop_oneof![bytes, message, spaced, Just(Vec::new())]
+}
+
+fn joined(lines: &[Vec<u8>]) -> Vec<u8> {
+    lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_sides_hear_what_the_other_one_says(
+        of_agent in vec((line(), any::<bool>()), 0..12),
+        of_editor in vec(line(), 0..12),
+        end in vec(any::<u8>().prop_filter("a line end", |byte| *byte != b'\n'), 0..20),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let mut wrapped = wrapped();
+            let mut expected = Vec::new();
+            for (number, (line, asks)) in of_agent.iter().enumerate() {
+                let line = [line, &b"\n"[..]].concat();
+                wrapped.agent.say_bytes(&line).await;
+                expected.extend(line);
+                if *asks {
+                    wrapped.agent.say(&request(format!("own-{number}"), "s", bash("ls"))).await;
+                }
+            }
+            wrapped.agent.say_bytes(&end).await;
+            expected.extend(&end);
+            wrapped.editor.say_bytes(&joined(&of_editor)).await;
+            for line in &of_editor {
+                let line = [line, &b"\n"[..]].concat();
+                loop {
+                    let heard = wrapped.agent.line().await;
+                    // The answers of the wrapper come in between.
+                    if !String::from_utf8_lossy(&heard).contains("\"id\":\"own-") {
+                        assert_eq!(heard, line);
+                        break;
+                    }
+                }
+            }
+            wrapped.agent.close();
+            assert_eq!(wrapped.editor.rest().await, expected);
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_line_that_is_longer_than_the_limit_is_copied_unless_it_may_be_a_request_for_permission() {
+    let long = "x".repeat(17 << 20);
+    let mut wrapped = wrapped();
+    for message in [
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"fs/write_text_file\",\"params\":\"{long}\"}}\n"),
+        format!("{{\"id\":1,\"result\":\"{long}\"}}\n"),
+    ] {
+        let (mut agent, text) = (wrapped.agent, message.clone());
+        let saying = tokio::spawn(async move {
+            agent.say_bytes(text.as_bytes()).await;
+            agent
+        });
+        assert!(wrapped.editor.line().await == message.as_bytes(), "byte for byte");
+        wrapped.agent = saying.await.unwrap();
+    }
+    for (message, id) in [
+        (format!("{{\"id\":7,\"method\":\"session/request_permission\",\"params\":\"{long}\"}}\n"), json!(7)),
+        (format!("{{\"id\":8,\"params\":\"{long}\",\"method\":\"session/request_permission\"}}\n"), json!(8)),
+        (format!("{{\"params\":\"{long}\",\"method\":\"session/request_permission\",\"id\":9}}\n"), json!(null)),
+    ] {
+        wrapped.agent.say_bytes(message.as_bytes()).await;
+        let answer = wrapped.agent.hear().await;
+        assert!(answer["id"] == id && answer["error"]["code"] == -32600, "{answer}");
+        wrapped.agent.say(&json!({ "next": 1 })).await;
+        assert_eq!(wrapped.editor.hear().await, json!({ "next": 1 }));
+    }
+    // The editor may say as much as it likes.
+    let message = format!("{{\"id\":1,\"method\":\"session/prompt\",\"params\":\"{long}\"}}\n");
+    let (mut editor, text) = (wrapped.editor, message.clone());
+    let saying = tokio::spawn(async move {
+        editor.say_bytes(text.as_bytes()).await;
+        editor
+    });
+    assert!(wrapped.agent.line().await == message.as_bytes(), "byte for byte");
+    wrapped.editor = saying.await.unwrap();
+    wrapped.end().await.unwrap();
+}
