@@ -38,6 +38,7 @@ fn rule(number: usize) -> Rule {
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: place(number + 1),
     };

@@ -10,7 +10,10 @@ use super::{
     examples::{self, Example},
     table::{At, Table},
 };
-use crate::model::{CommandPattern, Operation, PathGlob, Reason, Rule, SanitizedPath, ToolName, Verdict};
+use crate::{
+    model::{CommandPattern, Operation, PathGlob, Reason, Rule, SanitizedPath, ToolName, Verdict},
+    node::Node,
+};
 
 /// The verdicts that a rule can have.
 pub(super) const VERDICTS: [(&str, Verdict); 3] =
@@ -53,6 +56,7 @@ fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Diagnost
         found.add(offset, Problem::new("`verdict` is missing: set it to `allow`, `ask` or `deny`"));
     }
     let conditions = Conditions::read(&mut table, verdict.unwrap_or(Verdict::Deny), base, found);
+    let children = children(&mut table, verdict, found);
     let why = why(&mut table, found);
     let texts = examples::texts(&mut table, found);
     table.finish(found);
@@ -66,10 +70,34 @@ fn one(mut table: Table<'_>, offset: usize, base: Base<'_>, found: &mut Diagnost
     }
     let examples = examples::understood(texts, &conditions, base, found);
     let place = found.place(offset);
-    let rule =
-        Rule { verdict, tool: None, operation: None, path: None, command: None, shape: None, cwd: None, why, place };
+    let rule = Rule {
+        verdict,
+        tool: None,
+        operation: None,
+        path: None,
+        command: None,
+        shape: None,
+        cwd: None,
+        children,
+        why,
+        place,
+    };
     let (rules, below) = (conditions.rules(&rule), conditions.rules_below(&rule));
     Some(Written { offset, rules, below, starts: conditions.starts().collect(), examples })
+}
+
+/// Reads if the rule also allows something to the agents that its agent creates.
+fn children(table: &mut Table<'_>, verdict: Option<Verdict>, found: &mut Diagnostics<'_>) -> bool {
+    let place = table.peek("children").map(|node| node.place());
+    let children = table.flag("children", found).unwrap_or(false);
+    if let (Some(place), Some(verdict @ (Verdict::Deny | Verdict::Ask))) = (place, verdict) {
+        let why = format!(
+            "`children` is only for `allow`: a rule with the verdict `{verdict}` always applies to the agents that its \
+             agent creates"
+        );
+        found.add(place, Problem::new(why).help("remove `children`"));
+    }
+    children
 }
 
 /// Reads the reason, if there is one. Returns the outer none if an invalid reason was reported.
@@ -96,7 +124,7 @@ fn subject(rule: &Rule) -> Subject<'_> {
 pub(super) fn joined(defaults: &[Written], own: &[Written]) -> Vec<Rule> {
     let mut known = BTreeSet::new();
     let all = defaults.iter().chain(own).flat_map(Written::all);
-    all.filter(|rule| known.insert((rule.verdict, subject(rule), rule.cwd.as_ref()))).cloned().collect()
+    all.filter(|rule| known.insert((rule.verdict, subject(rule), rule.cwd.as_ref(), rule.children))).cloned().collect()
 }
 
 /// Reports every rule of `own` that contradicts another rule about the same subject.

@@ -1,6 +1,9 @@
 //! The orders of a person as calls, for every owner or for one.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+};
 
 use bestow_command::Classification;
 
@@ -261,9 +264,8 @@ impl Admin {
                 // Other grants may end meanwhile, also those of other owners. They did not end with this one.
                 let with_it = self.engine.would_end_with(&grant)?;
                 self.approver_of(&grant.to, by)?.revoke(id, reason).await?;
-                let left = self.engine.grants()?;
-                let gone = |grant: &Arc<Grant>| !left.iter().any(|there| there.id == grant.id);
-                Ok(with_it.into_iter().filter(gone).collect())
+                let left: HashSet<GrantId> = self.engine.grants()?.iter().map(|grant| grant.id).collect();
+                Ok(with_it.into_iter().filter(|grant| !left.contains(&grant.id)).collect())
             }
             GrantOrDecisionId::Ruling(id) => {
                 let mut all = self.saved_decisions(None)?.into_iter();

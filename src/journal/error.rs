@@ -77,13 +77,45 @@ pub enum JournalError {
         /// The actual head at the same event.
         found: Head,
     },
+    /// The last process ended in good order, and `LOCK` says where its records ended. The records end elsewhere.
+    #[error(
+        "the records in `{}` {}, but `LOCK` says that the last process ended at event {} with the head `{promised}`: \
+         restore the directory from a copy. Without one, `bestow audit cut --before {} --state {}` goes on with the \
+         records that are there",
+        shown(directory),
+        if found.sequence < promised.sequence {
+            format!("end at event {}", found.sequence)
+        } else {
+            format!("have another event {}", found.sequence)
+        },
+        promised.sequence,
+        if found.sequence < promised.sequence { found.sequence + 1 } else { found.sequence },
+        shown(directory)
+    )]
+    OtherEnd {
+        /// The directory.
+        directory: PathBuf,
+        /// The end that the last process noted.
+        promised: Head,
+        /// The end of the records, or the event with the number of the promised one.
+        found: Head,
+    },
     /// A file is missing.
-    #[error("`{}` lacks {what}: restore it from a copy", shown(directory))]
+    #[error(
+        "`{}` lacks {what}: restore it from a copy{}",
+        shown(directory),
+        next.map_or_else(String::new, |next| format!(
+            ". Without one, `bestow audit cut --before {next} --state {}` goes on without them",
+            shown(directory)
+        ))
+    )]
     Missing {
         /// The directory.
         directory: PathBuf,
         /// The missing file or events.
         what: String,
+        /// The first missing event, if everything before it is there.
+        next: Option<u64>,
     },
     /// A disk operation failed.
     #[error("`{}`: {}", shown(path), Escaped(what))]

@@ -9,14 +9,8 @@ use std::{
 use super::JournalError;
 use crate::ports::{Disk, DiskFile};
 
-/// The lock file. Its lock marks the directory as in use.
-const LOCK: &str = "LOCK";
-
 /// A file that is removed when the disk is full, so that restrictions can still be stored.
 const RESERVE: &str = "RESERVE";
-
-/// The content of the lock file after an orderly end.
-const CLOSED: &[u8] = b"closed\n";
 
 /// The suffix of a file that is being written. Such a file does not count before it is complete and renamed.
 const UNFINISHED: &str = ".new";
@@ -28,6 +22,29 @@ pub(super) struct Files {
     pub(super) directory: PathBuf,
 }
 
+/// The reason why a new file cannot be used.
+#[derive(Debug)]
+pub(super) enum NoFile {
+    /// The file does not exist.
+    NotCreated(io::Error),
+    /// It is unknown if the file exists after a power cut.
+    Unknown(io::Error),
+}
+
+impl NoFile {
+    /// Returns the error of the disk.
+    pub(super) fn why(self) -> io::Error {
+        match self {
+            NoFile::NotCreated(why) | NoFile::Unknown(why) => why,
+        }
+    }
+}
+
+/// Returns true if the disk has no room, or the user may use no more of it.
+pub(super) fn is_full(why: &io::Error) -> bool {
+    matches!(why.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::WriteZero)
+}
+
 /// The existing segments and snapshots, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
@@ -36,6 +53,20 @@ pub(super) struct Listing {
     /// The numbers of the last events in the snapshots.
     pub(super) snapshots: Vec<u64>,
     unfinished: Vec<String>,
+}
+
+impl Listing {
+    /// Refuses a directory without the segment after its newest snapshot. That segment was begun before the snapshot
+    /// was made.
+    pub(super) fn refuse_lost_end(&self, files: &Files) -> Result<(), JournalError> {
+        let Some(next) = self.snapshots.last().map(|newest| newest + 1) else { return Ok(()) };
+        if self.segments.contains(&next) {
+            return Ok(());
+        }
+        let (directory, name) = (files.directory.clone(), segment(next));
+        let what = format!("the records from event {next} on, in `{name}`");
+        Err(JournalError::Missing { directory, what, next: Some(next) })
+    }
 }
 
 pub(super) fn segment(first: u64) -> String {
@@ -94,10 +125,23 @@ impl Files {
     /// Replaces the file `name` by one with this content. After a crash, either the old or the new file is there as a
     /// whole.
     pub(super) fn write_whole(&self, name: &str, content: &[u8]) -> Result<(), JournalError> {
-        let unfinished = format!("{name}{UNFINISHED}");
-        self.write(&unfinished, content).map_err(self.failed(&unfinished, "writing"))?;
-        let renamed = self.disk.rename(&self.path(&unfinished), &self.path(name));
-        renamed.and_then(|()| self.disk.sync_dir(&self.directory)).map_err(self.failed(name, "naming"))
+        self.replace(name, content).map_err(self.failed(name, "writing"))
+    }
+
+    /// Writes a whole file that a recovery needs. On a full disk, the reserve makes room for it.
+    pub(super) fn recover(&self, name: &str, content: &[u8]) -> Result<(), JournalError> {
+        self.with_reserve(|| self.replace(name, content)).map_err(self.failed(name, "writing"))
+    }
+
+    fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let unfinished = self.path(&format!("{name}{UNFINISHED}"));
+        let written = self.write(&unfinished, content);
+        if let Err(why) = written.and_then(|()| self.disk.rename(&unfinished, &self.path(name))) {
+            // Without this, it would take up space on a full disk. The next start removes it as well.
+            let _ = self.disk.remove(&unfinished);
+            return Err(why);
+        }
+        self.disk.sync_dir(&self.directory)
     }
 
     /// Stores `content` in a new file called `name`, or `name` with a number if that is taken. Returns the name. A file
@@ -106,7 +150,7 @@ impl Files {
         let taken = self.names()?;
         for free in names_like(name) {
             if !taken.contains(&free) {
-                self.write_whole(&free, content)?;
+                self.recover(&free, content)?;
                 return Ok(free);
             }
             // An earlier attempt was killed after writing this file. It counts as written.
@@ -130,8 +174,8 @@ impl Files {
         names.map_err(|why| JournalError::disk(&self.directory, "reading", &why))
     }
 
-    fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let mut file = self.disk.append(&self.path(name))?;
+    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let mut file = self.disk.append(path)?;
         file.truncate(0)?;
         write_all(&mut *file, content)?;
         file.sync()
@@ -144,12 +188,28 @@ impl Files {
     }
 
     /// Creates a new file, and makes it durable against a power cut.
-    pub(super) fn begin(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
-        let mut file = self.disk.append(&self.path(name))?;
-        file.truncate(0)?;
-        file.sync()?;
-        self.disk.sync_dir(&self.directory)?;
+    pub(super) fn begin(&self, name: &str) -> Result<Box<dyn DiskFile>, NoFile> {
+        let path = self.path(name);
+        let mut file = self.disk.append(&path).map_err(NoFile::NotCreated)?;
+        if let Err(why) = file.truncate(0) {
+            return Err(match self.disk.remove(&path) {
+                Ok(()) => NoFile::NotCreated(why),
+                Err(_) => NoFile::Unknown(why),
+            });
+        }
+        file.sync().and_then(|()| self.disk.sync_dir(&self.directory)).map_err(NoFile::Unknown)?;
         Ok(file)
+    }
+
+    /// Does `work`. If the disk is full, the reserve makes room, and the work is tried once more.
+    pub(super) fn with_reserve<T>(&self, mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+        match work() {
+            Err(why) if is_full(&why) => {
+                self.give_up_reserve();
+                work()
+            }
+            done => done,
+        }
     }
 
     /// Creates the reserve, or fills it up to 1 MiB.
@@ -175,32 +235,6 @@ impl Files {
     pub(super) fn give_up_reserve(&self) {
         let _ = self.disk.remove(&self.path(RESERVE)).and_then(|()| self.disk.sync_dir(&self.directory));
     }
-
-    /// Locks the directory for this process. The flag is true if the last owner ended in good order.
-    pub(super) fn take(&self) -> Result<(Box<dyn DiskFile>, bool), JournalError> {
-        let path = self.path(LOCK);
-        let failed = self.failed(LOCK, "locking");
-        let Some(mut lock) = self.disk.lock(&path).map_err(&failed)? else {
-            let holder = self.disk.read(&path).unwrap_or_default();
-            let pid = std::str::from_utf8(&holder).ok().and_then(|text| text.trim().parse().ok());
-            return Err(JournalError::InUse { directory: self.directory.clone(), pid });
-        };
-        let closed = self.disk.read(&path).map_err(&failed)? == CLOSED;
-        let pid = format!("{}\n", std::process::id());
-        say(&mut *lock, pid.as_bytes()).map_err(&failed)?;
-        Ok((lock, closed))
-    }
-}
-
-/// Records the orderly end. If this fails, the next opening only takes a little longer.
-pub(super) fn let_go(mut lock: Box<dyn DiskFile>) {
-    let _ = say(&mut *lock, CLOSED);
-}
-
-fn say(lock: &mut dyn DiskFile, what: &[u8]) -> io::Result<()> {
-    lock.truncate(0)?;
-    write_all(lock, what)?;
-    lock.sync()
 }
 
 pub(super) fn write_all(file: &mut dyn DiskFile, mut bytes: &[u8]) -> io::Result<()> {

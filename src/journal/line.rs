@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hash_chain::Hash;
+use super::hash_chain::{Hash, Head};
 use crate::{
     model::{Event, Recorded, Timestamp},
     ports::Batch,
@@ -13,7 +13,10 @@ const VERSION: u8 = 1;
 
 /// The text between the body of a line and its hash. After the hash, `AFTER_HASH` ends the line.
 const BEFORE_HASH: &[u8] = b",\"h\":\"";
-const AFTER_HASH: &[u8] = b"\"}";
+pub(super) const AFTER_HASH: &[u8] = b"\"}";
+
+/// The beginning of every line.
+pub(super) const BEGIN: &[u8] = b"{\"v\":";
 
 #[derive(Serialize)]
 struct Written<'a> {
@@ -50,6 +53,13 @@ pub(super) struct Line {
     /// The number of events of the same step that follow.
     pub(super) left: usize,
     pub(super) hash: Hash,
+}
+
+impl Line {
+    /// Returns the end of the chain after this line.
+    pub(super) fn head(&self) -> Head {
+        Head { sequence: self.recorded.sequence, hash: self.hash }
+    }
 }
 
 /// Appends the lines of `batch` to `into`, chained to `head`. Returns the new end of the chain.

@@ -10,6 +10,7 @@ mod error;
 mod files;
 mod hash_chain;
 mod line;
+mod lock;
 mod open;
 mod policy_pointer;
 mod queue;
@@ -31,6 +32,7 @@ use self::queue::Queue;
 pub use self::{
     error::JournalError,
     hash_chain::{Hash, Head, InvalidHead},
+    lock::wait_until_free,
     policy_pointer::followed,
     read_only::ReadOnlyJournal,
 };

@@ -4,9 +4,10 @@ use std::{path::Path, sync::Arc};
 
 use super::{
     JournalError,
-    files::{Files, Listing, segment},
+    files::{Files, Listing, NoFile, segment},
     hash_chain::{Hash, Head},
     line::Line,
+    lock::{self, LastEnd, Lock, Promised},
     read,
     snapshot::Snapshot,
     write::Writer,
@@ -53,17 +54,18 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
     let made = disk.create_dir(directory);
     made.map_err(|why| JournalError::disk(directory, "using as a state directory", &why))?;
     let files = Files::at(disk, directory)?;
-    let (lock, was_closed) = files.take()?;
+    let (mut lock, last_end) = Lock::take(&files)?;
     let listing = files.list()?;
+    let Found { mut history, head, last } = find(&files, &listing, last_end)?;
+    lock.hold(&files)?;
     files.clean(&listing)?;
-    let Found { mut history, head, last } = find(&files, &listing)?;
     if let Some(last) = &last {
         if last.is_torn {
             history.push(Stored::Cut { what: set_aside(&files, head, last.torn())? });
         }
-        if last.is_torn || !was_closed {
+        if last.is_torn || !last_end.is_orderly() {
             // A disk that failed may have stored less than it shows. So the valid part is written again.
-            files.write_whole(&segment(last.first), last.whole())?;
+            files.recover(&segment(last.first), last.whole())?;
         }
     }
     let (first, file) = append(&files, last.map(|last| last.first), head)?;
@@ -72,13 +74,22 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
 }
 
 /// Reads a directory that another process may be using. A torn end is ignored: that process may be writing it.
-pub(super) fn look(files: &Files) -> Result<Vec<Stored>, JournalError> {
-    Ok(find(files, &files.list()?)?.history)
+pub(super) fn look(files: &Files) -> Result<(Vec<Stored>, Head), JournalError> {
+    let before = lock::last_end(files)?;
+    let mut found = find(files, &files.list()?, before);
+    if found.is_err() && lock::last_end(files)? != before {
+        // A process began to use the directory meanwhile.
+        found = find(files, &files.list()?, LastEnd::Unknown);
+    }
+    found.map(|Found { history, head, .. }| (history, head))
 }
 
-fn find(files: &Files, listing: &Listing) -> Result<Found, JournalError> {
+fn find(files: &Files, listing: &Listing, last_end: LastEnd) -> Result<Found, JournalError> {
     let mut history = Vec::new();
     let mut head = start(files, listing, &mut history)?;
+    listing.refuse_lost_end(files)?;
+    let mut promised = Promised::by(last_end);
+    promised.compare(head);
     let mut last = None;
     let after = head.sequence;
     for first in listing.segments.iter().copied().filter(|first| after < *first) {
@@ -88,14 +99,17 @@ fn find(files: &Files, listing: &Listing) -> Result<Found, JournalError> {
         let is_last = listing.segments.last() == Some(&first);
         let content = files.read(&segment(first))?;
         let read = read::segment(&content, head);
-        if let Some(fault) = read.fault.as_ref().filter(|fault| !is_last || !fault.is_torn) {
+        let may_be_torn = is_last && !last_end.is_orderly();
+        if let Some(fault) = read.fault.as_ref().filter(|fault| !may_be_torn || !fault.is_torn) {
             let (file, what) = (files.path(&segment(first)), fault.what.clone());
             return Err(JournalError::Damaged { file, line: fault.line, sequence: fault.sequence, what });
         }
         head = read.head;
+        read.lines.iter().for_each(|line| promised.compare(line.head()));
         history.extend(read.lines.into_iter().map(|line: Line| Stored::Event(line.recorded)));
         last = is_last.then_some(Last { first, content, whole: read.bytes, is_torn: read.fault.is_some() });
     }
+    promised.is_kept(files, head)?;
     Ok(Found { history, head, last })
 }
 
@@ -112,7 +126,7 @@ fn start(files: &Files, listing: &Listing, history: &mut Vec<Stored>) -> Result<
 
 fn missing(files: &Files, wanted: u64, first: u64) -> JournalError {
     let what = format!("events {wanted} to {}, or a whole snapshot that has them", first.saturating_sub(1));
-    JournalError::Missing { directory: files.directory.clone(), what }
+    JournalError::Missing { directory: files.directory.clone(), what, next: None }
 }
 
 /// Moves the torn end into a file of its own. Returns a sentence that names the file.
@@ -134,7 +148,8 @@ fn append(files: &Files, open: Option<u64>, head: Head) -> Result<(u64, Box<dyn 
         None => {
             let first = head.sequence + 1;
             let name = segment(first);
-            files.begin(&name).map(|file| (first, file)).map_err(files.failed(&name, "making"))
+            let begun = files.begin(&name).map_err(NoFile::why).map_err(files.failed(&name, "making"))?;
+            Ok((first, begun))
         }
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn segment(content: &[u8], head: Head) -> Segment {
                 }
             }
             Err(wrong) => {
-                segment.fault = Some(fault(wrong, number, sequence, after));
+                segment.fault = Some(fault(wrong, number, chain, rest));
                 break;
             }
         }
@@ -77,16 +77,50 @@ pub(super) fn segment(content: &[u8], head: Head) -> Segment {
     segment
 }
 
-fn fault(wrong: Wrong, line: u64, sequence: u64, after: &[u8]) -> Fault {
+/// Describes the mistake at the beginning of `rest`, which follows `chain`.
+fn fault(wrong: Wrong, line: u64, chain: Head, rest: &[u8]) -> Fault {
+    let sequence = chain.sequence + 1;
     match wrong {
         Wrong::Damaged(what) => Fault { line, sequence, what, is_torn: false },
         Wrong::Torn => {
-            // One group is written and synced together. A line of a later group proves that this line was synced.
-            let mut later = after.split(|byte| *byte == b'\n').filter_map(line::group_of);
-            let is_torn = !later.any(|group| sequence < group);
+            let is_torn = !was_synced(rest, sequence) && is_cut_short(rest, chain);
             Fault { line, sequence, what: "it is not a whole record".to_owned(), is_torn }
         }
     }
+}
+
+/// Returns true if `rest` has a record of a later group. One group is written and synced together, so such a record
+/// proves that the record with this number was synced.
+fn was_synced(rest: &[u8], sequence: u64) -> bool {
+    let lines = rest.split(|byte| *byte == b'\n').flat_map(records_in);
+    lines.filter_map(line::group_of).any(|group| sequence < group)
+}
+
+/// Returns the parts of a line that may be records. If the break between two records was altered, they are in one line.
+fn records_in(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let begins = line.windows(line::BEGIN.len()).enumerate().filter(|(_, part)| *part == line::BEGIN);
+    std::iter::once(line).chain(begins.filter_map(move |(begin, _)| line.get(begin..).filter(|_| 0 < begin)))
+}
+
+/// Returns true if `rest` may be what an interrupted write leaves: its beginning, or parts of it with holes between
+/// them. Anything else was altered.
+fn is_cut_short(rest: &[u8], chain: Head) -> bool {
+    has_hole(rest) || (!rest.contains(&b'\n') && !has_more_than_a_record(rest, chain))
+}
+
+/// Returns true if a part of `rest` never reached the disk. It reads as zeros there, from the place where the write
+/// began or up to the end of a sector. A single zero elsewhere is an altered byte.
+fn has_hole(rest: &[u8]) -> bool {
+    rest.first() == Some(&0) || rest.last() == Some(&0) || rest.windows(2).any(|pair| pair == [0, 0])
+}
+
+/// Returns true if the line begins with the whole record that follows `chain`, and goes on: its end was altered.
+fn has_more_than_a_record(line: &[u8], chain: Head) -> bool {
+    let ends = line.windows(line::AFTER_HASH.len()).enumerate().filter(|(_, part)| *part == line::AFTER_HASH);
+    let mut begins = ends.filter_map(|(place, _)| line.get(..place + line::AFTER_HASH.len()));
+    begins.any(|begin| {
+        begin.len() < line.len() && line::read(begin, chain.hash).is_ok_and(|(line, hash)| line.hash == hash)
+    })
 }
 
 fn next(line: &[u8], ended: bool, sequence: u64, before: Hash) -> Result<Line, Wrong> {

@@ -26,7 +26,7 @@ impl ReadOnlyJournal {
         if files.list()?.segments.is_empty() {
             return Err(JournalError::NotState { directory: files.directory });
         }
-        Ok(ReadOnlyJournal { history: Mutex::new(open::look(&files)?) })
+        Ok(ReadOnlyJournal { history: Mutex::new(open::look(&files)?.0) })
     }
 }
 

@@ -26,9 +26,34 @@ struct Title {
     h: String,
     /// The hash of the state.
     state: String,
+    /// The hash of the other fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
 }
 
-const VERSION: u8 = 1;
+/// The version of the form. In the first version, the title had no hash.
+const VERSION: u8 = 2;
+
+impl Title {
+    fn new(sequence: u64, at: Timestamp, h: String, state: String) -> Title {
+        let title = Title { v: VERSION, sequence, at, h, state, title: None };
+        Title { title: Some(title.hash()), ..title }
+    }
+
+    fn hash(&self) -> String {
+        let Title { v, sequence, at, h, state, title: _ } = self;
+        Hash::of(format!("{v} {sequence} {at} {h} {state}").as_bytes()).to_string()
+    }
+
+    /// Returns true if no field was altered.
+    fn is_whole(&self) -> bool {
+        match self.v {
+            1 => self.title.is_none(),
+            VERSION => self.title.as_ref() == Some(&self.hash()),
+            _ => false,
+        }
+    }
+}
 
 /// A snapshot that was read.
 #[derive(Debug)]
@@ -46,7 +71,7 @@ impl Snapshot {
         let image = content.split_off(end + 1);
         let Ok(title) = serde_json::from_slice::<Title>(&content) else { return Ok(None) };
         let hash = Hash::from_hex(title.h.as_bytes());
-        let is_whole = title.v == VERSION && title.sequence == sequence && title.state == Hash::of(&image).to_string();
+        let is_whole = title.is_whole() && title.sequence == sequence && title.state == Hash::of(&image).to_string();
         let Some(hash) = hash.filter(|_| is_whole) else { return Ok(None) };
         Ok(Some(Snapshot { head: Head { sequence, hash }, at: title.at, image }))
     }
@@ -56,7 +81,7 @@ impl Snapshot {
         let failed = |why: serde_json::Error| files.failed(&name, "writing")(why.into());
         let image = state.to_image().map_err(failed)?;
         let (h, state) = (head.hash.to_string(), Hash::of(&image).to_string());
-        let title = Title { v: VERSION, sequence: head.sequence, at, h, state };
+        let title = Title::new(head.sequence, at, h, state);
         let mut content = serde_json::to_vec(&title).map_err(failed)?;
         content.push(b'\n');
         content.extend(image);
@@ -65,8 +90,9 @@ impl Snapshot {
     }
 }
 
-/// Writes a new snapshot of the finished segments, which are those before `open`. Keeps the previous snapshot and
-/// removes older ones. Returns the size of the new snapshot; `None` if there was nothing new.
+/// Writes a new snapshot of the finished segments, which are those before `open`. Keeps the previous snapshot, and the
+/// one before the first segment if older segments were moved away. Removes all other snapshots. Returns the size of the
+/// new snapshot; `None` if there was nothing new.
 pub(super) fn compact(files: &Files, open: u64) -> Result<Option<usize>, JournalError> {
     let listing = files.list()?;
     let mut state = State::new(Settings::default());
@@ -100,7 +126,8 @@ pub(super) fn compact(files: &Files, open: u64) -> Result<Option<usize>, Journal
         return Ok(None);
     }
     let size = Snapshot::write(files, &state, head, at)?;
-    for old in listing.snapshots.iter().rev().skip(1) {
+    let is_needed = |old: &u64| listing.segments.first() == Some(&(old + 1));
+    for old in listing.snapshots.iter().rev().skip(1).filter(|old| !is_needed(old)) {
         let name = snapshot(*old);
         files.disk.remove(&files.path(&name)).map_err(files.failed(&name, "removing"))?;
     }

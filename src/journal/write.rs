@@ -12,9 +12,10 @@ use std::{
 
 use super::{
     JournalError,
-    files::{Files, let_go, segment, write_all},
+    files::{Files, NoFile, is_full, segment, write_all},
     hash_chain::Head,
     line,
+    lock::Lock,
     queue::Queue,
     snapshot,
 };
@@ -27,7 +28,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Writer {
     files: Files,
-    lock: Box<dyn DiskFile>,
+    lock: Lock,
     file: Box<dyn DiskFile>,
     /// The first event of the open segment.
     first: u64,
@@ -58,7 +59,7 @@ struct Snapshots {
 impl Writer {
     pub(super) fn new(
         files: Files,
-        lock: Box<dyn DiskFile>,
+        lock: Lock,
         file: Box<dyn DiskFile>,
         first: u64,
         head: Head,
@@ -98,7 +99,7 @@ impl Writer {
             let _ = thread.join();
         }
         if self.broken.is_none() {
-            let_go(self.lock);
+            self.lock.let_go(self.head);
         }
     }
 
@@ -147,8 +148,11 @@ impl Writer {
         self.failures += 1;
         let place = self.files.directory.to_string_lossy().into_owned();
         let way_out = match fault {
-            StoreFault::Refused => "free some space; then the engine continues by itself",
-            StoreFault::Broken => "repair the disk, then restart",
+            StoreFault::Refused if self.is_full => "free some space; then the engine continues by itself",
+            StoreFault::Refused => "the next change tries again; if it fails too, repair the disk",
+            StoreFault::Broken => {
+                "repair the disk, then restart; until then it is unknown if the last change is stored"
+            }
         };
         queue.failed(&format!("`{}`: {why}: {way_out}", Escaped(&place)), fault);
     }
@@ -157,14 +161,12 @@ impl Writer {
     /// for good.
     fn write(&mut self, group: &[Arc<Batch>]) -> Result<(), String> {
         if self.limit <= self.length {
-            self.begin_segment().map_err(|why| format!("no new file could be created: {why}"))?;
+            self.begin_segment()?;
         }
         let mut lines = Vec::new();
         let (mut head, start) = (self.head, group.first().map_or(0, |batch| batch.first));
         if start != head.sequence + 1 {
-            let why = format!("event {start} cannot follow event {}", head.sequence);
-            self.broken = Some(why.clone());
-            return Err(why);
+            return Err(self.break_off(format!("event {start} cannot follow event {}", head.sequence)));
         }
         for batch in group {
             let hash = line::write(&mut lines, batch, start, head.hash).map_err(|why| why.to_string())?;
@@ -174,34 +176,57 @@ impl Writer {
             return Err(self.undo(&why));
         }
         if let Err(why) = self.file.sync() {
-            // The content of the disk is unknown now, and another sync would not reveal it.
-            let why = format!("it is unknown which bytes reached the disk: {why}");
-            self.broken = Some(why.clone());
-            return Err(why);
+            // The content of the disk is unknown now, and another sync would not reveal it. If the disk still can, it
+            // forgets what nobody was told.
+            let _ = self.file.truncate(self.length);
+            return Err(self.break_off(format!("it is unknown which bytes reached the disk: {why}")));
         }
+        self.refuse_if_removed()?;
         self.head = head;
         self.length += u64::try_from(lines.len()).unwrap_or(u64::MAX);
         Ok(())
+    }
+
+    /// Stops writing for good. Returns the reason.
+    fn break_off(&mut self, why: String) -> String {
+        self.broken = Some(why.clone());
+        why
+    }
+
+    /// Stops writing if another process removed, moved or replaced the files. No later engine would find what was
+    /// written to them.
+    fn refuse_if_removed(&mut self) -> Result<(), String> {
+        let path = self.files.path(&segment(self.first));
+        match self.file.is_at(&path).and_then(|is_there| Ok(is_there && self.lock.is_in_force()?)) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.break_off("its files were removed or moved while the engine used them".to_owned())),
+            Err(why) => Err(self.break_off(format!("it is unknown if its files are still there: {why}"))),
+        }
     }
 
     /// Removes a partial write, so that no later line is appended to it.
     fn undo(&mut self, why: &io::Error) -> String {
         let undone = self.file.truncate(self.length).and_then(|()| self.file.sync());
         if let Err(worse) = undone {
-            let why = format!("writing failed ({why}), and undoing it failed too: {worse}");
-            self.broken = Some(why.clone());
-            return why;
+            return self.break_off(format!("writing failed ({why}), and undoing it failed too: {worse}"));
         }
-        if !self.is_full {
+        if is_full(why) && !self.is_full {
             self.files.give_up_reserve();
             self.is_full = true;
         }
         format!("writing failed: {why}")
     }
 
-    fn begin_segment(&mut self) -> io::Result<()> {
+    /// Begins a new segment. If the disk has no room for it, the old segment goes on.
+    fn begin_segment(&mut self) -> Result<(), String> {
         let first = self.head.sequence + 1;
-        self.file = self.files.begin(&segment(first))?;
+        self.file = match self.files.begin(&segment(first)) {
+            Ok(file) => file,
+            Err(NoFile::NotCreated(_)) => return Ok(()),
+            Err(NoFile::Unknown(why)) => {
+                return Err(self.break_off(format!("it is unknown if a new file reached the disk: {why}")));
+            }
+        };
         self.loose = self.loose.saturating_add(self.length);
         (self.first, self.length) = (first, 0);
         if self.snapshot.size.load(Ordering::Relaxed) / 2 <= self.loose {

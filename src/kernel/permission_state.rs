@@ -5,7 +5,7 @@ use std::{fmt, iter, sync::Arc};
 use serde::Serialize;
 
 use crate::model::{
-    AgentId, Escaped, Grant, Hold, Interaction, Kind, Mode, OwnerId, Permission, Place, Reads, RuleRef, RunId,
+    AgentId, Escaped, Grant, Hold, Interaction, Kind, Mode, OwnerId, Permission, Place, Reads, Rule, RuleRef, RunId,
     SanitizedPath, Scope, Timestamp, ToolName, Verdict, ViolationId,
 };
 
@@ -123,8 +123,8 @@ impl State {
     pub(crate) fn permission_state(&self, agent: &Agent, now: Timestamp) -> PermissionState {
         let (profile, above) = (&agent.profile, self.above(agent));
         let mode_of = |above: &&Agent| ModeAbove { agent: above.profile.id.clone(), mode: above.profile.mode };
-        let denying = |rule: &StatedRule| rule.verdict == Verdict::Deny;
-        let inherited = above.iter().flat_map(|above| stated(above, Some(&above.profile.id))).filter(denying);
+        let binding = |rule: &Rule| rule.verdict == Verdict::Deny || rule.children;
+        let inherited = above.iter().flat_map(|above| stated(above, Some(&above.profile.id), binding));
         let runs = iter::once(&agent.run).chain(above.iter().map(|above| &above.run));
         let mut runs: Vec<_> =
             runs.chain(State::runs_of_creation(agent, &above).into_iter().map(|(_, run)| run)).collect();
@@ -138,7 +138,7 @@ impl State {
             mode: profile.mode,
             written_mode: agent.written_mode,
             modes_above: above.iter().map(mode_of).collect(),
-            rules: stated(agent, None).chain(inherited).collect(),
+            rules: stated(agent, None, |_| true).chain(inherited).collect(),
             policies: runs.into_iter().flat_map(|run| self.stated_policies(&profile.owner, run)).collect(),
             interaction: self.settings.interaction,
             may_ask: self.silenced(agent).is_none() && self.somebody_can_answer(agent),
@@ -163,8 +163,12 @@ impl State {
     }
 }
 
-fn stated<'a>(agent: &'a Agent, of: Option<&'a AgentId>) -> impl Iterator<Item = StatedRule> + 'a {
-    agent.rules.written().iter().map(move |rule| StatedRule {
+fn stated<'a>(
+    agent: &'a Agent,
+    of: Option<&'a AgentId>,
+    is_stated: impl Fn(&Rule) -> bool + 'a,
+) -> impl Iterator<Item = StatedRule> + 'a {
+    agent.rules.written().iter().filter(move |rule| is_stated(rule)).map(move |rule| StatedRule {
         verdict: rule.verdict,
         rule: rule.to_string().into(),
         place: rule.place.clone(),

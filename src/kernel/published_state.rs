@@ -109,6 +109,8 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::RunEnded { .. }
             | Event::SandboxViolated { .. }
             | Event::StoreFailed { .. }
+            // An engine also starts on a full disk, so that permissions can be revoked.
+            | Event::StoreOpened { .. }
             | Event::UserActive { .. }
     )
 }

@@ -35,6 +35,8 @@ struct Compiled {
     cwds: HashMap<usize, GlobMatcher>,
     /// True if the globs are valid but do not compile together. Their meaning is unknown, so everything is denied.
     unusable: bool,
+    /// The rules that also allow something to the agents that this agent created.
+    of_children: Option<Box<Rules>>,
 }
 
 impl PartialEq for Rules {
@@ -86,7 +88,24 @@ impl Rules {
             unusable = true;
             GlobSet::empty()
         });
-        Rules(Arc::new(Compiled { written: Arc::clone(written), globs, by_glob, by_program, plain, cwds, unusable }))
+        let of_children = of_children(written).map(|rules| Box::new(Rules::compile(&rules)));
+        let written = Arc::clone(written);
+        Rules(Arc::new(Compiled { written, globs, by_glob, by_program, plain, cwds, unusable, of_children }))
+    }
+
+    /// Returns the rules that allow `used` to an agent whose creator, or another ancestor, has these rules. A rule that
+    /// names no directory allows a command in the working directory of that ancestor, `home`.
+    pub(crate) fn allowing_children(&self, action: &ResolvedAction, used: &Use, home: &SanitizedPath) -> Vec<&Rule> {
+        let Some(rules) = self.0.of_children.as_deref().filter(|rules| !rules.are_unusable()) else {
+            return Vec::new();
+        };
+        let is_home = action.cwd.as_ref().is_none_or(|cwd| cwd == home);
+        let mut allowing = rules.about(action, used);
+        // Several rules cover a line together, so none of them counts without the others.
+        if !is_home && allowing.iter().any(|rule| rule.cwd.is_none()) {
+            allowing.clear();
+        }
+        allowing
     }
 
     pub(crate) fn written(&self) -> &Arc<[Rule]> {
@@ -199,6 +218,14 @@ impl Rules {
     }
 }
 
+/// Returns the rules that also allow something to created agents. They do not have this mark themselves.
+fn of_children(written: &[Rule]) -> Option<Arc<[Rule]>> {
+    let is_of_children = |rule: &&Rule| rule.children && rule.verdict == Verdict::Allow;
+    let rules: Arc<[Rule]> =
+        written.iter().filter(is_of_children).map(|rule| Rule { children: false, ..rule.clone() }).collect();
+    (!rules.is_empty()).then_some(rules)
+}
+
 /// A rule and the matcher for its directories.
 #[derive(Clone, Copy, Debug)]
 struct Placed<'r> {
@@ -270,7 +297,8 @@ impl Placed<'_> {
             // The rule is about the working directory of the agent.
             None => {
                 let is_own = *dir == StartDir::Own || real.is_some_and(|path| Some(path) == own);
-                is_own && action.directory.is_none()
+                // What runs nothing is the same in every directory.
+                is_own && (action.directory.is_none() || action.cwd.is_none())
             }
         }
     }

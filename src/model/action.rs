@@ -175,7 +175,8 @@ pub struct ActionFacts {
     /// The digest of the circumstances ([`Action::under`]), if any are set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circumstances: Option<Digest>,
-    /// The directory in which the action happens ([`Action::in_directory`]), if it is not the agent's working directory.
+    /// The directory in which the action happens ([`Action::in_directory`]), if it is not the agent's working
+    /// directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<SanitizedPath>,
     /// The shape under which a decision can be saved permanently: a command with its fixed words. None if that is not

@@ -61,7 +61,7 @@ impl fmt::Display for Route {
         match self {
             Route::Carrier(agent) => write!(f, "through {agent}"),
             Route::Approvers => f.write_str("to the approvers of its owner"),
-            Route::Queue => f.write_str("to the queue, because no person is connected"),
+            Route::Queue => f.write_str("to the queue, because no person was connected"),
         }
     }
 }

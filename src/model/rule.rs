@@ -31,6 +31,10 @@ pub struct Rule {
     /// working directory of the agent only. A rule that denies or asks then applies in every directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<RuleCwd>,
+    /// True if the rule also allows what it allows to the agents that this agent created, and to their descendants.
+    /// Only a rule that allows has this: what denies or asks always binds them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub children: bool,
     /// The reason, for people and agents to whom the rule applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Reason>,
@@ -45,9 +49,10 @@ impl Rule {
             == (&other.tool, other.operation, &other.path, &other.command, &other.shape, &other.cwd)
     }
 
-    /// Returns true if two rules have equal verdicts and equal conditions. Their positions are not compared.
+    /// Returns true if two rules have equal verdicts and equal conditions, and apply to the same agents. Their
+    /// positions are not compared.
     pub fn says_the_same(&self, other: &Rule) -> bool {
-        self.verdict == other.verdict && self.is_about_the_same(other)
+        (self.verdict, self.children) == (other.verdict, other.children) && self.is_about_the_same(other)
     }
 }
 
@@ -75,6 +80,9 @@ impl fmt::Display for Rule {
         }
         if let Some(tool) = &self.tool {
             write!(f, " with the tool {tool}")?;
+        }
+        if self.children {
+            f.write_str(" and for children")?;
         }
         self.why.as_ref().map_or(Ok(()), |why| write!(f, ": {why}"))
     }

@@ -118,6 +118,14 @@ pub trait DiskFile: fmt::Debug + Send {
     ///
     /// Fails if that is uncertain. Another call does not remove the uncertainty.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Returns true if the file still has the name `path`. Another process may have removed, moved or replaced it, or a
+    /// directory above it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if that cannot be determined.
+    fn is_at(&self, path: &Path) -> io::Result<bool>;
 }
 
 /// The disk of this machine.
@@ -252,5 +260,14 @@ impl DiskFile for RealFile {
 
     fn sync(&mut self) -> io::Result<()> {
         self.0.sync_data()
+    }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let identity = |about: &Metadata| (about.dev(), about.ino());
+        match std::fs::symlink_metadata(path) {
+            Ok(named) => Ok(identity(&named) == identity(&self.0.metadata()?)),
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(why) => Err(why),
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::{
-    Due, Happened, Last, NotStarted, Task,
+    Due, Happened, NotStarted, Task,
     event_loop::Work,
     files::{self, Once},
     key::{Key, key},
@@ -101,7 +101,7 @@ impl Work {
 
     fn note(&mut self, id: &TaskId, at: Timestamp, what: Happened, once: Option<Once>) {
         if let Some(known) = self.known.get_mut(id) {
-            known.memory.last = Some(Last { at, what });
+            known.memory.note(at, what);
             known.memory.once = once.or(known.memory.once.take());
             self.scribe.write(self.dir.clone(), Some(id.clone()), known.memory.clone());
         }

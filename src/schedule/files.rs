@@ -265,6 +265,8 @@ pub(super) struct Memory {
     pub(super) settled: Option<Timestamp>,
     /// The last thing that happened.
     pub(super) last: Option<Last>,
+    /// The things that happened before it, newest first.
+    pub(super) earlier: Vec<Last>,
     /// The schedule that a one-time task has already run for.
     pub(super) once: Option<Once>,
 }
@@ -291,7 +293,17 @@ impl Once {
     }
 }
 
+/// The most things that are remembered of a task, before the last one.
+const EARLIER: usize = 9;
+
 impl Memory {
+    /// Records that something happened. The end of a run takes the place of its start.
+    pub(super) fn note(&mut self, at: Timestamp, what: Happened) {
+        let before = self.last.replace(Last { at, what }).filter(|before| before.what != Happened::Started);
+        self.earlier.splice(..0, before);
+        self.earlier.truncate(EARLIER);
+    }
+
     /// Returns true if `task` is for one run only and has run.
     pub(super) fn is_over(&self, task: &Task) -> bool {
         self.once.is_some() && self.once == Once::of(task)

@@ -38,6 +38,8 @@ pub struct Surveyed {
     pub next: Option<Timestamp>,
     /// The last thing that happened to the task.
     pub last: Option<Last>,
+    /// The things that happened to the task before, newest first, at most nine.
+    pub earlier: Vec<Last>,
 }
 
 /// Reads every task file that the settings of `engine` name, and changes nothing. A file that an agent of this engine
@@ -64,6 +66,7 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
             ignored: None,
             next: None,
             last: None,
+            earlier: Vec::new(),
         };
         let content = match &found.what {
             Ok(content) => content,
@@ -85,8 +88,9 @@ pub fn survey(engine: &Engine) -> Result<Vec<Surveyed>, SchedulerError> {
                 let agent = target.as_ref().ok().map(|agent| agent.id().clone());
                 let (hindered, missing) = stands(target, &read, settings);
                 let Read { task, ignored, gate_line, .. } = read;
-                let (file, task, last) = (found.file, Ok(task), memory.last);
-                Surveyed { file, task, agent, hindered, gate_line, missing, ignored, next, last }
+                let (file, task) = (found.file, Ok(task));
+                let Memory { last, earlier, .. } = memory;
+                Surveyed { file, task, agent, hindered, gate_line, missing, ignored, next, last, earlier }
             }
         }
     };

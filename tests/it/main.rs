@@ -28,10 +28,14 @@ mod findings;
 mod fs;
 mod guards;
 #[cfg(feature = "http")]
+mod hosts;
+#[cfg(feature = "http")]
 mod http;
 mod import_circles;
 mod invariants;
 mod matrix;
+#[cfg(feature = "http")]
+mod mcp;
 mod model;
 mod plain_words;
 mod readme;

@@ -64,7 +64,7 @@ fn word<T>(result: Result<T, Error>) -> String {
 fn ticket_word(world: &World, ticket: &Ticket) -> String {
     match ticket.poll() {
         Some(resolution) => resolution.outcome.to_string(),
-        None => world.engine.pending().unwrap()[0].route.to_string().replace(", because no person is connected", ""),
+        None => world.engine.pending().unwrap()[0].route.to_string().replace(", because no person was connected", ""),
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn rule() -> impl Strategy<Value = Rule> {
         command: command.map(|command| command.parse().unwrap()),
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line },
     })

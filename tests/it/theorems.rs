@@ -576,6 +576,7 @@ async fn an_explicit_deny_beats_any_allow_however_it_is_said() {
             command: None,
             shape: None,
             cwd: None,
+            children: false,
             why: None,
             place: place.clone(),
         };

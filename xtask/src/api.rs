@@ -18,10 +18,12 @@ use super::{
 use listing::Listing;
 
 /// The packages with a public API, and their listings below the root of the workspace.
-const LISTINGS: [(&str, &str); 3] = [
+const LISTINGS: [(&str, &str); 5] = [
     ("bestow", "docs/public-api.txt"),
     ("bestow-command", "crates/bestow-command/public-api.txt"),
+    ("bestow-hosts", "crates/bestow-hosts/public-api.txt"),
     ("bestow-http", "crates/bestow-http/public-api.txt"),
+    ("bestow-mcp", "crates/bestow-mcp/public-api.txt"),
 ];
 
 /// The number of names that the root of a library may have. Modules by family take the others. Lower

@@ -5,9 +5,12 @@ use std::{
     path::Path,
 };
 
-use bestow::journal::{
-    JournalError,
-    audit::{self, Cut, Record},
+use bestow::{
+    journal::{
+        JournalError,
+        audit::{self, Cut, Record, Rotated},
+    },
+    text::Escaped,
 };
 
 use crate::{
@@ -34,13 +37,31 @@ pub(crate) fn audit(command: &AuditCommand) -> Result<Exit, Exit> {
             Ok(Exit::print(&format!("{events}{torn}\nhead {}\n", verified.head)))
         }
         AuditCommand::Head { .. } => {
-            let verified = audit::verify(state, None).map_err(Exit::failed)?;
-            Ok(Exit::print(&format!("{}\n", verified.head)))
+            let head = audit::head(state).map_err(Exit::failed)?;
+            Ok(Exit::print(&format!("{head}\n")))
+        }
+        AuditCommand::Rotate { to, .. } => {
+            let rotated = audit::rotate(state, to).map_err(Exit::failed)?;
+            Ok(Exit::print(&rotated.map_or_else(nothing_to_move, |rotated| moved(&rotated, to))))
         }
         AuditCommand::Cut { before, .. } => {
             Ok(Exit::print(&set_aside(&audit::cut(state, *before).map_err(Exit::failed)?)))
         }
     }
+}
+
+fn nothing_to_move() -> String {
+    "there is nothing to move yet: records are moved that are older than the last two snapshots\n".to_owned()
+}
+
+/// Describes what was moved, and the way to verify it.
+fn moved(rotated: &Rotated, archive: &Path) -> String {
+    let Rotated { first, segments, head, .. } = rotated;
+    let (last, archive) = (head.sequence, Escaped(&archive.to_string_lossy()).to_string());
+    format!(
+        "events {first} to {last} are in {archive}, in {segments} more files\nhead {head}\nnote the head elsewhere; \
+         `bestow audit verify --state {archive} --expect {head}` verifies the archive\n"
+    )
 }
 
 /// Describes what was set aside, what was applied again, and what cannot be read.

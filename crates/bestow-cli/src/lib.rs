@@ -23,7 +23,9 @@ pub mod fuzzing;
 mod generate;
 mod hook;
 mod init;
+mod install;
 mod jsonl;
+mod mcp;
 mod path;
 mod persist;
 mod pump;
@@ -82,6 +84,9 @@ fn run(command: Command) -> Result<Exit, Exit> {
         Command::Server(ServerCommand::Token(args)) => token::token(&args)?,
         Command::Server(ServerCommand::Hook(part)) => hook::hook(part),
         Command::Server(ServerCommand::Acp(part)) => acp::acp(part)?,
+        Command::Server(ServerCommand::Install(part)) => install::install(&part)?,
+        Command::Server(ServerCommand::Uninstall(part)) => install::uninstall(&part)?,
+        Command::Server(ServerCommand::Mcp(args)) => mcp::mcp(args)?,
         Command::Tasks(TaskCommand::Tasks(args)) => tasks::tasks(&args)?,
         Command::Agent(AgentCommand::Request(args)) => events::request(&args),
         Command::Agent(AgentCommand::Grant(args)) => events::grant(&args),

@@ -1,13 +1,20 @@
 //! Requests of a person to a state directory: to the engine that runs on it, or to the directory itself.
 
-use std::{io::ErrorKind, os::unix::fs::MetadataExt, path::Path, sync::Arc};
+use std::{
+    io::ErrorKind,
+    os::unix::fs::MetadataExt,
+    path::Path,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
 
 use bestow::{
     Engine,
     control::{self, AdminCommand, Line, Reply},
     event::camel_case,
     host::{DiskPaths, Store, SystemClock},
-    journal::{Journal, JournalError, ReadOnlyJournal, refuse_others},
+    journal::{Journal, JournalError, ReadOnlyJournal, refuse_others, wait_until_free},
 };
 
 use crate::{
@@ -71,7 +78,48 @@ pub(crate) fn require(state: &Path) -> Result<(), Exit> {
     refuse_others(state).map_err(Exit::failed)
 }
 
+/// The time to wait for another command on the same directory. Such a command takes a moment.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The most attempts, if other commands come first each time.
+const ATTEMPTS: usize = 200;
+
 fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasting) -> Result<Reply, Exit> {
+    let mut attempts = 1..=ATTEMPTS;
+    loop {
+        match attempt(state, order, token, lasting) {
+            Err(Hindered::InUse(_)) if attempts.next().is_some() && becomes_free(state) => {}
+            Err(Hindered::InUse(why)) => return Err(Exit::failed(why)),
+            Err(Hindered::Ended(exit)) => return Err(exit),
+            Ok(reply) => return Ok(reply),
+        }
+    }
+}
+
+/// Waits until no other process uses the directory. Returns false if one uses it for longer than a command does.
+fn becomes_free(state: &Path) -> bool {
+    let (done, free) = mpsc::channel();
+    let state = state.to_owned();
+    // The thread may go on waiting. It ends with this program.
+    thread::spawn(move || done.send(wait_until_free(state).is_ok()));
+    free.recv_timeout(PATIENCE).unwrap_or(false)
+}
+
+/// The reason why a request has no answer.
+enum Hindered {
+    /// Another process uses the directory, and answers no requests. It may be another command.
+    InUse(JournalError),
+    /// Another attempt would end in the same way.
+    Ended(Exit),
+}
+
+impl From<Exit> for Hindered {
+    fn from(exit: Exit) -> Hindered {
+        Hindered::Ended(exit)
+    }
+}
+
+fn attempt(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasting) -> Result<Reply, Hindered> {
     require(state)?;
     // A look comes first, so that a directory that was named by mistake does not become a state directory.
     let is_state = || ReadOnlyJournal::at(state).map(drop).map_err(Exit::failed);
@@ -83,16 +131,20 @@ fn reply(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Lasti
         Ok(Some(reply)) => Ok(reply),
         Ok(None) if matches!(order, AdminCommand::Process { .. }) => {
             is_state()?;
-            Err(Exit::failed(format_args!(
+            Err(Hindered::Ended(Exit::failed(format_args!(
                 "no engine runs on `{}`: a process belongs to the engine that started it, and ends with it; start \
                  the program that embeds the engine",
                 state.display()
-            )))
+            ))))
         }
-        Ok(None) => is_state().and_then(|()| alone(state, order, lasting)),
+        Ok(None) => {
+            is_state()?;
+            alone(state, order, lasting)
+        }
         Err(why) => {
             let who = if why.kind() == ErrorKind::PermissionDenied { owner(state) } else { String::new() };
-            Err(Exit::failed(format_args!("the engine on `{}` cannot be reached: {why}{who}", state.display())))
+            let state = state.display();
+            Err(Hindered::Ended(Exit::failed(format_args!("the engine on `{state}` cannot be reached: {why}{who}"))))
         }
     }
 }
@@ -108,7 +160,7 @@ pub(crate) fn owner(state: &Path) -> String {
 
 /// Answers a request where no engine runs. A request that only reads writes nothing; any other starts an engine for a
 /// moment.
-fn alone(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Reply, Exit> {
+fn alone(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Reply, Hindered> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(Exit::failed)?;
     let store = store(state, order)?;
     runtime.block_on(async {
@@ -123,7 +175,7 @@ fn alone(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Reply, 
     })
 }
 
-fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, Exit> {
+fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, Hindered> {
     if matches!(
         order,
         AdminCommand::Grants { .. }
@@ -135,7 +187,11 @@ fn store(state: &Path, order: &AdminCommand) -> Result<Arc<dyn Store>, Exit> {
     ) {
         return Ok(Arc::new(ReadOnlyJournal::at(state).map_err(Exit::failed)?));
     }
-    Ok(Arc::new(Journal::open(state).map_err(Exit::failed)?))
+    match Journal::open(state) {
+        Ok(journal) => Ok(Arc::new(journal)),
+        Err(why @ JournalError::InUse { .. }) => Err(Hindered::InUse(why)),
+        Err(why) => Err(Hindered::Ended(Exit::failed(why))),
+    }
 }
 
 /// Prints the lines of an answer.

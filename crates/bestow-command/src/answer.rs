@@ -119,8 +119,8 @@ impl Classification {
             return Self::plain(Tier::Dangerous, "there is nothing to run");
         };
         let tier = part.tier;
-        let Span { start, end } = part.span;
-        let reason = format!("{}: {} (part {}, bytes {start}..{end})", prefix(tier), part.rule, index + 1);
+        let place = if parts.len() > 1 { format!(" (part {} of {})", index + 1, parts.len()) } else { String::new() };
+        let reason = format!("{}: {}{place}", prefix(tier), part.rule);
         let shape = shape.filter(|_| tier == Tier::Dangerous);
         Classification { tier, reason, parts, understood: true, shape, named: NamedUses::default() }
     }

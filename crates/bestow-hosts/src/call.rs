@@ -12,7 +12,7 @@ use crate::{
     id::{SessionId, SubagentId},
 };
 
-/// Who calls: a session of a host, or one subagent in it.
+/// The caller of a tool: a session of a host, or one subagent in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a host states all of it")]
 pub struct Caller {
@@ -34,7 +34,7 @@ pub struct Subagent {
     pub kind: Option<Arc<str>>,
 }
 
-/// What happens to a question that nobody answers in time.
+/// The end of a question that nobody answers in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a question stays or goes")]
@@ -49,7 +49,7 @@ pub enum Unanswered {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_structs, reason = "a host states all of it")]
 pub struct Call {
-    /// Who calls.
+    /// The caller.
     pub caller: Caller,
     /// The tool.
     pub tool: ToolName,
@@ -57,7 +57,7 @@ pub struct Call {
     pub input: Value,
     /// The longest time that the answer waits for a person. It does not wait if no person is there.
     pub wait: Duration,
-    /// What happens to the question when that time is over.
+    /// The end of the question when that time is over.
     pub unanswered: Unanswered,
     /// True if the host can call the tool with another input than that of the call. The approval of a changed input is
     /// then used by this call ([`Answer::Changed`]). Otherwise it is left for the next call with the changed input.

@@ -13,8 +13,8 @@ pub struct Member {
     pub(crate) agent: Agent,
     /// The agent of the policy file that limits the type of the subagent.
     pub(crate) limit: Option<Agent>,
-    /// Shared with the book of sessions, which counts the holders.
-    pub(crate) _in_use: Arc<()>,
+    /// Shared with the book of sessions, which counts the holders: for the session, and for the subagent.
+    pub(crate) _in_use: Vec<Arc<()>>,
 }
 
 impl Member {

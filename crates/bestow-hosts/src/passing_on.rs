@@ -1,10 +1,23 @@
 //! The permissions that a session or subagent begins with.
 
 use bestow::{
-    Error, Permission,
+    Agent, Error, Permission,
     decision::Refusal,
-    grant::{PermissionSet, Reads},
+    grant::{Hold, Origin, PermissionSet, Reads, Scope},
 };
+
+/// Returns the permissions that a session has from its host, and still holds. What a person gave to the session is not
+/// for its subagents.
+pub(crate) fn begun_with(session: &Agent, host: &Agent) -> Result<PermissionSet, Error> {
+    let of_host = |origin: &Origin| matches!(origin, Origin::Agent { from } if from == host.id());
+    let mut set = PermissionSet::empty(session.profile()?.working_dir.clone());
+    for grant in session.grants()? {
+        if of_host(&grant.origin) && grant.hold == Hold::Use && grant.scope != Scope::Once {
+            set.insert(grant.pinned.permission.clone());
+        }
+    }
+    Ok(set)
+}
 
 /// Returns the permission that an agent cannot pass on, if that is the reason for a refusal.
 pub(crate) fn not_passed_on(why: &Error) -> Option<&Permission> {

@@ -13,19 +13,19 @@ use crate::{
     failure::Failure,
     id::{self, SessionId, SubagentId},
     member::Member,
-    passing_on::{not_passed_on, shared},
+    passing_on::{begun_with, not_passed_on, shared},
     place::{directory, last_name},
 };
 
 /// The most sessions of one host. For a further one, the longest unused session ends.
 const MOST: usize = 256;
 
-/// The sessions of a host under an engine. Each session is an agent that the host's agent has created, and each subagent
-/// is an agent that its session has created.
+/// The sessions of a host under an engine. Each session is an agent that the host's agent has created, and each
+/// subagent is an agent that its session has created.
 ///
-/// A session begins with what the host's agent may use then. A subagent begins with what its session may use then; if
-/// the policy file has an agent `HOST:TYPE` for its type, with what both may use. A permission that one of them gets
-/// later belongs to it alone.
+/// A session begins with what the host's agent may use then. A subagent begins with the part of it that its session
+/// still holds; if the policy file has an agent `HOST:TYPE` for its type, with the part that this agent may use, too. A
+/// permission that a person gives to one of them belongs to it alone.
 #[derive(Debug)]
 pub struct OwnSessions {
     engine: Engine,
@@ -57,16 +57,15 @@ impl OwnSessions {
     pub async fn member(&self, caller: &Caller) -> Result<Member, Failure> {
         let mut book = self.book.lock().await;
         let session = self.session(&mut book, caller).await?;
+        let in_use = book.used(session.id());
         let Some(subagent) = &caller.subagent else {
-            let in_use = book.used(session.id());
-            return Ok(Member { agent: session, limit: None, _in_use: in_use });
+            return Ok(Member { agent: session, limit: None, _in_use: vec![in_use] });
         };
-        // The subagent keeps its session in use.
-        let session_in_use = book.used(session.id());
         let limit = self.limit(subagent)?;
         let agent = self.subagent(&mut book, &session, caller, subagent, limit.as_ref()).await?;
-        book.used(agent.id());
-        Ok(Member { agent, limit, _in_use: session_in_use })
+        // The subagent keeps its session in use.
+        let both_in_use = vec![in_use, book.used(agent.id())];
+        Ok(Member { agent, limit, _in_use: both_in_use })
     }
 
     async fn session(&self, book: &mut MutexGuard<'_, Book>, caller: &Caller) -> Result<Agent, Failure> {
@@ -98,7 +97,7 @@ impl OwnSessions {
         let kind = subagent.kind.as_deref().unwrap_or("subagent");
         let name = format!("{kind} of {} in {}", self.host.id(), last_name(&directory));
         let profile = self.profile(id, directory, &name)?;
-        let own = session.permissions()?;
+        let own = begun_with(session, &self.host)?;
         let held = match limit {
             Some(limit) => shared(&own, &limit.permissions()?),
             None => own.iter().collect(),
@@ -169,7 +168,7 @@ impl OwnSessions {
 
     /// Ends the longest unused session if the host has as many as it may have.
     async fn make_room(&self, book: &mut MutexGuard<'_, Book>, for_session: &AgentId) -> Result<(), Failure> {
-        if self.children(self.host.id())?.len() < MOST {
+        if self.members(self.host.id())?.len() < MOST {
             return Ok(());
         }
         let oldest = self.longest_unused(book, for_session)?.ok_or_else(|| Failure::Full(self.host.id().clone()))?;
@@ -183,11 +182,19 @@ impl OwnSessions {
             let idle = all.into_iter().filter(|id| id != but && !book.is_in_use(id));
             idle.min_by_key(|id| (book.last_use(id), id.clone()))
         };
-        match oldest(self.children(self.host.id())?) {
+        match oldest(self.members(self.host.id())?) {
             Some(session) => Ok(Some(session)),
             None if but == self.host.id() => Ok(None),
-            None => Ok(oldest(self.children(but)?)),
+            None => Ok(oldest(self.members(but)?)),
         }
+    }
+
+    /// Returns the sessions of the host, or the subagents of a session. Other agents that it created are not among
+    /// them.
+    fn members(&self, of: &AgentId) -> Result<Vec<AgentId>, Failure> {
+        let mut children = self.children(of)?;
+        children.retain(|id| id.as_str().strip_prefix(of.as_str()).is_some_and(|rest| rest.starts_with(':')));
+        Ok(children)
     }
 
     /// Returns the agents that this agent has created.

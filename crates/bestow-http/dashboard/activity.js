@@ -7,10 +7,10 @@ import { onEvent, onGap } from "./events.js";
 import { eventPanel } from "./event.js";
 import { keys } from "./keys.js";
 import { agent, badge, count, failure, loading, segmented } from "./say.js";
-import { GROUPS, OUTCOMES, sentence, tell } from "./sentence.js";
+import { GROUPS, isStep, OUTCOMES, sentence, tell } from "./sentence.js";
 import { split } from "./split.js";
 import { plain } from "./text.js";
-import { now } from "./time.js";
+import { clock, isToday, now } from "./time.js";
 import { virtualList } from "./virtual.js";
 
 /** @import { Envelope, ViewContext } from "./types.js" */
@@ -71,10 +71,11 @@ export function view({ parameters }) {
   function show() {
     planned = 0;
     const fits = filter.test();
-    const shown = fits ? told.filter(fits) : told;
+    const all = filter.hasKind() ? told : told.filter(({ event }) => !isStep(event));
+    const shown = fits ? all.filter(fits) : all;
     list.set(shown);
     const number = count(shown.length, "event");
-    replace(summary, fits ? `${number} of ${told.length.toLocaleString()}` : number);
+    replace(summary, fits ? `${number} of ${all.length.toLocaleString()}` : number);
     page.setEmpty(
       shown.length > 0 ? null : told.length > 0 ? "No event fits." : "Nothing happened since the server began.",
     );
@@ -207,13 +208,12 @@ export function view({ parameters }) {
 /** @param {Told} told */
 function row({ event, outcome, pieces }) {
   const at = new Date(event.timestamp);
-  const isToday = at.toDateString() === new Date(now()).toDateString();
-  const day = isToday ? "" : at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
+  const day = isToday(at) ? "" : at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
   const tone = OUTCOMES[outcome] ?? "";
   return h(
     "div.event-row",
     { role: "option" },
-    h("time.event-time", { datetime: event.timestamp }, day, day && " ", at.toLocaleTimeString([], { hour12: false })),
+    h("time.event-time", { datetime: event.timestamp }, day, day && " ", clock(at)),
     h("span", { class: `event-dot ${tone}`, "aria-hidden": "true" }),
     h("span.clip", event.agentId && [h("strong", agent(event.agentId)), " "], sentence(pieces)),
     outcome && badge(outcome === "unanswered" ? "no answer" : outcome, tone),
@@ -253,6 +253,8 @@ function filters(changed) {
   return {
     element: h("div.filters", text, agents, group, outcome),
     focus: () => text.focus(),
+    /** Returns true if one kind of events is chosen. All events of that kind are listed then. */
+    hasKind: () => chosen.group !== "",
     /** Offers the agents of these events. @param {Told[]} told */
     offer(told) {
       const ids = new Set(told.flatMap(({ event }) => event.agentId ?? []));

@@ -309,20 +309,43 @@ async function forgetAnswer(saved) {
   }
 }
 
+/** What happens if nothing else decides about an action. @type {{ [verdict: string]: string }} */
+const DEFAULTS = { ask: "a person is asked", allow: "it is allowed", deny: "it is denied" };
+
+/**
+ * Returns the rules by their places. A rule of the file with several operations or paths applies as several rules.
+ *
+ * @param {PermissionState["rules"]} applied
+ */
+function byPlace(applied) {
+  /** @type {Map<string, PermissionState["rules"]>} */
+  const places = new Map();
+  for (const rule of applied) {
+    const place = `${rule.place.file}:${rule.place.line} ${rule.of ?? ""}`;
+    places.set(place, [...(places.get(place) ?? []), rule]);
+  }
+  return [...places.values()];
+}
+
+/** @param {PermissionState["rules"]} applied What one rule of the file applies to. */
+function ruleRow(applied) {
+  const [{ verdict, place, of }] = /** @type {[PermissionState["rules"][0]]} */ (applied);
+  const texts = applied.map(({ rule }) => foreign(rule.replace(/^(deny|allow|ask) /, ""), { max: 300 }));
+  return h(
+    "li.held-rule",
+    badge(verdict, verdict === "deny" ? "bad" : verdict === "allow" ? "ok" : "warn"),
+    h(
+      "div",
+      texts.map((text) => h("div", text)),
+      of !== undefined && h("div", "as for ", agent(of)),
+    ),
+    placeLink(`${place.file}:${place.line}`),
+  );
+}
+
 /** @param {PermissionState} state */
 function stateDetails(state) {
-  const rules = state.rules.map(({ verdict, rule, place, of }) =>
-    h(
-      "li.held-rule",
-      badge(verdict, verdict === "deny" ? "bad" : verdict === "allow" ? "ok" : "warn"),
-      h(
-        "span",
-        foreign(rule.replace(/^(deny|allow|ask) /, ""), { max: 300 }),
-        of !== undefined && [" · as for ", agent(of)],
-      ),
-      placeLink(`${place.file}:${place.line}`),
-    ),
-  );
+  const rules = byPlace(state.rules).map(ruleRow);
   return h(
     "section.stack",
     h(
@@ -330,7 +353,7 @@ function stateDetails(state) {
       state.reads === "anywhere"
         ? "It may read every path that is not protected."
         : "It reads only what it holds a permission for.",
-      ` If nothing else decides about an action, the answer is ${state.defaultVerdict}.`,
+      ` If nothing else decides about an action, ${DEFAULTS[state.defaultVerdict] ?? state.defaultVerdict}.`,
     ),
     rules.length > 0 && h("details", h("summary", count(rules.length, "rule")), h("ul.held-rules", rules)),
     h(

@@ -1,6 +1,7 @@
 /** Answering several requests at once: those on the screen, for one use. */
 
 import { h, replace } from "./dom.js";
+import { key } from "./keys.js";
 
 /** @import { Card } from "./card.js" */
 
@@ -14,7 +15,7 @@ export function batchBar({ cards, ended }) {
   const label = h("span", { role: "status" });
   const allow = h("button.button.allow.small", "Allow once");
   const deny = h("button.button.small", "Deny");
-  const close = h("button.button.quiet.small", "Cancel");
+  const close = h("button.button.quiet.small", "Cancel ", key("Esc"));
   const element = h(
     "div.batch",
     { role: "region", "aria-label": "Selected requests", hidden: true },
@@ -31,19 +32,20 @@ export function batchBar({ cards, ended }) {
     element.hidden = all.length === 0;
     const away = all.length - seen.length;
     replace(label, `${seen.length} selected${away > 0 ? `, and ${away} not on the screen` : ""}`);
-    replace(allow, `Allow ${seen.length} once`);
-    replace(deny, `Deny ${seen.length}`);
+    replace(allow, `Allow ${seen.length} once `, key("a"));
+    replace(deny, `Deny ${seen.length} `, key("d"));
     allow.disabled = deny.disabled = seen.length === 0;
   };
-  const send = async (/** @type {"allow" | "deny"} */ decision) => {
+  const answer = async (/** @type {"allow" | "deny"} */ decision) => {
     const chosen = picked().filter((card) => isOnScreen(card) && card.canBePicked);
+    if (chosen.length === 0) return;
     await Promise.all(chosen.map((card) => card.send(decision, "once")));
     ended();
   };
-  allow.addEventListener("click", (event) => event.detail <= 1 && void send("allow"));
-  deny.addEventListener("click", (event) => event.detail <= 1 && void send("deny"));
+  allow.addEventListener("click", (event) => event.detail <= 1 && void answer("allow"));
+  deny.addEventListener("click", (event) => event.detail <= 1 && void answer("deny"));
   close.addEventListener("click", ended);
-  return { element, show };
+  return { element, show, answer };
 }
 
 /** @param {Card} card */

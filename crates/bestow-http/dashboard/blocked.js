@@ -3,7 +3,7 @@
 import { api } from "./api.js";
 import { count } from "./say.js";
 import { h, replace } from "./dom.js";
-import { onEvent, onGap } from "./events.js";
+import { onEvent, onGap, onState } from "./events.js";
 import { isBlocked } from "./sentence.js";
 import { now } from "./time.js";
 
@@ -31,13 +31,25 @@ export function blockedLine() {
     const what = `${count(recent, "destructive action")} ${recent === 1 ? "was" : "were"} blocked in the last hour: `;
     replace(element, what, h("a", { href: "#/activity/blocked" }, "see Activity"));
   };
-  const read = () =>
-    api.get(`/v1/events/recent?limit=${LOOKED_AT}`).then(
-      ({ events }) => events.forEach(learn),
-      () => {},
-    );
-  const first = setTimeout(read, LATER);
+  // A server that was started again keeps no events from before, and Activity cannot show them either.
+  const read = async () => {
+    const { events } = await api.get(`/v1/events/recent?limit=${LOOKED_AT}`);
+    times.clear();
+    events.forEach(learn);
+    show();
+  };
+  const readSoon = () => {
+    clearTimeout(reading);
+    reading = setTimeout(() => read().catch(() => {}), LATER);
+  };
+  let reading = 0;
   const timer = setInterval(show, AGAIN);
-  const ends = [onEvent(learn), onGap(() => void read()), () => clearTimeout(first), () => clearInterval(timer)];
+  const ends = [
+    onEvent(learn),
+    onState((state) => state === "live" && readSoon()),
+    onGap(readSoon),
+    () => clearTimeout(reading),
+    () => clearInterval(timer),
+  ];
   return { element, leave: () => ends.forEach((end) => end()) };
 }

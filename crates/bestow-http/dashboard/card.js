@@ -6,9 +6,9 @@ import { h, replace } from "./dom.js";
 import { Form } from "./form.js";
 import { about, everything, facts, times } from "./question.js";
 import { requests } from "./store.js";
-import { foreign, isFolded, shows } from "./text.js";
+import { brief, foreign, isFolded, shows } from "./text.js";
 import { wishes } from "./wishes.js";
-import { outcomeWords, sentence } from "./words.js";
+import { objectOf, outcomeWords, sentence } from "./words.js";
 
 /** @import { RequestState, Question } from "./types.js" */
 
@@ -158,6 +158,19 @@ export class Card {
     };
   }
 
+  /**
+   * Returns true if the buttons that answer are on the screen. Otherwise they are brought there: a key does only what
+   * the person sees.
+   */
+  showsButtons() {
+    const { top, bottom } = this.form?.buttons.getBoundingClientRect() ?? { top: 0, bottom: 0 };
+    if (top >= 0 && bottom <= innerHeight) return true;
+    this.form?.element.scrollIntoView({ block: "nearest" });
+    this.rest();
+    this.remark("This request was not on the screen. Read it, then answer.");
+    return false;
+  }
+
   /** Answers with what is chosen on the card. @param {"allow" | "deny"} decision */
   async answer(decision) {
     if (!this.form || !this.isWaiting || this.isSending) return;
@@ -189,7 +202,7 @@ export class Card {
 
   confirmed() {
     const object = h("code.code", foreign(this.form?.object() ?? "", { max: 300, kind: "command" }));
-    const body = h("div.stack", h("p", "This cannot be undone."), object);
+    const body = h("div.stack", h("p", "It is destructive, and nothing here can take it back."), object);
     return confirm({
       title: "Allow a destructive action?",
       body,
@@ -215,6 +228,8 @@ export class Card {
     if (!request || !this.form) return;
     if (this.form.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
     this.form.element.inert = true;
-    replace(this.result, outcomeWords(request, isMine(this.id)));
+    const isChanged = request.resolution?.updatedInput !== undefined;
+    const changed = isChanged && [": ", h("code", brief(objectOf(request), 160, "command"))];
+    replace(this.result, outcomeWords(request, isMine(this.id)), changed);
   }
 }

@@ -2,6 +2,7 @@
 
 import { h, svg } from "./dom.js";
 import { count } from "./say.js";
+import { isInPart } from "./sentence.js";
 import { duration } from "./time.js";
 
 /** @import { Envelope } from "./types.js" */
@@ -11,8 +12,14 @@ const BARS = 48;
 const WIDTH = 600;
 const HEIGHT = 72;
 /** The kinds of a bar from its bottom to its top. */
-const KINDS = /** @type {const} */ (["granted", "denied", "unanswered", "waiting"]);
-const NAMES = { granted: "granted", denied: "denied", unanswered: "no answer", waiting: "still waiting" };
+const KINDS = /** @type {const} */ (["granted", "part", "denied", "unanswered", "waiting"]);
+const NAMES = {
+  granted: "granted",
+  part: "in part",
+  denied: "denied",
+  unanswered: "no answer",
+  waiting: "still waiting",
+};
 
 /** The most requests that are remembered. */
 const KEPT = 10_000;
@@ -30,8 +37,9 @@ export class Questions {
     if (type === "permission.requested") {
       this.#known.set(requestId, { ...known, asked: at });
     } else if (type === "permission.resolved") {
-      const { outcome, decider } = /** @type {any} */ (payload).resolution ?? {};
-      this.#known.set(requestId, { ...known, ended: at, outcome, isByPerson: Boolean(decider?.person) });
+      const { resolution } = /** @type {any} */ (payload);
+      const outcome = isInPart(resolution) ? "part" : resolution?.outcome;
+      this.#known.set(requestId, { ...known, ended: at, outcome, isByPerson: Boolean(resolution?.decider?.person) });
     }
     const [oldest] = this.#known.keys();
     if (this.#known.size > KEPT && oldest !== undefined) this.#known.delete(oldest);
@@ -56,7 +64,7 @@ function waitOf({ asked, ended, isByPerson }) {
 /** @param {Question} question @returns {typeof KINDS[number]} */
 function kindOf({ outcome }) {
   if (outcome === undefined) return "waiting";
-  return outcome === "granted" || outcome === "denied" ? outcome : "unanswered";
+  return outcome === "granted" || outcome === "part" || outcome === "denied" ? outcome : "unanswered";
 }
 
 /**
@@ -67,7 +75,7 @@ function kindOf({ outcome }) {
  * @param {number} to
  */
 export function chart(questions, from, to) {
-  const bars = Array.from({ length: BARS }, () => ({ granted: 0, denied: 0, unanswered: 0, waiting: 0 }));
+  const bars = Array.from({ length: BARS }, () => ({ granted: 0, part: 0, denied: 0, unanswered: 0, waiting: 0 }));
   for (const question of questions) {
     const bar = bars[Math.min(BARS - 1, Math.floor(((beginOf(question) - from) / (to - from)) * BARS))];
     if (bar) bar[kindOf(question)]++;
@@ -114,7 +122,8 @@ function legend() {
 export function numbers(questions) {
   const waits = questions.flatMap((question) => waitOf(question) ?? []).sort((a, b) => a - b);
   const answered = questions.filter(({ isByPerson }) => isByPerson);
-  const granted = answered.filter(({ outcome }) => outcome === "granted").length;
+  const parts = answered.filter(({ outcome }) => outcome === "part").length;
+  const approved = answered.filter(({ outcome }) => outcome === "granted").length + parts;
   const at = (/** @type {number} */ share) => {
     const wait = waits[Math.min(waits.length - 1, Math.floor(waits.length * share))];
     if (wait === undefined) return "–";
@@ -123,11 +132,14 @@ export function numbers(questions) {
   return h(
     "dl.numbers",
     number(String(questions.length), questions.length === 1 ? "request" : "requests"),
-    number(answered.length === 0 ? "–" : `${Math.round((granted / answered.length) * 100)} %`, "approved by people"),
+    number(answered.length === 0 ? "–" : `${Math.round((approved / answered.length) * 100)} %`, approvedWords(parts)),
     number(at(0.5), "usual time to answer"),
     number(at(0.9), "slowest tenth, at least"),
   );
 }
+
+/** @param {number} parts The approvals of a part of a request. */
+const approvedWords = (parts) => (parts === 0 ? "approved by people" : `approved by people, ${parts} in part`);
 
 /** @param {string} value @param {string} name */
 function number(value, name) {

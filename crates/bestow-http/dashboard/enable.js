@@ -53,7 +53,7 @@ async function enabled({ agentId, action, impact, digest }, text, why) {
   const reason = h("input.input", { required: true, maxlength: "500", autocomplete: "off" });
   const body = h(
     "div.stack",
-    h("p", "The agent ", agent(agentId), " may then do exactly this, one time. It cannot be undone."),
+    h("p", "The agent ", agent(agentId), " may then do exactly this, one time."),
     h("code.code", action.toolName && [foreign(action.toolName), " "], visible(text, "command")),
     h(
       "dl.card-facts",

@@ -5,7 +5,7 @@ import { h, object, replace } from "./dom.js";
 import { agent, agentLink, fact, failure, loading, permission, permissionList, tierBadge } from "./say.js";
 import { sentence } from "./sentence.js";
 import { foreign, isRedacted } from "./text.js";
-import { ago, exact } from "./time.js";
+import { ago, clock, exact } from "./time.js";
 import { answerBadge, explained } from "./verdict.js";
 
 /** @import { Told } from "./sentence.js" */
@@ -69,17 +69,16 @@ export function eventPanel({ event, pieces }, { all, choose }) {
 }
 
 /** @param {any} action */
-function actionPart({ resource, operation, tier, tierReason, destructive }) {
+function actionPart({ resource, operation, tier, tierReason }) {
   return h(
     "section.stack",
     h("div.code", foreign(resource, { kind: operation === "command.execute" ? "command" : "path", max: 1200 })),
     tier && h("div.small", tierBadge(tier), " ", foreign(tierReason ?? "", { max: 300 })),
-    destructive && h("p.small.bad-text", "It cannot be undone."),
   );
 }
 
 /** @param {any} decision */
-function decisionPart({ decision, decisionSource, decisionReason, missing = [] }) {
+function decisionPart({ action, decision, decisionSource, decisionReason, missing = [] }) {
   return h(
     "section.stack",
     h("h3", "The decision then"),
@@ -88,7 +87,7 @@ function decisionPart({ decision, decisionSource, decisionReason, missing = [] }
       answerBadge(decision),
       h("span.small.muted", `because of ${SOURCES[decisionSource] ?? decisionSource}`),
     ),
-    decisionReason && h("p.small", foreign(decisionReason, { max: 600 })),
+    decisionReason !== action?.tierReason && h("p.small", foreign(decisionReason ?? "", { max: 600 })),
     missing.length > 0 && h("p.small", "The agent lacked ", permissionList(missing), "."),
   );
 }
@@ -105,7 +104,7 @@ function nowPart(id, action) {
   const { body, isWhole } = bodyOf(action);
   const enabling = { agentId: id, action: body, isWhole, impact: action.destructive, digest: action.input };
   void api.post(path`/v1/agents/${id}/explain`, body).then(
-    (explanation) => replace(place, explained(explanation, enabling)),
+    (explanation) => replace(place, explained(explanation, enabling, action.tierReason)),
     (why) => replace(place, failure(why)),
   );
   return h(
@@ -158,7 +157,7 @@ function relatedPart(event, all, choose) {
         h(
           "button.related",
           { onclick: () => choose(other.sequence) },
-          h("span.muted", new Date(other.timestamp).toLocaleTimeString([], { hour12: false })),
+          h("span.muted", clock(new Date(other.timestamp))),
           h("span.clip", other.agentId && [agent(other.agentId), " "], sentence(pieces)),
         ),
       ),

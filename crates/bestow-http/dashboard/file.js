@@ -62,14 +62,18 @@ function colored(line) {
     part("header", header),
     part("key", key),
     visible(value, "command"),
-    part("comment", comment),
+    part("comment", comment, "content"),
     visible(rest, "command"),
   ];
 }
 
-/** @param {string} kind @param {string} text */
-function part(kind, text) {
-  return text === "" ? [] : [h("span", { class: `toml-${kind}` }, visible(text, "command"))];
+/**
+ * @param {string} name
+ * @param {string} text
+ * @param {import("./text.js").Kind} [kind] The signs of a comment are those of prose.
+ */
+function part(name, text, kind = "command") {
+  return text === "" ? [] : [h("span", { class: `toml-${name}` }, visible(text, kind))];
 }
 
 /** @param {FileProblem} problem */

@@ -2,8 +2,10 @@
 
 import { canChange, changeField } from "./change.js";
 import { h, replace } from "./dom.js";
+import { key } from "./keys.js";
 import { scopePicker } from "./scope.js";
 import { foreign } from "./text.js";
+import { fresh } from "./time.js";
 import { allowLabel, consequence } from "./words.js";
 
 /** @import { Question, ScopeName } from "./types.js" */
@@ -42,12 +44,12 @@ export class Form {
       change,
       this.details,
     );
-    const buttons = h("div.buttons", this.deny, this.allow);
+    this.buttons = h("div.buttons", this.deny, this.allow);
     this.element = h(
       "div.controls",
       this.changePlace,
       this.words,
-      h("div.answers", this.scope.element, buttons),
+      h("div.answers", this.scope.element, this.buttons),
       this.error,
       h("div.under", this.hint, extras),
     );
@@ -83,8 +85,9 @@ export class Form {
     const scope = this.scope.name();
     this.wishes.split(this.wishes.count > 1 && (!this.question.action || scope !== "once"));
     const part = this.wishes.chosen().length;
-    const label = allowLabel(scope, part, this.wishes.count);
-    replace(this.allow, this.isChanged ? `${label}, as changed ` : `${label} `, key("a"));
+    const label = () => allowLabel(scope, this.scope.end(), part, this.wishes.count);
+    const shown = scope === "until" ? fresh(h("span"), label) : label();
+    replace(this.allow, shown, this.isChanged ? ", as changed " : " ", key("a"));
     this.allow.disabled = this.obstacle() !== null;
     this.allow.classList.toggle("danger", this.isDestructive);
     const rest = part < this.wishes.count && " The others are denied.";
@@ -106,7 +109,8 @@ export class Form {
     if (onceOnly) return " The request does not show everything, so it can be allowed once only.";
     if ((scopes?.length ?? 0) > offered.length) return " Only once, because a part of the request is not shown here.";
     const isLasting = ["until", "always"].includes(this.scope.name());
-    return action?.shape && isLasting ? [" The form: ", foreign(action.shape, { max: Infinity, kind: "path" })] : null;
+    const form = isLasting && action?.shape;
+    return form ? [" The form: ", foreign(form, { max: Infinity, kind: "path" })] : limit(this.question, offered);
   }
 
   /**
@@ -158,10 +162,28 @@ export class Form {
     replace(this.error, why instanceof Error ? why.message : String(why));
   }
 
+  /** Takes a failure back: the server can be reached again. */
+  forgive() {
+    replace(this.error);
+  }
+
   /** @param {boolean} isOpen */
   setDetails(isOpen) {
     this.details.setAttribute("aria-expanded", String(isOpen));
   }
+}
+
+/**
+ * Returns why no longer scope is offered, or null if all of them are.
+ *
+ * @param {Question} question
+ * @param {ScopeName[]} offered
+ */
+function limit({ scope, action, onlyLacks }, offered) {
+  if (offered.includes("always")) return null;
+  if (action?.destructive) return " A destructive action can be allowed once only.";
+  if (scope !== undefined) return " The agent asks for no longer.";
+  return action && !onlyLacks ? " This command has no form that could be allowed for longer." : null;
 }
 
 /**
@@ -174,9 +196,6 @@ export class Form {
 function firstScope({ action, scope }) {
   return action || scope === "once" ? "once" : "session";
 }
-
-/** @param {string} name */
-const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
 
 /**
  * @param {string} label

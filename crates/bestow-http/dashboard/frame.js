@@ -1,5 +1,6 @@
 /** The frame around every view: the places to go, the state of the connection, the person. */
 
+import { config, needsPerson } from "./config.js";
 import { go, h, replace } from "./dom.js";
 import { onState } from "./events.js";
 import { icon } from "./icon.js";
@@ -60,6 +61,7 @@ export function frame(session) {
   const side = h("header.side", h("div.brand", logo(), "bestow"), nav, foot(session));
   const element = h("div.frame", side, h("div", banner, main));
   showCount(links);
+  showPolicyMark(links);
   return { element, main, banner, links, setTitle: (title) => (document.title = `${title} · bestow`) };
 }
 
@@ -114,6 +116,18 @@ function foot(session) {
   );
   const person = h("div.person", h("span", "You are ", h("strong", who)));
   return h("div.side-foot", state, person, optionsButton(), help, out);
+}
+
+/** Marks the policy if it needs a person. @param {Map<string, HTMLElement>} links */
+function showPolicyMark(links) {
+  const words = h("span.unseen");
+  const mark = h("span.count", { hidden: true }, h("span", { "aria-hidden": "true" }, "!"), words);
+  links.get("policy")?.append(mark);
+  config.onChange((now) => {
+    const need = needsPerson(now);
+    mark.hidden = need === null;
+    replace(words, need && ` ${need}`);
+  });
 }
 
 /** @param {Map<string, HTMLElement>} links */

@@ -1,13 +1,16 @@
 /** The requests that wait, oldest first. They are never sorted anew, and nothing moves under the pointer. */
 
 import { isMine } from "./answer.js";
+import { policyLine } from "./attention.js";
 import { batchBar } from "./batch.js";
 import { blockedLine } from "./blocked.js";
 import { Card } from "./card.js";
 import { announce } from "./dialog.js";
 import { h, replace } from "./dom.js";
+import { onState } from "./events.js";
 import { keys } from "./keys.js";
 import { recentList } from "./recent.js";
+import { keyOf } from "./scope.js";
 import { forget, requests } from "./store.js";
 import { plainSentence } from "./words.js";
 
@@ -45,9 +48,11 @@ class Inbox {
     this.list = h("div.cards");
     this.empty = h("div.empty", { hidden: true });
     this.count = h("span.muted");
+    this.legend = legend();
     this.title = h("h1", { tabindex: "-1" }, "Inbox ", this.count);
     this.recent = recentList();
     this.blocked = blockedLine();
+    this.policy = policyLine();
     this.below = h("button.button.below", { hidden: true, onclick: () => this.showNew() });
     this.batch = batchBar({ cards: () => [...this.cards.values()], ended: () => this.setPicking(false) });
     this.several = h(
@@ -57,7 +62,8 @@ class Inbox {
     );
     this.element = h(
       "div.page.page-narrow.inbox",
-      h("header.page-head", this.title, legend(), this.several),
+      h("header.page-head", this.title, this.legend.element, this.several),
+      this.policy.element,
       this.list,
       this.empty,
       this.blocked.element,
@@ -75,6 +81,8 @@ class Inbox {
       () => this.near.disconnect(),
       () => this.sizes.disconnect(),
       () => this.blocked.leave(),
+      this.policy.leave,
+      onState((state) => state === "live" && this.cards.forEach((card) => card.form?.forgive())),
       () => clearInterval(tidying),
     ];
     this.listenToPointer();
@@ -82,10 +90,15 @@ class Inbox {
     this.take({ added: requests.waiting().map(({ id }) => id), ended: [] });
   }
 
-  /** Begins or ends the selection of several requests. @param {boolean} on */
+  /**
+   * Begins or ends the selection of several requests. While it lasts, the cards show no choices of their own, and the
+   * keys are those of the bar.
+   *
+   * @param {boolean} on
+   */
   setPicking(on) {
     this.isPicking = on;
-    this.list.classList.toggle("picking", on);
+    this.element.classList.toggle("picking", on);
     this.several.setAttribute("aria-pressed", String(on));
     if (!on) for (const card of this.cards.values()) card.setPicked(false);
     this.batch.show();
@@ -215,8 +228,9 @@ class Inbox {
     this.current?.element.classList.remove("current");
     this.current?.element.setAttribute("tabindex", "-1");
     this.current = card;
+    card?.fill();
+    this.legend.show(card);
     if (!card) return;
-    card.fill();
     card.element.classList.add("current");
     card.element.setAttribute("tabindex", "0");
     if (!focus) return;
@@ -242,8 +256,9 @@ class Inbox {
    */
   async answer(decision) {
     this.isPointerHere = false;
+    if (this.isPicking) return this.batch.answer(decision);
     const card = this.current;
-    if (!card?.isWaiting) return;
+    if (!card?.isWaiting || !card.showsButtons()) return;
     await card.answer(decision);
     if (card.isWaiting || !isMine(card.id) || this.current !== card) return;
     const cards = [...this.cards.values()];
@@ -261,7 +276,7 @@ class Inbox {
     const down = { run: () => this.move(1), help: "Next request", repeats: true };
     const up = { run: () => this.move(-1), help: "Previous request", repeats: true };
     const scope = (/** @type {number} */ place) => ({
-      run: () => this.current?.form?.scope.choose(place),
+      run: () => this.form()?.scope.choose(place),
       help: "Choose how long an approval holds",
     });
     return {
@@ -276,21 +291,27 @@ class Inbox {
       3: scope(2),
       4: scope(3),
       Enter: { run: () => this.current?.toggleDetails(), help: "Show or hide the details" },
-      w: { run: () => this.current?.form?.openWords(), help: "Add words to the agent" },
-      e: { run: () => this.current?.form?.openChange(), help: "Change what is allowed" },
+      w: { run: () => this.form()?.openWords(), help: "Add words to the agent" },
+      e: { run: () => this.form()?.openChange(), help: "Change what is allowed" },
       x: { run: () => this.pick(this.current), help: "Select several, to allow or deny them once" },
       Escape: { run: () => this.back(), help: "Back to the request" },
     };
   }
 
-  /** Leaves a field or a selection. */
+  /** Returns the choices of the current card, if the card shows them. */
+  form() {
+    return this.isPicking || !this.current?.isWaiting ? null : this.current.form;
+  }
+
+  /** Leaves a selection, or else a field. */
   back() {
-    if (this.current && document.activeElement !== this.current.element) return this.select(this.current);
-    this.setPicking(false);
+    if (this.isPicking) this.setPicking(false);
+    if (this.current) this.select(this.current);
   }
 
   /** @param {Card | null} card */
   pick(card) {
+    if (this.several.hidden) return;
     if (!card?.isPicked && !card?.canBePicked) return;
     card.setPicked(!card.isPicked);
     this.setPicking(true);
@@ -307,6 +328,7 @@ class Inbox {
       const card = at(event);
       if (card && card !== this.current) this.select(card, false);
     });
+    this.list.addEventListener("unfold", () => this.legend.show(this.current));
     this.list.addEventListener("click", (event) => {
       const card = at(event);
       if (event.target instanceof Element && event.target.matches(".pick") && card) {
@@ -362,6 +384,7 @@ function isDue({ isWaiting, endedAt, element }) {
   return !isWaiting && !isInside && performance.now() - (endedAt ?? 0) > SEEN;
 }
 
+/** Returns the line with the most important keys. Those for the scope are the ones that the current card offers. */
 function legend() {
   const one = (/** @type {string[]} */ names, /** @type {string} */ help) =>
     h(
@@ -370,13 +393,23 @@ function legend() {
       " ",
       help,
     );
-  return h(
+  const scopes = h("span.scopes");
+  const element = h(
     "div.hints",
     { "aria-hidden": "true" },
     one(["j", "k"], "move"),
     one(["a"], "allow"),
     one(["d"], "deny"),
-    one(["1", "–", "4"], "how long"),
+    scopes,
     one(["?"], "all keys"),
   );
+  return {
+    element,
+    /** @param {Card | null} card */
+    show(card) {
+      const offered = card?.form?.offered() ?? [];
+      scopes.hidden = offered.length < 2;
+      replace(scopes, one(offered.map(keyOf), "how long"));
+    },
+  };
 }

@@ -16,6 +16,15 @@ const NAMES = new Map([
 
 /** @type {KeyMap[]} */
 const active = [];
+let isOff = false;
+
+/** Lets no key do anything any more. */
+export function stopKeys() {
+  isOff = true;
+}
+
+/** Returns the mark of a key, for the control that does the same. @param {string} name */
+export const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
 
 /** Adds keys. Returns a function that takes them away. Later ones come first. @param {KeyMap} map */
 export function keys(map) {
@@ -46,7 +55,7 @@ export function takeNext(take, time) {
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (isAsking() || isTyping(event) || event.key === "Shift") return;
+  if (isOff || isAsking() || isTyping(event) || event.key === "Shift") return;
   if (taker) {
     event.preventDefault();
     return taker(event.key);

@@ -1,11 +1,12 @@
 /** The start of the page: the session, the frame, and the view that the address names. */
 
 import { onRefusedToken } from "./api.js";
+import { followConfig } from "./config.js";
 import { toastError } from "./dialog.js";
 import { replace } from "./dom.js";
 import { onEnd, start, stop } from "./events.js";
 import { frame, jumpKeys, markCurrent, PLACES } from "./frame.js";
-import { keys } from "./keys.js";
+import { keys, stopKeys } from "./keys.js";
 import { tellMissed } from "./missed.js";
 import { followNotices } from "./notices.js";
 import { empty } from "./say.js";
@@ -29,6 +30,7 @@ async function boot() {
   onRefusedToken(() => over(parts));
   onEnd(() => over(parts));
   follow();
+  followConfig();
   followNotices(parts);
   tellMissed(parts.banner, session);
   start();
@@ -51,6 +53,8 @@ async function show(session, parts) {
     current = module.view({ session, parameters: rest.map(decoded) });
     replace(parts.main, current.element);
     parts.setTitle(current.title);
+    // The keys are for the view now, and not for the link that led there.
+    if (document.activeElement?.closest(".nav")) parts.main.focus({ preventScroll: true });
   } catch (why) {
     console.error(why);
     replace(parts.main, empty("This page did not load", "Reload to try again."));
@@ -72,6 +76,7 @@ function over(parts) {
   if (isOver) return;
   isOver = true;
   stop();
+  stopKeys();
   parts.main.inert = true;
   parts.main.classList.add("inert");
   replace(parts.banner, endedNotice());

@@ -30,7 +30,7 @@ export function tellMissed(place, session) {
           h(
             "span",
             h("strong", "The connection is lost. "),
-            "It is tried again and again. Until then, this page shows what was last known.",
+            "The page keeps trying. Until then, it shows what was last known.",
           ),
         ),
       );

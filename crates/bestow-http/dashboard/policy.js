@@ -1,11 +1,10 @@
 /** The view of the policy file: as it is in force, what changed, what could change, and how it decides. */
 
-import { api } from "./api.js";
+import { config } from "./config.js";
 import { changePanel } from "./widening.js";
 import { go, h, replace } from "./dom.js";
-import { onEvent, onGap } from "./events.js";
 import { fileText } from "./file.js";
-import { failure, loading, segmented } from "./say.js";
+import { failure, jump, loading, segmented } from "./say.js";
 import { suggestionList } from "./suggestions.js";
 import { foreign } from "./text.js";
 import { ago } from "./time.js";
@@ -13,9 +12,6 @@ import { tryOut } from "./try.js";
 
 /** @import { ViewContext } from "./types.js" */
 /** @import { Config } from "./shapes.js" */
-
-/** The time after which the file is read again, in milliseconds. Only operators get the events of the file. */
-const AGAIN = 3_000;
 
 /** The parts of the view, by their name in the address. */
 const PARTS = /** @type {const} */ ({ file: "File", try: "Try it", suggestions: "Suggestions" });
@@ -38,34 +34,19 @@ export function view({ parameters }) {
     top,
     body,
   );
-  let shown = "";
+  let isFirst = true;
 
-  async function load() {
-    if (document.hidden && shown !== "") return;
-    try {
-      /** @type {Config} */
-      const config = await api.get("/v1/config");
-      const isFirst = shown === "";
-      if (shown === JSON.stringify(config)) return;
-      shown = JSON.stringify(config);
-      replace(top, config.waiting && changePanel(config.waiting, () => void load()));
-      if (part !== "file") return;
-      replace(body, about(config), lastChange(config), problems(config), fileText(config, line, isFirst));
-    } catch (why) {
-      if (shown === "") replace(part === "file" ? body : top, failure(why));
-    }
-  }
-
-  const timer = setInterval(() => void load(), AGAIN);
-  const ends = [
-    onEvent((event) => event.type.startsWith("config.") && void load()),
-    onGap(() => void load()),
-    () => clearInterval(timer),
-  ];
-  void load();
+  const leave = config.onChange((now) => {
+    const { waiting } = now;
+    replace(top, waiting && changePanel(waiting, () => void config.refresh().catch(() => {})));
+    if (part !== "file") return;
+    replace(body, problems(now), about(now), lastChange(now), fileText(now, line, isFirst));
+    isFirst = false;
+  });
+  config.refresh().catch((why) => isFirst && replace(part === "file" ? body : top, failure(why)));
   if (part === "try") replace(body, tryOut({ agentId: parameters[1] ?? "" }));
   if (part === "suggestions") replace(body, suggestionList());
-  return { element, title: "Policy", leave: () => ends.forEach((end) => end()) };
+  return { element, title: "Policy", leave };
 }
 
 /** @param {Config} config */
@@ -112,8 +93,7 @@ function sentences(title, tone, list) {
 }
 
 /** @param {Config} config */
-function problems({ problems: list, text }) {
-  const apart = list.filter(({ line }) => line === undefined || text === undefined);
+function problems({ problems: list }) {
   if (list.length === 0) return null;
   return h(
     "div.notice.bad",
@@ -121,18 +101,17 @@ function problems({ problems: list, text }) {
     h(
       "div.stack",
       h("p", h("strong", "The file has mistakes. "), "The last good version stays in force."),
-      apart.length > 0 &&
-        h(
-          "ul",
-          apart.map(({ line, text: why, help }) =>
-            h(
-              "li",
-              line !== undefined && `Line ${line}: `,
-              foreign(why, { max: 600 }),
-              help && [" (", foreign(help), ")"],
-            ),
+      h(
+        "ul",
+        list.map(({ line, text: why, help }) =>
+          h(
+            "li",
+            line !== undefined && [jump(`Line ${line}`, `#/policy/${line}`), ": "],
+            foreign(why, { max: 600 }),
+            help && [" (", foreign(help), ")"],
           ),
         ),
+      ),
     ),
   );
 }

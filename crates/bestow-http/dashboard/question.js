@@ -81,7 +81,7 @@ export function everything({ action, route, runId, since, expiresAt, ownerId, sc
     action && [fact("Tool", id(action.tool)), fact("Input", input()), fact("Judged", foreign(action.tierReason))],
     scope && fact("Asks for", id(scope)),
     fact("As text", foreign(text, { max: 1500 })),
-    fact("Shown", foreign(route, { max: 120 })),
+    fact("Sent", foreign(route, { max: 120 })),
     fact("Run", id(runId)),
     fact("Owner", id(ownerId)),
     fact("Code", [h("code", code), h("span.muted", " for the terminal")]),

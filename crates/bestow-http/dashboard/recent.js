@@ -7,7 +7,7 @@ import { h, replace } from "./dom.js";
 import { giveBack, UNDO } from "./revoke.js";
 import { brief, foreign } from "./text.js";
 import { ago } from "./time.js";
-import { outcomeWords, plainSentence } from "./words.js";
+import { objectOf, outcomeWords, plainSentence } from "./words.js";
 
 /** @import { RequestState } from "./types.js" */
 /** @import { Grant, SavedDecision } from "./shapes.js" */
@@ -42,7 +42,6 @@ function row(request) {
   const place = h("span");
   if (isApproval)
     place.append(h("button.button.quiet.small", { onclick: () => void takeBack(request, place) }, "Revoke"));
-  const what = question?.action?.resource ?? question?.permissions.join(", ") ?? "";
   return h(
     "li",
     { class: `recent-row ${isApproval ? "recent-granted" : `recent-${status}`}` },
@@ -50,7 +49,7 @@ function row(request) {
       "div.recent-what",
       question && plainSentence(question),
       " ",
-      h("span.recent-object", brief(what, 160, "command")),
+      h("span.recent-object", brief(objectOf(request), 160, "command")),
     ),
     h("div.recent-how", outcomeWords(request, isMine(request.id)), resolution && [" · ", ago(resolution.at)]),
     place,

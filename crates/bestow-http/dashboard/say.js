@@ -2,6 +2,7 @@
 
 import { go, h, replace } from "./dom.js";
 import { brief, foreign } from "./text.js";
+import { moment } from "./time.js";
 
 /** @import { Child } from "./types.js" */
 /** @import { AgentView, Grant } from "./shapes.js" */
@@ -49,8 +50,7 @@ export function badge(text, tone = "") {
 /** Returns how long a grant lasts, as a badge. A grant without an end has none. @param {Grant} grant */
 export function scopeBadge(grant) {
   if (grant.scope === "always") return null;
-  const until =
-    grant.until && new Date(grant.until).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const until = grant.until && moment(new Date(grant.until));
   return badge(until ? `until ${until}` : (SCOPES.get(grant.scope) ?? grant.scope), "accent");
 }
 

@@ -1,6 +1,7 @@
 /** The choice for how long an approval holds. */
 
 import { h, replace } from "./dom.js";
+import { key } from "./keys.js";
 import { now } from "./time.js";
 import { SCOPES } from "./words.js";
 
@@ -9,6 +10,7 @@ import { SCOPES } from "./words.js";
  * @typedef {object} ScopePicker
  * @property {HTMLElement} element
  * @property {() => ScopeName} name
+ * @property {() => Date | null} end The end of an approval until a time, or null while its time is not chosen.
  * @property {() => string | null} value The scope as the server reads it, or null while its time is not chosen.
  * @property {(place: number) => void} choose
  * @property {(offered: ScopeName[]) => void} offer
@@ -26,6 +28,9 @@ const SPANS = [
 
 /** The scopes by their keys, 1 to 4. A key means one scope on every card. @type {ScopeName[]} */
 const ORDER = ["once", "session", "until", "always"];
+
+/** Returns the key of a scope. @param {ScopeName} name */
+export const keyOf = (name) => String(ORDER.indexOf(name) + 1);
 
 let number = 0;
 
@@ -56,13 +61,17 @@ export function scopePicker(offered, first, changed) {
       time.element.hidden = name !== "until";
       changed();
     });
-    return h("label", radio, h("kbd", { "aria-hidden": "true" }, ORDER.indexOf(name) + 1), SCOPES[name]);
+    return h("label", radio, key(keyOf(name)), SCOPES[name]);
   };
   draw();
   return {
     element: h("div.scope", choices, time.element),
     name: () => chosen,
-    value: () => (chosen === "until" ? time.value() : chosen),
+    end: () => time.end(),
+    value() {
+      const end = time.end();
+      return chosen !== "until" ? chosen : end && `until ${end.toISOString().replace(/\.\d+Z$/, "Z")}`;
+    },
     choose(place) {
       const name = ORDER[place];
       if (name && shown.includes(name)) chosen = name;
@@ -90,9 +99,9 @@ function timePicker(changed) {
     changed();
   });
   moment.addEventListener("change", changed);
-  const value = () => {
-    const end = span.value === "" ? Date.parse(moment.value) : now() + Number(span.value);
-    return Number.isFinite(end) && end > now() ? `until ${new Date(end).toISOString().replace(/\.\d+Z$/, "Z")}` : null;
+  const end = () => {
+    const at = span.value === "" ? Date.parse(moment.value) : now() + Number(span.value);
+    return Number.isFinite(at) && at > now() ? new Date(at) : null;
   };
-  return { element: h("span.row", { hidden: true }, span, moment), value };
+  return { element: h("span.row", { hidden: true }, span, moment), end };
 }

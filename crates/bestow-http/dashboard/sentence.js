@@ -32,6 +32,7 @@ export const GROUPS = {
 /** The outcomes, as the person chooses among them, and their colours. @type {{ [outcome: string]: Tone }} */
 export const OUTCOMES = {
   allowed: "ok",
+  "in part": "warn",
   asked: "accent",
   confined: "accent",
   denied: "bad",
@@ -127,9 +128,15 @@ function decided(decider) {
 
 /** @param {any} request @returns {Piece[]} */
 function asked(request) {
-  const wanted = request.asked.length === 0 ? ["what it holds already"] : permissions(request.asked);
+  const settled = (request.settled ?? []).map((/** @type {[unknown, string]} */ [permission]) => permission);
+  const wanted = permissions([...request.asked, ...settled]);
   const what = request.action ? ["asks to ", ...doing(request.action)] : ["asks for ", ...wanted];
-  return [...what, ...(request.reason ? [": ", its(request.reason, "text")] : [])];
+  const isOld = !request.action && request.asked.length === 0;
+  return [
+    ...what,
+    isOld ? ", which needs no new answer" : "",
+    ...(request.reason ? [": ", its(request.reason, "text")] : []),
+  ];
 }
 
 /** @param {any} route @returns {Piece[]} */
@@ -138,13 +145,17 @@ function routed(route) {
   return [
     route === "approvers"
       ? "has a request that people can see"
-      : "has a request that waits for the first person who comes",
+      : "has a request that waits. No person was connected at that time",
   ];
 }
 
+/** Returns true if a person gave a part of what was asked, and denied the rest. @param {any} resolution */
+export const isInPart = ({ outcome, status = outcome, granted = [], scope } = /** @type {any} */ ({})) =>
+  status === "denied" && granted.length > 0 && scope !== undefined;
+
 /** @param {any} resolution @returns {Piece[]} */
 function answered(resolution) {
-  const { outcome, action: about, granted, refused, decider, feedback } = resolution;
+  const { outcome, action: asked, updatedInput: changed, granted, refused, decider, feedback } = resolution;
   const verbs = new Map([
     ["granted", "was granted "],
     ["denied", "was denied "],
@@ -152,10 +163,13 @@ function answered(resolution) {
     ["cancelled", "asks no more for "],
     ["unavailable", "could ask nobody about "],
   ]);
-  const what = about ? action(about) : permissions(granted.length > 0 ? granted : refused);
+  const isPart = isInPart(resolution);
+  const parts = ["was granted ", ...permissions(granted), ", and denied ", ...permissions(refused)];
+  const what = asked ? action(changed ?? asked) : permissions(outcome === "granted" ? granted : refused);
   return [
-    verbs.get(outcome) ?? `${outcome} `,
-    ...what,
+    ...(isPart ? parts : [verbs.get(outcome) ?? `${outcome} `, ...what]),
+    ...(isPart && asked ? [" for ", ...action(asked)] : []),
+    ...(changed ? [", changed from ", ...action(asked)] : []),
     ...decided(decider),
     ...(feedback ? [": ", its(feedback, "text")] : []),
   ];
@@ -291,12 +305,25 @@ export function isBlocked({ type, payload }) {
   return type === "permission.evaluated" && decision?.decision === "deny" && Boolean(decision.action?.destructive);
 }
 
+/**
+ * Returns true if an event is a step on the way of a request to a person. The request has an event of its own, which
+ * says the same and more.
+ *
+ * @param {Envelope} event
+ */
+export function isStep({ type, requestId, payload }) {
+  const { route, decision } = /** @type {any} */ (payload);
+  if (type === "permission.routed") return route?.carrier === undefined;
+  return type === "permission.evaluated" && requestId !== undefined && decision?.decision === "ask";
+}
+
 /** @param {Envelope} event @returns {string} */
 function outcomeOf(event) {
   const { type } = event;
   const of = /** @type {any} */ (event.payload);
   if (isBlocked(event)) return "blocked";
   if (type === "permission.requested" || type === "permission.joined") return "asked";
+  if (type === "permission.resolved" && isInPart(of.resolution)) return "in part";
   if (type === "permission.resolved") return BY_OUTCOME[of.resolution?.outcome] ?? "";
   if (type === "permission.evaluated") return BY_DECISION[of.decision?.decision] ?? "";
   if (type === "ruling.made") return of.ruling?.verdict === "deny" ? "denied" : "allowed";

@@ -166,11 +166,10 @@ export interface Task {
   agentId?: string;
   enabled: boolean;
   next?: string;
-  last?: TaskRun;
   problems: { line?: number; text: string }[];
   schedule?: string;
   timezone?: string;
   gate?: { command: string; permissions: string[]; missing: string[] };
-  runs?: TaskRun[];
-  upcoming?: string[];
+  runs: TaskRun[];
+  upcoming: string[];
 }

@@ -6,12 +6,15 @@ import { h, replace } from "./dom.js";
 import { revoke } from "./revoke.js";
 import { agent, agentLink, count, empty, failure, loading, permission, placeLink } from "./say.js";
 import { foreign } from "./text.js";
-import { ago } from "./time.js";
+import { duration, live, now } from "./time.js";
 import { permissionWords } from "./words.js";
 
 /** @import { Suggestion } from "./shapes.js" */
 /** @typedef {Extract<Suggestion, { kind: "add_rule" }>} AddRule */
 /** @typedef {Extract<Suggestion, { kind: "unused" }>} Unused */
+
+/** Returns the time from then to now. @param {string} since */
+const span = (since) => live(since, () => duration(now() - Date.parse(since)));
 
 /** Returns the list of the suggestions. */
 export function suggestionList() {
@@ -23,7 +26,7 @@ export function suggestionList() {
       const unused = suggestions.filter((/** @type {Suggestion} */ one) => one.kind === "unused");
       replace(
         element,
-        h("p.small.muted", "From what happened since ", ago(since), ". Nothing changes by itself."),
+        h("p.small.muted", "From what happened in the last ", span(since), ". Nothing changes by itself."),
         suggestions.length === 0 &&
           empty(
             "Nothing to suggest",
@@ -119,7 +122,7 @@ function idle({ agentId, permission: text, grantId, since, place }, done) {
     place === undefined ? h("button.button.small", { onclick: () => void end() }, "Revoke …") : placeLink(place);
   return h(
     "article.panel.suggestion.idle",
-    h("p", agentLink(agentId), " has held ", permission(text), " since ", ago(since), " and never used it."),
+    h("p", agentLink(agentId), " has held ", permission(text), " for ", span(since), " and never used it."),
     way,
   );
 }

@@ -5,20 +5,12 @@ import { h, replace } from "./dom.js";
 import { onEvent, onGap } from "./events.js";
 import { agentLink, badge, count, empty, fact, failure, loading, permissionList, refill } from "./say.js";
 import { brief, foreign } from "./text.js";
-import { ago, exact } from "./time.js";
+import { ago, exact, moment } from "./time.js";
 
 /** @import { Task, TaskRun } from "./shapes.js" */
 
 /** The time after which the tasks are read again, in milliseconds. Only operators get the events of their files. */
 const AGAIN = 5_000;
-
-const soon = new Intl.DateTimeFormat(undefined, {
-  weekday: "short",
-  day: "numeric",
-  month: "short",
-  hour: "numeric",
-  minute: "2-digit",
-});
 
 /** @type {{ [state: string]: [string, import("./sentence.js").Tone] }} */
 const STATES = { started: ["started", "accent"], ended: ["ended", "ok"], skipped: ["did not run", "warn"] };
@@ -27,7 +19,7 @@ const STATES = { started: ["started", "accent"], ended: ["ended", "ok"], skipped
 export function view() {
   const summary = h("p.small.muted", { role: "status" });
   const list = h("div.tasks", loading());
-  const element = h("div.page.page-narrow", h("div.page-head", h("h1", "Tasks"), summary), list);
+  const element = h("div.page.page-narrow", h("div.page-head", h("h1", "Tasks"), summary), whoRuns(), list);
 
   async function load() {
     if (document.hidden) return;
@@ -51,6 +43,16 @@ export function view() {
   return { element, title: "Tasks", leave: () => ends.forEach((end) => end()) };
 }
 
+/** Returns the words for who runs the tasks. This server does not. */
+function whoRuns() {
+  return h(
+    "p.small.muted",
+    "The plan, as the files of the tasks say it. ",
+    h("code", "bestow serve"),
+    " runs no task: a program with a scheduler does.",
+  );
+}
+
 function none() {
   return empty(
     "No task is scheduled",
@@ -68,19 +70,7 @@ function bySoonest(a, b) {
 
 /** @param {Task} task */
 function card(task) {
-  const {
-    id,
-    title,
-    agentId,
-    enabled,
-    next,
-    problems,
-    schedule,
-    timezone,
-    gate,
-    runs = task.last ? [task.last] : [],
-    upcoming = [],
-  } = task;
+  const { id, title, agentId, enabled, next, problems, schedule, timezone, gate, runs, upcoming } = task;
   const isTask = id !== undefined;
   return h(
     "article.panel.task",
@@ -89,15 +79,9 @@ function card(task) {
       h(
         "div.row",
         h("h2", brief(title ?? task.file, 120)),
-        !isTask
-          ? badge("not valid", "bad")
-          : !enabled
-            ? badge("off")
-            : next
-              ? badge("scheduled", "ok")
-              : badge("not due"),
+        !isTask ? badge("not valid", "bad") : !enabled ? badge("off") : next ? badge("on", "ok") : badge("not due"),
       ),
-      isTask && next && enabled && h("span.small.muted", { title: exact(next) }, "runs ", ago(next)),
+      isTask && next && enabled && h("span.small.muted", { title: exact(next) }, `due ${moment(new Date(next))}`),
     ),
     problems.length > 0 &&
       h(
@@ -117,10 +101,10 @@ function card(task) {
     upcoming.length > 1 &&
       h(
         "div",
-        h("h3", "Next runs"),
+        h("h3", "Due at"),
         h(
           "ol.times",
-          upcoming.map((at) => h("li", { title: exact(at) }, soon.format(new Date(at)))),
+          upcoming.map((at) => h("li", { title: exact(at) }, moment(new Date(at)))),
         ),
       ),
     isTask && runsPart(runs),
@@ -133,7 +117,7 @@ const missing = (permissions) =>
 
 /** @param {TaskRun[]} runs */
 function runsPart(runs) {
-  if (runs.length === 0) return h("p.small.muted", "It has not run yet.");
+  if (runs.length === 0) return h("p.small.muted", "No run is recorded.");
   const rows = runs.map(({ at, state, text }) => {
     const [words, tone] = STATES[state] ?? [state, ""];
     return h("tr", h("td.when", ago(at)), h("td", badge(words, tone)), h("td", foreign(text, { max: 300 })));

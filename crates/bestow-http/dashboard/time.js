@@ -14,10 +14,35 @@ export function now() {
   return Date.now();
 }
 
+/** The hours of a day are counted to 24 everywhere on the page. @type {Intl.DateTimeFormatOptions} */
+const HOURS = { hourCycle: "h23" };
+
 /** Returns a time in full, in the form of the person's language. @param {string} iso */
 export function exact(iso) {
   const at = new Date(iso);
-  return Number.isNaN(at.getTime()) ? iso : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+  if (Number.isNaN(at.getTime())) return iso;
+  return at.toLocaleString(undefined, { ...HOURS, dateStyle: "medium", timeStyle: "medium" });
+}
+
+/** Returns the time of a day, to the second. @param {Date} at */
+export function clock(at) {
+  return at.toLocaleTimeString(undefined, { ...HOURS, hour: "2-digit", minute: "2-digit", second: "2-digit" });
+}
+
+/** Returns a time to the minute, with its day if that is another one. @param {Date} at */
+export function moment(at) {
+  /** @type {Intl.DateTimeFormatOptions} */
+  const time = { ...HOURS, hour: "2-digit", minute: "2-digit" };
+  /** @type {Intl.DateTimeFormatOptions} */
+  const day = { month: "short", day: "numeric" };
+  const isThisYear = at.getFullYear() === new Date(now()).getFullYear();
+  if (isToday(at)) return at.toLocaleTimeString(undefined, time);
+  return at.toLocaleString(undefined, { ...time, ...day, ...(!isThisYear && { year: "numeric" }) });
+}
+
+/** @param {Date} at */
+export function isToday(at) {
+  return at.toDateString() === new Date(now()).toDateString();
 }
 
 /** Returns a span of time, such as `3 min`. @param {number} ms */
@@ -50,6 +75,16 @@ export function live(iso, text) {
   const element = document.createElement("time");
   element.dateTime = iso;
   element.title = exact(iso);
+  return fresh(element, text);
+}
+
+/**
+ * Fills an element with a text that is kept fresh while it is on the page. Returns the element.
+ *
+ * @param {HTMLElement} element
+ * @param {(element: HTMLElement) => string} text
+ */
+export function fresh(element, text) {
   element.textContent = text(element);
   shown.set(element, { text, unseen: 0 });
   timer ||= window.setInterval(freshen, STEP);

@@ -14,7 +14,7 @@ const STAGES = {
   protected: "Is a protected path used?",
   denied: "Does a rule, a policy, a hook or a person deny it?",
   mode: "Does the mode of the agent forbid it?",
-  destructive: "Can it not be undone?",
+  destructive: "Is it destructive?",
   held: "Does the agent lack a permission?",
   ask_rule: "Must a person be asked?",
   allow_rule: "Does a person, a rule or a policy allow it?",
@@ -52,21 +52,22 @@ export function answerBadge(answer) {
  *
  * @param {Explanation} explanation
  * @param {import("./enable.js").Enabling} enabling
+ * @param {string} [said] A reason that is on the page already.
  */
-export function explained(explanation, enabling) {
+export function explained(explanation, enabling, said) {
   const { decision, decidedBy, waysOut, details } = explanation;
   return h(
     "div.stack.verdict",
     h("div.row", answerBadge(decision.decision), h("strong", MEANINGS[decision.decision]), tierBadge(decision.tier)),
-    stages(details.stages, decidedBy),
+    stages(details.stages, decidedBy, said),
     decision.missing.length > 0 && h("div.small", "The agent lacks ", permissionList(decision.missing), "."),
     waysOut.length > 0 &&
       h(
         "div.stack",
-        h("h3", "What would allow it"),
+        h("h3", waysOut.length > 1 ? "What would allow it, all of it together" : "What would allow it"),
         h(
           "ul.ways",
-          waysOut.map((way) => h("li", foreign(way, { max: 600 }))),
+          waysOut.map((way, place) => h("li", place > 0 && "and ", foreign(way, { max: 600 }))),
         ),
         enablePart(explanation, enabling),
       ),
@@ -78,10 +79,14 @@ export function explained(explanation, enabling) {
 /**
  * @param {StageResult[]} results
  * @param {string} decidedBy
+ * @param {string} [said]
  */
-function stages(results, decidedBy) {
+function stages(results, decidedBy, said) {
+  const told = new Set([said]);
   const rows = results.map(({ stage, says, reason, ruleRefs = [] }) => {
     const decides = stage === decidedBy;
+    const why = reason && (told.has(reason) ? h("span.muted", "as said above") : foreign(reason, { max: 300 }));
+    told.add(reason);
     return h(
       "tr",
       { class: decides ? "decides" : says ? "" : "silent" },
@@ -89,7 +94,7 @@ function stages(results, decidedBy) {
       h("td", says ? answerBadge(says) : h("span.muted", "–")),
       h(
         "td",
-        reason && foreign(reason, { max: 300 }),
+        why,
         ruleRefs.flatMap((ref) => lineButton(ref)),
       ),
     );

@@ -19,7 +19,7 @@ export function changePanel(change, done) {
       h(
         "div",
         h("strong", "A change of the file waits for you. "),
-        "It allows more than before. Until you agree, the rest of the file is as it was.",
+        "It allows more than before. What it takes away is in force already. What it gives waits until you agree.",
       ),
       list(change),
     ),

@@ -1,7 +1,9 @@
 /** Requests in words: who asks for what, and what an answer would mean. */
 
-import { h } from "./dom.js";
+import { h, isObject } from "./dom.js";
+import { isInPart } from "./sentence.js";
 import { foreign, plain } from "./text.js";
+import { moment } from "./time.js";
 
 /** @import { Question, ScopeName, Child } from "./types.js" */
 
@@ -68,7 +70,7 @@ export function agentWords({ above = [], agentKind = "agent", ownerId }) {
   const name = (/** @type {string} */ id) => foreign(id, { max: 60, kind: "path" });
   const kind = agentKind === "subagent" ? "a subagent" : `a ${agentKind} agent`;
   const chain = above.flatMap((agent, place) => [place === 0 ? ", created by " : ", and that one by ", name(agent)]);
-  return [kind, " of the owner ", name(ownerId), above.length === 0 ? ", with no agent above it" : chain];
+  return [kind, " of the owner ", name(ownerId), chain];
 }
 
 /** @param {string[]} permissions */
@@ -96,6 +98,9 @@ export function useWords({ operation, resource, origin, tree }) {
   return [isGuess ? mayDo : does, " ", object, tree ? " and everything below it" : ""];
 }
 
+/** Returns true if nothing but this command has its form. @param {string} command @param {string} form */
+const isExact = (command, form) => form === `\`${command}\`` || form.startsWith(`\`${command}\` in \``);
+
 /** Returns what an approval with this scope would mean. @param {Question} question @param {ScopeName} scope */
 export function consequence({ action, onlyLacks }, scope) {
   if (!action) {
@@ -113,21 +118,23 @@ export function consequence({ action, onlyLacks }, scope) {
     always: "until somebody takes it away",
   }[scope];
   if (onlyLacks) return `Gives the permission for everything that the agent does, ${lasts}.`;
-  const what =
-    action.operation === "command.execute" && scope !== "session" ? "commands of this form" : "equal actions";
-  return `Also for ${what}, ${lasts}.`;
+  if (action.operation !== "command.execute" || scope === "session") return `Also for equal actions, ${lasts}.`;
+  const isOne = action.shape !== undefined && isExact(action.resource, action.shape);
+  return isOne ? `For exactly this command, every time, ${lasts}.` : `Also for commands of this form, ${lasts}.`;
 }
 
 /**
  * Returns the label of the button that allows.
  *
  * @param {ScopeName} scope
+ * @param {Date | null} end
  * @param {number} part
  * @param {number} all
  */
-export function allowLabel(scope, part, all) {
+export function allowLabel(scope, end, part, all) {
   const what = part < all ? `Allow ${part} of ${all}` : "Allow";
-  return `${what} ${{ once: "once", session: "for this run", until: "until then", always: "always" }[scope]}`;
+  const until = end ? `until ${moment(end)}` : "until then";
+  return `${what} ${{ once: "once", session: "for this run", until, always: "always" }[scope]}`;
 }
 
 /** @type {Record<string, string>} */
@@ -147,7 +154,7 @@ const OUTCOMES = {
  * @returns {Child[]}
  */
 export function outcomeWords({ status, resolution }, isMine) {
-  const isPart = status === "denied" && (resolution?.granted.length ?? 0) > 0;
+  const isPart = isInPart({ status, ...resolution });
   const word = isPart ? "Allowed in part" : (OUTCOMES[status] ?? status);
   const scope = status === "granted" && resolution?.scope ? ` ${scopeWords(resolution.scope)}` : "";
   const decider = resolution?.decider ?? "";
@@ -156,12 +163,31 @@ export function outcomeWords({ status, resolution }, isMine) {
     : decider.startsWith("by ")
       ? [" ", foreign(decider, { max: 120 })]
       : decider && [": ", foreign(decider, { max: 200 })];
-  return [h("strong", word), scope, by];
+  const part = isPart && [" (", foreign(resolution?.granted.join(", ") ?? "", { max: 200, kind: "path" }), ")"];
+  return [h("strong", word), part, scope, resolution?.updatedInput !== undefined && ", as changed,", by];
 }
+
+/**
+ * Returns the object of a request: what was allowed, if a person changed it, and else what was asked for.
+ *
+ * @param {import("./types.js").RequestState} request
+ */
+export function objectOf({ question, resolution }) {
+  const { action, permissions = [] } = question ?? {};
+  const changed = resolution?.updatedInput;
+  if (!action) return permissions.join(", ");
+  if (changed === undefined) return action.resource;
+  if (action.operation !== "command.execute" || !isObject(changed)) return asText(changed);
+  const { input } = action;
+  const field = isObject(input) && Object.keys(input).find((name) => input[name] === action.resource);
+  return asText(field && field in changed ? changed[field] : (changed.resource ?? changed));
+}
+
+/** @param {unknown} value */
+const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** @param {string} scope */
 function scopeWords(scope) {
-  if (scope.startsWith("until "))
-    return `until ${new Date(scope.slice(6)).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}`;
+  if (scope.startsWith("until ")) return `until ${moment(new Date(scope.slice(6)))}`;
   return { once: "once", session: "for this run", always: "always" }[scope] ?? scope;
 }

@@ -16,7 +16,8 @@ use crate::problem::Problem;
 pub(crate) struct Hosts(Mutex<HashMap<AgentId, Arc<OwnSessions>>>);
 
 impl Hosts {
-    /// Returns the sessions of a host. If the agent of the host was retired and another one has its id, they begin anew.
+    /// Returns the sessions of a host. If the agent of the host was retired and another one has its id, they begin
+    /// anew.
     pub(crate) fn of(&self, engine: &Engine, host: Agent) -> Result<Arc<OwnSessions>, Problem> {
         let broken = |_| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the server is not able to work");
         let mut all = self.0.lock().map_err(broken)?;

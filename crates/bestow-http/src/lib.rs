@@ -13,6 +13,8 @@ mod guard;
 mod hex;
 mod hosts;
 mod identity;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod options;
 mod permissions;
 mod places;

@@ -26,11 +26,20 @@ pub fn router(engine: &Engine, options: Options) -> Router {
         .merge(runs::routes())
         .merge(v1::routes(&entrance))
         .merge(pages)
+        .merge(mcp())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(allowed, guard))
         .with_state(entrance)
+}
+
+/// Returns the path of the Model Context Protocol, if this package has it.
+fn mcp() -> Router<Arc<Entrance>> {
+    #[cfg(feature = "mcp")]
+    return crate::mcp::routes();
+    #[cfg(not(feature = "mcp"))]
+    Router::new()
 }
 
 /// Tells a supervisor that the server answers. It needs no credential and reveals nothing.

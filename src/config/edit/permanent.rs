@@ -251,6 +251,7 @@ fn rule(tool: &ToolName, operation: Operation, resource: &str, about: About<'_>)
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place,
     };

@@ -5,6 +5,7 @@
 
 mod filter;
 mod record;
+mod rotate;
 mod truncate;
 mod verify;
 
@@ -14,6 +15,8 @@ use super::{
     JournalError,
     files::{Files, segment},
     hash_chain::{Hash, Head},
+    lock::{self, LastEnd, Promised},
+    open,
     read::{self, Fault},
     snapshot::Snapshot,
 };
@@ -22,6 +25,7 @@ use crate::ports::{Disk, RealDisk};
 pub use self::{
     filter::Filter,
     record::Record,
+    rotate::{Rotated, rotate},
     truncate::{Cut, cut},
     verify::{Verified, verify, verify_on},
 };
@@ -50,6 +54,21 @@ pub fn records(
     }))
 }
 
+/// Returns the end of the trail. It reads the newest snapshot and the records after it, so it takes less time than
+/// [`verify`], and says nothing about older records.
+///
+/// # Errors
+///
+/// [`JournalError::NotState`] if there is no journal; [`JournalError::Damaged`], [`JournalError::Missing`] or
+/// [`JournalError::OtherEnd`] if these records are wrong; [`JournalError::Disk`] for every error of the disk.
+pub fn head(directory: impl AsRef<Path>) -> Result<Head, JournalError> {
+    let files = Files::at(Arc::new(RealDisk), directory.as_ref())?;
+    if files.list()?.segments.is_empty() {
+        return Err(JournalError::NotState { directory: files.directory });
+    }
+    Ok(open::look(&files)?.1)
+}
+
 /// The segments of a directory, read one after the other.
 #[derive(Debug)]
 struct Trail {
@@ -60,15 +79,20 @@ struct Trail {
     head: Head,
     /// A torn end that was never acknowledged.
     torn: Option<Fault>,
+    /// The end of the last process.
+    last_end: LastEnd,
+    promised: Promised,
 }
 
 impl Trail {
     fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Trail, JournalError> {
         let files = Files::at(disk, directory)?;
+        let last_end = lock::last_end(&files)?;
         let listing = files.list()?;
         if listing.segments.is_empty() {
             return Err(JournalError::NotState { directory: directory.to_owned() });
         }
+        listing.refuse_lost_end(&files)?;
         let mut head = Head { sequence: 0, hash: Hash::START };
         // Older segments may have been moved away. Then the chain begins at the snapshot before the first segment.
         if let Some(before) =
@@ -78,11 +102,15 @@ impl Trail {
         {
             head = snapshot.head;
         }
-        Ok(Trail { files, segments: listing.segments.into_iter(), head, torn: None })
+        let (segments, promised) = (listing.segments.into_iter(), Promised::by(last_end));
+        Ok(Trail { files, segments, head, torn: None, last_end, promised })
     }
 
     fn next_segment(&mut self) -> Result<Option<Vec<super::line::Line>>, JournalError> {
-        let Some(first) = self.segments.next() else { return Ok(None) };
+        let Some(first) = self.segments.next() else {
+            self.refuse_other_end()?;
+            return Ok(None);
+        };
         let wanted = self.head.sequence + 1;
         if first != wanted {
             let what = if wanted < first {
@@ -90,17 +118,30 @@ impl Trail {
             } else {
                 format!("the end of the segment before `{}`", segment(first))
             };
-            return Err(JournalError::Missing { directory: self.files.directory.clone(), what });
+            return Err(JournalError::Missing { directory: self.files.directory.clone(), what, next: None });
         }
         let read = read::segment(&self.files.read(&segment(first))?, self.head);
         self.head = read.head;
         if let Some(fault) = read.fault {
-            if !fault.is_torn || self.segments.len() > 0 {
+            let may_be_torn = self.segments.len() == 0 && !(self.last_end.is_orderly() && self.is_unused()?);
+            if !fault.is_torn || !may_be_torn {
                 return Err(self.damaged(first, fault));
             }
             self.torn = Some(fault);
         }
+        read.lines.iter().for_each(|line| self.promised.compare(line.head()));
         Ok(Some(read.lines))
+    }
+
+    /// Returns true if no process has begun to use the directory since the trail was opened.
+    fn is_unused(&self) -> Result<bool, JournalError> {
+        Ok(lock::last_end(&self.files)? == self.last_end)
+    }
+
+    /// Refuses a trail that ends elsewhere than the last process said.
+    fn refuse_other_end(&self) -> Result<(), JournalError> {
+        let kept = self.promised.is_kept(&self.files, self.head);
+        if kept.is_err() && !self.is_unused()? { Ok(()) } else { kept }
     }
 
     fn damaged(&self, first: u64, fault: Fault) -> JournalError {

@@ -5,9 +5,10 @@ use std::{path::Path, sync::Arc};
 
 use super::super::{
     JournalError,
-    files::{Files, let_go, segment, snapshot},
+    files::{Files, segment, snapshot},
     hash_chain::{Hash, Head},
     line::{self, Line},
+    lock::{LastEnd, Lock},
     read,
     snapshot::Snapshot,
 };
@@ -54,18 +55,21 @@ pub struct Cut {
 /// for every error of the disk.
 pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError> {
     let files = Files::at(Arc::new(RealDisk), directory.as_ref())?;
-    let (lock, _) = files.take()?;
+    let (lock, last_end) = Lock::take(&files)?;
     if before == 0 {
         return Err(no_such_event(directory.as_ref(), before));
     }
     let (kept, aside) = divide(&files, before)?;
     let is_newer = |sequence: &u64| before <= *sequence;
-    if aside.is_empty() && !files.list()?.snapshots.iter().any(is_newer) {
+    let is_promised = matches!(last_end, LastEnd::At(promised) if before <= promised.sequence);
+    let listing = files.list()?;
+    let is_lost = is_promised || !listing.segments.contains(&kept.first);
+    if aside.is_empty() && !is_lost && !listing.snapshots.iter().any(is_newer) {
         return Err(no_such_event(directory.as_ref(), before));
     }
     let again = kept.taken_again(&aside, before);
     // Snapshots are renamed first, since an engine would start from the newest one.
-    for sequence in files.list()?.snapshots.into_iter().filter(is_newer) {
+    for sequence in listing.snapshots.into_iter().filter(is_newer) {
         let name = snapshot(sequence);
         files.rename_aside(&name, &format!("cut-{name}"))?;
     }
@@ -76,19 +80,16 @@ pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError
     let head = again
         .write(&mut content, kept.head, kept.at)
         .map_err(|why| files.failed(&segment(kept.first), "writing what follows into")(why.into()))?;
-    let goes_on = head != kept.head || !aside.rest.is_empty();
-    if goes_on {
-        if aside.segments.contains(&kept.first) {
-            let name = segment(kept.first);
-            files.write_aside(&format!("cut-{name}"), &files.read(&name)?)?;
-        }
-        files.write_whole(&segment(kept.first), &content)?;
+    if aside.segments.contains(&kept.first) {
+        let name = segment(kept.first);
+        files.write_aside(&format!("cut-{name}"), &files.read(&name)?)?;
     }
-    for first in aside.segments.into_iter().filter(|first| !(goes_on && *first == kept.first)) {
+    files.recover(&segment(kept.first), &content)?;
+    for first in aside.segments.into_iter().filter(|first| *first != kept.first) {
         let name = segment(first);
         files.rename_aside(&name, &format!("cut-{name}"))?;
     }
-    let_go(lock);
+    lock.let_go(head);
     let again = again.steps.into_iter().flatten().collect();
     Ok(Cut { kept: kept.head.sequence, again, unread: aside.unread, head })
 }

@@ -66,7 +66,7 @@ pub fn verify_on(
     }
     if let Some(expected) = expected.filter(|expected| trail.head.sequence < expected.sequence) {
         let what = format!("events {} to {}, which were there", trail.head.sequence + 1, expected.sequence);
-        return Err(JournalError::Missing { directory: directory.as_ref().to_owned(), what });
+        return Err(JournalError::Missing { directory: directory.as_ref().to_owned(), what, next: None });
     }
     let torn = trail.torn.map(|fault| format!("after event {}: {}", trail.head.sequence, fault.what));
     Ok(Verified { first: before + 1, head: trail.head, torn })
@@ -74,7 +74,7 @@ pub fn verify_on(
 
 /// The state that results from the records so far. It is compared with the snapshots.
 struct Told {
-    /// The state; `None` if the first records do not exist any more.
+    /// The state; `None` if the first records were moved away and no snapshot tells what they led to.
     state: Option<State>,
     snapshots: Vec<u64>,
 }
@@ -82,7 +82,10 @@ struct Told {
 impl Told {
     fn new(trail: &Trail) -> Result<Told, JournalError> {
         let snapshots = trail.files.list()?.snapshots;
-        let state = (trail.head.sequence == 0).then(|| State::new(Settings::default()));
+        let state = match trail.head.sequence {
+            0 => Some(State::new(Settings::default())),
+            before => Snapshot::read(&trail.files, before)?.and_then(|read| State::from_image(&read.image).ok()),
+        };
         Ok(Told { state, snapshots })
     }
 

@@ -109,8 +109,9 @@ fn reference(rule: &Rule) -> RuleRef {
 }
 
 /// Adds the denials and prompts that bind the ancestors of the agent. An agent therefore cannot avoid a prompt by
-/// letting a child act.
+/// letting a child act. An ancestor's rule allows only what it states for children.
 fn inherited(case: &EvaluationInput<'_>, above: &[&Agent], heard: &mut ApplicableRules) {
+    let mut allows = Vec::new();
     let mut add = |from_parent: ApplicableRules| {
         heard.denies.extend(from_parent.denies);
         heard.asks.extend(from_parent.asks);
@@ -128,6 +129,10 @@ fn inherited(case: &EvaluationInput<'_>, above: &[&Agent], heard: &mut Applicabl
             .denies
             .extend(noes.map(|(ruling, about)| Voice { rule: of_parent(RuleRef::Ruling(ruling.id)), about }));
         add(from_parent);
+        for used in case.action.uses.iter() {
+            let allowing = parent.rules.allowing_children(case.action, used, &parent.profile.working_dir);
+            allows.extend(allowing.into_iter().map(|rule| of_parent(reference(rule))));
+        }
     }
     // The creator may have moved to another run. The run of creation binds the child nevertheless.
     for (parent, run) in State::runs_of_creation(case.agent, above) {
@@ -142,6 +147,7 @@ fn inherited(case: &EvaluationInput<'_>, above: &[&Agent], heard: &mut Applicabl
             .extend(noes.map(|(ruling, about)| Voice { rule: of_parent(RuleRef::Ruling(ruling.id)), about }));
         add(from_run);
     }
+    heard.allows.extend(allows);
 }
 
 fn of_parent(agent: &AgentId, rule: RuleRef) -> RuleRef {

@@ -210,6 +210,7 @@ fn random_rule(numbers: &mut Numbers, line: u32) -> Rule {
         command: (about == 3).then(|| numbers.pick(&PATTERNS).parse().unwrap()),
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line },
     }

@@ -82,6 +82,7 @@ fn some_rule(number: usize, place: Place) -> Rule {
         command,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place,
     }

@@ -108,8 +108,10 @@ fn session(cwd: &Path) -> [Value; 2] {
 async fn asked(command: impl FnOnce(&[&str]) -> Command, cwd: &Path, calls: &[&str]) -> Vec<Value> {
     let [new, begun] = session(cwd);
     let requests: Vec<_> = calls.iter().enumerate().map(|(id, call)| request(id, "s", bash(call))).collect();
-    let script =
-        format!("read -r line; printf 'heard %s\\n' \"$line\"\n{}", saying(&[&[begun.clone()], &*requests].concat()));
+    let script = format!(
+        "read -r line; printf 'heard %s\\n' \"$line\"\n{}",
+        saying(&[std::slice::from_ref(&begun), &*requests].concat())
+    );
     let mut wrapper = Process::start(&mut command(&["sh", "-c", &script]));
     wrapper.say(&new).await;
     assert_eq!(wrapper.line().await, format!("heard {new}\n").as_bytes());

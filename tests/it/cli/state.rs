@@ -136,6 +136,36 @@ async fn a_directory_without_an_engine_is_read_and_changed_by_itself() {
     assert_eq!(bob.ticket(ticket.id()).unwrap().poll().unwrap().outcome, Outcome::Granted);
 }
 
+/// Each command starts an engine for a moment. The others wait for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn eight_approvals_at_once_without_an_engine_all_count() {
+    let place = Place::new();
+    let engine = peopled(&place).await;
+    let bob = engine.agent(id("bob")).unwrap();
+    let mut tickets = Vec::new();
+    for number in 0..8 {
+        let wanted = tag(&format!("@write:/ws/{number}"));
+        tickets.push(bob.request(PermissionRequest::new(wanted, why()).at_most(Scope::Always)).await.unwrap());
+    }
+    engine.shutdown().await;
+    std::thread::scope(|threads| {
+        let approve = |ticket: &bestow::request::Ticket| {
+            let code = ticket.code().to_string();
+            threads.spawn(|| place.run(&["approve", &{ code }]))
+        };
+        let running: Vec<_> = tickets.iter().map(approve).collect();
+        for run in running {
+            let (_, complaint, code) = run.join().unwrap();
+            assert_eq!((complaint.as_str(), code), ("", 0));
+        }
+    });
+    let engine = place.engine().await;
+    let bob = engine.agent(id("bob")).unwrap();
+    for number in 0..8 {
+        assert_eq!(bob.check(PermissionRef::write(&format!("/ws/{number}"))), Check::Held);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_trail_is_shown_verified_and_its_head_noted_down() {
     let place = Place::new();

@@ -81,7 +81,10 @@ fn a_word_that_is_no_command_is_told_with_the_one_that_may_be_meant() {
         (&["tasks", "chek"], "`bestow tasks` has no command `chek`: did you mean `check`?"),
         (&["audit", "shw"], "`bestow audit` has no command `shw`: did you mean `show`?"),
         (&["sandbox", "profil"], "`bestow sandbox` has no command `profil`: did you mean `profile`?"),
-        (&["audit", "x\u{1b}"], "`bestow audit` has no command `x\\u{1b}`: there is `show`, `verify`, `head`, `cut`"),
+        (
+            &["audit", "x\u{1b}"],
+            "`bestow audit` has no command `x\\u{1b}`: there is `show`, `verify`, `head`, `rotate`, `cut`",
+        ),
     ] {
         let (code, told) = told_of(words);
         assert!(code == 64 && told.contains(expected), "{words:?}: {told}");
@@ -140,7 +143,7 @@ fn a_misspelt_option_is_named_with_the_one_that_may_be_meant_and_with_the_help_p
         (&["check", "--agent", "a", "--tool", "x", "--read", "y"], "exclude each other", "check"),
         (&["check", "--agent", "a", "--agent", "b", "--read", "y"], "`--agent` is given twice", "check"),
         (&["classify", "ls", "pwd"], "takes one command: put it in quotes", "classify"),
-        (&["audit"], "`bestow audit` needs a command: there is `show`, `verify`, `head`, `cut`", "audit"),
+        (&["audit"], "`bestow audit` needs a command: there is `show`, `verify`, `head`, `rotate`, `cut`", "audit"),
     ] {
         let (code, told) = told_of(words);
         assert!(code == 64 && told.contains(expected), "{words:?}: {told}");

@@ -81,6 +81,14 @@ async fn while_widening_waits_for_a_person_what_narrows_takes_effect_at_once() {
 }
 
 #[tokio::test]
+async fn an_approval_that_becomes_one_for_children_waits_for_a_person() {
+    let asking = format!("[engine]\nconfirm_widening = true\n{THREE}");
+    let mut following = Following::start(with_site(), &format!("{asking}{ALLOW}")).await;
+    let (_, told) = following.held_back_by(&format!("{asking}{ALLOW}children = true\n")).await;
+    assert!(told.contains("allow everything like `git push **` and for children"), "{told}");
+}
+
+#[tokio::test]
 async fn a_rule_that_only_moves_to_another_line_is_no_widening() {
     let asking = format!("[engine]\nconfirm_widening = true\n{THREE}{DENY}{ALLOW}");
     let mut following = Following::start(with_site(), &asking).await;

@@ -143,3 +143,100 @@ async fn two_quick_keys_answer_one_request() {
     })
     .await;
 }
+
+/// The scope that the card had chosen is not on the screen while several requests are selected, and it is not given.
+#[tokio::test]
+async fn while_several_are_selected_the_keys_are_those_of_the_bar() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let first = ask(&writer, "@write:/srv/first").await;
+        let second = ask(&writer, "@write:/srv/second").await;
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        let card = |place: &str| page.card(&format!("writer asks to write /srv/{place}"));
+        card("second").is_ready().await;
+        browser.press(&["j"]).await;
+        card("first").is("focused", true).await;
+        card("first").choice("This run").is("checked", true).await;
+        page.button("Select several").click().await;
+        // Nothing is selected yet, and no control on the screen does any of this.
+        browser.press(&["a", "d", "w", "e", "4"]).await;
+        card("second").picked().await;
+        page.the("region", "Selected requests").shows("1 selected").await;
+        browser.picture("several").await;
+        browser.press(&["a"]).await;
+        let resolution = second.resolution().await;
+        assert_eq!((resolution.outcome, resolution.scope), (Outcome::Granted, Some(Scope::Once)));
+        assert!(first.poll().is_none());
+        card("first").choice("This run").is("checked", true).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn escape_ends_the_selection_of_several_at_once() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let first = ask(&writer, "@write:/srv/first").await;
+        let _second = ask(&writer, "@write:/srv/second").await;
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        let card = |place: &str| page.card(&format!("writer asks to write /srv/{place}"));
+        page.button("Select several").click().await;
+        card("first").picked().await;
+        browser.press(&["Escape"]).await;
+        page.the("region", "Selected requests").is_gone().await;
+        card("first").checkbox("Select this request").is_gone().await;
+        card("first").is("focused", true).await;
+        card("first").answers_to("d").await;
+        assert_eq!(first.resolution().await.outcome, Outcome::Denied);
+    })
+    .await;
+}
+
+/// A key answers only a request whose buttons are on the screen. Otherwise it brings them there.
+#[tokio::test]
+async fn a_key_answers_nothing_that_is_off_the_screen() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let first = ask(&writer, "@write:/srv/first").await;
+        let mut others = Vec::new();
+        for place in ["a", "b", "c", "d"] {
+            others.push(ask(&writer, &format!("@write:/srv/{place}")).await);
+        }
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        page.card("/srv/d").is_there().await;
+        browser.press(&["j"]).await;
+        page.card("/srv/first").is("focused", true).await;
+        page.card("/srv/first").is_ready().await;
+        browser.run("scrollTo(0, document.body.scrollHeight)", &[]).await;
+        browser.press(&["a"]).await;
+        page.card("/srv/first").shows("This request was not on the screen.").await;
+        assert!(first.poll().is_none());
+        page.card("/srv/first").answers_to("a").await;
+        assert_eq!(first.resolution().await.outcome, Outcome::Granted);
+        assert!(others.iter().all(|other| other.poll().is_none()));
+    })
+    .await;
+}
+
+/// After a click in the menu, the keys are for the view.
+#[tokio::test]
+async fn after_a_click_in_the_menu_enter_opens_the_current_request() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let _ticket = ask(&writer, "@network").await;
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        let card = page.card("writer asks to use the network");
+        page.link("Agents").click().await;
+        page.a("heading", "Agents").is_there().await;
+        page.link("Inbox").click().await;
+        card.is_there().await;
+        browser.press(&["Enter"]).await;
+        card.button("Details").is("expanded", true).await;
+        card.shows("to the queue, because no person was connected").await;
+    })
+    .await;
+}

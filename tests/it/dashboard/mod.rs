@@ -1,5 +1,6 @@
 //! Tests of the dashboard, in a real browser and with a real server.
 
+mod activity;
 mod answering;
 mod browser;
 mod demo;

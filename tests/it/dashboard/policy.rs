@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::stage::people;
+use super::{browser::Browser, stage::people};
 use crate::http::project::Project;
 
 const POLICY: &str = "\
@@ -120,4 +120,47 @@ async fn what_is_given_again_and_again_is_suggested_as_a_line() {
         page.shows("permissions = [\"@network\"]").await;
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_file_that_needs_the_person_is_told_in_the_inbox_and_in_the_menu() {
+    people(async |people| {
+        let (project, link) = served();
+        let browser = people.dashboard(&link).await;
+        let page = browser.page();
+        page.shows("Nothing waits").await;
+        project.policy(&POLICY.replace("subagent", "subagentt"));
+        page.shows("The policy file has mistakes: see Policy").await;
+        page.a("link", "Policy The policy file has mistakes").is_there().await;
+        project.policy(&format!("{POLICY}permissions = [\"@network\"]\n"));
+        page.shows("A change of the policy file waits for you: see Policy").await;
+        browser.picture("policy-waits").await;
+        page.the("link", "see Policy").click().await;
+        page.the("region", "A change that waits").shows("What it takes away is in force already.").await;
+        project.policy(POLICY);
+        page.the("region", "A change that waits").is_gone().await;
+        page.the("link", "Policy").is_there().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_mistake_is_named_with_a_way_to_its_line() {
+    people(async |people| {
+        let (project, link) = served();
+        let browser = people.dashboard(&link).await;
+        let page = browser.page();
+        project.policy(&format!("{}{}", "# a note\n".repeat(80), POLICY.replace("subagent", "subagentt")));
+        page.the("link", "see Policy").click().await;
+        page.the("button", "Line 89").click().await;
+        browser.until("the line is not on the screen", async || is_line_on_screen(&browser).await).await;
+    })
+    .await;
+}
+
+async fn is_line_on_screen(browser: &Browser) -> Result<(), String> {
+    let script = "
+        const box = document.querySelector('.file-line.wrong')?.getBoundingClientRect();
+        return box !== undefined && box.top >= 0 && box.bottom <= innerHeight;";
+    if browser.run(script, &[]).await == true { Ok(()) } else { Err(String::new()) }
 }

@@ -42,8 +42,10 @@ async fn of_two_answers_at_once_one_counts() {
             let by_ann = winner.contains("ann");
             assert_eq!(decision, if by_ann { Outcome::Granted } else { Outcome::Denied }, "{winner}");
             let word = if by_ann { "Allowed for this run" } else { "Denied" };
-            hers.shows(&format!("{word} by {}", if by_ann { "you" } else { "bert" })).await;
-            his.shows(&format!("{word} by {}", if by_ann { "ann" } else { "you" })).await;
+            let on_hers = format!("{word} by {}", if by_ann { "you" } else { "bert" });
+            let on_his = format!("{word} by {}", if by_ann { "ann" } else { "you" });
+            // A card leaves the page a moment after its end, so both pages are looked at together.
+            tokio::join!(hers.shows(&on_hers), his.shows(&on_his));
         }
     })
     .await;

@@ -43,6 +43,7 @@ async fn a_killed_and_restarted_server_is_picked_up_without_a_reload() {
         page.hides("The connection is lost.").await;
         page.shows("Live").await;
         page.shows("Connected again").await;
+        network.hides("The server cannot be reached.").await;
         let events = page.card("bot asks to use the socket of the engine");
         events.is_there().await;
         network.answers("Allow for this run").await;
@@ -76,6 +77,32 @@ async fn what_happened_meanwhile_is_not_missing() {
         page.a("option", "bot asks for @network").is_there().await;
         page.link("Inbox").click().await;
         page.card("bot asks to use the network").is_there().await;
+    })
+    .await;
+}
+
+/// The inbox counts what Activity can show: a server that was started again has no events from before.
+#[tokio::test]
+async fn the_inbox_counts_the_blocked_actions_that_activity_shows() {
+    people(async |people| {
+        let mut project = Project::new();
+        project.serve();
+        let address = project.address().to_string();
+        let bot = project.agent();
+        let browser = people.dashboard(&link(&project)).await;
+        let page = browser.page();
+        let body = json!({ "operation": "command.execute", "resource": "terraform destroy" });
+        project.post(&bot, "/v1/authorize", &body).await;
+        page.shows("1 destructive action was blocked in the last hour: see Activity").await;
+        project.end(Signal::KILL);
+        page.shows("The connection is lost.").await;
+        project.serve_at(&address);
+        page.hides("The connection is lost.").await;
+        page.hides("was blocked in the last hour").await;
+        project.post(&bot, "/v1/authorize", &body).await;
+        page.shows("1 destructive action was blocked in the last hour: see Activity").await;
+        page.the("link", "see Activity").click().await;
+        page.a("option", "terraform destroy").is_there().await;
     })
     .await;
 }

@@ -16,7 +16,7 @@ const VIEWS: [(&str, &str, &str); 8] = [
     ("activity", "#/activity", "requests"),
     ("policy", "#/policy", "[agents.lead]"),
     ("try", "#/policy/try", "Judge it"),
-    ("suggestions", "#/policy/suggestions", "From what happened since"),
+    ("suggestions", "#/policy/suggestions", "From what happened in the last"),
     ("tasks", "#/tasks", "Links"),
 ];
 
@@ -93,6 +93,17 @@ async fn on_a_phone_every_view_fits_the_screen() {
                 is_accessible(&browser, axe, &format!("{name} on a phone")).await;
             }
         }
+        go(&browser, "#/policy/try", "Judge it").await;
+        let page = browser.page();
+        page.field("Command line").types("npm test && cat .env").await;
+        page.button("Judge it").click().await;
+        page.shows("What would allow it").await;
+        browser.run("document.querySelector('.result').scrollIntoView()", &[]).await;
+        browser.picture("judged-phone").await;
+        assert_eq!(browser.overflow().await, 0, "a decision is wider than the screen");
+        if let Some(axe) = &axe {
+            is_accessible(&browser, axe, "a decision on a phone").await;
+        }
     })
     .await;
 }
@@ -136,7 +147,7 @@ async fn what_opens_above_a_view_is_accessible_too() {
         page.shows("destructive").await;
         check("judged").await;
         go(&browser, "#/activity", "requests").await;
-        page.a("option", "publisher has a request").click_first().await;
+        page.a("option", "publisher asks").click_first().await;
         page.a("heading", "The same action now").is_there().await;
         check("event").await;
         let signed_out = people.browser().await;

@@ -321,6 +321,7 @@ async fn what_a_rule_denies_cannot_be_used_by_naming_the_permission() {
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: bestow::grant::Place { file: "agents.toml".into(), line: 1 },
     };

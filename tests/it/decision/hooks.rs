@@ -71,6 +71,7 @@ fn rule(verdict: Verdict) -> Rule {
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: bestow::grant::Place { file: "agents.toml".into(), line: 7 },
     }

@@ -29,6 +29,7 @@ fn denying(command: &str) -> Arc<[Rule]> {
         command: Some(command.parse().unwrap()),
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line: 7 },
     }]

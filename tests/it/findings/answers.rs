@@ -199,6 +199,7 @@ async fn a_yes_to_what_is_missing_answers_no_rule() {
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line: 9 },
     };

@@ -21,6 +21,7 @@ fn deny(operation: Option<Operation>, glob: &str) -> Rule {
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line: 3 },
     }

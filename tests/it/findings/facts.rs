@@ -146,6 +146,7 @@ async fn b5_the_permission_state_of_an_agent_is_one_value() {
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: place(line),
     };

@@ -22,6 +22,7 @@ fn rule(verdict: Verdict, operation: Option<Operation>) -> Rule {
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line: 3 },
     }

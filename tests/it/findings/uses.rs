@@ -40,6 +40,7 @@ pub(super) fn rule(verdict: Verdict, operation: Option<Operation>, path: Option<
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line: 3 },
     }
@@ -432,6 +433,40 @@ async fn a_command_that_needs_the_network_is_denied_with_it() {
     let explained = agent.explain(&Action::command("curl https://ann:pw@Example.com:8443/x")).unwrap();
     let hosts: Vec<_> = explained.uses.iter().filter(|step| step.used.origin == UseOrigin::Needed).collect();
     assert!(matches!(hosts.as_slice(), [one] if &*one.used.resource == "example.com"), "{explained}");
+}
+
+/// A file that `curl` sends is read, whatever the option that names it.
+#[tokio::test]
+async fn a_file_that_curl_sends_is_a_use() {
+    let (_world, agent) = equipped(Mode::Default, &[]).await;
+    let sends = |line: &str, file: &str| {
+        let explained = agent.explain(&Action::command(line)).unwrap();
+        let mut uses = explained.uses.iter().map(|step| &step.used);
+        uses.any(|used| used.operation == Operation::Read && used.origin == UseOrigin::Named && *used.resource == *file)
+    };
+    for options in [
+        "-d @check/notes.md",
+        "-d@check/notes.md",
+        "--data-binary @check/notes.md",
+        "--data-ascii @check/notes.md",
+        "--data-urlencode name@check/notes.md",
+        "--json @check/notes.md",
+        "-H @check/notes.md",
+        "-F 'a=@check/notes.md;type=text/plain'",
+        "-F 'a=@other,check/notes.md'",
+        "-F 'a=@\"check/notes.md\"'",
+        "--form 'a=<check/notes.md'",
+        "-T check/notes.md",
+    ] {
+        let line = format!("curl {options} https://example.com");
+        assert!(sends(&line, "/ws/check/notes.md"), "{line}");
+    }
+    for options in
+        ["-d check/notes.md", "-d a=@check/notes.md", "-F a=check/notes.md", "-d @-", "--data-urlencode a=b@c"]
+    {
+        let line = format!("curl {options} https://example.com");
+        assert!(!["/ws/check/notes.md", "/ws/-", "/ws/c"].iter().any(|file| sends(&line, file)), "{line}");
+    }
 }
 
 /// A hook's denial of a part denies the whole action. Its approval of a part approves nothing.

@@ -47,7 +47,18 @@ impl Hook for Denies {
 
 fn rule(verdict: Verdict, operation: Option<Operation>, path: Option<PathGlob>) -> Rule {
     let place = Place { file: "agents.toml".into(), line: 3 };
-    Rule { verdict, tool: None, operation, path, command: None, shape: None, cwd: None, why: None, place }
+    Rule {
+        verdict,
+        tool: None,
+        operation,
+        path,
+        command: None,
+        shape: None,
+        cwd: None,
+        children: false,
+        why: None,
+        place,
+    }
 }
 
 /// Creates an agent that may write all of `work`, except for this kind of use of `work/d`.

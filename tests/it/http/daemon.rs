@@ -18,26 +18,26 @@ use super::{
 use crate::support::World;
 
 /// An engine with the agents `bot` and `other` of `you`, and `theirs` of `them`, and its server.
-pub(super) struct Daemon {
-    pub(super) world: World,
-    pub(super) file: CredentialFile,
-    pub(super) address: SocketAddr,
+pub(crate) struct Daemon {
+    pub(crate) world: World,
+    pub(crate) file: CredentialFile,
+    pub(crate) address: SocketAddr,
     server: JoinHandle<()>,
     description: OnceCell<Description>,
     _directory: TempDir,
 }
 
 impl Daemon {
-    pub(super) async fn start() -> Daemon {
+    pub(crate) async fn start() -> Daemon {
         Daemon::with(Limits::default(), |_| {}).await
     }
 
-    pub(super) async fn with(limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
+    pub(crate) async fn with(limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
         Daemon::of(World::with(|settings| settings.reads = Reads::Anywhere), limits, change).await
     }
 
     /// Starts a server of this world.
-    pub(super) async fn of(world: World, limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
+    pub(crate) async fn of(world: World, limits: Limits, change: impl FnOnce(&mut Options)) -> Daemon {
         for (name, owner) in [("bot", "you"), ("other", "you"), ("theirs", "them")] {
             let _: Agent = world.agent(name, owner, Kind::Subagent, &["@write:/ws", "@network"]).await;
         }
@@ -52,48 +52,48 @@ impl Daemon {
         Daemon { world, file, address, server, description: OnceCell::new(), _directory: directory }
     }
 
-    pub(super) fn issue(&self, role: Role) -> Issued {
+    pub(crate) fn issue(&self, role: Role) -> Issued {
         self.file.create(NewCredential { role, name: None, expires_at: None }, self.world.now()).unwrap()
     }
 
     /// Returns a token of an agent.
-    pub(super) fn agent(&self, name: &str) -> String {
+    pub(crate) fn agent(&self, name: &str) -> String {
         self.issue(Role::Agent { agent: name.parse().unwrap() }).token
     }
 
     /// Returns a token of a person who decides for an owner.
-    pub(super) fn approver(&self, owner: &str) -> String {
+    pub(crate) fn approver(&self, owner: &str) -> String {
         self.issue(Role::Approver { owner: owner.parse().unwrap(), by: "ann".parse().unwrap() }).token
     }
 
     /// Returns a token of the host program.
-    pub(super) fn operator(&self) -> String {
+    pub(crate) fn operator(&self) -> String {
         self.issue(Role::Operator).token
     }
 
     /// Asks if the agent with this token may run a command.
-    pub(super) async fn classify(&self, token: &str, command: &str) -> Reply {
+    pub(crate) async fn classify(&self, token: &str, command: &str) -> Reply {
         let body = serde_json::json!({ "toolName": "bash", "toolInput": { "command": command } });
         self.post(token, "/api/hooks/classify", &body.to_string()).await
     }
 
-    pub(super) async fn post(&self, token: &str, path: &str, body: &str) -> Reply {
+    pub(crate) async fn post(&self, token: &str, path: &str, body: &str) -> Reply {
         let headers = [("authorization", &*format!("Bearer {token}")), ("content-type", "application/json")];
         self.described(call(self.address, "POST", path, &headers, body).await, "post", path).await
     }
 
-    pub(super) async fn get(&self, token: &str, path: &str) -> Reply {
+    pub(crate) async fn get(&self, token: &str, path: &str) -> Reply {
         let reply = call(self.address, "GET", path, &[("authorization", &format!("Bearer {token}"))], "").await;
         self.described(reply, "get", path).await
     }
 
-    pub(super) async fn delete(&self, token: &str, path: &str) -> Reply {
+    pub(crate) async fn delete(&self, token: &str, path: &str) -> Reply {
         let reply = call(self.address, "DELETE", path, &[("authorization", &format!("Bearer {token}"))], "").await;
         self.described(reply, "delete", path).await
     }
 
     /// Sends a body with any method.
-    pub(super) async fn send(&self, token: &str, method: &str, path: &str, body: &serde_json::Value) -> Reply {
+    pub(crate) async fn send(&self, token: &str, method: &str, path: &str, body: &serde_json::Value) -> Reply {
         let headers = [("authorization", &*format!("Bearer {token}")), ("content-type", "application/json")];
         let reply = call(self.address, method, path, &headers, &body.to_string()).await;
         self.described(reply, &method.to_lowercase(), path).await
@@ -109,12 +109,12 @@ impl Daemon {
     }
 
     /// Returns the requests that wait for an approver.
-    pub(super) async fn pending(&self, token: &str) -> Vec<serde_json::Value> {
+    pub(crate) async fn pending(&self, token: &str) -> Vec<serde_json::Value> {
         self.get(token, "/api/permissions").await.json["pending"].as_array().unwrap().clone()
     }
 
     /// Returns the id of the first request that waits for an approver, as soon as one does.
-    pub(super) async fn first_pending(&self, token: &str) -> String {
+    pub(crate) async fn first_pending(&self, token: &str) -> String {
         loop {
             if let Some(item) = self.pending(token).await.first() {
                 return item["id"].as_str().unwrap().to_owned();
@@ -123,7 +123,7 @@ impl Daemon {
         }
     }
 
-    pub(super) async fn decide(&self, token: &str, request: &str, decision: &str) -> Reply {
+    pub(crate) async fn decide(&self, token: &str, request: &str, decision: &str) -> Reply {
         let body = serde_json::json!({ "requestId": request, "decision": decision });
         self.post(token, "/api/permissions", &body.to_string()).await
     }

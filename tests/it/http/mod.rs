@@ -4,7 +4,7 @@ mod classify;
 pub(crate) mod client;
 mod clients;
 mod credentials;
-mod daemon;
+pub(crate) mod daemon;
 mod dashboard;
 mod decide;
 mod description;

@@ -472,6 +472,7 @@ async fn a_target_that_comes_back_with_other_rules_binds_its_tasks_by_these_alon
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line: 1 },
     };
@@ -513,6 +514,7 @@ async fn rules_for_an_agent_bind_its_tasks() {
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: Some(host.parse().unwrap()),
         place: Place { file: "agents.toml".into(), line: 1 },
     };

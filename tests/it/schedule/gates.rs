@@ -67,6 +67,7 @@ async fn a_gate_runs_where_only_its_tier_would_ask_and_not_where_anything_else_d
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: Place { file: "agents.toml".into(), line: 1 },
     };
@@ -126,6 +127,7 @@ async fn a_gate_that_uses_what_a_rule_denies_does_not_run() {
             command: None,
             shape: None,
             cwd: None,
+            children: false,
             why: None,
             place: Place { file: "agents.toml".into(), line: 1 },
         };

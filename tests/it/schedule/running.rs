@@ -455,3 +455,27 @@ async fn the_end_of_a_run_by_hand_is_told_to_whoever_started_it() {
         run = stage.run() => assert_eq!(run.tasks, [name]),
     }
 }
+
+#[tokio::test]
+async fn the_last_ten_runs_are_known_newest_first_also_after_a_restart() {
+    let mut stage = Stage::new().await;
+    stage.cron("often", "schedule: \"0 * * * *\"", "x");
+    for _ in 0..2 {
+        let tasks = stage.start().await;
+        for _ in 0..7 {
+            stage.later(60);
+            stage.run().await;
+            stage.told_kind("task.finished").await;
+        }
+        tasks.stop().await;
+    }
+    let settings = crate::support::settings(|settings| settings.tasks = stage.settings());
+    let policy = bestow::Policy { settings, agents: [].into(), left_out: Vec::new() };
+    stage.engine.configure(policy).await.unwrap();
+    let surveyed = bestow::schedule::survey(&stage.engine).unwrap().remove(0);
+    let ran: Vec<_> = surveyed.last.iter().chain(&surveyed.earlier).collect();
+    assert!(ran.iter().all(|one| one.what.to_string() == "done"), "{ran:?}");
+    let hours: Vec<_> = ran.iter().map(|one| one.at).collect();
+    let expected: Vec<_> = (5..=14).rev().map(|hour| moment(&format!("2026-01-01T{hour:02}:00:00Z"))).collect();
+    assert_eq!(hours, expected);
+}

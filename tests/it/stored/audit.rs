@@ -213,3 +213,77 @@ async fn a_cut_brings_nothing_back_that_was_revoked_in_records_that_can_be_read(
         assert!(after.engine.agent(id("late")).is_err(), "what was given there is not given");
     }
 }
+
+/// Two rotations into one archive, the second one after a crash in the middle of the first.
+#[tokio::test(flavor = "multi_thread")]
+async fn old_records_move_into_an_archive_and_both_parts_stay_verifiable() {
+    let (directory, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (state, archive) = (directory.path(), place.path().join("archive"));
+    let young = tempfile::tempdir().unwrap();
+    live_on(young.path(), "young", bestow::journal::SEGMENT).await;
+    assert_eq!(audit::rotate(young.path(), &archive), Ok(None), "all of its records are needed");
+    let mut noted = None;
+    for round in ["second", "third"] {
+        live_on(state, round, 2_000).await;
+        let verified = audit::verify(state, None).unwrap();
+        let removed = std::fs::read(state.join(segment(verified.first))).unwrap();
+        let rotated = audit::rotate(state, &archive).unwrap().unwrap();
+        assert_eq!(rotated.first, verified.first, "{rotated:?}");
+        assert!(rotated.segments > 1, "{rotated:?}");
+        // A crash can leave a segment in both places.
+        let last = names_of(&archive).pop().unwrap();
+        assert_ne!(last, segment(verified.first));
+        std::fs::copy(archive.join(&last), state.join(&last)).unwrap();
+        let again = audit::rotate(state, &archive).unwrap().unwrap();
+        assert_eq!((again.segments, again.head), (1, rotated.head));
+        assert_eq!(std::fs::read(archive.join(segment(verified.first))).unwrap(), removed);
+        let (old, rest) = (audit::verify(&archive, Some(rotated.head)).unwrap(), audit::verify(state, None).unwrap());
+        assert_eq!((old.first, old.head, rest.first), (1, rotated.head, rotated.head.sequence + 1));
+        assert_eq!(rest.head, verified.head);
+        if let Some(noted) = noted {
+            audit::verify(&archive, Some(noted)).unwrap();
+        }
+        noted = Some(rotated.head);
+    }
+    // The attack: a record in the archive is altered.
+    let first = archive.join(segment(1));
+    let text = std::fs::read_to_string(&first).unwrap();
+    std::fs::write(&first, text.replacen("ann", "eve", 1)).unwrap();
+    assert!(audit::verify(&archive, noted).is_err());
+    // An archive of another trail, and the state directory itself, are refused.
+    live_on(state, "fourth", 2_000).await;
+    std::fs::write(archive.join(segment(audit::verify(state, None).unwrap().first)), "other").unwrap();
+    let before = names_of(state);
+    let told = audit::rotate(state, &archive).unwrap_err().to_string();
+    assert!(told.contains("another file has this name"), "{told}");
+    let told = audit::rotate(state, state).unwrap_err().to_string();
+    assert!(told.contains("it is the state directory"), "{told}");
+    assert_eq!(names_of(state), before, "nothing was removed");
+}
+
+fn segment(first: u64) -> String {
+    format!("journal-{first:020}.jsonl")
+}
+
+fn names_of(directory: &std::path::Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| name.starts_with("journal-")).collect();
+    names.sort();
+    names
+}
+
+/// Gives permissions, with segments of this size.
+async fn live_on(state: &std::path::Path, round: &str, size: u64) {
+    let journal = Journal::open_on(Arc::new(bestow::journal::RealDisk), state, size).unwrap();
+    let world = world_at(Arc::new(journal), Arc::new(ManualClock::at(START)), |_| {}).await;
+    let ann = match world.engine.agent(id("ann")) {
+        Ok(ann) => ann,
+        Err(_) => world.worker("ann", &[]).await,
+    };
+    for number in 0..20 {
+        let wanted = tag(&format!("@write:/ws/{round}/{number}"));
+        world.you().give(ann.id(), wanted, bestow::grant::Scope::Always, why()).await.unwrap();
+    }
+    world.engine.shutdown().await;
+}

@@ -209,3 +209,18 @@ fn a_directory_that_cannot_be_written_is_named() {
         assert!(Journal::open(&file).is_err());
     });
 }
+
+#[tokio::test]
+async fn a_state_directory_that_is_moved_under_an_engine_acknowledges_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let (state, moved) = (place.path().join("state"), place.path().join("moved"));
+    let engine = Engine::durable(Settings::default(), &state).await.unwrap();
+    let profile = crate::support::profile("ann", "you", bestow::Kind::Cron);
+    let ann = engine.register(profile, bestow::InitialGrants::nothing()).await.unwrap();
+    std::fs::rename(&state, &moved).unwrap();
+    let second = Engine::durable(Settings::default(), &state).await.unwrap();
+    let you = engine.approver("you", "ann", "test");
+    let told = you.give(ann.id(), "@network", bestow::grant::Scope::Always, "why").await.unwrap_err().to_string();
+    assert!(told.contains("were removed or moved while the engine used them"), "{told}");
+    second.shutdown().await;
+}

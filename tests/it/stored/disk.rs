@@ -158,6 +158,11 @@ impl FakeDisk {
 }
 
 impl Content {
+    fn room_left(&self) -> usize {
+        let used: usize = self.files.values().map(|node| self.nodes[*node].seen.len()).sum();
+        self.room.map_or(usize::MAX, |room| room.saturating_sub(used))
+    }
+
     /// Counts a call, and returns its fault.
     fn called(&mut self, call: Call) -> io::Result<Option<Fault>> {
         if self.is_off {
@@ -199,8 +204,7 @@ impl DiskFile for FakeFile {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut content = self.content.lock().unwrap();
-        let used: usize = content.files.values().map(|node| content.nodes[*node].seen.len()).sum();
-        let room = content.room.map_or(usize::MAX, |room| room.saturating_sub(used));
+        let room = content.room_left();
         let fault = content.called(Call::Write)?;
         let half = matches!(fault, Some(Fault::Full | Fault::Short));
         let count = if half { bytes.len().div_ceil(2) } else { bytes.len() }.min(room);
@@ -218,6 +222,10 @@ impl DiskFile for FakeFile {
         node.seen.truncate(bytes as usize);
         node.forgotten.retain(|range| range.end <= bytes as usize);
         Ok(())
+    }
+
+    fn is_at(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.content.lock().unwrap().files.get(path) == Some(&self.node))
     }
 
     fn sync(&mut self) -> io::Result<()> {
@@ -265,6 +273,9 @@ impl Disk for FakeDisk {
     fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         let mut content = self.lock();
         content.called(Call::Other)?;
+        if !content.files.contains_key(path) && content.room_left() == 0 {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let node = content.files.get(path).copied().unwrap_or_else(|| {
             content.nodes.push(Node::default());
             content.nodes.len() - 1

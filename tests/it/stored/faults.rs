@@ -145,6 +145,8 @@ async fn no_failing_call_loses_or_invents_anything() {
                 }
                 Err(_) => Acknowledged::default(),
             };
+            let names = disk.list(Path::new(STATE)).unwrap();
+            assert!(!names.iter().any(|name| name.ends_with(".new")), "{context}: {names:?}");
             agrees(&disk.copy(), &told, &context).await;
         }
     }
@@ -256,6 +258,92 @@ async fn on_a_full_disk_nothing_is_given_and_what_is_taken_away_is_stored_from_t
     let ann = after.engine.agent(id("ann")).unwrap();
     assert_eq!((check(&ann, "@network"), check(&ann, "@events")), (Check::NotHeld, Check::NotHeld));
     assert_eq!((check(&ann, "@write:/a"), check(&ann, "@write:/b")), (Check::Held, Check::NotHeld));
+}
+
+/// The attack: the disk is filled up just when a new segment would begin. A naive journal then stores nothing any more,
+/// and a revoked permission is held again after a restart.
+#[tokio::test]
+async fn on_a_disk_that_is_full_when_a_segment_ends_the_old_one_goes_on() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &["@network"]).await;
+    let segments = |disk: &FakeDisk| {
+        let names = disk.list(Path::new(STATE)).unwrap();
+        names.into_iter().filter(|name| name.starts_with("journal-")).collect::<Vec<_>>()
+    };
+    let mut number = 0;
+    while disk.read_file(segments(&disk).last().unwrap()).len() < SEGMENT as usize {
+        world.you().give(ann.id(), tag(&path(number)), Scope::Always, why()).await.unwrap();
+        number += 1;
+    }
+    disk.room(Some(disk.used()));
+    world.engine.revoke(ann.grants().unwrap()[0].id, None).await.unwrap();
+    let given = world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await;
+    assert!(matches!(&given, Err(Error::Store(why)) if why.to_string().contains("free some space")), "{given:?}");
+    let after = disk.copy();
+    disk.room(None);
+    world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await.unwrap();
+    world.engine.shutdown().await;
+    for disk in [after, disk] {
+        let world = open(&disk).await.unwrap();
+        assert_eq!(world.engine.check(&id("ann"), &tag("@network")), Check::NotHeld);
+        world.engine.shutdown().await;
+        audit::verify_on(disk, STATE, None).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_engine_starts_on_a_full_disk_after_a_kill() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &["@network"]).await;
+    let held = ann.grants().unwrap();
+    let after = disk.copy();
+    after.room(Some(after.used()));
+    let world = open(&after).await.unwrap();
+    world.engine.revoke(held[0].id, None).await.unwrap();
+    world.engine.shutdown().await;
+    after.room(None);
+    let world = open(&after).await.unwrap();
+    assert_eq!(world.engine.check(&id("ann"), &tag("@network")), Check::NotHeld);
+}
+
+/// An error of the disk that is no lack of space is not answered with "make room".
+#[tokio::test]
+async fn a_disk_that_fails_is_told_apart_from_a_full_one() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &[]).await;
+    disk.fail(disk.calls().len(), Fault::Once);
+    let told = world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await.unwrap_err().to_string();
+    assert!(told.contains("the disk fails") && told.contains("repair the disk") && !told.contains("space"), "{told}");
+    disk.fail(disk.calls().len() + 1, Fault::Once);
+    let told = world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await.unwrap_err().to_string();
+    assert!(told.contains("it is unknown if the last change is stored"), "{told}");
+}
+
+/// The attack: another process removes or replaces the files of a running engine, which would go on in files that no
+/// later engine finds.
+#[tokio::test]
+async fn an_engine_whose_files_were_removed_acknowledges_nothing() {
+    for name in ["LOCK", "journal-00000000000000000001.jsonl"] {
+        for is_replaced in [false, true] {
+            let disk = FakeDisk::new();
+            let world = open_with(&disk, 1 << 20).await.unwrap();
+            let ann = world.worker("ann", &["@network"]).await;
+            let content = disk.read_file(name);
+            disk.remove_file(name);
+            if is_replaced {
+                disk.write_file(name, &content);
+            }
+            let given = world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await;
+            let told = given.unwrap_err().to_string();
+            assert!(told.contains("were removed or moved"), "{name}: {told}");
+            assert_eq!(check(&ann, "@events"), Check::NotHeld);
+            assert!(world.engine.revoke(ann.grants().unwrap()[0].id, None).await.is_err(), "{name}");
+            assert_eq!(check(&ann, "@network"), Check::NotHeld, "here it is gone");
+        }
+    }
 }
 
 #[tokio::test]

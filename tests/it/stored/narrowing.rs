@@ -46,6 +46,7 @@ fn no(operation: Operation) -> Rule {
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place,
     }

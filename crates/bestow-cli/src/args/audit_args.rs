@@ -52,6 +52,23 @@ Examples:
         trail: TrailArgs,
     },
 
+    /// Moves old records into an archive
+    ///
+    /// The segments before the last snapshot but one are verified, copied into the archive, and removed from the state
+    /// directory. An engine may run meanwhile. It prints the head of the archive, to be noted elsewhere. `bestow audit
+    /// verify --state ARCHIVE --expect HEAD` verifies the archive, and `bestow audit verify --state DIRECTORY` the
+    /// rest.
+    #[command(after_long_help = "\
+Examples:
+  bestow audit rotate --state /var/lib/bestow --to /srv/archive/bestow")]
+    Rotate {
+        #[command(flatten)]
+        trail: TrailArgs,
+        /// The archive. It is created if it is missing, and later segments follow into it
+        #[arg(long, value_name = "DIRECTORY")]
+        to: PathBuf,
+    },
+
     /// Sets the damaged end of the trail aside
     ///
     /// It is the way out of damage where there is no copy. Everything from event --before on is set aside. Revocations,
@@ -122,9 +139,10 @@ impl AuditCommand {
     pub(crate) fn state(&self) -> &PathBuf {
         match self {
             AuditCommand::Show(args) => &args.trail.state,
-            AuditCommand::Verify { trail, .. } | AuditCommand::Head { trail } | AuditCommand::Cut { trail, .. } => {
-                &trail.state
-            }
+            AuditCommand::Verify { trail, .. }
+            | AuditCommand::Head { trail }
+            | AuditCommand::Rotate { trail, .. }
+            | AuditCommand::Cut { trail, .. } => &trail.state,
         }
     }
 }

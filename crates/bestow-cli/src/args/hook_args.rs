@@ -95,6 +95,11 @@ pub(crate) struct HostHookArgs {
     pub(crate) time_limit: Option<Duration>,
 }
 
+impl HostHookArgs {
+    /// The time to wait for a person, if no option names one.
+    pub(crate) const USUAL_WAIT: Duration = Duration::from_secs(60);
+}
+
 /// The arguments of `hook pre-tool-use`.
 #[derive(Debug, Args)]
 pub(crate) struct PreToolUseArgs {

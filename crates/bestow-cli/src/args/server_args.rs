@@ -9,7 +9,13 @@ use bestow::{
 use bestow_http::credentials::CredentialId;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Form, PolicyFileArgs, acp_args::AcpPart, hook_args::HookPart, values};
+use super::{
+    Form, McpArgs, PolicyFileArgs,
+    acp_args::AcpPart,
+    hook_args::HookPart,
+    install_args::{InstallPart, UninstallPart},
+    values,
+};
 
 /// Commands about the server.
 #[derive(Debug, Subcommand)]
@@ -17,7 +23,8 @@ pub(crate) enum ServerCommand {
     /// Serves an engine over HTTP and WebSocket
     ///
     /// It runs an engine on the policy file and the state directory, and answers the clients that have a credential
-    /// (`bestow token`). It ends at SIGINT and SIGTERM: everything that waits stays stored.
+    /// (`bestow token`). It ends at SIGINT and SIGTERM: everything that waits stays stored. It starts no scheduled
+    /// task: a program with a scheduler does.
     #[command(after_long_help = "\
 Examples:
   bestow serve --config agents.toml --state state
@@ -61,6 +68,25 @@ Examples:
     /// Connects editors and coding agents over the Agent Client Protocol (ACP)
     #[command(subcommand)]
     Acp(AcpPart),
+
+    /// Puts the hooks of bestow into the settings of a host
+    #[command(subcommand)]
+    Install(InstallPart),
+
+    /// Takes the hooks of bestow out of the settings of a host
+    #[command(subcommand)]
+    Uninstall(UninstallPart),
+
+    /// Serves one agent over the Model Context Protocol, on standard input and output
+    ///
+    /// A coding agent starts it as an MCP server. It asks a running `bestow serve`, with the token of the agent in
+    /// BESTOW_TOKEN or in a file. With `--agent`, it runs an engine of its own on the policy file and the state
+    /// directory instead. The tools advise the model: hooks and the sandbox stop one that does not ask.
+    #[command(after_long_help = "\
+Examples:
+  bestow mcp --ready-file state/server.json --token-file agent-token
+  bestow mcp --agent writer --config agents.toml --state state")]
+    Mcp(McpArgs),
 }
 
 /// The arguments of `serve`.

@@ -91,7 +91,7 @@ Examples:
     #[command(after_long_help = "\
 Examples:
   bestow approve k3f9qd --state /var/lib/bestow
-  bestow approve k3f9qd --state /var/lib/bestow --scope 'until 2026-11-22T18:00:00Z'
+  bestow approve k3f9qd --state /var/lib/bestow --scope 'until 2030-01-31T18:00:00Z'
   bestow approve k3f9qd --state /var/lib/bestow --write --config agents.toml")]
     Approve {
         #[command(flatten)]
@@ -106,7 +106,8 @@ Examples:
 
     /// Denies a request
     ///
-    /// The denial of a permission takes no scope. The agent reads the text of --feedback.
+    /// The denial of an action holds for --scope; without it, once. The denial of a permission has no scope, and
+    /// --scope changes nothing about it. The agent reads the text of --feedback.
     #[command(after_long_help = "\
 Examples:
   bestow deny k3f9qd --state /var/lib/bestow --feedback 'not before the review'")]

@@ -35,18 +35,18 @@ const MARGIN: Duration = Duration::from_secs(5);
 /// The part of the time limit that no waiting for a person takes.
 const REST: Duration = Duration::from_secs(1);
 
-/// What the host wants to know, as far as it is known.
+/// The question of the host, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 enum Asked {
     /// The text of the host was not read yet.
     Unknown,
-    /// If a call may happen.
+    /// The host asks if a call may happen.
     Call(Option<About>),
-    /// Nothing: it reports something.
+    /// The host asks nothing, and reports something.
     Nothing,
 }
 
-/// What the host wants to know, for the thread that answers when the time is over.
+/// The question of the host, for the thread that answers when the time is over.
 type Known = Arc<Mutex<Asked>>;
 
 /// Answers what the host says on standard input.

@@ -17,6 +17,7 @@ use bestow_hosts::hooks::Host;
 use crate::{args::HookPart, exit::Exit};
 
 pub use pre_tool_use::{question, reply};
+pub(crate) use within::within;
 
 /// Answers as the hook that is named.
 pub(crate) fn hook(part: HookPart) -> Exit {

@@ -12,7 +12,7 @@ pub(super) const WRITING: Duration = Duration::from_millis(500);
 
 /// The reason why some work has no result.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum NoResult {
+pub(crate) enum NoResult {
     /// The work goes on.
     TooSlow(Duration),
     /// The work has panicked, or there is no thread for it.
@@ -30,7 +30,7 @@ impl fmt::Display for NoResult {
 
 /// Does `work` on a thread of its own, and waits for its result until `limit`. The thread is left to itself then: it
 /// may wait for the system, which cannot be interrupted.
-pub(super) fn within<T: Send + 'static>(
+pub(crate) fn within<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NoResult> {

@@ -5,7 +5,7 @@ mod post;
 mod sessions;
 mod settings;
 
-pub(crate) use connect::connect;
+pub(crate) use connect::{MOST_HEADERS, connect};
 pub(crate) use post::{get, post};
 pub(crate) use sessions::RemoteSessions;
 pub(crate) use settings::{Server, Source, at_most};

@@ -60,6 +60,11 @@ impl Source {
         }
     }
 
+    /// Checks that there is a token. The server may not be there yet.
+    pub(crate) fn token_is_there(&self) -> Result<(), String> {
+        authorization(&self.token()?).map(drop)
+    }
+
     fn url(&self) -> Result<String, String> {
         match (&self.url, &self.ready_file) {
             (Some(url), _) => Ok(url.clone()),

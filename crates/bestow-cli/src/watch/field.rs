@@ -38,7 +38,7 @@ impl Field {
         match self.kind {
             FieldKind::Denial => format!("Deny [{code}]. Words to the agent, or nothing:"),
             FieldKind::Confirmation => format!("This cannot be undone. Type {code} to allow it once:"),
-            FieldKind::Until => format!("Allow [{code}] until when? As in 30m, 4h or 2026-11-22T18:00:00Z:"),
+            FieldKind::Until => format!("Allow [{code}] until when? As in 30m, 4h or 2030-01-31T18:00:00Z:"),
         }
     }
 

@@ -219,7 +219,7 @@ fn moment(text: &str, now: Timestamp) -> Result<Timestamp, String> {
         Ok(end) => end,
         Err(_) => match parse_duration_or_bare(text, Duration::from_secs) {
             Ok(duration) => now.after(duration),
-            Err(_) => return Err(format!("`{}` is no time. Write 30m, 4h or 2026-11-22T18:00:00Z.", Escaped(text))),
+            Err(_) => return Err(format!("`{}` is no time. Write 30m, 4h or 2030-01-31T18:00:00Z.", Escaped(text))),
         },
     };
     if now < end { Ok(end) } else { Err("That time has passed.".to_owned()) }

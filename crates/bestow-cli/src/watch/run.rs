@@ -38,7 +38,15 @@ pub(super) fn run(args: &WatchArgs) -> Result<Exit, Exit> {
     });
     let person = Person { state: args.state.clone(), by: args.person.by()?, token: token.transpose()? };
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(Exit::failed)?;
-    runtime.block_on(async { signals::until_signal(Watch::of(person)?.work()).await? })
+    runtime.block_on(async {
+        let end = signals::end().map_err(Exit::failed)?;
+        // Both wait for the same signals, and the first one decides.
+        tokio::select! {
+            biased;
+            () = end => Ok(Exit::Done),
+            done = signals::until_signal(Watch::of(person)?.work()) => done?,
+        }
+    })
 }
 
 /// The inbox with everything that moves it.

@@ -729,7 +729,13 @@ const CURL: &str = "-o --output -T --upload-file -K --config -d --data --data-bi
                     --cookie-jar -D --dump-header -x --proxy -w --write-out -m --max-time --connect-timeout --retry \
                     -E --cert --key --cacert --output-dir --url -r --range -y -Y -z --trace --trace-ascii --stderr \
                     --json --limit-rate --resolve --interface --etag-save --etag-compare --hsts --alt-svc --libcurl \
-                    --netrc-file";
+                    --netrc-file --data-ascii --form-string --proxy-header --url-query --variable";
+
+/// Options of `curl` whose value is a file after `@`.
+const CURL_FILE: &str = "-d --data --data-ascii --data-binary --json -H --header --proxy-header -w --write-out";
+
+/// Options of `curl` whose value may have a name before the `@` and the file.
+const CURL_NAMED_FILE: &str = "--data-urlencode --url-query --variable";
 
 fn curl(rest: &[Arg]) -> Vec<Operand> {
     let words = Words::read(rest, CURL);
@@ -742,6 +748,7 @@ fn curl(rest: &[Arg]) -> Vec<Operand> {
     let write = |text: SmolStr| Operand::certain(Access::Write, text, Below::Nothing);
     named.extend(words.values_of("-o --output").filter_map(Text::text).map(|text| write(below(&text))));
     named.extend(words.files_of("curl"));
+    named.extend(sent_by_curl(&words));
     let formats = words.values_of("-w --write-out").filter_map(Text::text);
     named.extend(formats.flat_map(|format| format.split("%output{").skip(1).filter_map(in_braces).collect::<Vec<_>>()));
     if words.has_letter('O') || words.has("--remote-name --remote-name-all") {
@@ -749,6 +756,33 @@ fn curl(rest: &[Arg]) -> Vec<Operand> {
         named.extend(names.map(|name| write(below(&name))));
     }
     named
+}
+
+/// Returns the files that `curl` reads to send them. `-` is its input.
+fn sent_by_curl(words: &Words<'_>) -> Vec<Operand> {
+    let read = |value: &Text<'_>, file: &str| {
+        if file == "-" { None } else { Text::end(value.arg(), file).path(Access::Read) }
+    };
+    let plain = words.values_of(CURL_FILE).filter_map(|value| read(value, value.arg().text.strip_prefix('@')?));
+    let named = words.values_of(CURL_NAMED_FILE).filter_map(|value| {
+        let (name, file) = value.arg().text.split_once('@')?;
+        if name.contains('=') { None } else { read(value, file) }
+    });
+    let forms = words.values_of("-F --form").flat_map(|value| {
+        let files = in_form(&value.arg().text);
+        files.into_iter().filter_map(|file| read(value, file)).collect::<Vec<_>>()
+    });
+    plain.chain(named).chain(forms).collect()
+}
+
+/// Returns the files of a field of a form, as in `name=@file,other;type=text/plain` and `name=<file`.
+fn in_form(field: &str) -> Vec<&str> {
+    let content = field.split_once('=').and_then(|(_, content)| content.strip_prefix(['@', '<']));
+    let Some(files) = content else { return Vec::new() };
+    match files.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').take(1).collect(),
+        None => files.split(';').take(1).flat_map(|files| files.split(',')).collect(),
+    }
 }
 
 /// Returns the file of `%output{file}` or `%output{>>file}`. The text begins after the brace.

@@ -343,7 +343,7 @@ fn answers(name: &str, program: &Arg, rest: &[Arg]) -> Option<String> {
 const NOT_WRITTEN: &str = "what is sent over the network is not written out";
 
 fn not_only_reading(name: &str) -> String {
-    format!("`{name}` is not known to only read in this form")
+    format!("`{name}` may change, delete or run something in this form")
 }
 
 impl Spec {
@@ -392,7 +392,7 @@ impl Spec {
             Operands::AtMost(most) => count <= most && !splits,
             Operands::With(flags) => count == 0 || options.has(flags),
         };
-        if fits { Ok(()) } else { Err("in this form its operands are not only read".into()) }
+        if fits { Ok(()) } else { Err("it may change or run its operands in this form".into()) }
     }
 
     /// Returns the words after the subcommand, if the words contain the subcommand of this row.

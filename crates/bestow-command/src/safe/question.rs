@@ -367,7 +367,7 @@ pub(super) fn one_of_a_kind(rest: &[Arg]) -> Answer {
         [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help" | "-V" | "-version") => {
             Ok(())
         }
-        _ => Err("it is not known to only read in this form".into()),
+        _ => Err("it may change, delete or run something in this form".into()),
     }
 }
 

@@ -140,11 +140,11 @@ const CHANGING: &str = "rm rmdir mv cp mkdir touch ln chmod chown chgrp install 
     nfpm asdf sdk rbenv pyenv tee export alias declare let read source unset";
 
 fn given(options: &crate::options::Options<'_>) -> Result<(), String> {
-    if options.given.is_empty() { Err("it is not known to only read in this form".into()) } else { Ok(()) }
+    if options.given.is_empty() { Err("it may change, delete or run something in this form".into()) } else { Ok(()) }
 }
 
 fn asked(options: &crate::options::Options<'_>) -> Result<(), String> {
-    if options.given.len() == 1 { Ok(()) } else { Err("it is not known to only read in this form".into()) }
+    if options.given.len() == 1 { Ok(()) } else { Err("it may change, delete or run something in this form".into()) }
 }
 
 /// Accepts `python3 -I -m module` for read-only modules. `json.tool` writes the file that a second name gives.

@@ -1,4 +1,4 @@
-//! What a host tells its hook.
+//! Events that a host tells its hook.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::{
     id::{SessionId, SubagentId},
 };
 
-/// What a host tells its hook.
+/// An event that a host tells its hook.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "a hook must know all of them")]
 pub enum Event {
@@ -28,9 +28,9 @@ pub enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "each has an answer of its own form")]
 pub enum About {
-    /// Before every call.
+    /// The moment before every call.
     Call,
-    /// When the host is about to show a prompt to its user, or would do so if it had one.
+    /// The moment before the host shows a prompt to its user, or would show it if there were one.
     Prompt,
 }
 
@@ -40,7 +40,7 @@ pub enum About {
 pub struct Question {
     /// The point at which the host asks.
     pub about: About,
-    /// Who calls.
+    /// The caller.
     pub caller: Caller,
     /// The tool.
     pub tool: ToolName,

@@ -1,4 +1,5 @@
-//! What hosts send to their hooks, and the answers in their own forms. Nothing here asks an engine or reads a clock.
+//! The texts that hosts send to their hooks, and the answers in their own forms. Nothing here asks an engine or reads a
+//! clock.
 //!
 //! Each host has a file with its form. [`Host::read`] reads what the host sends, [`Host::answer`] spells an answer, and
 //! [`Host::doubt`] spells that there is no answer: the call may not happen then.

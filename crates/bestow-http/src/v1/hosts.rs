@@ -70,7 +70,7 @@ impl CallerBody {
     }
 }
 
-/// What happens to a question that nobody answers in time.
+/// The end of a question that nobody answers in time.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum UnansweredBody {
@@ -84,7 +84,7 @@ enum UnansweredBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CallBody {
-    /// Who calls.
+    /// The caller.
     caller: CallerBody,
     /// The tool.
     #[schema(value_type = String, example = "Bash")]
@@ -96,9 +96,9 @@ struct CallBody {
     /// comes at once.
     #[serde(default)]
     wait_ms: u64,
-    /// What happens to a question that nobody answers in that time. Without it, it goes on waiting.
+    /// The end of a question that nobody answers in that time: `leave` or `withdraw`. Without it, it goes on waiting.
     unanswered: Option<UnansweredBody>,
-    /// True if the host can call the tool with another input. The approval of a changed input is then used by this call.
+    /// True if the host can call the tool with another input. This call then uses the approval of a changed input.
     #[serde(default)]
     can_replace_input: bool,
 }

@@ -6,7 +6,7 @@ use axum::{Json, extract::State};
 use bestow::{
     AgentId, Permission,
     event::Timestamp,
-    schedule::{Happened, Problem as TaskProblem, Surveyed, Task, When, survey},
+    schedule::{Happened, Last, Problem as TaskProblem, Surveyed, Task, When, survey},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -63,7 +63,9 @@ struct TaskView {
     next: Option<Timestamp>,
     /// The last run, or the last time that the task was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    last: Option<LastRun>,
+    last: Option<TaskRun>,
+    /// The last runs, and the times that the task was skipped: newest first, at most ten.
+    runs: Vec<TaskRun>,
     /// The reasons for which the file is not a task, or the task would not run.
     problems: Vec<TaskProblemView>,
 }
@@ -80,9 +82,9 @@ struct GateView {
     missing: Vec<Permission>,
 }
 
-/// The last run of a task.
-#[derive(Debug, Serialize, ToSchema)]
-struct LastRun {
+/// A run of a task, or a time that it was skipped.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct TaskRun {
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     state: RunState,
@@ -104,6 +106,17 @@ struct TaskProblemView {
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
     text: String,
+}
+
+impl TaskRun {
+    fn of(happened: &Last) -> TaskRun {
+        let state = match happened.what {
+            Happened::Started => RunState::Started,
+            Happened::Ended(_) => RunState::Ended,
+            Happened::Skipped(_) => RunState::Skipped,
+        };
+        TaskRun { at: happened.at, state, text: happened.what.to_string() }
+    }
 }
 
 impl TaskView {
@@ -132,15 +145,8 @@ impl TaskView {
             agent_id: surveyed.agent.clone(),
             enabled: task.is_some_and(|task| task.enabled),
             next: surveyed.next,
-            last: surveyed.last.as_ref().map(|last| LastRun {
-                at: last.at,
-                state: match last.what {
-                    Happened::Started => RunState::Started,
-                    Happened::Ended(_) => RunState::Ended,
-                    Happened::Skipped(_) => RunState::Skipped,
-                },
-                text: last.what.to_string(),
-            }),
+            last: surveyed.last.as_ref().map(TaskRun::of),
+            runs: surveyed.last.iter().chain(&surveyed.earlier).map(TaskRun::of).collect(),
             problems: problems.iter().map(problem).collect(),
         }
     }

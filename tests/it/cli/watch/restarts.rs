@@ -47,7 +47,7 @@ async fn without_an_engine_the_screen_waits_for_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_gives_the_terminal_back() {
-    for (signal, code) in [(Signal::TERM, 1), (Signal::INT, 1), (Signal::HUP, 1), (Signal::QUIT, 1)] {
+    for (signal, code) in [(Signal::TERM, 0), (Signal::INT, 0), (Signal::HUP, 1), (Signal::QUIT, 1)] {
         let place = Place::new();
         let engine = place.engine().await;
         let terminal = place.watch(&engine);

@@ -332,6 +332,8 @@ pub(super) const TABLES: &[Table] = &[
             ),
             key("shape", OneOrMore(Free), "The shape of a command, as `bestow classify` shows it."),
             key("cwd", OneOrMore(Free), "The directories in which a command is allowed, or \"anywhere\"."),
+            key("children", Flag, "With true, what the rule allows is also allowed to agents that the agent creates.")
+                .or("false"),
             key("why", Text(Told), "The reason that people and agents read."),
             key("match", OneOrMore(Free), "Paths or commands that must meet the rule."),
             key("not_match", OneOrMore(Free), "Paths or commands that must not meet the rule."),

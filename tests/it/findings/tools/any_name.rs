@@ -90,6 +90,7 @@ async fn deny_rules_and_globs_about_paths_meet_a_tool_of_any_name() {
         command: None,
         shape: None,
         cwd: None,
+        children: false,
         why: None,
         place: bestow::grant::Place { file: "agents.toml".into(), line: 7 },
     }]

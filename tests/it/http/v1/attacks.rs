@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::{client::call, daemon::Daemon};
 
 /// The operations that an agent may use.
-const OF_AGENTS: [&str; 19] = [
+const OF_AGENTS: [&str; 22] = [
     "agent_authorize",
     "agent_check",
     "agent_explain",
@@ -19,6 +19,9 @@ const OF_AGENTS: [&str; 19] = [
     "grants_give",
     "grants_list",
     "grants_revoke",
+    "hosts_begin",
+    "hosts_call",
+    "hosts_end",
     "requests_cancel",
     "requests_create",
     "requests_get",
@@ -30,11 +33,14 @@ const OF_AGENTS: [&str; 19] = [
 ];
 
 /// Those of them that a person may not use.
-const OF_AGENTS_ALONE: [&str; 7] = [
+const OF_AGENTS_ALONE: [&str; 10] = [
     "agent_authorize",
     "agent_check",
     "agent_explain",
     "agent_me",
+    "hosts_begin",
+    "hosts_call",
+    "hosts_end",
     "requests_cancel",
     "requests_create",
     "requests_wait",

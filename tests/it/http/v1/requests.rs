@@ -217,3 +217,17 @@ async fn an_id_may_be_percent_encoded() {
         assert_eq!(daemon.get(&bot, &format!("/v1/requests/{strange}")).await.status, 404, "{strange}");
     }
 }
+
+#[tokio::test]
+async fn the_short_code_names_a_request_after_its_end_too() {
+    let daemon = Daemon::start().await;
+    let (bot, you, other) = (daemon.agent("bot"), daemon.approver("you"), daemon.agent("other"));
+    let id = asked(&daemon, &bot, "@write:/else").await;
+    let code = daemon.get(&bot, &format!("/v1/requests/{id}")).await.json["code"].as_str().unwrap().to_owned();
+    assert_eq!(answer(&daemon, &you, &id, &json!({ "decision": "deny" })).await.status, 200);
+    for sender in [&bot, &you] {
+        let ended = daemon.get(sender, &format!("/v1/requests/{code}")).await;
+        assert_eq!((ended.status, &ended.json["id"], &ended.json["status"]), (200, &json!(id), &json!("denied")));
+    }
+    assert_eq!(daemon.get(&other, &format!("/v1/requests/{code}")).await.status, 404, "it is of another agent");
+}

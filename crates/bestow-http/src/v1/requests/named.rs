@@ -9,8 +9,8 @@ use bestow::{
 
 use crate::problem::Problem;
 
-/// Returns the id in a name of a request of this agent: its id, or its short code. The codes of other agents could be
-/// guessed, so they are not looked at.
+/// Returns the id in a name of a request of this agent: its id, or its short code. A waiting request goes before one
+/// that has ended. The codes of other agents could be guessed, so they are not looked at.
 pub(super) fn own_id(engine: &Engine, agent: &Agent, named: &str) -> Result<RequestId, Problem> {
     if let Ok(id) = named.parse() {
         return Ok(id);
@@ -21,7 +21,10 @@ pub(super) fn own_id(engine: &Engine, agent: &Agent, named: &str) -> Result<Requ
     match (matching.next(), matching.next()) {
         (Some(request), None) => Ok(request.id),
         (Some(request), Some(_)) => Err(Error::from(Refusal::AmbiguousCode(request.code())).into()),
-        (None, _) => Err(unknown()),
+        (None, _) => {
+            let ended = engine.resolution_with_code(&code)?.filter(|how| how.from == *agent.id());
+            ended.map(|how| how.request).ok_or_else(unknown)
+        }
     }
 }
 

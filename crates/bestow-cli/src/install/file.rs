@@ -1,0 +1,156 @@
+//! The settings file: it is read, kept under another name, and replaced as a whole.
+
+use std::{
+    fs::{self, File, Permissions},
+    io::{self, ErrorKind, Read as _, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use bestow::text::Escaped;
+use tempfile::NamedTempFile;
+
+use crate::exit::Exit;
+
+/// The longest settings, in bytes.
+const LONGEST: u64 = 4 << 20;
+
+/// The end of the name of the old file.
+const BEFORE: &str = ".before-bestow";
+
+/// The permission bits of a new file.
+const MODE: u32 = 0o600;
+
+/// A settings file. If its name is a link, it is the file that the link leads to.
+pub(super) struct SettingsFile {
+    path: PathBuf,
+    /// The text, if there is a file.
+    text: Option<String>,
+    mode: u32,
+}
+
+impl SettingsFile {
+    /// Reads the file at `path`.
+    pub(super) fn read(path: &Path) -> Result<SettingsFile, Exit> {
+        let failed = |why: io::Error| Exit::failed(format_args!("{} cannot be read: {why}", shown(path)));
+        let path = match fs::symlink_metadata(path) {
+            Ok(found) if found.is_symlink() => target(path).map_err(failed)?,
+            _ => path.to_owned(),
+        };
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            Err(why) if why.kind() == ErrorKind::NotFound => return Ok(SettingsFile { path, text: None, mode: MODE }),
+            Err(why) => return Err(failed(why)),
+        };
+        let about = file.metadata().map_err(failed)?;
+        if !about.is_file() || LONGEST < about.len() {
+            let most = LONGEST >> 20;
+            return Err(Exit::failed(format_args!("{} is not a file of at most {most} MiB", shown(&path))));
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(failed)?;
+        Ok(SettingsFile { path, text: Some(text), mode: about.permissions().mode() & 0o7777 })
+    }
+
+    /// Returns the text. A file that does not exist has none.
+    pub(super) fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    /// Returns true if there is a file.
+    pub(super) fn exists(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// Returns the name of the file, for people.
+    pub(super) fn name(&self) -> String {
+        shown(&self.path)
+    }
+
+    /// Keeps the old file under another name, and returns that name. A kept file that has this text already is used.
+    pub(super) fn keep(&self) -> Result<Option<PathBuf>, Exit> {
+        let Some(text) = &self.text else { return Ok(None) };
+        for kept in self.kept_names() {
+            match fs::read_to_string(&kept) {
+                Ok(there) if there == *text => return Ok(Some(kept)),
+                Ok(_) => {}
+                Err(why) if why.kind() == ErrorKind::NotFound => {
+                    self.put(&kept, text).map_err(|why| cannot_write(&kept, &why))?;
+                    return Ok(Some(kept));
+                }
+                Err(why) => return Err(cannot_write(&kept, &why)),
+            }
+        }
+        Err(Exit::failed(format_args!("{}{BEFORE} and others like it exist already: remove them", self.name())))
+    }
+
+    /// Returns the files that are kept, with their texts.
+    pub(super) fn kept(&self) -> Vec<(PathBuf, String)> {
+        let read = |path: PathBuf| fs::read_to_string(&path).ok().map(|text| (path, text));
+        self.kept_names().filter_map(read).collect()
+    }
+
+    fn kept_names(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        let name = |number: u32| {
+            let mut name = self.path.clone().into_os_string();
+            name.push(BEFORE);
+            if 1 < number {
+                name.push(format!("-{number}"));
+            }
+            PathBuf::from(name)
+        };
+        (1..=9).map(name)
+    }
+
+    /// Replaces the text. The file has either the old or the new text at any time.
+    pub(super) fn replace(&self, text: &str) -> Result<(), Exit> {
+        let failed = |why: io::Error| cannot_write(&self.path, &why);
+        fs::create_dir_all(self.directory()).map_err(failed)?;
+        self.refuse_if_changed()?;
+        self.put(&self.path, text).map_err(failed)
+    }
+
+    /// Removes the file.
+    pub(super) fn remove(&self) -> Result<(), Exit> {
+        self.refuse_if_changed()?;
+        fs::remove_file(&self.path).map_err(|why| cannot_write(&self.path, &why))
+    }
+
+    /// Refuses to go on if another program has changed the file since it was read.
+    fn refuse_if_changed(&self) -> Result<(), Exit> {
+        let now = SettingsFile::read(&self.path)?.text;
+        if now == self.text {
+            return Ok(());
+        }
+        Err(Exit::failed(format_args!("{} was changed meanwhile, and is left as it is: try again", self.name())))
+    }
+
+    fn put(&self, path: &Path, text: &str) -> io::Result<()> {
+        let mut new = NamedTempFile::new_in(self.directory())?;
+        new.write_all(text.as_bytes())?;
+        new.as_file().set_permissions(Permissions::from_mode(self.mode))?;
+        new.as_file().sync_all()?;
+        new.persist(path).map_err(|why| why.error)?;
+        File::open(self.directory())?.sync_all()
+    }
+
+    fn directory(&self) -> &Path {
+        self.path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+}
+
+/// Returns the file that a link leads to.
+fn target(link: &Path) -> io::Result<PathBuf> {
+    let text = link.to_str().ok_or(ErrorKind::InvalidFilename)?;
+    let real = bestow::fs::real(text).map_err(|why| io::Error::other(why.to_string()))?;
+    Ok(real.path().as_path().to_owned())
+}
+
+fn cannot_write(path: &Path, why: &io::Error) -> Exit {
+    Exit::failed(format_args!("{} cannot be written: {why}", shown(path)))
+}
+
+/// Returns a path for people.
+pub(super) fn shown(path: &Path) -> String {
+    Escaped(&path.to_string_lossy()).to_string()
+}

@@ -1,0 +1,27 @@
+//! `bestow mcp`: the Model Context Protocol on standard input and output, for one agent.
+//!
+//! Standard output has messages of the protocol and nothing else.
+
+mod event_stream;
+mod message;
+mod own;
+mod relay;
+mod reply;
+
+use tokio::runtime;
+
+use crate::{args::McpArgs, exit::Exit, remote::Source};
+
+/// Serves one agent until standard input ends, or a signal ends this process.
+pub(crate) fn mcp(args: McpArgs) -> Result<Exit, Exit> {
+    let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(Exit::failed)?;
+    let done = runtime.block_on(async {
+        match &args.agent {
+            Some(agent) => own::serve(agent, &args).await,
+            None => relay::serve(Source::of(&args.remote)).await,
+        }
+    });
+    // A thread may still wait for standard input.
+    runtime.shutdown_background();
+    done
+}

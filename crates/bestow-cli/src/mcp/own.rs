@@ -1,0 +1,79 @@
+//! An engine of its own, for one client.
+
+use std::path::Path;
+
+use bestow::{AgentId, Approver, Engine, Profile, text::Escaped};
+use bestow_mcp::{Lines, server};
+use rmcp::{ServiceExt, service::ServerInitializeError};
+
+use crate::{
+    args::{McpArgs, user_name},
+    dashboard,
+    exit::Exit,
+    signals,
+};
+
+/// The means of an answer of the client's user, in records.
+const MEANS: &str = "mcp";
+
+/// Serves an agent of an engine that this process runs.
+pub(super) async fn serve(agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit> {
+    let (config, state) = (&args.policy.config, &args.state);
+    let stop = signals::end().map_err(Exit::failed)?;
+    let engine = Engine::open_durable(config, state).await.map_err(|why| not_opened(&why, agent, state))?;
+    let served = tokio::select! {
+        served = served(&engine, agent, args) => served,
+        () = stop => Ok(Exit::Done),
+    };
+    engine.shutdown().await;
+    served
+}
+
+async fn served(engine: &Engine, agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit> {
+    let profile = engine.agent(agent).and_then(|agent| agent.profile()).map_err(Exit::failed)?;
+    let server = match args.elicit {
+        true => server(engine, agent.clone()).asking(user(engine, &profile, args)?),
+        false => server(engine, agent.clone()),
+    };
+    let lines = Lines::new(tokio::io::stdin(), tokio::io::stdout());
+    match server.serve(lines).await {
+        Ok(running) => running.waiting().await.map(|_| Exit::Done).map_err(Exit::failed),
+        // The client left before its first request.
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(Exit::Done),
+        Err(why) => Err(Exit::failed(why)),
+    }
+}
+
+/// Returns the person as whom the user of the client answers.
+fn user(engine: &Engine, profile: &Profile, args: &McpArgs) -> Result<Approver, Exit> {
+    if !profile.kind.is_foreground() {
+        return Err(Exit::usage(format_args!(
+            "`--elicit`: the agent `{}` is a background agent, which has no user: its requests reach a person through \
+             a foreground agent, the dashboard or `bestow watch`",
+            profile.id
+        )));
+    }
+    let by = match &args.by {
+        Some(by) => by.clone(),
+        None => user_name("--by")?,
+    };
+    Ok(engine.approver(&profile.owner, &by, MEANS))
+}
+
+/// Returns the reason why there is no engine. If a server runs on the state directory, it names the way to it.
+fn not_opened(why: &dyn std::fmt::Display, agent: &AgentId, state: &Path) -> Exit {
+    let shown = state.display().to_string();
+    let shown = Escaped(&shown);
+    if let Ok(url) = dashboard::running(state) {
+        return Exit::failed(format!(
+            "a server runs on the state directory {shown}, at {}: use it with `bestow mcp --ready-file \
+             {shown}/server.json --token-file FILE`; `bestow token create --state {shown} --role agent --agent \
+             {agent}` prints the token for the file",
+            Escaped(&url)
+        ));
+    }
+    Exit::failed(format!(
+        "{why}; for several clients, start `bestow serve --state {shown}`, and each client with `bestow mcp \
+         --ready-file {shown}/server.json --token-file FILE`"
+    ))
+}
