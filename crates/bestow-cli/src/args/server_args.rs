@@ -65,6 +65,10 @@ Examples:
     #[command(subcommand)]
     Hook(HookPart),
 
+    /// Connects editors and coding agents over the Agent Client Protocol (ACP)
+    #[command(subcommand)]
+    Acp(AcpPart),
+
     /// Puts the hooks of bestow into the settings of a host
     #[command(subcommand)]
     Install(InstallPart),
@@ -83,10 +87,6 @@ Examples:
   bestow mcp --ready-file state/server.json --token-file agent-token
   bestow mcp --agent writer --config agents.toml --state state")]
     Mcp(McpArgs),
-
-    /// Connects editors and coding agents over the Agent Client Protocol (ACP)
-    #[command(subcommand)]
-    Acp(AcpPart),
 }
 
 /// The arguments of `serve`.
