@@ -306,3 +306,44 @@ fn the_change_is_shown_without_signs_that_a_terminal_obeys() {
     let (_, told) = project.install(&["--dry-run"]);
     assert!(told.contains("\\u{1b}") && !told.contains('\u{1b}') && !told.contains('\u{202e}'), "{told}");
 }
+
+/// The attack on the installer: a command line of somebody else that only ends with ours is taken for ours.
+#[test]
+fn a_command_line_of_somebody_else_that_contains_ours_stays() {
+    let theirs = "{ \"hooks\": { \"PreToolUse\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \
+                  \"/opt/log.sh; /usr/bin/bestow hook claude --x\" } ] } ] } }\n";
+    let project = Project::new(Some(theirs));
+    project.install(&[]);
+    assert!(project.text().contains("/opt/log.sh; /usr/bin/bestow hook claude --x"), "{}", project.text());
+    project.run(&["uninstall", "claude"]);
+    assert_eq!(project.text(), theirs);
+}
+
+#[test]
+fn hooks_of_ours_that_were_weakened_are_put_right() {
+    let project = Project::new(None);
+    project.install(&[]);
+    for weak in ["\"type\": \"prompt\"", "\"async\": true, \"type\": \"command\""] {
+        let text = project.text().replacen("\"type\": \"command\"", weak, 1);
+        fs::write(project.settings(), &text).unwrap();
+        let (code, told) = project.install(&[]);
+        assert_eq!((code, told.contains("wrote")), (Some(0), true), "{weak}: {told}");
+        assert!(!project.text().contains(weak), "{}", project.text());
+    }
+}
+
+#[test]
+fn settings_that_turn_all_hooks_off_are_named() {
+    let project = Project::new(Some("{ \"disableAllHooks\": true }\n"));
+    let (_, told) = project.install(&["--dry-run"]);
+    assert!(told.contains("`disableAllHooks` is true in these settings, so no hook runs"), "{told}");
+}
+
+#[test]
+fn a_pipe_in_the_place_of_settings_is_refused() {
+    let project = Project::new(Some("{}"));
+    fs::remove_file(project.settings()).unwrap();
+    assert!(Command::new("mkfifo").arg(project.settings()).status().unwrap().success());
+    let (code, told) = project.install(&[]);
+    assert_eq!((code, told.contains("is not a file of at most")), (Some(1), true), "{told}");
+}

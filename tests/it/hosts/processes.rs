@@ -147,7 +147,7 @@ fn sessions_begin_and_end_with_a_server_and_without_one() {
             ("SubagentStart", Some("a1"), "claude:s1:a1"),
             ("SubagentStop", Some("a1"), "claude:s1"),
             ("SessionEnd", None, "claude"),
-            ("Stop", None, "claude"),
+            ("PostToolUse", None, "claude"),
         ] {
             let told = ask(&project, &words, event(&project, name, "", subagent));
             assert_eq!((told.code, &told.json, &*told.told), (0, &Value::Null, ""), "{name}: {told:?}");
@@ -241,7 +241,7 @@ fn a_session_belongs_to_the_host_whose_credential_asks() {
     });
     let of_claude = ask(&project, &claude(&SERVED), write.to_string());
     assert_eq!((of_claude.code, of_claude.decision()), (0, "allow"), "{of_claude:?}");
-    let words = ["codex", "--ready-file", "ready.json", "--token-file", "codex-token"];
+    let words = ["codex", "--ready-file", "ready.json", "--token-file", "codex-token", "--assume-directory"];
     ask(&project, &words, write.to_string()).is_no("it may not write there");
     for id in ["claude:s1", "codex:s1"] {
         assert!(project.bestow(&["state", "--state", "state", "--agent", id]).status.success(), "{id}");
@@ -363,8 +363,10 @@ fn every_mistake_is_a_denial_in_the_form_of_the_host() {
         let why = answer.json["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default();
         assert!(!why.is_empty(), "{case}: {answer:?}");
     }
-    let unknown = ask(&project, &claude(&OWN), event(&project, "SomethingNew", "rm -rf /", None));
-    assert_eq!((unknown.code, &unknown.json), (0, &Value::Null), "an event that needs no decision gets none");
+    ask(&project, &claude(&OWN), event(&project, "SomethingNew", "rm -rf /", None)).is_no("`SomethingNew`");
+    let other = json!({ "session_id": "s1", "cwd": project.path(), "hook_event_name": "Stop" });
+    let other = ask(&project, &claude(&OWN), other.to_string());
+    assert_eq!((other.code, &other.json), (0, &Value::Null), "an event that needs no decision gets none");
     let copilot = ask(&project, &["copilot", "--agnet"], cut);
     assert_eq!((copilot.code, &copilot.json["permissionDecision"]), (0, &json!("deny")), "{copilot:?}");
 }
@@ -387,4 +389,47 @@ fn a_host_that_never_ends_its_text_gets_a_denial_in_time() {
     assert_eq!(answered.code, 2, "{answered:?}");
     assert!(text.contains("\"deny\""), "{text}");
     drop(stdin);
+}
+
+/// The attack: the host was started through a link. Its shell then goes with `cd ..` to the parent of the link.
+#[test]
+fn a_session_that_was_started_through_a_link_calls_nothing() {
+    let project = project();
+    let link = project.path().join("link");
+    std::os::unix::fs::symlink(project.path().join("work"), &link).unwrap();
+    let text = event(&project, "PreToolUse", "cd .. && ls", None);
+    let mut command = Command::new(BESTOW);
+    command.arg("hook").args(claude(&OWN)).current_dir(project.path()).env("PWD", &link);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let answered = child.wait_with_output().unwrap();
+    let told = String::from_utf8(answered.stderr).unwrap();
+    assert_eq!((answered.status.code(), told.contains("was started through a link")), (Some(2), true), "{told}");
+}
+
+/// Codex does not say where a command runs. The attack: the model chooses another directory, and the hook judges the
+/// command in that of the session.
+#[test]
+fn a_command_of_codex_is_denied_unless_a_person_says_where_it_runs() {
+    let project = project();
+    let words = ["codex", "--agent", "codex", "--config", "agents.toml", "--state", "state"];
+    let text = event(&project, "PreToolUse", "ls", None);
+    ask(&project, &words, text.clone()).is_no("--assume-directory");
+    let answered = ask(&project, &[&words[..], &["--assume-directory"]].concat(), text);
+    assert_eq!((answered.code, &answered.json), (0, &Value::Null), "{answered:?}");
+}
+
+/// The attack: a tool leaves out white space around a path, and reads another file than the one that was judged.
+#[test]
+fn a_path_with_white_space_around_it_is_denied() {
+    let project = project();
+    for path in [" /etc/passwd", "\t~/.ssh", "\u{a0}/etc", "/etc/passwd ", "\u{feff}/etc", "\n/etc"] {
+        let mut call: serde_json::Value = serde_json::from_str(&event(&project, "PreToolUse", "", None)).unwrap();
+        for (tool, field) in [("Grep", "path"), ("Read", "file_path"), ("Glob", "pattern")] {
+            call["tool_name"] = json!(tool);
+            call["tool_input"] = json!({ "pattern": "." });
+            call["tool_input"][field] = json!(path);
+            ask(&project, &claude(&OWN), call.to_string()).is_no("white space");
+        }
+    }
 }

@@ -95,8 +95,8 @@ pub(crate) struct HostHookArgs {
     pub(crate) time_limit: Option<Duration>,
     /// For Codex: judges a command as if it ran in the directory of the session
     ///
-    /// Codex does not tell its hook in which directory a command runs (`workdir`). Without this option, every command of
-    /// Codex is denied. With it, let the sandbox of Codex confine the commands.
+    /// Codex does not tell its hook in which directory a command runs (`workdir`). Without this option, every command
+    /// of Codex is denied. With it, let the sandbox of Codex confine the commands.
     #[arg(long)]
     pub(crate) assume_directory: bool,
 }

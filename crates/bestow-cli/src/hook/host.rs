@@ -43,8 +43,8 @@ const REST: Duration = Duration::from_secs(1);
 const COMMANDS_OF_CODEX: [&str; 6] = ["Bash", "bash", "shell", "shell_command", "exec_command", "local_shell"];
 
 /// The reason to deny a command of Codex.
-const UNKNOWN_DIRECTORY: &str = "Codex does not tell its hook in which directory a command runs: if its sandbox confines \
-                                 the command, add `--assume-directory` to the hook";
+const UNKNOWN_DIRECTORY: &str = "Codex does not tell its hook in which directory a command runs: if its sandbox \
+                                 confines the command, add `--assume-directory` to the hook";
 
 /// The question of the host, as far as it is known.
 #[derive(Clone, Copy, Debug)]
@@ -150,8 +150,8 @@ async fn told(host: Host, sessions: &dyn Sessions, event: Event, wait: Duration)
     Ok(Output::of_nothing())
 }
 
-/// Refuses a call if the host was started through a link. Its shells then inherit a `PWD` with the link, and `cd ..` leads
-/// to another place than the parent of the real directory.
+/// Refuses a call if the host was started through a link. Its shells then inherit a `PWD` with the link, and `cd ..`
+/// leads to another place than the parent of the real directory.
 fn refuse_linked_start(directory: &Path) -> Result<(), String> {
     let Some(started) = env::var_os("PWD").map(PathBuf::from).filter(|started| started.is_absolute()) else {
         return Ok(());
