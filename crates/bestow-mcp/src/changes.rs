@@ -15,6 +15,9 @@ use crate::{gate::Gate, resources::Shelf};
 /// The longest time for which a client that may not receive answers any more is kept.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// The time in which further events are one change. A look reads every grant.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// The changes of the resources of an agent, as long as the client is admitted.
 pub(crate) struct Changes {
     engine: Engine,
@@ -52,7 +55,11 @@ impl Changes {
             }
             match time::timeout(LOOK, self.events.next()).await {
                 Ok(Err(NoEvent::Ended)) => return None,
-                Ok(Ok(_) | Err(NoEvent::Missed(_))) => self.look(),
+                Ok(Ok(_) | Err(NoEvent::Missed(_))) => {
+                    time::sleep(PAUSE).await;
+                    while matches!(self.events.try_next(), Ok(Some(_)) | Err(NoEvent::Missed(_))) {}
+                    self.look();
+                }
                 Err(_) => {}
             }
             self.gate.admits().ok()?;

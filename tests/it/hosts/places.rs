@@ -61,10 +61,12 @@ async fn a_relative_path_begins_in_the_directory_of_its_call() {
 }
 
 #[tokio::test]
-async fn a_link_to_a_directory_is_the_directory() {
+async fn a_directory_behind_a_link_is_refused_with_its_real_name() {
     let disk = Disk::new().await;
-    std::os::unix::fs::symlink(disk.path("theirs"), disk.path("mine/link")).unwrap();
-    assert!(waits(&disk.writes("mine/link", "a").await));
+    std::os::unix::fs::symlink(disk.path("mine/sub"), disk.path("mine/link")).unwrap();
+    let real = crate::support::real(&disk.path("mine/sub"));
+    let why = disk.sessions.call(bash(disk.at("mine/link"), "cd .. && ls")).await.unwrap_err().to_string();
+    assert!(why.contains(&format!("start the session in `{}`", real.display())), "{why}");
     assert!(is_allowed(&disk.writes("mine", "a").await));
 }
 

@@ -127,6 +127,8 @@ async fn settings_that_are_wrong_end_it_with_the_reason() {
         (&["--agent", "bot", "--config", "nothing.toml"], 1, "nothing.toml"),
         (&["--agent", "bot", "--url", "http://127.0.0.1:1"], 64, "--url"),
         (&["--agent", "two words"], 64, "--agent"),
+        (&["--state", "state", "--token-file", "token"], 64, "--state"),
+        (&["--token-file", "token", "--elicit"], 64, "--elicit"),
         (&[], 1, "--token-file"),
         (&["--token-file", "nothing"], 1, "nothing"),
     ] {

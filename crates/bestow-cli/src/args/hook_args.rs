@@ -93,6 +93,12 @@ pub(crate) struct HostHookArgs {
     /// CLI.
     #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
     pub(crate) time_limit: Option<Duration>,
+    /// For Codex: judges a command as if it ran in the directory of the session
+    ///
+    /// Codex does not tell its hook in which directory a command runs (`workdir`). Without this option, every command of
+    /// Codex is denied. With it, let the sandbox of Codex confine the commands.
+    #[arg(long)]
+    pub(crate) assume_directory: bool,
 }
 
 impl HostHookArgs {

@@ -1,11 +1,15 @@
 //! `bestow hook claude` and the like: answers a host in its own form, whatever happens.
 
 use std::{
+    env,
     io::{self, Write as _},
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
+use bestow::text::Escaped;
 use bestow_hosts::{
     Call, Sessions,
     hooks::{About, Event, Host, Output, Question},
@@ -34,6 +38,13 @@ const MARGIN: Duration = Duration::from_secs(5);
 
 /// The part of the time limit that no waiting for a person takes.
 const REST: Duration = Duration::from_secs(1);
+
+/// The names of Codex for tools that run a command.
+const COMMANDS_OF_CODEX: [&str; 6] = ["Bash", "bash", "shell", "shell_command", "exec_command", "local_shell"];
+
+/// The reason to deny a command of Codex.
+const UNKNOWN_DIRECTORY: &str = "Codex does not tell its hook in which directory a command runs: if its sandbox confines \
+                                 the command, add `--assume-directory` to the hook";
 
 /// The question of the host, as far as it is known.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +110,13 @@ async fn heard(host: Host, args: &HostHookArgs, limit: Duration, known: &Known) 
     if text.len() > LONGEST_JUDGED {
         return Err(format!("the call is longer than {LONGEST_JUDGED} bytes, which is the most that is judged"));
     }
+    if let Event::Asks(question) = &event
+        && host == Host::Codex
+        && COMMANDS_OF_CODEX.contains(&question.tool.as_str())
+        && !args.assume_directory
+    {
+        return Err(UNKNOWN_DIRECTORY.to_owned());
+    }
     let Some(agent) = &args.agent else {
         let source = Source::of(&args.remote);
         let server = task::spawn_blocking(move || Server::of(source)).await.map_err(|why| why.to_string())??;
@@ -121,6 +139,7 @@ fn note(known: &Known, asked: Asked) {
 async fn told(host: Host, sessions: &dyn Sessions, event: Event, wait: Duration) -> Result<Output, String> {
     match event {
         Event::Asks(question) => {
+            refuse_linked_start(&question.caller.working_dir)?;
             let answer = sessions.call(call(host, &question, wait)).await.map_err(|why| why.to_string())?;
             return Ok(host.answer(&question, &answer));
         }
@@ -129,6 +148,21 @@ async fn told(host: Host, sessions: &dyn Sessions, event: Event, wait: Duration)
         Event::Other => {}
     }
     Ok(Output::of_nothing())
+}
+
+/// Refuses a call if the host was started through a link. Its shells then inherit a `PWD` with the link, and `cd ..` leads
+/// to another place than the parent of the real directory.
+fn refuse_linked_start(directory: &Path) -> Result<(), String> {
+    let Some(started) = env::var_os("PWD").map(PathBuf::from).filter(|started| started.is_absolute()) else {
+        return Ok(());
+    };
+    let identity = |path: &Path| std::fs::metadata(path).map(|about| (about.dev(), about.ino())).ok();
+    let is_there = identity(&started).is_some_and(|there| identity(directory) == Some(there));
+    if !is_there || started == directory {
+        return Ok(());
+    }
+    let real = Escaped(&directory.to_string_lossy()).to_string();
+    Err(format!("the session was started through a link: start it again in `{real}`"))
 }
 
 fn call(host: Host, question: &Question, wait: Duration) -> Call {

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File, Permissions},
     io::{self, ErrorKind, Read as _, Write as _},
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -14,6 +14,9 @@ use crate::exit::Exit;
 
 /// The longest settings, in bytes.
 const LONGEST: u64 = 4 << 20;
+
+/// Opens a pipe without waiting for its other end. It is refused then.
+const NOT_WAITING: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 
 /// The end of the name of the old file.
 const BEFORE: &str = ".before-bestow";
@@ -37,7 +40,8 @@ impl SettingsFile {
             Ok(found) if found.is_symlink() => target(path).map_err(failed)?,
             _ => path.to_owned(),
         };
-        let mut file = match File::open(&path) {
+        let opened = File::options().read(true).custom_flags(NOT_WAITING).open(&path);
+        let mut file = match opened {
             Ok(file) => file,
             Err(why) if why.kind() == ErrorKind::NotFound => return Ok(SettingsFile { path, text: None, mode: MODE }),
             Err(why) => return Err(failed(why)),
@@ -71,8 +75,10 @@ impl SettingsFile {
     pub(super) fn keep(&self) -> Result<Option<PathBuf>, Exit> {
         let Some(text) = &self.text else { return Ok(None) };
         for kept in self.kept_names() {
-            match fs::read_to_string(&kept) {
-                Ok(there) if there == *text => return Ok(Some(kept)),
+            if self.kept().iter().any(|(path, there)| *path == kept && there == text) {
+                return Ok(Some(kept));
+            }
+            match fs::symlink_metadata(&kept) {
                 Ok(_) => {}
                 Err(why) if why.kind() == ErrorKind::NotFound => {
                     self.put(&kept, text).map_err(|why| cannot_write(&kept, &why))?;
@@ -86,7 +92,12 @@ impl SettingsFile {
 
     /// Returns the files that are kept, with their texts.
     pub(super) fn kept(&self) -> Vec<(PathBuf, String)> {
-        let read = |path: PathBuf| fs::read_to_string(&path).ok().map(|text| (path, text));
+        let is_text =
+            |path: &Path| fs::symlink_metadata(path).is_ok_and(|about| about.is_file() && about.len() <= LONGEST);
+        let read = |path: PathBuf| {
+            let text = is_text(&path).then(|| fs::read_to_string(&path).ok()).flatten()?;
+            Some((path, text))
+        };
         self.kept_names().filter_map(read).collect()
     }
 
@@ -141,7 +152,8 @@ impl SettingsFile {
 
 /// Returns the file that a link leads to.
 fn target(link: &Path) -> io::Result<PathBuf> {
-    let text = link.to_str().ok_or(ErrorKind::InvalidFilename)?;
+    let full = std::path::absolute(link)?;
+    let text = full.to_str().ok_or(ErrorKind::InvalidFilename)?;
     let real = bestow::fs::real(text).map_err(|why| io::Error::other(why.to_string()))?;
     Ok(real.path().as_path().to_owned())
 }

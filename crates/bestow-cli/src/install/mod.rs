@@ -29,7 +29,10 @@ pub(crate) fn install(part: &InstallPart) -> Result<Exit, Exit> {
     let hooks = claude::hooks(hook, version)?;
     let wrong = |why: String| left(&file, &why);
     let mut ours = Settings::read(file.text()).and_then(|settings| settings.ours()).map_err(wrong)?;
-    let (notes, base) = (notes(&hooks), base(&file, &ours));
+    let is_off = Settings::read(file.text()).is_ok_and(|settings| settings.turn_hooks_off());
+    let (notes, base) = (notes(&hooks, is_off), base(&file, &ours));
+    // A file that an installation made is no old one.
+    let is_first = ours.is_empty() || matches!(Old::of(&file, &ours), Old::Unknown);
     ours.sort();
     if ours == hooks {
         return Ok(Exit::print(&format!("{} has these hooks already: nothing is changed\n{notes}", file.name())));
@@ -39,8 +42,7 @@ pub(crate) fn install(part: &InstallPart) -> Result<Exit, Exit> {
     if settings.dry_run {
         return Ok(Exit::print(&format!("{diff}{notes}nothing was written, because of `--dry-run`\n")));
     }
-    // A file with hooks of ours is no old file.
-    let kept = if ours.is_empty() { file.keep()? } else { None };
+    let kept = if is_first { file.keep()? } else { None };
     file.replace(&new)?;
     let kept = kept.map_or_else(String::new, |kept| format!("; the old file is {}", shown(&kept)));
     Ok(Exit::print(&format!("{diff}{notes}wrote {}{kept}\n{TRY}", file.name())))
@@ -148,12 +150,16 @@ fn diff(file: &SettingsFile, new: &str) -> String {
 }
 
 /// Returns what a person should know about these hooks.
-fn notes(hooks: &[Hook]) -> String {
-    let blocks = hooks.iter().any(|hook| hook.blocks_on_failure);
-    if blocks {
-        return String::new();
+fn notes(hooks: &[Hook], is_off: bool) -> String {
+    let mut notes = String::new();
+    if is_off {
+        notes.push_str("note: `disableAllHooks` is true in these settings, so no hook runs: remove it\n");
     }
-    "note: Claude Code 2.1.295 or later was not found, so a hook that cannot be started does not block the call; run \
-     this again after an update\n"
-        .to_owned()
+    if !hooks.iter().any(|hook| hook.blocks_on_failure) {
+        notes.push_str(
+            "note: Claude Code 2.1.295 or later was not found, so a hook that cannot be started does not block the \
+             call; run this again after an update\n",
+        );
+    }
+    notes
 }

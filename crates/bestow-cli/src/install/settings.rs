@@ -56,6 +56,12 @@ impl Settings {
         Ok(self.root.to_string())
     }
 
+    /// Returns true if these settings turn all hooks off.
+    pub(super) fn turn_hooks_off(&self) -> bool {
+        let value = self.object.get("disableAllHooks").and_then(|property| property.value());
+        value.is_some_and(|value| value.to_string().trim() == "true")
+    }
+
     /// Returns the hooks of bestow.
     pub(super) fn ours(&self) -> Result<Vec<Hook>, String> {
         let mut ours = Vec::new();
@@ -66,7 +72,7 @@ impl Settings {
                     event: event.clone(),
                     matcher: matcher.clone(),
                     command: text(&command, "command").unwrap_or_default(),
-                    timeout: number(&command, "timeout").unwrap_or_default(),
+                    timeout: number(&command, "timeout").filter(|_| is_plain(&command)).unwrap_or_default(),
                     blocks_on_failure: text(&command, "onFailure").as_deref() == Some("block"),
                 }));
             }
@@ -147,6 +153,14 @@ fn unique(object: &CstObject, place: &str) -> Result<(), String> {
     }
 }
 
+/// Returns true for a hook with the fields of ours alone. Another one may not do what ours does.
+fn is_plain(hook: &CstObject) -> bool {
+    let known = ["type", "command", "timeout", "onFailure"];
+    let names: Vec<_> = hook.properties().iter().filter_map(jsonc_parser::cst::CstObjectProp::decoded_name).collect();
+    let is_known = names.iter().all(|name| known.contains(&name.as_str()));
+    is_known && unique(hook, "a hook").is_ok() && text(hook, "type").as_deref() == Some("command")
+}
+
 /// Returns the hooks of bestow in a group.
 fn our_commands(group: &CstObject) -> Vec<CstObject> {
     let all = group.array_value(HOOKS).map(|all| all.elements()).unwrap_or_default();
@@ -157,7 +171,11 @@ fn our_commands(group: &CstObject) -> Vec<CstObject> {
 /// Returns true for a command line that starts `bestow hook claude`, wherever the program is.
 fn is_ours(command: &str) -> bool {
     let Some((program, rest)) = command.split_once(" hook claude") else { return false };
-    let program = program.trim_matches(['\'', '"']);
+    // The program is one word of the shell. Anything else is a command line of somebody else.
+    let inner = |quote: char| program.strip_prefix(quote)?.strip_suffix(quote).filter(|word| !word.contains(quote));
+    let plain =
+        Some(program).filter(|word| word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%:,=".contains(c)));
+    let Some(program) = plain.or_else(|| inner('\'')).or_else(|| inner('"')) else { return false };
     let name = program.rsplit('/').next().unwrap_or_default();
     let is_this = || std::env::current_exe().is_ok_and(|this| this.file_name() == Some(name.as_ref()));
     (name == crate::args::PROGRAM || is_this()) && (rest.is_empty() || rest.starts_with(' '))

@@ -18,7 +18,7 @@ const MEANS: &str = "mcp";
 
 /// Serves an agent of an engine that this process runs.
 pub(super) async fn serve(agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit> {
-    let (config, state) = (&args.policy.config, &args.state);
+    let (config, state) = (&args.config, &args.state);
     let stop = signals::end().map_err(Exit::failed)?;
     let engine = Engine::open_durable(config, state).await.map_err(|why| not_opened(&why, agent, state))?;
     let served = tokio::select! {

@@ -41,14 +41,24 @@ fn texts<'v>(fields: &[Field], input: &'v Value, blank: bool) -> Result<Vec<Foun
 }
 
 fn each<'v>(fields: &[Field], input: &'v Value) -> Result<Vec<&'v str>, &'static str> {
-    let found = texts(fields, input, false)?;
-    Ok(found
-        .into_iter()
+    let found = texts(fields, input, false)?.into_iter();
+    let names: Vec<&str> = found
         .flat_map(|found| match found {
             Found::Text(text) => vec![text],
             Found::List(list) => list,
         })
-        .collect())
+        .collect();
+    if names.iter().any(|name| is_padded(name)) { Err(PADDED) } else { Ok(names) }
+}
+
+/// The reason to refuse a padded name.
+const PADDED: &str = "a path or name begins or ends with white space, which some tools leave out: write it without";
+
+/// Returns true if a tool may read another name than the one that is written. Tools in JavaScript leave out white space
+/// around a path, and the byte order mark counts as such there.
+fn is_padded(name: &str) -> bool {
+    let is_space = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
+    name.starts_with(is_space) || name.ends_with(is_space)
 }
 
 fn commands<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Result<(), &'static str> {
@@ -84,7 +94,11 @@ fn paths<'v>(tool: &Tool, input: &'v Value, uses: &mut Vec<ToolUse<'v>>) -> Resu
     uses.extend(at.chain(globs).map(|text| ToolUse::Path { operation, text, tree }));
     for found in texts(&tool.patch, input, false)? {
         let Found::Text(patch) = found else { return Err("the input holds something other than text") };
-        uses.extend(patch::paths(patch)?.into_iter().map(|text| ToolUse::Path { operation, text: text.into(), tree }));
+        let named = patch::paths(patch)?;
+        if named.iter().any(|name| is_padded(name)) {
+            return Err(PADDED);
+        }
+        uses.extend(named.into_iter().map(|text| ToolUse::Path { operation, text: text.into(), tree }));
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(super) fn read(text: &[u8]) -> Result<Event, Mistake> {
             let ended = subagent_of(&fields)?;
             Ok(Event::Ends(ended.session, ended.subagent.map(|subagent| subagent.id)))
         }
-        _ => Ok(Event::Other),
+        _ => fields.other(),
     }
 }
 

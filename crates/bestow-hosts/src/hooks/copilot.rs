@@ -18,16 +18,22 @@ const CAMEL: Names = Names { session: "sessionId", agent: "agentId", kind: "agen
 pub(super) fn read(text: &[u8]) -> Result<Event, Mistake> {
     let mut fields = Fields::of(text)?;
     if let Some(event) = fields.text("hook_event_name")? {
-        return if event == "PreToolUse" { asks(&mut fields, About::Call) } else { Ok(Event::Other) };
+        let is_call = event == "PreToolUse";
+        return if is_call { asks(&mut fields, About::Call) } else { Err(unknown(&fields)) };
     }
     let is_over = fields.has("toolResult") || fields.has("error");
     if is_over || !(fields.has("toolName") || fields.has("toolArgs")) {
-        return Ok(Event::Other);
+        return Err(unknown(&fields));
     }
     fields.about = Some(About::Call);
     let (caller, tool) = (fields.caller(&CAMEL)?, fields.parsed("toolName")?);
     let input = arguments(&fields)?;
     Ok(Event::Asks(Box::new(Question { about: About::Call, caller, tool, input })))
+}
+
+/// Refuses everything else: this hook is for `preToolUse` alone, and Copilot CLI takes silence as permission.
+fn unknown(fields: &Fields) -> Mistake {
+    fields.mistake("it is not about a call: name `bestow hook copilot` under `preToolUse` alone")
 }
 
 /// Returns the arguments of the tool: an object, or the text of one.

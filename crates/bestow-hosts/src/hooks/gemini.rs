@@ -16,7 +16,7 @@ pub(super) fn read(text: &[u8]) -> Result<Event, Mistake> {
         "BeforeTool" => asks(&mut fields, About::Call),
         "SessionStart" => Ok(Event::Begins(fields.caller(&CLAUDE)?)),
         "SessionEnd" => Ok(Event::Ends(fields.parsed(CLAUDE.session)?, None)),
-        _ => Ok(Event::Other),
+        _ => fields.other(),
     }
 }
 

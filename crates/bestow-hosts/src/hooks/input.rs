@@ -5,7 +5,7 @@ use std::{path::PathBuf, str::FromStr};
 use bestow::text::{Escaped, StrictJson};
 use serde_json::{Map, Value};
 
-use super::event::{About, Mistake};
+use super::event::{About, Event, Mistake};
 use crate::{
     call::{Caller, Subagent},
     id::SessionId,
@@ -39,6 +39,16 @@ impl Fields {
                 Err(wrong("it is one JSON object".to_owned()))
             }
         }
+    }
+
+    /// Passes over an event that needs no decision. An unknown one about a call that did not happen yet may need one.
+    pub(super) fn other(&self) -> Result<Event, Mistake> {
+        let name = self.required("hook_event_name")?;
+        let is_past = name.starts_with("Post") || name.starts_with("After");
+        if self.has("tool_name") && !is_past {
+            return Err(self.mistake(format!("`hook_event_name` is unknown: `{}`", Escaped(name))));
+        }
+        Ok(Event::Other)
     }
 
     pub(super) fn mistake(&self, why: impl Into<String>) -> Mistake {
