@@ -1,4 +1,4 @@
-//! Everything but the requests for permission is copied byte for byte and in order.
+//! The copies of lines: all but the requests for permission, byte for byte and in order.
 
 use std::{sync::Arc, time::Duration};
 

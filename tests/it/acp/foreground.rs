@@ -35,8 +35,8 @@ impl Editor {
         let told = side.hear().await;
         assert_eq!((&told["id"], &told["result"]["protocolVersion"]), (&json!(0), &json!(1)));
         assert_eq!(told["result"]["agentInfo"]["name"], "bestow");
-        side.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": { "cwd": "/ws", "mcpServers": [] } }))
-            .await;
+        let params = json!({ "cwd": "/ws", "mcpServers": [] });
+        side.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": params })).await;
         let session = side.hear().await["result"]["sessionId"].as_str().unwrap().to_owned();
         Editor { side, engine, worker, lead: lead.id().clone(), person, session }
     }

@@ -26,7 +26,7 @@ const CLAUDE: &str = "claude/node_modules/@agentclientprotocol/claude-agent-acp/
 /// The example client of the SDK in Rust. It allows everything.
 const WILLING: &str = "rust/bin/yolo_one_shot_client";
 
-/// Returns the path of a counterpart. None if it is not installed: then the test has passed with a notice, except in CI.
+/// Returns the path of a counterpart. None if it is not installed: then the test passes with a notice, except in CI.
 fn counterpart(name: &str) -> Option<String> {
     let path = PathBuf::from(ROOT).join("target/counterparts/acp").join(name);
     if path.exists() {

@@ -150,7 +150,10 @@ pub(super) fn request(id: impl Into<Value>, session: &str, call: Value) -> Value
 /// equal one before it and one more.
 pub(super) fn with_options(id: impl Into<Value>, session: &str, call: Value, kinds: &[&str]) -> Value {
     let before = |place: usize| kinds[..=place].iter().filter(|kind| **kind == kinds[place]).count();
-    let option = |(place, kind): (usize, &&str)| json!({ "optionId": format!("{kind}{}", "-".repeat(before(place))), "name": "Do it", "kind": kind });
+    let option = |(place, kind): (usize, &&str)| {
+        let id = format!("{kind}{}", "-".repeat(before(place)));
+        json!({ "optionId": id, "name": "Do it", "kind": kind })
+    };
     let options: Vec<_> = kinds.iter().enumerate().map(option).collect();
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": "session/request_permission",
         "params": { "sessionId": session, "toolCall": call, "options": options } })
@@ -158,7 +161,8 @@ pub(super) fn with_options(id: impl Into<Value>, session: &str, call: Value, kin
 
 /// A call of `Bash`.
 pub(super) fn bash(command: &str) -> Value {
-    json!({ "toolCallId": "c", "title": command, "kind": "execute", "name": "Bash", "rawInput": { "command": command } })
+    let input = json!({ "command": command });
+    json!({ "toolCallId": "c", "title": command, "kind": "execute", "name": "Bash", "rawInput": input })
 }
 
 /// Returns the option that an answer selects, or `cancelled`.

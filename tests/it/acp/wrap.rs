@@ -65,8 +65,12 @@ async fn where_nobody_attends_the_engine_the_person_at_the_editor_answers() {
     let desk = Desk::new().await;
     let mut wrapped = desk.wrapped();
     wrapped.session("s", "/ws").await;
-    let line = br#"{ "params":{"options":[{"kind":"allow_once","optionId":"o","name":"n"}],"toolCall":{"toolCallId":"c","name":"Bash","rawInput":{"command":"make"},"x":[1.0]},"sessionId":"s"}, "id":5.0,"method":"session\/request_permission"}
-"#;
+    let call = r#"{"toolCallId":"c","name":"Bash","rawInput":{"command":"make"},"x":[1.0]}"#;
+    let params = r#""sessionId":"s","options":[{"kind":"allow_once","optionId":"o","name":"n"}]"#;
+    let line = format!(
+        "{{ \"params\":{{\"toolCall\":{call}, {params}}}, \"id\":5.0,\"method\":\"session\\/request_permission\"}}\n"
+    );
+    let line = line.as_bytes();
     wrapped.agent.say_bytes(line).await;
     assert_eq!(wrapped.editor.line().await, line, "byte for byte");
     let yes = b"{\"id\":5,\"result\":{\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"o\"}}}\n";

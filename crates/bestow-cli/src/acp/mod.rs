@@ -6,15 +6,8 @@ mod agent;
 mod child;
 mod engine;
 mod inbox;
+mod log;
 mod wrap;
-
-use std::{
-    io::{Write as _, stderr},
-    sync::Arc,
-};
-
-use bestow::text::Escaped;
-use bestow_hosts::acp::Log;
 
 use crate::{args::AcpPart, exit::Exit};
 
@@ -24,12 +17,4 @@ pub(crate) fn acp(part: AcpPart) -> Result<Exit, Exit> {
         AcpPart::Wrap(args) => wrap::wrap(&args),
         AcpPart::Agent(args) => agent::agent(&args),
     }
-}
-
-/// The receiver of remarks, on standard error.
-fn log() -> Log {
-    Arc::new(|remark| {
-        // Without it, the protocol goes on.
-        let _ = writeln!(stderr().lock(), "bestow: {}", Escaped(remark));
-    })
 }

@@ -8,7 +8,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{child::Agent, engine::Judge, log};
+use super::{child::Agent, engine::Judge, log::log};
 use crate::{
     args::{UnansweredBy, WrapArgs},
     exit::Exit,

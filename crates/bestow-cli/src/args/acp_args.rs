@@ -13,8 +13,8 @@ pub(crate) enum AcpPart {
     /// Stands between an editor and a coding agent, and answers the agent's requests for permission
     ///
     /// It starts the agent, and copies every line between the editor and the agent byte for byte, except the agent's
-    /// requests for permission (`session/request_permission`). The engine answers those. Each session of the agent is an
-    /// agent in the engine.
+    /// requests for permission (`session/request_permission`). The engine answers those. Each session of the agent is
+    /// an agent in the engine.
     ///
     /// It asks a running server with the token of the agent, in BESTOW_TOKEN or in a file. With `--agent`, it runs an
     /// engine of its own. The exit code is that of the agent.
@@ -60,7 +60,7 @@ pub(crate) struct WrapArgs {
     pub(crate) state: PathBuf,
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
-    /// What happens to a request that nobody answers through the engine
+    /// The fate of a request that no person answers through the engine
     #[arg(long, value_enum, default_value = "editor")]
     pub(crate) unanswered: UnansweredBy,
     /// The longest time that a request waits for a person who attends the engine; a number alone is in seconds
@@ -71,7 +71,7 @@ pub(crate) struct WrapArgs {
     pub(crate) words: Vec<OsString>,
 }
 
-/// What happens to a request that nobody answers through the engine.
+/// The fate of a request that no person answers through the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UnansweredBy {
     /// The editor asks the person in front of it, and the question to the engine is withdrawn

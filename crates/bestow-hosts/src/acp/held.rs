@@ -11,7 +11,7 @@ use super::envelope::Key;
 /// The most requests that wait at once.
 const MOST: usize = 256;
 
-/// Why a request ends without an answer of the engine.
+/// The reason why a request ends without an answer of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The editor cancelled the turn, or is gone.
@@ -42,7 +42,7 @@ struct Waiting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place(u64);
 
-/// Why a request cannot wait.
+/// The reason why a request cannot wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     /// Another request with this id waits.

@@ -6,10 +6,10 @@ use tokio::time::Instant;
 
 use super::{
     call::{self, Meant},
+    options::{Otherwise, WrapOptions},
     permission::{Asked, Choice, Subject},
     sessions::Found,
     tool_call::ToolCall,
-    wrapper::{Otherwise, WrapOptions},
 };
 use crate::{Answer, Call, Caller, Failure, Sessions, Subagent, Unanswered};
 
@@ -19,7 +19,7 @@ const SLICE: Duration = Duration::from_secs(8);
 /// The reason of an answer to a request of a cancelled turn.
 pub(super) const CANCELLED: &str = "the turn was cancelled";
 
-/// What happens to a request.
+/// The fate of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The agent gets this answer, with the reason.

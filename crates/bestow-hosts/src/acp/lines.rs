@@ -15,7 +15,7 @@ pub(super) struct Lines<R> {
     pub(super) line: Vec<u8>,
 }
 
-/// What was read.
+/// The kind of the bytes that were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Line,

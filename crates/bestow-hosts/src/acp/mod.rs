@@ -1,8 +1,8 @@
 //! The Agent Client Protocol (ACP): between an editor and a coding agent, and as an agent of an editor.
 //!
 //! A message of ACP is one line with a JSON object, over the standard input and output of the agent's process.
-//! [`Wrapper`] stands between an editor and an agent: it copies every line byte for byte, except the agent's requests for
-//! permission, which an engine answers. Nothing here starts a process.
+//! [`Wrapper`] stands between an editor and an agent: it copies every line byte for byte, except the agent's requests
+//! for permission, which an engine answers. Nothing here starts a process.
 
 mod call;
 mod envelope;
@@ -10,10 +10,12 @@ pub mod foreground;
 mod held;
 mod judge;
 mod lines;
+mod options;
 mod permission;
 mod reply;
 mod sessions;
 mod tool_call;
 mod wrapper;
 
-pub use wrapper::{Broken, Log, Otherwise, WrapOptions, Wrapper};
+pub use options::{Otherwise, WrapOptions};
+pub use wrapper::{Broken, Log, Wrapper};

@@ -16,7 +16,7 @@ pub(super) struct Asked {
     pub(super) options: Vec<PermissionOption>,
 }
 
-/// What is asked about.
+/// The subject of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Subject {
     Call(Box<ToolCall>),

@@ -1,4 +1,4 @@
-//! What the lines of both sides tell about sessions: their directories, their subagents, and their tool calls.
+//! The facts about sessions in the lines of both sides: their directories, their subagents, and their tool calls.
 
 use std::{
     borrow::Cow,
@@ -44,7 +44,7 @@ struct Session {
     is_cancelled: bool,
 }
 
-/// Where a session is.
+/// The place of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     /// The session that the editor began.
@@ -55,7 +55,7 @@ pub(super) struct Found {
     pub(super) is_cancelled: bool,
 }
 
-/// What the editor says that concerns requests for permission.
+/// A message of the editor that concerns requests for permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum News {
     /// The turn of this session is cancelled.

@@ -1,4 +1,4 @@
-//! What an agent has told about one call of a tool.
+//! The facts that an agent has told about one call of a tool.
 
 use serde::Deserialize;
 use serde_json::Value;

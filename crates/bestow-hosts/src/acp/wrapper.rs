@@ -20,6 +20,7 @@ use super::{
     held::{Held, Place, Refused, Stop},
     judge::{CANCELLED, Case, Verdict},
     lines::{Found, Lines},
+    options::WrapOptions,
     permission::{Asked, Choice},
     reply,
     sessions::{News, Sessions as Known},
@@ -31,32 +32,6 @@ const LONGEST: usize = 16 << 20;
 
 /// The time in which the last line of an agent is written, and that in which its sessions are ended.
 const ENDING: Duration = Duration::from_secs(2);
-
-/// What happens to a request that no person answers through the engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the editor answers, or nobody")]
-pub enum Otherwise {
-    /// The editor is asked, as without the wrapper.
-    Editor,
-    /// The request is refused. It goes on waiting in the engine, for the next try.
-    Deny,
-}
-
-/// The settings of a [`Wrapper`].
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct WrapOptions {
-    /// What happens to a request that no person answers through the engine.
-    pub unanswered: Otherwise,
-    /// The longest time that a request waits for a person who attends the engine.
-    pub hold: Duration,
-}
-
-impl Default for WrapOptions {
-    fn default() -> WrapOptions {
-        WrapOptions { unanswered: Otherwise::Editor, hold: Duration::from_secs(60) }
-    }
-}
 
 /// A receiver of remarks for people, without a line end.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -103,7 +78,8 @@ impl Wrapper {
         Wrapper { log, ..self }
     }
 
-    /// Copies lines until the output of the agent ends, or `stop`. When the editor says no more, the input of the agent is closed.
+    /// Copies lines until the output of the agent ends, or `stop`. When the editor says no more, the input of the agent
+    /// is closed.
     ///
     /// # Errors
     ///
@@ -145,7 +121,7 @@ impl Wrapper {
     }
 }
 
-/// What the tasks of one wrapper share.
+/// The state that the tasks of one wrapper share.
 struct Shared {
     sessions: Arc<dyn Sessions>,
     options: WrapOptions,
@@ -433,7 +409,7 @@ impl Shared {
     }
 }
 
-/// What both sides use.
+/// The parts that both sides use.
 impl Shared {
     /// Writes one line to the editor.
     async fn to_editor(&self, line: &[u8]) -> Result<(), Broken> {

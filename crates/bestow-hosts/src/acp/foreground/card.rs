@@ -26,7 +26,7 @@ pub struct Card {
     pub title: String,
     /// The whole question, as a text for people.
     pub text: String,
-    /// How dangerous it is.
+    /// The tier.
     pub tier: String,
     /// The time at which the request expires.
     pub expires_at: String,
@@ -146,11 +146,11 @@ pub struct Parts {
     pub request: String,
     /// The agent that asks.
     pub agent: String,
-    /// What it asks for, as the rest of a sentence.
+    /// The thing that it asks for, as the rest of a sentence.
     pub asked: String,
     /// The whole question.
     pub text: String,
-    /// How dangerous it is.
+    /// The tier.
     pub tier: String,
     /// The time at which the request expires.
     pub expires_at: String,

@@ -40,19 +40,19 @@ pub(super) struct Turn {
 #[derive(Debug)]
 struct Waiting {
     card: Box<Card>,
-    shown: Option<Shown>,
+    shown: Option<CardPlace>,
 }
 
-/// Where a card is.
+/// The place of a card.
 #[derive(Clone, Debug)]
-struct Shown {
+struct CardPlace {
     session: String,
     call_id: String,
     /// The id of the request to the editor, until it is answered.
     asked: Option<u64>,
 }
 
-/// What is known of the conversation.
+/// The state of the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     /// The session in which cards appear.
@@ -199,7 +199,7 @@ impl Conversation {
             let (session, id) = (session.clone(), self.asked);
             let call_id = format!("bestow-{request}-{id}");
             orders.extend(message::card(&session, &waiting.card, &call_id, id).map(Order::Say));
-            waiting.shown = Some(Shown { session, call_id, asked: Some(id) });
+            waiting.shown = Some(CardPlace { session, call_id, asked: Some(id) });
         }
         orders
     }

@@ -22,7 +22,7 @@ pub enum News {
         request: String,
         /// True if it was approved.
         is_granted: bool,
-        /// How it ended, for people.
+        /// The end, for people.
         text: String,
     },
     /// A message.
