@@ -26,7 +26,7 @@ pub(crate) struct Here<'e>(pub(crate) &'e Engine);
 impl Desk for Here<'_> {
     type Error = Failure;
 
-    async fn authorize(&self, agent: &Agent, action: &Action) -> Result<Authorization, Failure> {
+    async fn authorize(&self, agent: &Agent, action: &Action, _: Unanswered) -> Result<Authorization, Failure> {
         Ok(agent.authorize(action.clone()).await?)
     }
 
@@ -115,7 +115,7 @@ async fn changed<D: Desk<Error: From<Failure>>>(
     if !call.can_replace_input {
         return Ok(Answer::Changed { input, reason: with_remark(CALL_AGAIN, resolution) });
     }
-    let authorized = desk.authorize(agent, &action(call, input.clone())?).await?;
+    let authorized = desk.authorize(agent, &action(call, input.clone())?, Unanswered::Leave).await?;
     if let Authorization::Asked(_, ticket) = authorized {
         // Nobody waits for the answer to this question.
         drop(agent.cancel(ticket.id()).await);

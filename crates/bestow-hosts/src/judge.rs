@@ -18,8 +18,14 @@ pub trait Desk: Send + Sync {
     /// The reason why there is no answer.
     type Error: Send;
 
-    /// Asks the engine about an action of the agent ([`Agent::authorize`]).
-    async fn authorize(&self, agent: &Agent, action: &Action) -> Result<Authorization, Self::Error>;
+    /// Asks the engine about an action of the agent ([`Agent::authorize`]). If no one waits for the result any more, a
+    /// request that it opened is withdrawn, if `unanswered` says so ([`Withdrawal::of_asked`]).
+    async fn authorize(
+        &self,
+        agent: &Agent,
+        action: &Action,
+        unanswered: Unanswered,
+    ) -> Result<Authorization, Self::Error>;
 
     /// Does work that reads the disk.
     async fn read<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Self::Error>;
@@ -66,7 +72,7 @@ pub async fn judged<D: Desk>(
     wait: Duration,
     unanswered: Unanswered,
 ) -> Result<Judged, D::Error> {
-    let authorized = desk.authorize(agent, action).await?;
+    let authorized = desk.authorize(agent, action, unanswered).await?;
     let Authorization::Asked(decision, ticket) = authorized else { return Ok(Judged::Settled(authorized)) };
     let withdrawal = (unanswered == Unanswered::Withdraw).then(|| Withdrawal::of(agent, ticket.id()));
     let ended_in_time = waited(desk, &ticket, wait).await;
@@ -99,7 +105,7 @@ pub(crate) async fn ended<D: Desk>(
     if resolution.updated_input.is_some() {
         return Ok(Judged::Changed(decision, resolution));
     }
-    let authorized = desk.authorize(agent, action).await?;
+    let authorized = desk.authorize(agent, action, Unanswered::Leave).await?;
     let Authorization::Asked(decision, ticket) = authorized else { return Ok(Judged::Settled(authorized)) };
     Ok(Judged::Waits(decision, ticket))
 }

@@ -22,3 +22,4 @@ pub use id::{InvalidHostId, SessionId, SubagentId};
 pub use judge::{Desk, Judged, judged};
 pub use member::Member;
 pub use sessions::OwnSessions;
+pub use waits::Withdrawal;

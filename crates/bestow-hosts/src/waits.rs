@@ -1,12 +1,14 @@
 //! A question that nobody has answered in time, and that is withdrawn.
 
-use bestow::{Agent, request::RequestId};
+use bestow::{Agent, action::Authorization, request::RequestId};
 use tokio::runtime::Handle;
+
+use crate::call::Unanswered;
 
 /// Withdraws a request if it is dropped before it is told not to: the one who waits for the answer is gone, and nobody
 /// would use an approval.
 #[derive(Debug)]
-pub(crate) struct Withdrawal {
+pub struct Withdrawal {
     agent: Agent,
     request: Option<RequestId>,
 }
@@ -16,8 +18,18 @@ impl Withdrawal {
         Withdrawal { agent: agent.clone(), request: Some(request) }
     }
 
+    /// Returns the withdrawal of the request that an authorization has opened, if it is to be withdrawn unanswered.
+    pub fn of_asked(agent: &Agent, authorized: &Authorization, unanswered: Unanswered) -> Option<Withdrawal> {
+        match authorized {
+            Authorization::Asked(_, ticket) if unanswered == Unanswered::Withdraw => {
+                Some(Withdrawal::of(agent, ticket.id()))
+            }
+            _ => None,
+        }
+    }
+
     /// Leaves the request as it is.
-    pub(crate) fn leave(mut self) {
+    pub fn leave(mut self) {
         self.request = None;
     }
 }

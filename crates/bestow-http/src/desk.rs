@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use bestow::{Action, Agent, action::Authorization, async_trait, request::Ticket};
-use bestow_hosts::{Failure, somebody_is_there};
+use bestow_hosts::{Failure, Unanswered, Withdrawal, somebody_is_there};
 
 use crate::{
     identity::{Caller, Entrance},
@@ -20,9 +20,22 @@ pub(crate) struct Desk<'e> {
 impl bestow_hosts::Desk for Desk<'_> {
     type Error = Problem;
 
-    async fn authorize(&self, agent: &Agent, action: &Action) -> Result<Authorization, Problem> {
+    async fn authorize(
+        &self,
+        agent: &Agent,
+        action: &Action,
+        unanswered: Unanswered,
+    ) -> Result<Authorization, Problem> {
         let (agent, action) = (agent.clone(), action.clone());
-        Ok(self.entrance.work(self.caller, async move { agent.authorize(action).await }).await??)
+        // The work goes on if the client is gone. Its result is dropped then, and the withdrawal with it.
+        let work = async move {
+            let authorized = agent.authorize(action).await?;
+            let withdrawal = Withdrawal::of_asked(&agent, &authorized, unanswered);
+            Ok::<_, bestow::Error>((authorized, withdrawal))
+        };
+        let (authorized, withdrawal) = self.entrance.work(self.caller, work).await??;
+        withdrawal.into_iter().for_each(Withdrawal::leave);
+        Ok(authorized)
     }
 
     async fn read<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
@@ -41,8 +54,13 @@ pub(crate) struct HostDesk<'e>(pub(crate) Desk<'e>);
 impl bestow_hosts::Desk for HostDesk<'_> {
     type Error = Problem;
 
-    async fn authorize(&self, agent: &Agent, action: &Action) -> Result<Authorization, Problem> {
-        self.0.authorize(agent, action).await
+    async fn authorize(
+        &self,
+        agent: &Agent,
+        action: &Action,
+        unanswered: Unanswered,
+    ) -> Result<Authorization, Problem> {
+        self.0.authorize(agent, action, unanswered).await
     }
 
     async fn read<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
