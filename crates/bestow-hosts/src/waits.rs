@@ -20,12 +20,8 @@ impl Withdrawal {
 
     /// Returns the withdrawal of the request that an authorization has opened, if it is to be withdrawn unanswered.
     pub fn of_asked(agent: &Agent, authorized: &Authorization, unanswered: Unanswered) -> Option<Withdrawal> {
-        match authorized {
-            Authorization::Asked(_, ticket) if unanswered == Unanswered::Withdraw => {
-                Some(Withdrawal::of(agent, ticket.id()))
-            }
-            _ => None,
-        }
+        let Authorization::Asked(_, ticket) = authorized else { return None };
+        (unanswered == Unanswered::Withdraw).then(|| Withdrawal::of(agent, ticket.id()))
     }
 
     /// Leaves the request as it is.
