@@ -292,8 +292,9 @@ impl Plain {
         for (what, (depth, end)) in what.iter().zip(terms) {
             let end = end.min(end_of(scope));
             let run = (scope == Scope::Session).then(|| self.members.get(to).map_or(0, |member| member.run));
-            let passes_on = |own: &Given| own.hold == Hold::PassOn && !matches!(own.from, From::Agent(_));
-            let kept_back = self.given.iter().any(|own| own.to == *to && passes_on(own) && own.what.covers(what));
+            // A gift that was restricted once restricts later gifts too, like the restriction that it comes from.
+            let restricts = |own: &Given| own.to == *to && own.hold == Hold::PassOn && own.what.covers(what);
+            let kept_back = self.given.iter().any(restricts);
             let hold = if kept_back { Hold::PassOn } else { Hold::Use };
             let there = self.given.iter().any(|given| {
                 (&given.to, &given.what, &given.from, given.hold) == (to, what, &From::Agent(from.clone()), hold)
