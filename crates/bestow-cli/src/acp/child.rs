@@ -32,10 +32,8 @@ impl Agent {
         command.env_remove("BESTOW_TOKEN");
         let failed = |why: io::Error| {
             let program = Escaped(&program.to_string_lossy()).to_string();
-            let way_out = match why.kind() {
-                io::ErrorKind::NotFound => ": an editor may have another PATH, so write the absolute path",
-                _ => "",
-            };
+            let is_missing = why.kind() == io::ErrorKind::NotFound;
+            let way_out = if is_missing { ": an editor may have another PATH, so write the absolute path" } else { "" };
             Exit::failed(format_args!("the agent `{program}` cannot be started: {why}{way_out}"))
         };
         let mut child = command.spawn().map_err(failed)?;

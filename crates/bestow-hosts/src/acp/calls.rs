@@ -23,7 +23,7 @@ pub(super) enum Known {
     #[default]
     Nothing,
     /// The agent told this.
-    Told(ToolCall),
+    Told(Box<ToolCall>),
     /// The agent told something that was not understood or not kept. Nothing that it told before counts.
     Unclear,
 }
@@ -48,7 +48,7 @@ impl Calls {
     pub(super) fn begin(&mut self, session: &str, call: ToolCall, bytes: usize) {
         let Some(id) = call.tool_call_id.clone() else { return };
         self.end(session, &id);
-        self.keep(session, id, Known::Told(call), bytes);
+        self.keep(session, id, Known::Told(Box::new(call)), bytes);
     }
 
     /// Notes further facts about a call.
@@ -56,8 +56,8 @@ impl Calls {
         let Some(id) = update.tool_call_id.clone() else { return };
         let (before, size) = self.take(session, &id);
         let known = match before {
-            Known::Nothing => Known::Told(update),
-            Known::Told(call) => Known::Told(call.updated(update)),
+            Known::Nothing => Known::Told(Box::new(update)),
+            Known::Told(call) => Known::Told(Box::new(call.updated(update))),
             Known::Unclear => Known::Unclear,
         };
         self.keep(session, id, known, size + bytes);

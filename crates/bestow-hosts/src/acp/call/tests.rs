@@ -19,7 +19,7 @@ fn of(fields: Value) -> (String, Value) {
 /// Returns the same for a call about which the agent told something before.
 fn after(before: Value, fields: Value) -> (String, Value) {
     let subject = Subject::Call(Box::new(call(fields)));
-    let (tool, input) = meant(&subject, Known::Told(call(before)), Path::new("/w")).unwrap();
+    let (tool, input) = meant(&subject, Known::Told(Box::new(call(before))), Path::new("/w")).unwrap();
     (tool.as_str().to_owned(), input)
 }
 
