@@ -31,6 +31,9 @@ use crate::{
 /// The requests of one client at the same time.
 const MOST: usize = 64;
 
+/// The longest time for one request. A tool waits for at most 50 seconds.
+const LONGEST: Duration = Duration::from_secs(70);
+
 /// The time that open requests have to end when standard input has ended.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -134,7 +137,7 @@ impl Relay {
         };
         let version = self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let version = version.filter(|_| !call.is_handshake());
-        match reply::ask(&server, call, version.as_deref(), &self.client).await {
+        match self.asked(&server, call, version.as_deref()).await {
             Ok(answer) => {
                 if call.is_handshake() {
                     *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = agreed(&answer);
@@ -144,6 +147,15 @@ impl Relay {
             Err(why) if call.listens() => call.failed(&format!("{server}: {why}; subscribe again")),
             Err(why) => call.failed(&unanswered(&format!("{server}: {why}"))),
         }
+    }
+
+    /// Asks the server. Only a subscription has no time limit.
+    async fn asked(&self, server: &Server, call: &Call, version: Option<&str>) -> Result<Value, String> {
+        let asking = reply::ask(server, call, version, &self.client);
+        if call.listens() {
+            return asking.await;
+        }
+        time::timeout(LONGEST, asking).await.map_err(|_| "it does not reply in time".to_owned())?
     }
 
     fn open(&self) -> std::sync::MutexGuard<'_, HashMap<String, AbortHandle>> {
