@@ -31,6 +31,9 @@ use crate::{
 /// The requests of one client at the same time.
 const MOST: usize = 64;
 
+/// The longest time for one request. A tool waits for at most 50 seconds.
+const LONGEST: Duration = Duration::from_secs(70);
+
 /// The time that open requests have to end when standard input has ended.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -134,7 +137,7 @@ impl Relay {
         };
         let version = self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let version = version.filter(|_| !call.is_handshake());
-        match reply::ask(&server, call, version.as_deref(), &self.client).await {
+        match self.asked(&server, call, version.as_deref()).await {
             Ok(answer) => {
                 if call.is_handshake() {
                     *self.agreed.lock().unwrap_or_else(PoisonError::into_inner) = agreed(&answer);
@@ -146,6 +149,15 @@ impl Relay {
         }
     }
 
+    /// Asks the server. Only a subscription has no time limit.
+    async fn asked(&self, server: &Server, call: &Call, version: Option<&str>) -> Result<Value, String> {
+        let asking = reply::ask(server, call, version, &self.client);
+        if call.listens() {
+            return asking.await;
+        }
+        time::timeout(LONGEST, asking).await.map_err(|_| "it does not reply in time".to_owned())?
+    }
+
     fn open(&self) -> std::sync::MutexGuard<'_, HashMap<String, AbortHandle>> {
         // Each change is one insertion or removal, so a panic elsewhere leaves the map whole.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
@@ -155,7 +167,8 @@ impl Relay {
 /// Returns the text for a model whose call has no answer.
 fn unanswered(why: &str) -> String {
     format!(
-        "there is no answer, so nothing is allowed: {}. Try again later; what you requested may still wait",
+        "there is no answer, so nothing is allowed: {}. What you requested before may still wait. Tell your user if \
+         this stays so",
         Escaped(why)
     )
 }
