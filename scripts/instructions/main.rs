@@ -1,12 +1,14 @@
-//! Does one kind of step as often as it is told: `instructions CASE COUNT [time]`. Without arguments it lists the cases,
-//! each with a small count.
+//! Does one kind of step as often as it is told: `instructions CASE COUNT [time]`. Without arguments it lists the
+//! cases, each with a small count. `instructions large` prints the times of steps among many agents.
 
 use std::{sync::Arc, time::Instant};
 
 use bestow::{
-    Action, Agent, AgentId, Answer, Engine, InitialGrants, Kind, Permission, PermissionRequest, Profile, Settings,
-    grant::{GrantId, PermissionRef, Reads},
+    Action, Agent, AgentId, Answer, Engine, InitialGrants, Kind, Permission, PermissionRequest, Policy, Profile,
+    Settings,
+    grant::{GrantId, Hold, PermissionRef, PinnedPermission, Place, Reads},
     host::{AsWritten, Clock, ManualClock, SystemClock},
+    policy::{AgentPolicy, PolicyPermission},
     user::Prompt,
 };
 
@@ -30,6 +32,10 @@ const CASES: [(&str, u32); 15] = [
 
 fn main() {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|case| case == "large") {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        return runtime.block_on(large());
+    }
     let [case, count, ..] = arguments.as_slice() else {
         CASES.iter().for_each(|(case, few)| println!("{case} {few}"));
         return;
@@ -51,7 +57,11 @@ struct World {
 
 /// Returns the clock of the machine, for times. Callgrind cannot follow how that one is read.
 fn clock() -> Arc<dyn Clock> {
-    if std::env::args().len() > 3 { Arc::new(SystemClock::new()) } else { Arc::new(ManualClock::at(bestow::event::Timestamp::from_millis(1_000_000))) }
+    if std::env::args().len() > 3 {
+        Arc::new(SystemClock::new())
+    } else {
+        Arc::new(ManualClock::at(bestow::event::Timestamp::from_millis(1_000_000)))
+    }
 }
 
 fn id(number: usize) -> AgentId {
@@ -67,13 +77,21 @@ fn root(agent: usize, root: usize) -> Permission {
     format!("@{access}:/srv/agents/{agent:09}/work/part-{root:03}/src").parse().unwrap()
 }
 
+fn settings() -> Settings {
+    let mut settings = Settings::default();
+    (settings.max_changes_per_minute, settings.max_facts_per_minute) = (u32::MAX, u32::MAX);
+    (settings.max_asks_per_minute, settings.max_grants) = (u32::MAX, u32::MAX);
+    settings.reads = Reads::Granted;
+    settings
+}
+
+fn engine(clock: Arc<dyn Clock>) -> Engine {
+    Engine::on(settings(), clock, Arc::new(AsWritten)).unwrap()
+}
+
 impl World {
     async fn new(roots: usize) -> World {
-        let mut settings = Settings::default();
-        (settings.max_changes_per_minute, settings.max_facts_per_minute) = (u32::MAX, u32::MAX);
-        (settings.max_asks_per_minute, settings.max_grants) = (u32::MAX, u32::MAX);
-        settings.reads = Reads::Granted;
-        let engine = Engine::on(settings, clock(), Arc::new(AsWritten)).unwrap();
+        let engine = engine(clock());
         let all = InitialGrants::of(["@write:/srv".parse::<Permission>().unwrap()]);
         let lead = engine.register(profile("lead".parse().unwrap(), Kind::Foreground), all).await.unwrap();
         let mut agents = Vec::new();
@@ -94,6 +112,52 @@ impl World {
     fn path(&self, agent: usize, number: u32) -> String {
         format!("/srv/agents/{agent:09}/work/part-{:03}/src/lib/deep/file.rs", number as usize % self.roots)
     }
+}
+
+/// Prints the times of steps among many agents, and the memory of an engine without any.
+async fn large() {
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap().to_owned();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    let before = resident();
+    let idle: Vec<_> = (0..100).map(|_| engine(Arc::new(SystemClock::new()))).collect();
+    println!("an idle engine: {} KiB", (resident() - before) / 100);
+    drop(idle);
+    for count in [100, 100_000] {
+        let engine = engine(Arc::new(SystemClock::new()));
+        for number in 0..count {
+            let held = InitialGrants::of((0..4).map(|part| root(number, part)));
+            engine.register(profile(id(number), Kind::Subagent), held).await.unwrap();
+        }
+        let started = Instant::now();
+        for number in 0..50 {
+            engine.retire(&id(number)).await.unwrap();
+        }
+        println!("retire one of {count} agents: {} us", started.elapsed().as_micros() / 50);
+    }
+    let agents = (0..1_000).map(|number| {
+        let listed = |part| PolicyPermission {
+            pinned: PinnedPermission::from(root(number, part)),
+            hold: Hold::Use,
+            place: Place { file: "agents.toml".into(), line: 1 },
+        };
+        let permissions = (0..32).map(listed).collect();
+        (id(number), AgentPolicy { profile: profile(id(number), Kind::Subagent), permissions, rules: [].into() })
+    });
+    let policy = Policy { settings: settings(), agents: agents.collect(), left_out: Vec::new() };
+    let fresh = engine(Arc::new(SystemClock::new()));
+    let started = Instant::now();
+    fresh.configure(policy).await.unwrap();
+    println!("the first policy, 1,000 agents with 32 directories: {} ms", started.elapsed().as_millis());
+    let fresh = engine(Arc::new(SystemClock::new()));
+    let started = Instant::now();
+    for number in 0..1_000 {
+        let held = InitialGrants::of((0..32).map(|part| root(number, part)));
+        fresh.register(profile(id(number), Kind::Subagent), held).await.unwrap();
+    }
+    println!("registering the same agents: {} ms", started.elapsed().as_millis());
 }
 
 /// Returns nanoseconds for each step.

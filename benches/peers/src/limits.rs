@@ -7,7 +7,7 @@ use bestow::grant::Access;
 
 use crate::{
     contender::{Asked, Contender, prefixes},
-    world::{FastHash, Limit, World},
+    world::{FastHash, Limit, Sorted, World},
 };
 
 /// The sorted list, found by id.
@@ -22,6 +22,21 @@ impl SortedById {
 impl Contender for SortedById {
     fn check(&mut self, asked: Asked<'_>) -> bool {
         self.0.check(asked.id, asked.access, asked.path)
+    }
+}
+
+/// The sorted lists, found by handle.
+pub(crate) struct SortedByHandle(Vec<Sorted>);
+
+impl SortedByHandle {
+    pub(crate) fn load(world: &World) -> Box<dyn Contender> {
+        Box::new(SortedByHandle(world.agents.iter().map(|(_, roots)| Sorted::new(roots)).collect()))
+    }
+}
+
+impl Contender for SortedByHandle {
+    fn check(&mut self, asked: Asked<'_>) -> bool {
+        self.0[asked.agent].check(asked.access, asked.path)
     }
 }
 
