@@ -81,6 +81,7 @@ fn settings() -> Settings {
     let mut settings = Settings::default();
     (settings.max_changes_per_minute, settings.max_facts_per_minute) = (u32::MAX, u32::MAX);
     (settings.max_asks_per_minute, settings.max_grants) = (u32::MAX, u32::MAX);
+    settings.denial_memory = std::time::Duration::ZERO;
     settings.reads = Reads::Granted;
     settings
 }

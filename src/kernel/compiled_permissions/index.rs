@@ -43,14 +43,14 @@ pub(super) fn extend(
     longer: &mut Vec<u8>,
 ) -> Option<Shape> {
     let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
-    let taken = slots.as_chunks::<SLOT>().0.iter().filter(|slot| !is_empty(slot));
-    let more = slots_for(taken.clone().count() + 1);
+    let taken = slots.as_chunks::<SLOT>().0;
+    let more = slots_for(count(taken) + 1);
     longer.clear();
     if more == shape.slots {
         longer.extend_from_slice(slots);
     } else {
         longer.resize(more as usize * SLOT, 0);
-        taken.for_each(|slot| place(longer.as_chunks_mut().0, *slot));
+        taken.iter().filter(|slot| !is_empty(slot)).for_each(|slot| place(longer.as_chunks_mut().0, *slot));
     }
     place(longer.as_chunks_mut().0, slot(prefix, texts.len(), number));
     longer.extend_from_slice(texts);
@@ -66,11 +66,11 @@ pub(super) fn without(shape: Shape, bytes: &[u8], prefix: Prefix, text: &str, sh
     let (start, len) = span(slots.get(index)?);
     let left = slots.iter().enumerate().filter(|(other, slot)| *other != index && !is_empty(slot));
     let left = left.map(|(_, slot)| slot);
-    let fewer = slots_for(left.clone().count());
+    let fewer = slots_for(count(slots) - 1);
     let removed = Depths::of(prefix.depth);
     let is_as_deep = |slot| {
         let (start, len) = span(slot);
-        texts.get(start..).is_some_and(|text| Depths::of(depth(text, len)) == removed)
+        texts.get(start..start + len).is_some_and(|text| Depths::of(depth(text)) == removed)
     };
     let depths = if left.clone().any(is_as_deep) { shape.depths } else { shape.depths.except(removed) };
     shorter.clear();
@@ -124,10 +124,14 @@ fn start_of(slot: &[u8; SLOT]) -> usize {
     u32::from_le_bytes([s0, s1, s2, s3]) as usize
 }
 
-/// Returns the depth of the root that consists of the first `len` bytes of `text`.
-fn depth(text: &[u8], len: usize) -> u32 {
-    let slashes = text.iter().take(len).filter(|byte| **byte == b'/').count();
-    u32::try_from(slashes).unwrap_or(u32::MAX)
+/// Returns the depth of the root `text`.
+fn depth(text: &[u8]) -> u32 {
+    u32::try_from(memchr::memchr_iter(b'/', text).count()).unwrap_or(u32::MAX)
+}
+
+/// Returns the number of roots.
+fn count(slots: &[[u8; SLOT]]) -> usize {
+    slots.iter().map(|slot| usize::from(!is_empty(slot))).sum()
 }
 
 /// Moves the text of a slot to the front, if a text of `len` bytes at `start` before it is removed.
