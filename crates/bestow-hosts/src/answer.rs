@@ -67,6 +67,16 @@ pub async fn answered<D: Desk<Error: From<Failure>>>(
     match decided(desk, &member.agent, call, &action).await? {
         Judged::Settled(settled) => Ok(of_settled(&settled)),
         Judged::Waits(decision, ticket) => Ok(waits(&decision, &ticket)),
+        // An equal call of the same agent shared the question, and has withdrawn it.
+        Judged::NotGranted(decision, resolution)
+            if resolution.outcome == Outcome::Cancelled && call.unanswered == Unanswered::Withdraw =>
+        {
+            Ok(Answer::Waits {
+                id: resolution.request,
+                code: resolution.request.code().to_string(),
+                reason: decision.decision_reason.to_string(),
+            })
+        }
         Judged::NotGranted(_, resolution) => Ok(Answer::Denied { reason: not_granted(&resolution) }),
         Judged::Changed(_, resolution) => changed(desk, &member.agent, call, &resolution).await,
     }

@@ -156,16 +156,43 @@ async fn an_answer_reaches_the_agent_once_and_only_for_what_the_editor_was_asked
 #[tokio::test]
 async fn a_line_that_readers_may_understand_differently_is_not_copied() {
     let mut wrapped = wrapped();
-    for line in
-        ["{\"id\":9,\"id\":7,\"result\":{}}\n", "\u{feff}{\"id\":7,\"result\":{}}\n", "[{\"id\":7,\"result\":{}}]\n"]
-    {
-        wrapped.editor.say_bytes(line.as_bytes()).await;
-        assert_eq!(wrapped.editor.hear().await["error"]["code"], -32600, "{line}");
+    for line in ["{\"id\":9,\"id\":7,\"result\":{}}\n", "\u{feff}{\"id\":7,\"result\":{}}\n", "[{\"id\":7}]\n"] {
         wrapped.agent.say_bytes(line.as_bytes()).await;
-        assert_eq!(wrapped.agent.hear().await["error"]["code"], -32600, "{line}");
+        wrapped.editor.say_bytes(line.as_bytes()).await;
+    }
+    // Only what is not an answer is answered by an error.
+    for _ in 0..2 {
+        assert_eq!(wrapped.editor.hear().await["error"]["code"], -32600);
     }
     wrapped.editor.say(&json!({ "next": 1 })).await;
     assert_eq!(wrapped.agent.hear().await, json!({ "next": 1 }));
     wrapped.agent.say(&json!({ "next": 1 })).await;
     assert_eq!(wrapped.editor.hear().await, json!({ "next": 1 }));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_clear_is_an_error_for_the_side_that_waits_for_it() {
+    let mut wrapped = wrapped();
+    let (read, prompt) =
+        (json!({ "id": 5, "method": "fs/read_text_file" }), json!({ "id": 5, "method": "session/prompt" }));
+    wrapped.agent.say(&read).await;
+    assert_eq!(wrapped.editor.hear().await, read);
+    wrapped.editor.say(&prompt).await;
+    assert_eq!(wrapped.agent.hear().await, prompt);
+    wrapped.editor.say(&json!({ "id": 5, "result": {}, "Result": {}, "jsonrpc": "2.0" })).await;
+    let answer = wrapped.agent.hear().await;
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(5), &json!(-32600)));
+    wrapped.agent.say_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":\"\xff\"}\n").await;
+    let answer = wrapped.editor.hear().await;
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(5), &json!(-32600)));
+}
+
+#[tokio::test]
+async fn a_line_of_a_log_that_looks_like_json_is_left_out_and_answered_by_nothing() {
+    let mut wrapped = wrapped();
+    wrapped.agent.say_bytes(b"[info] {\"a\":1}\n{ foo: 1 }\n").await;
+    wrapped.agent.say(&json!({ "next": 1 })).await;
+    assert_eq!(wrapped.editor.hear().await, json!({ "next": 1 }));
+    wrapped.editor.say(&json!({ "next": 2 })).await;
+    assert_eq!(wrapped.agent.hear().await, json!({ "next": 2 }));
 }

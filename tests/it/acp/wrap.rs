@@ -7,6 +7,7 @@ use bestow_hosts::acp::{Otherwise, WrapOptions};
 use serde_json::{Value, json};
 
 use super::support::{Desk, Side, bash, chosen, reason, request, with_options};
+use crate::support::settle;
 
 fn denying() -> WrapOptions {
     let mut options = WrapOptions::default();
@@ -211,9 +212,9 @@ async fn a_request_that_is_not_understood_is_an_error_and_never_a_yes() {
         (good.replace("\"sessionId\"", "\"session\""), json!(1)),
         (good.replace("\"options\"", "\"choices\""), json!(1)),
         (good.replace("\"id\":1,", ""), Value::Null),
-        (good.replace("\"id\":1,", "\"id\":{},"), json!({})),
+        (good.replace("\"id\":1,", "\"id\":{},"), Value::Null),
         (format!("[{good}]"), Value::Null),
-        (format!("{good} x"), Value::Null),
+        (format!("{good} x"), json!(1)),
         (format!("{{}}\r{good}"), Value::Null),
         (
             good.replace("session/request_permission", "session\\/request\\u005fpermission")
@@ -417,4 +418,70 @@ async fn a_longer_permission_given_to_a_session_ends_with_it() {
     let mut wrapped = desk.wrapped_with(denying());
     wrapped.session("s", "/ws").await;
     assert_eq!(chosen(&wrapped.asked(&request(1, "s", bash("make"))).await), "reject_once-");
+}
+
+/// A call without a name, with a new text for a file.
+fn large(path: &str) -> Value {
+    let diff = json!([{ "type": "diff", "path": path, "oldText": null, "newText": "a line\n".repeat(20_000) }]);
+    json!({ "toolCallId": "c", "title": "Write it", "kind": "edit", "content": diff })
+}
+
+#[tokio::test]
+async fn a_call_that_is_too_large_to_be_judged_goes_to_the_person_at_the_editor_unless_its_paths_are_refused() {
+    let desk = Desk::new().await;
+    let mut wrapped = desk.wrapped();
+    wrapped.session("s", "/ws").await;
+    let asked = request(1, "s", large("/ws/a"));
+    wrapped.agent.say(&asked).await;
+    assert_eq!(wrapped.editor.hear().await, asked);
+    assert!(desk.engine.pending().unwrap().is_empty(), "the engine asks nobody");
+    let mut wrapped = desk.wrapped_with(denying());
+    wrapped.session("t", "/ws").await;
+    let answer = wrapped.asked(&request(1, "t", large("/ws/a"))).await;
+    assert!(chosen(&answer) == "reject_once-" && reason(&answer).contains("too large"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_large_call_of_a_known_tool_that_was_told_step_by_step_is_judged_whole() {
+    let desk = Desk::new().await;
+    let mut wrapped = desk.wrapped();
+    wrapped.session("s", "/ws").await;
+    let text = "a line\n".repeat(30_000);
+    let diff = json!([{ "type": "diff", "path": "/ws/a", "oldText": null, "newText": text }]);
+    let input = json!({ "file_path": "/ws/a", "content": text });
+    let call = json!({ "toolCallId": "c", "name": "Write", "kind": "edit", "rawInput": input, "content": diff });
+    for (kind, fields) in
+        [("tool_call", json!({ "toolCallId": "c", "rawInput": {} })), ("tool_call_update", call.clone())]
+    {
+        let mut update = fields;
+        update["sessionUpdate"] = json!(kind);
+        let told = json!({ "method": "session/update", "params": { "sessionId": "s", "update": update } });
+        let (mut agent, line) = (wrapped.agent, told.clone());
+        let saying = tokio::spawn(async move {
+            agent.say(&line).await;
+            agent
+        });
+        assert!(wrapped.editor.hear().await == told);
+        wrapped.agent = saying.await.unwrap();
+    }
+    for id in 0..5 {
+        assert_eq!(chosen(&wrapped.asked(&request(id, "s", call.clone())).await), "allow_once-");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_is_cancelled_takes_no_answer_from_an_equal_one() {
+    let desk = Desk::new().await;
+    let mut attending = desk.person().attend().unwrap();
+    let mut wrapped = desk.wrapped();
+    wrapped.session("s", "/ws").await;
+    wrapped.agent.say(&request(1, "s", bash("make"))).await;
+    let Some(Prompt::Ask(_)) = attending.next().await else { panic!("a question") };
+    let second = request(2, "s", bash("make"));
+    wrapped.agent.say(&second).await;
+    settle().await;
+    wrapped.agent.say(&json!({ "method": "$/cancel_request", "params": { "requestId": 1 } })).await;
+    let answer = wrapped.agent.hear().await;
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32800)));
+    assert_eq!(wrapped.editor.hear().await, second, "the person at the editor answers the other one");
 }

@@ -34,8 +34,24 @@ const UNCLEAR: &str = "unclear";
 /// The longest path.
 const LONGEST_PATH: usize = 4096;
 
-/// A tool, and its input.
-pub(super) type Meant = (ToolName, Value);
+/// The most texts, bytes, lines and levels of the input of an undeclared tool that the engine surely takes.
+const MOST_TEXTS: usize = 120;
+const MOST_BYTES: usize = 24 << 10;
+const MOST_LINES: usize = 1000;
+const DEEPEST: usize = 12;
+
+/// The most bytes of texts in an input in place of one that is too large.
+const MOST_BRIEF_BYTES: usize = 8 << 10;
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Meant {
+    pub(super) tool: ToolName,
+    pub(super) input: Value,
+    /// False if the input is too large for an undeclared tool, and has its short texts and paths only. Such a call can
+    /// be refused. It is never allowed.
+    pub(super) is_whole: bool,
+}
 
 /// Returns the call that `subject` means in a session that began in this directory. `known` is what the agent told
 /// about the call before. None if the subject is not known.
@@ -47,7 +63,9 @@ pub(super) fn meant(subject: &Subject, known: Known, cwd: &Path) -> Option<Meant
             // The request may leave out what was told before and is not known.
             Known::Unclear => undeclared(call, UNCLEAR, cwd),
         },
-        Subject::Command { command, .. } => Some((SHELL.parse().ok()?, json!({ "command": command }))),
+        Subject::Command { command, .. } => {
+            Some(Meant { tool: SHELL.parse().ok()?, input: json!({ "command": command }), is_whole: true })
+        }
         Subject::Unknown(_) => None,
     }
 }
@@ -68,11 +86,12 @@ fn kind(call: &ToolCall) -> &str {
 fn declared(call: &ToolCall, cwd: &Path) -> Option<Meant> {
     let name = call.tool_name()?;
     let input = call.input()?;
-    is_whole(call, name, cwd).then(|| Some((name.parse().ok()?, input.clone())))?
+    let says_all = says_all(call, name, cwd);
+    says_all.then(|| Some(Meant { tool: name.parse().ok()?, input: input.clone(), is_whole: true }))?
 }
 
 /// Returns true if the input of a call says everything that the call says elsewhere.
-fn is_whole(call: &ToolCall, name: &str, cwd: &Path) -> bool {
+fn says_all(call: &ToolCall, name: &str, cwd: &Path) -> bool {
     let does_more = call.kind.as_deref().is_some_and(|kind| CHANGING.contains(&kind)) && only_reads(name);
     !does_more && unnamed_paths(call, cwd).is_empty() && unsaid_diffs(call).is_empty()
 }
@@ -98,7 +117,45 @@ fn undeclared(call: &ToolCall, kind: &str, cwd: &Path) -> Option<Meant> {
     if !paths.is_empty() {
         put("locations", paths.into());
     }
-    Some((format!("acp.{kind}").parse().ok()?, input.into()))
+    let tool = format!("acp.{kind}").parse().ok()?;
+    let input = Value::from(input);
+    let is_whole = !is_large(&input);
+    let input = if is_whole { input } else { brief(call) };
+    Some(Meant { tool, input, is_whole })
+}
+
+/// Returns true if an input may be too large for an undeclared tool.
+fn is_large(input: &Value) -> bool {
+    let mut texts = Vec::new();
+    all_texts_in(input, &mut texts);
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    let lines: usize = texts.iter().map(|text| text.lines().count()).sum();
+    MOST_TEXTS < texts.len() || MOST_BYTES < bytes || MOST_LINES < lines || DEEPEST < depth(input)
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or_default(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    }
+}
+
+/// Returns the short texts and the paths of a call.
+fn brief(call: &ToolCall) -> Value {
+    let mut texts = Vec::new();
+    if let Some(input) = call.input() {
+        all_texts_in(input, &mut texts);
+    }
+    let mut bytes = 0;
+    let fits = |text: &&str| {
+        bytes += text.len();
+        bytes <= MOST_BRIEF_BYTES
+    };
+    let short = texts.into_iter().filter(|text| text.len() <= LONGEST_PATH).take(MOST_TEXTS / 3);
+    let texts: Vec<_> = short.filter(fits).collect();
+    let paths: Vec<_> = call.paths().into_iter().take(MOST_TEXTS / 3).collect();
+    json!({ "name": call.tool_name(), "texts": texts, "locations": paths })
 }
 
 /// Returns a change of a file without the text that it replaces.

@@ -11,6 +11,9 @@ use serde_json::value::RawValue;
 /// The request of an agent for a permission, in every version of the protocol.
 pub(super) const REQUEST_PERMISSION: &str = "session/request_permission";
 
+/// The longest id, in bytes.
+const LONGEST_ID: usize = 256;
+
 /// The outer fields of a message.
 #[derive(Debug, Default)]
 pub(super) struct Envelope<'a> {
@@ -21,6 +24,8 @@ pub(super) struct Envelope<'a> {
     pub(super) result: Option<&'a RawValue>,
     /// True if the message has the field `result` or `error`, even if its value is not read to its end.
     pub(super) is_result: bool,
+    /// True if it has an error that is not null.
+    pub(super) is_error: bool,
     /// True if one of its values of `method` is that of a request for permission.
     pub(super) is_permission: bool,
     /// True if one of these fields occurs twice, perhaps in another spelling, or if the method is not a text.
@@ -34,9 +39,9 @@ pub(super) enum Said<'a> {
     Message(Envelope<'a>),
     /// A line that no reader takes for a message.
     Text,
-    /// A line that some readers may take for a message, or for another one than others do. It has this id, as far as
-    /// it can be read.
-    Unclear(Option<&'a RawValue>),
+    /// A line that some readers may take for a message, or for another one than others do. These are its fields, as far
+    /// as they can be read.
+    Unclear(Envelope<'a>),
 }
 
 impl<'a> Said<'a> {
@@ -44,9 +49,9 @@ impl<'a> Said<'a> {
     pub(super) fn read(line: &'a [u8]) -> Said<'a> {
         match Envelope::read(line) {
             Some(message) if message.is_clear() && is_one_line(line) => Said::Message(message),
-            Some(message) => Said::Unclear(message.id),
+            Some(message) => Said::Unclear(message),
             None if is_text(line) => Said::Text,
-            None => Said::Unclear(None),
+            None => Said::Unclear(Envelope::read_beginning(line)),
         }
     }
 }
@@ -90,7 +95,9 @@ impl<'a> Envelope<'a> {
     /// Returns true if no reader understands the message otherwise.
     fn is_clear(&self) -> bool {
         let has_key = self.id.is_none() || self.key().is_some();
-        !self.is_ambiguous && has_key && (self.method.is_none() || !self.is_result)
+        // Some senders write the fields of all kinds of messages, and null where there is nothing.
+        let has_outcome = self.is_error || self.result.is_some_and(|result| result.get() != "null");
+        !self.is_ambiguous && has_key && (self.method.is_none() || !has_outcome)
     }
 
     /// Returns true if the message is the answer to a request.
@@ -115,8 +122,11 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// Reads an id. Returns none for an object, a list or a truth value.
+    /// Reads an id. Returns none for an object, a list or a truth value, and for a very long one.
     pub(super) fn of(raw: &RawValue) -> Option<Key> {
+        if LONGEST_ID < raw.get().len() {
+            return None;
+        }
         match serde_json::from_str(raw.get()).ok()? {
             serde_json::Value::Null => Some(Key::Null),
             serde_json::Value::String(text) => Some(Key::Text(text)),
@@ -172,7 +182,9 @@ impl<'a> Visitor<'a> for Fields<'_, 'a> {
                 }
                 Name::Error => {
                     found.is_result = true;
-                    let _: IgnoredAny = fields.next_value()?;
+                    found.is_ambiguous |= std::mem::replace(&mut found.is_error, true);
+                    let error: &RawValue = fields.next_value()?;
+                    found.is_error = error.get() != "null";
                 }
                 Name::Similar => {
                     found.is_ambiguous = true;
@@ -249,8 +261,12 @@ impl<'a> Deserialize<'a> for Name {
 /// Returns true if a line that is no message may be read as a request for permission by a less strict reader: it names
 /// the method, in any spelling of JSON.
 pub(super) fn names_permission(line: &[u8]) -> bool {
-    let plain = unescaped(line);
-    plain.windows(REQUEST_PERMISSION.len()).any(|part| part == REQUEST_PERMISSION.as_bytes())
+    names(line, REQUEST_PERMISSION)
+}
+
+/// Returns true if a line names this, in any spelling of JSON.
+pub(super) fn names(line: &[u8], name: &str) -> bool {
+    unescaped(line).windows(name.len()).any(|part| part.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 /// Returns the bytes with the escapes of JSON resolved that a method name can have.

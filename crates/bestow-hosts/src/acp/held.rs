@@ -8,8 +8,9 @@ use tokio::sync::{oneshot, watch};
 
 use super::envelope::Key;
 
-/// The most requests that wait at once.
+/// The most requests that wait at once, and the most bytes of them.
 const MOST: usize = 256;
+const MOST_BYTES: usize = 64 << 20;
 
 /// The reason why a request ends without an answer of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,7 @@ pub(super) struct Held {
 struct Waiting {
     place: Place,
     session: String,
+    bytes: usize,
     /// None once the request is being answered or stopped.
     stop: Option<oneshot::Sender<Stop>>,
 }
@@ -56,19 +58,25 @@ impl Held {
     }
 
     /// Takes a request in.
-    pub(super) fn insert(&mut self, key: Key, session: String) -> Result<(Place, oneshot::Receiver<Stop>), Refused> {
+    pub(super) fn insert(
+        &mut self,
+        key: Key,
+        session: String,
+        bytes: usize,
+    ) -> Result<(Place, oneshot::Receiver<Stop>), Refused> {
         if let Some(other) = self.waiting.get_mut(&key) {
             // One of them is answered with an error now. The agent cannot tell which, so no other answer follows.
             stop(other, Stop::Answered);
             return Err(Refused::Twice);
         }
-        if self.waiting.len() >= MOST {
+        let waiting: usize = self.waiting.values().map(|waiting| waiting.bytes).sum();
+        if self.waiting.len() >= MOST || waiting + bytes > MOST_BYTES {
             return Err(Refused::Full);
         }
         let (sender, stopped) = oneshot::channel();
         let place = Place(self.next);
         self.next += 1;
-        self.waiting.insert(key, Waiting { place, session, stop: Some(sender) });
+        self.waiting.insert(key, Waiting { place, session, bytes, stop: Some(sender) });
         self.count.send_replace(self.waiting.len());
         Ok((place, stopped))
     }

@@ -50,6 +50,10 @@ impl Case {
             Ok(call) => call,
             Err(why) => return self.refused(why),
         };
+        if !call.is_whole {
+            return self.verdict_in_part(engine, &call.call, options.unanswered).await;
+        }
+        let call = call.call;
         // An approval is of no use if no option stands for it.
         let hold = if self.asked.allowing().is_some() { options.hold } else { Duration::ZERO };
         let otherwise = options.unanswered;
@@ -69,6 +73,19 @@ impl Case {
                 self.refused(format!("request {code} waits for a person: try again after the decision; {reason}"))
             }
             Err(why) => self.refused(why.to_string()),
+        }
+    }
+
+    /// Asks the engine about the paths and the short texts of a call that is too large. It may refuse, and allows
+    /// nothing.
+    async fn verdict_in_part(&self, engine: &dyn Sessions, call: &Call, otherwise: Otherwise) -> Verdict {
+        match held(engine, call, Duration::ZERO, Otherwise::Editor).await {
+            Ok(Answer::Denied { reason }) => self.refused(reason),
+            Err(why) => self.refused(why.to_string()),
+            Ok(Answer::Allowed { .. } | Answer::Changed { .. } | Answer::Waits { .. }) => match otherwise {
+                Otherwise::Editor => Verdict::ToEditor,
+                Otherwise::Deny => self.refused("the call is too large to be judged: make it smaller".to_owned()),
+            },
         }
     }
 
@@ -98,15 +115,15 @@ impl Case {
     pub(super) async fn withdraw(&self, engine: &dyn Sessions) {
         if let Ok(call) = self.call() {
             // Without an answer, the question ends with its session.
-            let _ = held(engine, &call, Duration::ZERO, Otherwise::Editor).await;
+            let _ = held(engine, &call.call, Duration::ZERO, Otherwise::Editor).await;
         }
     }
 
-    fn call(&self) -> Result<Call, String> {
+    fn call(&self) -> Result<Judged, String> {
         let found = self.found.as_ref().ok_or(
             "the directory of this session is not known: the editor did not begin it, or not with an absolute path",
         )?;
-        let (tool, input) = self.meant(found)?;
+        let Meant { tool, input, is_whole } = self.meant(found)?;
         let session = found.root.parse().map_err(|why| format!("the session: {why}"))?;
         let subagent = found.is_subagent.then(|| self.asked.session.parse()).transpose();
         let subagent = subagent.map_err(|why| format!("the session of the subagent: {why}"))?;
@@ -117,13 +134,21 @@ impl Case {
         };
         let caller = Caller { session, subagent, working_dir };
         let (wait, unanswered) = (Duration::ZERO, Unanswered::Leave);
-        Ok(Call { caller, tool, input, wait, unanswered, can_replace_input: false })
+        let call = Call { caller, tool, input, wait, unanswered, can_replace_input: false };
+        Ok(Judged { call, is_whole })
     }
 
     fn meant(&self, found: &Found) -> Result<Meant, String> {
         let unknown = || "the subject of the request is of an unknown type".to_owned();
         call::meant(&self.asked.subject, self.known.clone(), &found.cwd).ok_or_else(unknown)
     }
+}
+
+/// A call as the engine gets it.
+struct Judged {
+    call: Call,
+    /// False if the engine gets a part only.
+    is_whole: bool,
 }
 
 fn of(call: &Call, wait: Duration, unanswered: Unanswered) -> Call {

@@ -34,8 +34,9 @@ pub(super) struct Sessions {
 
 #[derive(Debug)]
 struct Session {
-    /// The directory. It is not known while the editor opens the session in another one.
-    cwd: Option<PathBuf>,
+    cwd: PathBuf,
+    /// The number of requests that wait and would change the directory. Until then, it is not known.
+    moving: u32,
     /// The session that has this one as a subagent.
     parent: Option<String>,
     /// True from the cancellation of a turn until the next prompt.
@@ -46,8 +47,18 @@ struct Session {
 #[derive(Debug)]
 struct Opening {
     cwd: PathBuf,
-    /// The session, if it has an id already, and its directory before.
-    session: Option<(String, Option<PathBuf>)>,
+    of: OpeningOf,
+}
+
+/// The session that a request opens.
+#[derive(Debug)]
+enum OpeningOf {
+    /// The session gets its id with the answer.
+    New,
+    /// The session was not known before.
+    Unknown(String),
+    /// The session is known, in another directory.
+    Known(String),
 }
 
 /// The place of a session.
@@ -82,9 +93,9 @@ struct OfEditor<'a> {
 #[serde(rename_all = "camelCase")]
 struct OfAgent<'a> {
     #[serde(borrow)]
-    session_id: Cow<'a, str>,
+    session_id: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    update: &'a RawValue,
+    update: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -132,7 +143,7 @@ impl Sessions {
         match (method, session, cwd) {
             // The new session gets its id with the answer. A fork leaves its source as it is.
             ("new" | "fork", _, Some(cwd)) => {
-                self.open(message.key()?, Opening { cwd, session: None });
+                self.open(message.key()?, Opening { cwd, of: OpeningOf::New });
                 None
             }
             ("load" | "resume", Some(session), Some(cwd)) => {
@@ -152,40 +163,54 @@ impl Sessions {
         }
     }
 
-    fn open(&mut self, request: Key, opening: Opening) {
-        if self.opening.len() < MOST_OPENING {
+    /// Returns false if there is no room. The answer then changes nothing.
+    fn open(&mut self, request: Key, opening: Opening) -> bool {
+        let has_room = self.opening.len() < MOST_OPENING && !self.opening.contains_key(&request);
+        if has_room {
             self.opening.insert(request, opening);
         }
+        has_room
     }
 
     /// Opens a session that exists. Its directory changes only if the agent agrees.
     fn reopen(&mut self, request: Key, session: String, cwd: PathBuf) {
-        let before = match self.known.get_mut(&session) {
-            Some(known) if known.cwd.as_ref() == Some(&cwd) => return,
-            Some(known) => known.cwd.take(),
-            None => {
-                // The agent may ask before it answers.
-                self.begin(&session, cwd.clone(), None);
-                None
-            }
-        };
-        self.open(request, Opening { cwd, session: Some((session, before)) });
-    }
-
-    /// Notes the answer of the agent to a request for a session.
-    fn opened(&mut self, opening: Opening, result: Option<&RawValue>) {
-        match (opening.session, result) {
-            (Some((session, before)), result) => {
-                if let Some(known) = self.known.get_mut(&session) {
-                    known.cwd = if result.is_some() { Some(opening.cwd) } else { before };
+        match self.known.get(&session) {
+            Some(known) if known.cwd == cwd && known.moving == 0 => {}
+            Some(_) => {
+                let opening = Opening { cwd, of: OpeningOf::Known(session.clone()) };
+                if self.open(request, opening)
+                    && let Some(known) = self.known.get_mut(&session)
+                {
+                    known.moving += 1;
                 }
             }
-            (None, Some(result)) => {
+            None => {
+                // The agent may ask before it answers.
+                if self.open(request, Opening { cwd: cwd.clone(), of: OpeningOf::Unknown(session.clone()) }) {
+                    self.begin(&session, cwd, None);
+                }
+            }
+        }
+    }
+
+    /// Notes the answer of the agent to a request for a session. Without a result, the agent refused.
+    fn opened(&mut self, opening: Opening, result: Option<&RawValue>) {
+        match (opening.of, result) {
+            (OpeningOf::Known(session), result) => {
+                if let Some(known) = self.known.get_mut(&session) {
+                    known.moving = known.moving.saturating_sub(1);
+                    if result.is_some() {
+                        known.cwd = opening.cwd;
+                    }
+                }
+            }
+            (OpeningOf::Unknown(session), None) => drop(self.known.remove(&session)),
+            (OpeningOf::New, Some(result)) => {
                 if let Ok(Opened { session_id }) = serde_json::from_str(result.get()) {
                     self.begin(&session_id, opening.cwd, None);
                 }
             }
-            (None, None) => {}
+            (OpeningOf::Unknown(_), Some(_)) | (OpeningOf::New, None) => {}
         }
     }
 
@@ -193,9 +218,9 @@ impl Sessions {
     fn begin(&mut self, id: &str, cwd: PathBuf, parent: Option<String>) {
         let has_room = self.known.len() < MOST_SESSIONS && id.len() <= LONGEST_ID;
         match self.known.get_mut(id) {
-            Some(known) if known.parent == parent => known.cwd = Some(cwd),
+            Some(known) if known.parent == parent => known.cwd = cwd,
             None if has_room => {
-                self.known.insert(id.to_owned(), Session { cwd: Some(cwd), parent, is_cancelled: false });
+                self.known.insert(id.to_owned(), Session { cwd, moving: 0, parent, is_cancelled: false });
             }
             Some(_) | None => {}
         }
@@ -205,27 +230,42 @@ impl Sessions {
 /// The side of the agent.
 impl Sessions {
     /// Notes a message of the agent.
-    pub(super) fn of_agent(&mut self, message: &Envelope<'_>) {
+    ///
+    /// # Errors
+    ///
+    /// The reason why it is not clear what the message says about a call. The editor might understand it otherwise.
+    pub(super) fn of_agent(&mut self, message: &Envelope<'_>) -> Result<(), &'static str> {
         if message.is_response() {
             if let Some(opening) = message.key().and_then(|key| self.opening.remove(&key)) {
-                self.opened(opening, message.result);
+                self.opened(opening, message.result.filter(|_| !message.is_error));
             }
         } else if message.method.as_deref() == Some("session/update")
             && let Some(params) = message.params
-            && let Ok(OfAgent { session_id, update }) = serde_json::from_str(params.get())
         {
-            self.updated(&session_id, update);
+            let Ok(OfAgent { session_id, update }) = serde_json::from_str(params.get()) else {
+                self.lost();
+                return Err("the session or the update occurs twice, or is none");
+            };
+            if let (Some(session), Some(update)) = (session_id, update) {
+                self.updated(&session, update);
+            }
         }
+        Ok(())
+    }
+
+    /// Notes that the agent may have told something about any call.
+    pub(super) fn lost(&mut self) {
+        self.calls.blur_all(None);
     }
 
     fn updated(&mut self, session: &str, update: &RawValue) {
         let Ok(Update { session_update }) = serde_json::from_str(update.get()) else {
-            return self.calls.blur_all(session);
+            return self.calls.blur_all(Some(session));
         };
         match &*session_update {
             kind @ ("tool_call" | "tool_call_update" | "tool_call_content_chunk") => self.told(session, kind, update),
             "subagent_update" => {
-                let above = self.known.get(session).and_then(|session| session.cwd.clone());
+                let above = self.known.get(session).map(|session| session.cwd.clone());
                 let is_deep = DEEPEST <= self.above(session).count();
                 if let (Some(child), Some(above), false) = (read::<Child>(update), above, is_deep) {
                     let cwd = child.cwd.filter(|cwd| cwd.is_absolute()).unwrap_or(above);
@@ -238,8 +278,9 @@ impl Sessions {
 
     /// Notes the facts about a call. If they are not understood, what was told before does not count either.
     fn told(&mut self, session: &str, kind: &str, update: &RawValue) {
-        let Some(About { tool_call_id, status }) = read(update) else { return self.calls.blur_all(session) };
-        let bytes = update.get().len();
+        let Ok(About { tool_call_id, status }) = serde_json::from_str(update.get()) else {
+            return self.calls.blur_all(Some(session));
+        };
         let call = match kind {
             "tool_call_content_chunk" => read(update).map(|Chunk { content }| ToolCall {
                 tool_call_id: Some(tool_call_id.clone()),
@@ -249,18 +290,16 @@ impl Sessions {
             _ => read::<ToolCall>(update),
         };
         match call {
+            _ if matches!(status.as_deref(), Some("completed" | "failed")) => self.calls.end(session, &tool_call_id),
             None => self.calls.blur(session, &tool_call_id),
-            Some(_) if matches!(status.as_deref(), Some("completed" | "failed")) => {
-                self.calls.end(session, &tool_call_id);
-            }
-            Some(call) if kind == "tool_call" => self.calls.begin(session, call, bytes),
-            Some(call) => self.calls.update(session, call, bytes),
+            Some(call) if kind == "tool_call" => self.calls.begin(session, call),
+            Some(call) => self.calls.update(session, call),
         }
     }
 
     /// Notes the facts about a call in a request for permission. They hold for later requests, too.
-    pub(super) fn asked(&mut self, session: &str, call: &ToolCall, bytes: usize) {
-        self.calls.update(session, call.clone(), bytes);
+    pub(super) fn asked(&mut self, session: &str, call: &ToolCall) {
+        self.calls.update(session, call.clone());
     }
 
     /// Returns what the agent told about a call.
@@ -273,9 +312,9 @@ impl Sessions {
 impl Sessions {
     /// Finds a session. Returns none if nobody has begun it, or if its directory is not known.
     pub(super) fn find(&self, id: &str) -> Option<Found> {
-        let session = self.known.get(id)?;
+        let session = self.known.get(id).filter(|session| session.moving == 0)?;
         let root = self.above(id).last().map_or_else(|| id.to_owned(), str::to_owned);
-        let (cwd, is_cancelled) = (session.cwd.clone()?, session.is_cancelled);
+        let (cwd, is_cancelled) = (session.cwd.clone(), session.is_cancelled);
         Some(Found { root, is_subagent: session.parent.is_some(), cwd, is_cancelled })
     }
 

@@ -48,6 +48,16 @@ impl ToolCall {
         }
     }
 
+    /// Returns the bytes of the texts of this call, with something for each value.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = [&self.tool_call_id, &self.title, &self.kind].into_iter().flatten().map(String::len);
+        let name = self.name.iter().flatten().map(String::len);
+        let locations = self.locations.iter().flatten().map(|location| location.path.len() + VALUE);
+        let values = self.raw_input.iter().flatten().chain(self.content.iter().flatten());
+        let values = values.chain(&self.more_content).chain(&self.meta).map(bytes_of);
+        texts.chain(name).chain(locations).chain(values).sum()
+    }
+
     /// Returns the name of the tool, if the agent tells it. Older adapters of Claude Code tell it in `_meta`.
     pub(super) fn tool_name(&self) -> Option<&str> {
         let of_meta = || self.meta.as_ref()?.get("claudeCode")?.get("toolName")?.as_str();
@@ -71,6 +81,19 @@ impl ToolCall {
         self.diffs().for_each(|diff| paths_in(diff, &mut paths));
         paths
     }
+}
+
+/// The bytes that a value takes without its text, about.
+const VALUE: usize = 64;
+
+fn bytes_of(value: &Value) -> usize {
+    VALUE
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(bytes_of).sum(),
+            Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + bytes_of(value)).sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
 }
 
 /// Reads a field that is there. One that is not there is told nothing.

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{
-    envelope::{Envelope, Key, Said, names_permission},
+    envelope::{Envelope, Key, Said, names, names_permission},
     held::{Held, Place, Refused, Stop},
     judge::{CANCELLED, Case, Verdict},
     lines::{Found, Lines},
@@ -32,6 +32,9 @@ const LONGEST: usize = 64 << 20;
 
 /// The longest request for permission, in bytes.
 const LONGEST_REQUEST: usize = 16 << 20;
+
+/// The part of the methods of sessions that they share.
+const OF_SESSIONS: &str = "session/";
 
 /// The most requests of the agent to the editor that wait for an answer.
 const MOST_ASKED: usize = 4096;
@@ -185,8 +188,8 @@ impl Shared {
                 Found::End => return Ok(()),
                 Found::Line => self.agent_said(&lines.line, &mut tasks).await?,
                 Found::Beginning => {
-                    let id = Envelope::read_beginning(&lines.line).id.map(ToOwned::to_owned);
-                    self.refuse(id, &format!("a line has at most {LONGEST} bytes"), &mut tasks);
+                    let beginning = Envelope::read_beginning(&lines.line);
+                    self.agent_was_unclear(&beginning, &format!("a line has at most {LONGEST} bytes"), &mut tasks);
                     lines.pass_over_rest().await.map_err(Broken::Agent)?;
                 }
             }
@@ -206,13 +209,32 @@ impl Shared {
                 Err(why) => self.refuse(message.id.map(ToOwned::to_owned), why, tasks),
             },
             Said::Text => self.to_editor(line).await?,
-            Said::Unclear(id) => {
+            Said::Unclear(_) if !names(line, OF_SESSIONS) && !names(line, "jsonrpc") => {
+                (self.log)("a line of the agent was left out: it is not one clear message");
+            }
+            Said::Unclear(message) => {
                 let named = if names_permission(line) { " names session/request_permission and" } else { "" };
                 let why = format!("the line{named} is not one clear message");
-                self.refuse(id.map(ToOwned::to_owned), &why, tasks);
+                self.agent_was_unclear(&message, &why, tasks);
             }
         }
         Ok(())
+    }
+
+    /// Handles a line of the agent that is not copied. It may have told something about a call.
+    fn agent_was_unclear(self: &Arc<Shared>, message: &Envelope<'_>, why: &str, tasks: &mut JoinSet<()>) {
+        self.table().known.lost();
+        let id = message.key().and(message.id).map(ToOwned::to_owned);
+        match id {
+            // The editor waits for this answer.
+            Some(id) if message.is_response() && !message.is_permission => {
+                (self.log)(&format!("an answer of the agent was left out: {why}"));
+                let line = reply::error(Some(&id), reply::INVALID_REQUEST, why);
+                let shared = Arc::clone(self);
+                tasks.spawn(async move { drop(shared.to_editor(line.as_bytes()).await) });
+            }
+            id => self.refuse(id, why, tasks),
+        }
     }
 
     /// Notes a message of the agent to the editor.
@@ -227,8 +249,7 @@ impl Shared {
             }
             table.asked.insert(key);
         }
-        table.known.of_agent(message);
-        Ok(())
+        table.known.of_agent(message)
     }
 
     /// Handles a request for permission: the engine is asked in a task of its own.
@@ -248,15 +269,16 @@ impl Shared {
         let asked = Asked::read(message.params)?;
         let mut table = self.table();
         let found = table.known.find(&asked.session);
-        if let Subject::Call(call) = &asked.subject {
-            table.known.asked(&asked.session, call, line.len());
-        }
         let known = table.known.call(&asked.session, asked.call_id());
+        if let Subject::Call(call) = &asked.subject {
+            table.known.asked(&asked.session, call);
+        }
         let is_with_editor = table.asked.contains(&key);
-        let (place, stopped) = table.held.insert(key.clone(), asked.session.clone()).map_err(|why| match why {
-            Refused::Twice => "two requests that wait have this id".to_owned(),
-            Refused::Full => "too many requests for permission wait".to_owned(),
-        })?;
+        let (place, stopped) =
+            table.held.insert(key.clone(), asked.session.clone(), line.len()).map_err(|why| match why {
+                Refused::Twice => "two requests that wait have this id".to_owned(),
+                Refused::Full => "too many requests for permission wait".to_owned(),
+            })?;
         if is_with_editor {
             table.held.remove(&key, place);
             return Err("a request that the editor has not answered yet has this id".to_owned());
@@ -376,10 +398,10 @@ impl Shared {
         let mut lines = Lines::new(editor_says, LONGEST);
         loop {
             match lines.next().await {
-                Ok(Found::Line) => self.editor_said(&lines.line).await,
+                Ok(Found::Line) => Arc::clone(&self).editor_said(&lines.line).await,
                 Ok(Found::Beginning) => {
-                    let id = Envelope::read_beginning(&lines.line).id.map(ToOwned::to_owned);
-                    self.refuse_editor(id.as_deref(), &format!("a line has at most {LONGEST} bytes")).await;
+                    let beginning = Envelope::read_beginning(&lines.line);
+                    self.editor_was_unclear(&beginning, &format!("a line has at most {LONGEST} bytes")).await;
                     if lines.pass_over_rest().await.is_err() {
                         break;
                     }
@@ -390,11 +412,13 @@ impl Shared {
         self.editor_is_gone().await;
     }
 
-    async fn editor_said(&self, line: &[u8]) {
+    async fn editor_said(self: Arc<Shared>, line: &[u8]) {
         let message = match Said::read(line) {
             Said::Message(message) => message,
             Said::Text => return self.to_agent(line).await,
-            Said::Unclear(id) => return self.refuse_editor(id, "the line is not one clear message").await,
+            Said::Unclear(message) => {
+                return self.editor_was_unclear(&message, "the line is not one clear message").await;
+            }
         };
         // An answer to a request that the editor never got could only be meant for one that the engine answers.
         if message.is_response() && !message.key().is_some_and(|key| self.table().asked.remove(&key)) {
@@ -407,16 +431,25 @@ impl Shared {
             Some(News::Cancelled(session)) => self.stop_below(&session),
             Some(News::Closed(session)) => {
                 self.stop_below(&session);
-                self.close(&session).await;
+                // The editor may say more while the engine is slow.
+                tokio::spawn(async move { self.close(&session).await });
             }
         }
     }
 
-    /// Answers a line of the editor that is not copied, and remarks it.
-    async fn refuse_editor(&self, id: Option<&RawValue>, why: &str) {
+    /// Handles a line of the editor that is not copied.
+    async fn editor_was_unclear(&self, message: &Envelope<'_>, why: &str) {
         (self.log)(&format!("a line of the editor was left out: {why}"));
-        // An editor that reads no more ends the wrapper elsewhere.
-        let _ = self.to_editor(reply::error(id, reply::INVALID_REQUEST, why).as_bytes()).await;
+        let key = message.key();
+        let id = message.id.filter(|_| key.is_some());
+        let error = |id| reply::error(id, reply::INVALID_REQUEST, why);
+        if !message.is_response() {
+            // An editor that reads no more ends the wrapper elsewhere.
+            let _ = self.to_editor(error(id).as_bytes()).await;
+        } else if key.is_some_and(|key| self.table().asked.remove(&key)) {
+            // The agent waits for this answer.
+            self.to_agent(error(id).as_bytes()).await;
+        }
     }
 
     fn stop_below(&self, session: &str) {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::{calls::Known, permission::Subject, tool_call::ToolCall},
-    meant,
+    Meant, meant,
 };
 
 fn call(fields: Value) -> ToolCall {
@@ -19,7 +19,9 @@ fn of(fields: Value) -> (String, Value) {
 /// Returns the same for a call about which the agent told something before.
 fn after(before: Value, fields: Value) -> (String, Value) {
     let subject = Subject::Call(Box::new(call(fields)));
-    let (tool, input) = meant(&subject, Known::Told(Box::new(call(before))), Path::new("/w")).unwrap();
+    let Meant { tool, input, is_whole } =
+        meant(&subject, Known::Told(Box::new(call(before))), Path::new("/w")).unwrap();
+    assert!(is_whole);
     (tool.as_str().to_owned(), input)
 }
 
@@ -83,7 +85,7 @@ fn a_location_that_the_input_does_not_name_makes_it_an_undeclared_one_that_uses_
 #[test]
 fn a_command_of_version_2_is_a_command() {
     let subject = Subject::Command { command: "cargo test".into(), cwd: "/w/x".into() };
-    let (tool, input) = meant(&subject, Known::Nothing, Path::new("/w")).unwrap();
+    let Meant { tool, input, .. } = meant(&subject, Known::Nothing, Path::new("/w")).unwrap();
     assert_eq!((tool.as_str(), input), ("bash", json!({ "command": "cargo test" })));
     assert!(meant(&Subject::Unknown("_x".into()), Known::Nothing, Path::new("/w")).is_none());
 }
@@ -110,7 +112,7 @@ fn a_change_that_the_input_does_not_say_is_a_part_of_the_call() {
 fn what_is_not_known_of_a_call_is_not_taken_from_an_earlier_one() {
     let now = json!({ "toolCallId": "c", "name": "Read", "rawInput": { "file_path": "/w/a" } });
     let subject = Subject::Call(Box::new(call(now)));
-    let (tool, input) = meant(&subject, Known::Unclear, Path::new("/w")).unwrap();
+    let Meant { tool, input, .. } = meant(&subject, Known::Unclear, Path::new("/w")).unwrap();
     assert_eq!((tool.as_str(), &input["rawInput"]["file_path"]), ("acp.unclear", &json!("/w/a")));
 }
 
@@ -120,4 +122,14 @@ fn a_name_or_an_input_that_is_taken_back_does_not_count() {
     assert_eq!(after(before.clone(), json!({})).0, "Read");
     assert_eq!(after(before.clone(), json!({ "name": null })).0, "acp.other");
     assert_eq!(after(before, json!({ "rawInput": null })), ("acp.other".into(), json!({ "name": "Read" })));
+}
+
+#[test]
+fn a_call_that_is_too_large_for_an_undeclared_tool_is_judged_by_its_paths() {
+    let lines = "a line\n".repeat(3000);
+    let diff = json!([{ "type": "diff", "path": "/w/b", "oldText": "", "newText": lines }]);
+    let told = json!({ "kind": "edit", "title": "T", "rawInput": { "path": "/w/a", "text": lines }, "content": diff });
+    let meant = meant(&Subject::Call(Box::new(call(told))), Known::Nothing, Path::new("/w")).unwrap();
+    assert_eq!((meant.tool.as_str(), meant.is_whole), ("acp.edit", false));
+    assert_eq!(meant.input, json!({ "name": null, "texts": ["/w/a"], "locations": ["/w/b"] }));
 }

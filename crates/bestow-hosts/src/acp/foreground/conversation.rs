@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    super::envelope::{Envelope, Key},
+    super::envelope::{Envelope, Key, Said},
     card::{Card, Choice},
     inbox::News,
     message::{self, HELP, Prompt},
@@ -78,8 +78,8 @@ impl Conversation {
         if line.trim_ascii().is_empty() {
             return Vec::new();
         }
-        let Some(message) = Envelope::read(line).filter(|message| !message.is_ambiguous) else {
-            return vec![Order::Say(message::error(None, PARSE_ERROR, "the line is not one message"))];
+        let Said::Message(message) = Said::read(line) else {
+            return vec![Order::Say(message::error(None, PARSE_ERROR, "the line is not one clear message"))];
         };
         match (message.method.as_deref(), message.id) {
             (None, _) => self.answer(&message),
@@ -151,7 +151,7 @@ impl Conversation {
         let found =
             self.waiting.iter_mut().find(|(_, waiting)| asked(waiting).is_some_and(|asked| i128::from(asked) == id));
         let Some((request, waiting)) = found else { return Vec::new() };
-        let selected = message.result.and_then(message::selected);
+        let selected = message.result.filter(|_| !message.is_error).and_then(message::selected);
         let choice = message::offered(&waiting.card).find(|choice| selected.as_deref() == Some(choice.id()));
         match choice {
             Some(choice) => {

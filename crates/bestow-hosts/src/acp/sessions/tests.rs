@@ -15,7 +15,7 @@ impl Talk {
     }
 
     fn agent(&mut self, message: Value) {
-        self.0.of_agent(&Envelope::read(message.to_string().as_bytes()).unwrap());
+        self.0.of_agent(&Envelope::read(message.to_string().as_bytes()).unwrap()).unwrap();
     }
 
     fn new_session(&mut self, request: u64, session: &str, cwd: &str) {
@@ -103,10 +103,10 @@ fn nothing_that_was_told_before_counts_if_something_was_not_understood() {
         talk.new_session(1, "s", "/w");
         talk.update("s", call.clone());
         let line = format!(r#"{{"method":"session/update","params":{{"sessionId":"s","update":{update}}}}}"#);
-        talk.0.of_agent(&Envelope::read(line.as_bytes()).unwrap());
+        talk.0.of_agent(&Envelope::read(line.as_bytes()).unwrap()).unwrap();
         talk.0.call("s", Some("c"))
     };
-    let long = "x".repeat(300 << 10);
+    let long = "x".repeat(5 << 20);
     for update in [
         format!(r#"{{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"{long}"}}"#),
         r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"a","title":"b"}"#.to_owned(),
@@ -134,7 +134,8 @@ fn the_directory_of_a_session_changes_only_if_the_agent_agrees() {
     assert_eq!(talk.cwd("s").as_deref(), Some("/w"));
     talk.agent(json!({ "id": 2, "result": { "sessionId": "t" } }));
     assert_eq!((talk.cwd("s").as_deref(), talk.cwd("t").as_deref()), (Some("/w"), Some("/x")));
-    for (answer, cwd) in [(json!({ "error": {} }), "/w"), (json!({ "result": {} }), "/x")] {
+    let refused = [json!({ "error": {} }), json!({ "result": null, "error": {} })];
+    for (answer, cwd) in refused.map(|refused| (refused, "/w")).into_iter().chain([(json!({ "result": null }), "/x")]) {
         talk.editor(json!({ "id": 3, "method": "session/load", "params": { "sessionId": "s", "cwd": "/x" } }));
         assert_eq!(talk.cwd("s"), None, "it is not known meanwhile");
         let mut answer = answer;
@@ -159,4 +160,48 @@ fn an_id_that_no_engine_takes_is_not_kept_and_a_chain_of_subagents_ends() {
         talk.update(&number.to_string(), json!({ "sessionUpdate": "subagent_update", "sessionId": child }));
     }
     assert!(talk.cwd("16").is_some() && talk.cwd("17").is_none());
+}
+
+#[test]
+fn a_session_stays_where_it_was_if_several_requests_to_move_it_are_refused() {
+    let mut talk = Talk::default();
+    talk.new_session(1, "s", "/w");
+    for id in [2, 3] {
+        talk.editor(json!({ "id": id, "method": "session/load", "params": { "sessionId": "s", "cwd": "/x" } }));
+    }
+    talk.agent(json!({ "id": 2, "error": {} }));
+    assert_eq!(talk.cwd("s"), None);
+    talk.agent(json!({ "id": 3, "error": {} }));
+    assert_eq!(talk.cwd("s").as_deref(), Some("/w"));
+}
+
+/// The attack: the editor takes the last of two fields, and the wrapper none.
+#[test]
+fn an_update_with_a_field_twice_is_not_copied_and_makes_every_call_unclear() {
+    for params in [
+        r#"{"sessionId":"s","update":{"sessionUpdate":"x"},"update":{"sessionUpdate":"y"}}"#,
+        r#"{"sessionId":"s","sessionId":"t","update":{"sessionUpdate":"x"}}"#,
+        r#"{"sessionId":7,"update":{}}"#,
+    ] {
+        let mut talk = Talk::default();
+        talk.new_session(1, "s", "/w");
+        talk.update("s", json!({ "sessionUpdate": "tool_call", "toolCallId": "c" }));
+        let line = format!(r#"{{"method":"session/update","params":{params}}}"#);
+        assert!(talk.0.of_agent(&Envelope::read(line.as_bytes()).unwrap()).is_err(), "{params}");
+        assert_eq!(talk.0.call("s", Some("c")), Known::Unclear, "{params}");
+    }
+}
+
+#[test]
+fn half_a_character_in_the_output_of_a_call_concerns_that_call_alone() {
+    let mut talk = Talk::default();
+    talk.new_session(1, "s", "/w");
+    for id in ["c", "d"] {
+        talk.update("s", json!({ "sessionUpdate": "tool_call", "toolCallId": id, "name": "Read" }));
+    }
+    let update = r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"\ud83d"}"#;
+    let line = format!(r#"{{"method":"session/update","params":{{"sessionId":"s","update":{update}}}}}"#);
+    talk.0.of_agent(&Envelope::read(line.as_bytes()).unwrap()).unwrap();
+    assert_eq!(talk.0.call("s", Some("c")), Known::Unclear);
+    assert!(matches!(talk.0.call("s", Some("d")), Known::Told(_)));
 }
