@@ -149,7 +149,7 @@ fn below(root: &[u8], path: &[u8]) -> bool {
 }
 
 impl Sorted {
-    fn new(roots: &[(Access, String)]) -> Sorted {
+    pub(crate) fn new(roots: &[(Access, String)]) -> Sorted {
         let mut sorted: Vec<_> = roots.iter().collect();
         sorted.sort_by(|one, other| order(one.1.as_bytes(), other.1.as_bytes()));
         let mut text = String::new();

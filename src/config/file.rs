@@ -12,8 +12,8 @@ use rustix::fs::{Mode, OFlags};
 use super::{Problem, diagnostics::system, file_location::PolicyLocation, owner};
 use crate::fs::{Trail, identity_of};
 
-/// The maximum length of a policy file. Ten thousand agents fit into it.
-const MAX_LEN: u64 = 1024 * 1024;
+/// The maximum length of a policy file. Ten thousand agents with twenty-five permissions each fit into it.
+const MAX_LEN: u64 = 16 * 1024 * 1024;
 
 /// The maximum number of attempts while the file is replaced between finding and opening it.
 const MAX_TRIES: usize = 8;
@@ -74,7 +74,7 @@ fn bytes(file: &File) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     file.take(MAX_LEN + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_LEN {
-        return Err(Problem::new("the file is larger than 1 MiB"));
+        return Err(Problem::new("the file is larger than 16 MiB"));
     }
     Ok(bytes)
 }

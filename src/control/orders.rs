@@ -183,16 +183,15 @@ impl Admin {
     /// [`Refusal::AlreadyResolved`] with the outcome, [`Refusal::UnknownRequest`], [`Refusal::UnknownCode`],
     /// [`Refusal::AmbiguousCode`].
     pub fn waiting(&self, named: &str) -> Result<Pending, Error> {
-        let pending = self.pending()?;
         if let Ok(id) = named.parse::<RequestId>() {
-            let found = pending.into_iter().find(|pending| pending.request.id == id);
-            return match found {
+            let found = self.engine.waiting(id)?;
+            return match found.filter(|pending| self.reaches(&pending.request.owner)) {
                 Some(pending) => Ok(pending),
                 None => Err(ended_or(self.own(self.engine.resolution(id)?), Refusal::UnknownRequest(id))),
             };
         }
         let code = named.trim().to_ascii_lowercase();
-        let mut matching = pending.into_iter().filter(|pending| pending.request.code().to_string() == code);
+        let mut matching = self.pending()?.into_iter().filter(|pending| pending.request.code().to_string() == code);
         match (matching.next(), matching.next()) {
             (Some(pending), None) => Ok(pending),
             (Some(pending), Some(_)) => Err(Refusal::AmbiguousCode(pending.request.code()).into()),

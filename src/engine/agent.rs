@@ -14,7 +14,7 @@ use super::{
     Delivery, Error, Inbox, Resolved, Ticket,
     agent_slot::AgentSlot,
     commit_handle::CommitHandle,
-    fresh::{fresh_request, fresh_run},
+    fresh::fresh_run,
     shared::{Shared, granted},
 };
 
@@ -104,7 +104,7 @@ impl Agent {
         let (permissions, reason) = (ask.permissions?, ask.reason?);
         let permissions = self.shared.pin_all(&permissions)?;
         let broken = self.shared.broken(&self.id, permissions_of(&permissions))?;
-        let (id, from) = (fresh_request(), self.id.clone());
+        let (id, from) = (self.shared.fresh_request(), self.id.clone());
         let command = Command::Request { id, from, permissions, reason, scope: ask.scope, broken };
         let events = self.execute(command).await?;
         // The command opened a request or joined an existing one.

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwapAny;
 
 use super::inbox;
-use crate::kernel::{Check, CompiledPermissions, check, extend};
-use crate::model::{Grant, PermissionRef, Timestamp};
+use crate::kernel::{Check, CompiledPermissions, check, extend, revise};
+use crate::model::{Grant, Permission, PermissionRef, Timestamp};
 
 /// The published permissions and the mail of one agent. Readers take a snapshot without waiting; only the writer
 /// replaces it.
@@ -26,10 +26,24 @@ impl AgentSlot {
         self.compiled.store(compiled);
     }
 
-    /// Publishes one more grant, if the published permissions can be extended. Returns false otherwise.
+    /// Publishes one more grant, if its root is new. Returns false if other grants have to be looked at.
     pub(super) fn publish_more(&self, grant: &Grant, scratch: &mut Vec<u8>) -> bool {
         let more = extend(&self.compiled.load(), grant, scratch);
         more.map(|compiled| self.compiled.store(compiled)).is_some()
+    }
+
+    /// Publishes the changes of the grants for `permissions`, all at once. `held` contains all grants of the agent.
+    /// Returns false if they have to be compiled.
+    pub(super) fn publish_changes(
+        &self,
+        held: &[Arc<Grant>],
+        permissions: &[&Permission],
+        scratch: &mut Vec<u8>,
+    ) -> bool {
+        let before = self.compiled.load_full();
+        let mut permissions = permissions.iter();
+        let changed = permissions.try_fold(before, |compiled, changed| revise(&compiled, held, changed, scratch));
+        changed.map(|compiled| self.compiled.store(compiled)).is_some()
     }
 
     #[inline]

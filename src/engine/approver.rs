@@ -220,6 +220,17 @@ impl Approver {
         self.shared.look(|state, _| state.all_pending(Some(&owner)))
     }
 
+    /// Returns one waiting request of the agents of this owner.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn waiting(&self, request: RequestId) -> Result<Option<Pending>, Error> {
+        let owner = self.person()?.owner;
+        let pending = self.shared.look(|state, _| state.pending(request))?;
+        Ok(pending.filter(|pending| pending.request.owner == owner))
+    }
+
     /// Attends as a person. Every request of this owner is shown to the returned [`ApproverSession`].
     ///
     /// # Errors

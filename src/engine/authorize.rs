@@ -12,7 +12,7 @@ use crate::{
 #[cfg(feature = "sandbox")]
 use crate::model::{Cause, Verdict};
 
-use super::{Agent, Engine, Error, Ticket, fresh::fresh_request};
+use super::{Agent, Engine, Error, Ticket};
 
 /// The result of [`Agent::authorize`].
 ///
@@ -208,7 +208,7 @@ impl Agent {
         opinions: Vec<HookVerdict>,
         broken: StaleGrants,
     ) -> Result<Authorization, Error> {
-        let request = fresh_request();
+        let request = self.shared.fresh_request();
         let ask = |action| {
             let (agent, opinions, broken) = (self.id.clone(), opinions.clone(), broken.clone());
             Command::Authorize { agent, action, opinions, request, broken }

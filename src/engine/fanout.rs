@@ -1,12 +1,11 @@
 //! Delivery of events to agents, waiting callers, people and subscribers.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
-use tokio::sync::watch;
-
-use crate::model::{AgentId, Event, OwnerId, Recorded, RequestId, Route, Timestamp};
+use crate::model::{AgentId, Event, OwnerId, Recorded, Route, Timestamp};
 
 use super::{
+    batch_facts::BatchFacts,
     inbox,
     shared::{Shared, StalledChannels, Writer},
     surface::{Prompt, show},
@@ -15,37 +14,30 @@ use super::{
 impl Shared {
     /// Delivers events under the lock, so that each recipient gets them in order. No send here can block.
     pub(super) fn tell(&self, writer: &mut Writer, events: &[Event], now: Timestamp, stuck: &mut StalledChannels) {
-        let went: HashMap<_, _> =
-            events.iter().enumerate().filter_map(|(place, event)| Some((event.retired()?, place))).collect();
+        let batch = BatchFacts::of(events);
         for (place, event) in events.iter().enumerate() {
-            for (agent, mail) in inbox::addressed(event, events) {
-                // An event about a retired agent is no news for a later agent of that name.
-                let is_for_another = went.get(&agent).is_some_and(|went| place <= *went);
-                if let Some(cell) = self.cell(&agent).filter(|_| !is_for_another) {
+            for (agent, mail) in inbox::addressed(event, &batch) {
+                if let Some(cell) = self.cell(&agent).filter(|_| !batch.is_about_retired(&agent, place)) {
                     cell.mail().post(mail);
                 }
-            }
-            if let Event::Requested { request } = event {
-                self.answers.insert(request.id, watch::Sender::new(None));
             }
             if let Event::Resolved { resolution, .. } = event
                 && let Some((_, answer)) = self.answers.remove(&resolution.request)
             {
                 answer.send_replace(Some(Arc::clone(resolution)));
             }
-            writer.show(event, events, stuck);
+            writer.show(event, &batch, stuck);
             writer.sequence += 1;
-            if let Some(subscribers) = &writer.events {
-                // It is no error if there is no subscriber.
-                let _ = subscribers.send(Recorded { sequence: writer.sequence, at: now, event: event.clone() });
-            }
+            let sequence = writer.sequence;
+            writer.events.send(event, |event| Recorded { sequence, at: now, event });
         }
+        writer.events.ring();
     }
 }
 
 impl Writer {
-    /// Shows an event to the people it concerns. `events` is the batch of the event.
-    fn show(&mut self, event: &Event, events: &[Event], stuck: &mut StalledChannels) {
+    /// Shows an event to the people it concerns. `batch` has the facts about the batch of the event.
+    fn show(&mut self, event: &Event, batch: &BatchFacts<'_>, stuck: &mut StalledChannels) {
         if let Event::CarrierDisconnected { agent } = event {
             self.carriers.remove(agent);
         }
@@ -58,7 +50,7 @@ impl Writer {
             self.show_carrier(carrier, Prompt::Ask(Arc::clone(request)), stuck);
         }
         if let Event::Resolved { resolution, carrier } = event
-            && !events.iter().any(|event| never_asked(event, resolution.request))
+            && !batch.was_never_asked(resolution.request)
         {
             let settled = Prompt::Settled(Arc::clone(resolution));
             if let Some(carrier) = carrier {
@@ -83,9 +75,4 @@ impl Writer {
             }
         }
     }
-}
-
-/// Returns true for a request that no person was shown, because no permission was missing.
-fn never_asked(event: &Event, id: RequestId) -> bool {
-    matches!(event, Event::Requested { request } if request.id == id && !request.is_open())
 }

@@ -8,6 +8,7 @@ use std::{
 
 use tokio::sync::Notify;
 
+use super::batch_facts::BatchFacts;
 use crate::model::{AgentId, Ended, Escaped, Event, Grant, Origin, Request, Resolution, Route, TaskEvent};
 
 /// The maximum number of unread entries of an agent. If there are more, the oldest message is dropped, or the oldest
@@ -202,18 +203,18 @@ impl Inbox {
     }
 }
 
-/// Returns the recipients of an event, each with its inbox entry. `events` is the batch of the event.
-pub(super) fn addressed(event: &Event, events: &[Event]) -> Vec<(AgentId, Notification)> {
+/// Returns the recipients of an event, each with its inbox entry. `batch` has the facts about the batch of the event.
+pub(super) fn addressed(event: &Event, batch: &BatchFacts<'_>) -> Vec<(AgentId, Notification)> {
     if let Event::Resolved { resolution, carrier } = event {
         let asker = (resolution.from.clone(), Notification::Resolved(Arc::clone(resolution)));
         let other = carrier.iter().filter(|carrier| **carrier != resolution.from);
         let silent = other.map(|carrier| (carrier.clone(), Notification::CarriedResolved(Arc::clone(resolution))));
         return std::iter::once(asker).chain(silent).collect();
     }
-    about_one(event, events).into_iter().collect()
+    about_one(event, batch).into_iter().collect()
 }
 
-fn about_one(event: &Event, events: &[Event]) -> Option<(AgentId, Notification)> {
+fn about_one(event: &Event, batch: &BatchFacts<'_>) -> Option<(AgentId, Notification)> {
     if let Event::Routed { request, route: Route::Carrier(carrier) } = event {
         let other = *carrier != request.from;
         return other.then(|| (carrier.clone(), Notification::Carried(Arc::clone(request))));
@@ -226,7 +227,7 @@ fn about_one(event: &Event, events: &[Event]) -> Option<(AgentId, Notification)>
         Notification::Lost { grant: Arc::clone(grant), ended: Some(ended.clone()) }
     } else if matches!(event, Event::GrantExpired { .. }) {
         Notification::Lost { grant: Arc::clone(grant), ended: None }
-    } else if matches!(event, Event::GrantIssued { .. }) && is_news(grant, events) {
+    } else if matches!(event, Event::GrantIssued { .. }) && is_news(grant, batch) {
         Notification::Granted(Arc::clone(grant))
     } else {
         return None;
@@ -236,9 +237,7 @@ fn about_one(event: &Event, events: &[Event]) -> Option<(AgentId, Notification)>
 
 /// Returns true if the agent must be notified of a grant. The resolution of a request already reports its grants, and a
 /// new agent knows its initial permissions.
-fn is_news(grant: &Grant, events: &[Event]) -> bool {
+fn is_news(grant: &Grant, batch: &BatchFacts<'_>) -> bool {
     let answers = matches!(&grant.origin, Origin::Person { request: Some(_), .. });
-    let begins =
-        events.iter().any(|event| matches!(event, Event::AgentRegistered { profile, .. } if profile.id == grant.to));
-    !answers && !begins
+    !answers && !batch.registers(&grant.to)
 }

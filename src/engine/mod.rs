@@ -4,9 +4,12 @@
 //! caller without a handle can do nothing.
 
 mod agent;
+#[cfg(feature = "stdio")]
+mod agent_events;
 mod agent_slot;
 mod approver;
 mod authorize;
+mod batch_facts;
 mod below;
 mod classifier;
 mod commit;
@@ -16,6 +19,7 @@ mod declarations;
 mod dry_run;
 mod end_outside;
 mod error;
+mod events;
 mod fanout;
 mod files;
 mod fresh;
@@ -55,7 +59,7 @@ mod user_channel;
 use std::{fmt, sync::Arc};
 
 use crate::{
-    kernel::{Check, Command, Person, Refusal, Start, State},
+    kernel::{Check, Command, NewAgent, Person, Refusal, Start, State},
     model::{
         Actor, AgentId, ApproverId, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId, Permission,
         PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId, Settings, Tools,
@@ -84,6 +88,8 @@ use self::{
     fresh::{fresh_run, seed},
     shared::Shared,
 };
+#[cfg(feature = "stdio")]
+pub(crate) use agent_events::AgentEvents;
 #[cfg(feature = "config")]
 pub(crate) use dry_run::Examples;
 #[cfg(feature = "sandbox")]
@@ -142,7 +148,7 @@ impl Engine {
         let classifier = classifier_for(&settings)?;
         let queue = CommitQueue::in_memory(State::new(settings).on(paths.floor()));
         let shared = Arc::new(Shared::new(queue, classifier, clock, paths, seed()));
-        runtime.spawn(timer::run(Arc::downgrade(&shared)));
+        timer::start(&shared, &runtime);
         Ok(Engine { shared })
     }
 
@@ -157,13 +163,39 @@ impl Engine {
     /// [`Error::Refused`] if the id is taken, or a permission is protected; [`Error::Path`] if a path cannot be
     /// followed.
     pub async fn register(&self, profile: Profile, holding: InitialGrants) -> Result<Agent, Error> {
-        let start =
-            |(permission, hold): &(Permission, Hold)| Ok(Start { pinned: self.shared.pin(permission)?, hold: *hold });
-        let permissions = holding.permissions.iter().map(start).collect::<Result<_, Error>>()?;
-        let id = profile.id.clone();
+        let (id, permissions) = (profile.id.clone(), self.starts(&holding)?);
         let run = fresh_run();
         self.shared.execute(Command::Register { profile, run, permissions }).acknowledged().await?;
         self.agent(&id)
+    }
+
+    /// Adds several agents in one step, all of them or none. For many agents this is faster than one
+    /// [`Engine::register`] for each, above all if events are stored.
+    ///
+    /// # Authority
+    ///
+    /// This is a root of authority, like [`Engine::register`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Engine::register`], for the first agent that has one.
+    pub async fn register_all(
+        &self,
+        agents: impl IntoIterator<Item = (Profile, InitialGrants)>,
+    ) -> Result<Vec<Agent>, Error> {
+        let new = |(profile, holding): (Profile, InitialGrants)| {
+            Ok(NewAgent { profile, run: fresh_run(), permissions: self.starts(&holding)? })
+        };
+        let agents = agents.into_iter().map(new).collect::<Result<Vec<_>, Error>>()?;
+        let ids: Vec<_> = agents.iter().map(|agent| agent.profile.id.clone()).collect();
+        self.shared.execute(Command::RegisterAll { agents }).acknowledged().await?;
+        ids.into_iter().map(|id| self.agent(id)).collect()
+    }
+
+    fn starts(&self, holding: &InitialGrants) -> Result<Vec<Start>, Error> {
+        let start =
+            |(permission, hold): &(Permission, Hold)| Ok(Start { pinned: self.shared.pin(permission)?, hold: *hold });
+        holding.permissions.iter().map(start).collect()
     }
 
     /// Retires an agent. The grants that it held or gave and its waiting requests end with it.
@@ -216,13 +248,22 @@ impl Engine {
         Approver { shared: Arc::clone(&self.shared), person }
     }
 
-    /// Checks if `agent` holds `want` now. An unregistered agent holds no permission. A caller that checks often should
-    /// keep an [`Agent`].
-    pub fn check<'w>(&self, agent: &AgentId, want: impl Into<PermissionRef<'w>>) -> Check {
+    /// Checks if `agent`, an id or its text, holds `want` now. An unregistered agent holds no permission, and neither
+    /// does a text that is no id. Like [`Agent::check`], this does not wait or allocate. A caller that checks often
+    /// should keep an [`Agent`].
+    ///
+    /// ```
+    /// # use bestow::{AgentId, Engine, grant::PermissionRef};
+    /// # fn example(engine: &Engine, id: &AgentId) {
+    /// engine.check(id, PermissionRef::Network);
+    /// engine.check("worker", PermissionRef::Network);
+    /// # }
+    /// ```
+    pub fn check<'w>(&self, agent: &(impl AsRef<str> + ?Sized), want: impl Into<PermissionRef<'w>>) -> Check {
         if !self.shared.is_open() {
             return Check::NotHeld;
         }
-        let cell = self.shared.cell(agent);
+        let cell = self.shared.cell(agent.as_ref());
         cell.map_or(Check::NotHeld, |cell| cell.check(want.into(), || self.shared.clock.now().ok()))
     }
 
@@ -396,7 +437,7 @@ impl Engine {
 
     /// Subscribes to every event from now on.
     pub fn subscribe(&self) -> Subscription {
-        Subscription(self.shared.subscribe())
+        self.shared.subscribe()
     }
 
     /// Converts `recorded` to the form that other programs read.
@@ -490,6 +531,11 @@ impl Agent {
     /// Returns the engine of this agent, for an adapter that acts as this agent.
     pub(crate) fn engine(&self) -> Engine {
         Engine { shared: Arc::clone(&self.shared) }
+    }
+
+    /// Subscribes to the events about the permissions and processes of this agent, and its retirement.
+    pub(crate) fn events(&self) -> AgentEvents {
+        self.shared.listen_to(&self.id, &self.cell)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Publishes the permissions of agents from the state to the snapshots that checks read.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     command::{Classifier, Profile},
     kernel::{Protected, SharedLimits, compile},
-    model::{AgentId, Event, Reads, Settings},
+    model::{AgentId, Event, Permission, Reads, Settings},
 };
 
 use super::{
@@ -15,6 +15,9 @@ use super::{
     lines::Reader,
     shared::{Shared, Writer},
 };
+
+/// The number of changed grants of an agent up to which their roots are replaced one by one.
+const FEW: usize = 4;
 
 impl Shared {
     /// Publishes the changes of `events`, as a complete snapshot for each affected agent.
@@ -31,8 +34,23 @@ impl Shared {
             self.publish_settings(writer);
         }
         self.publish_departures(events);
-        for agent in touched(events) {
-            self.publish_agent(writer, agent);
+        self.publish_changes(writer, events.iter());
+    }
+
+    /// Publishes the changes that `events` made to the permissions of each agent.
+    fn publish_changes<'e>(&self, writer: &mut Writer, events: impl Iterator<Item = &'e Event>) {
+        for (agent, changes) in touched(events) {
+            let Writer { queue, scratch, .. } = &mut *writer;
+            let held = queue.published().agents.get(agent).map(|agent| agent.held.as_slice());
+            let is_done = match (changes, held, self.cell(agent)) {
+                (Changes::Few(permissions), Some(held), Some(cell)) => {
+                    cell.publish_changes(held, &permissions, scratch)
+                }
+                _ => false,
+            };
+            if !is_done {
+                self.publish_agent(writer, agent);
+            }
         }
     }
 
@@ -83,10 +101,9 @@ impl Shared {
         self.publish_departures(events);
         let lost =
             events.iter().filter(|event| !matches!(event, Event::GrantIssued { .. } | Event::GrantRepeated { .. }));
-        let losers: BTreeSet<_> = lost.filter_map(Event::grant).map(|grant| &grant.to).collect();
-        for agent in losers.into_iter().filter(|agent| self.cells.contains_key(*agent)) {
-            self.publish_agent(writer, agent);
-        }
+        // An agent without a cell is registered by a step that is not stored yet.
+        let is_known = |event: &&Event| event.grant().is_some_and(|grant| self.cells.contains_key(&grant.to));
+        self.publish_changes(writer, lost.filter(is_known));
     }
 
     /// Publishes the permissions of every agent when an engine is restored.
@@ -111,13 +128,33 @@ impl Shared {
     }
 }
 
-/// Returns the agents whose published permissions may change by `events`.
-fn touched(events: &[Event]) -> BTreeSet<&AgentId> {
-    let touched = events.iter().filter_map(|event| {
-        if let Event::AgentRegistered { profile, .. } = event {
-            return Some(&profile.id);
+/// The changes of the permissions of one agent.
+enum Changes<'e> {
+    /// The agent is new, or so many grants changed that compiling all of them is cheaper.
+    Many,
+    Few(Vec<&'e Permission>),
+}
+
+impl<'e> Changes<'e> {
+    fn add(&mut self, permission: &'e Permission) {
+        match self {
+            Changes::Few(permissions) if permissions.len() < FEW => permissions.push(permission),
+            Changes::Few(_) | Changes::Many => *self = Changes::Many,
         }
-        event.grant().map(|grant| &grant.to)
-    });
-    touched.collect()
+    }
+}
+
+/// Returns the agents whose published permissions may change by `events`, with the changes.
+fn touched<'e>(events: impl Iterator<Item = &'e Event>) -> BTreeMap<&'e AgentId, Changes<'e>> {
+    let mut touched: BTreeMap<_, Changes<'e>> = BTreeMap::new();
+    for event in events {
+        if let Event::AgentRegistered { profile, .. } = event {
+            touched.insert(&profile.id, Changes::Many);
+        }
+        if let Some(grant) = event.grant() {
+            let changes = touched.entry(&grant.to).or_insert_with(|| Changes::Few(Vec::new()));
+            changes.add(&grant.pinned.permission);
+        }
+    }
+    touched
 }

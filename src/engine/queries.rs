@@ -83,6 +83,15 @@ impl Engine {
         self.shared.look(|state, _| state.all_pending(None))
     }
 
+    /// Returns one waiting request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn waiting(&self, request: RequestId) -> Result<Option<Pending>, Error> {
+        self.shared.look(|state, _| state.pending(request))
+    }
+
     /// Returns the outcome of a request, if it ended and is still remembered.
     ///
     /// # Errors

@@ -70,7 +70,7 @@ impl Engine {
             shared.publish_all(writer);
             shared.set_alarm(writer);
         })?;
-        runtime.spawn(timer::run(Arc::downgrade(&shared)));
+        timer::start(&shared, &runtime);
         let engine = Engine { shared };
         let resume = Command::Resume { settings: settings.map(Arc::new), run: fresh_run(), cut: history.cut };
         engine.shared.execute(resume).acknowledged().await?;

@@ -1,7 +1,9 @@
 //! The state that all handles share: the one lock, and everything that is published under it.
 
 use std::{
+    borrow::Borrow,
     collections::HashMap,
+    hash::Hash,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -11,18 +13,28 @@ use std::{
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
-use tokio::sync::{Notify, broadcast, watch};
+use tokio::sync::{Notify, watch};
 
 use crate::{
     command::Classifier,
     kernel::{Command, Known, Meter, Refusal, SharedLimits, State},
-    model::{AgentId, Event, GrantId, OwnerId, Recorded, RequestId, Resolution, RuntimeId, Timestamp, Tools},
+    model::{AgentId, Event, GrantId, OwnerId, RequestId, Resolution, RuntimeId, Timestamp, Tools},
     ports::{Clock, Paths},
 };
 
+#[cfg(feature = "stdio")]
+use super::agent_events::AgentEvents;
 use super::{
-    Error, Ticket, agent_slot::AgentSlot, commit_handle::CommitHandle, commit_queue::CommitQueue, fresh::fresh_runtime,
-    lines::Reader, outside::Outside, registered_hook::RegisteredHook, subscription::CAPACITY, surface::Open,
+    Error, Subscription, Ticket,
+    agent_slot::AgentSlot,
+    commit_handle::CommitHandle,
+    commit_queue::CommitQueue,
+    events::{Bell, Events},
+    fresh::{RequestIds, fresh_runtime},
+    lines::Reader,
+    outside::Outside,
+    registered_hook::RegisteredHook,
+    surface::Open,
     ticket::Waiting,
 };
 
@@ -43,13 +55,17 @@ pub(super) struct Shared {
     /// The published permissions of each agent. The map is locked only to find a cell, not while permissions are
     /// searched.
     pub(super) cells: DashMap<AgentId, Arc<AgentSlot>, RandomState>,
-    pub(super) answers: DashMap<RequestId, watch::Sender<Option<Arc<Resolution>>>>,
+    /// The senders of resolutions to the tickets of waiting requests.
+    pub(super) answers: DashMap<RequestId, watch::Sender<Option<Arc<Resolution>>>, RandomState>,
     /// Notified when the next deadline changes.
     pub(super) wake: Arc<Notify>,
+    /// Wakes the subscribers.
+    pub(super) bell: Arc<Bell>,
     /// The work outside the engine that ends when its permissions end.
     pub(super) outside: OnceLock<Arc<dyn Outside>>,
     /// Once this is false, every check fails and no command is executed.
     pub(super) open: AtomicBool,
+    pub(super) request_ids: RequestIds,
     /// The random seed that makes fingerprints differ between engines.
     pub(super) seed: u64,
     /// The host program's processes that a person uses: the process number and its start time.
@@ -63,12 +79,15 @@ pub(super) struct Writer {
     pub(super) queue: CommitQueue,
     /// The number of the last event published.
     pub(super) sequence: u64,
-    /// The sender to subscribers; none once the engine ended, so that subscribers learn about that.
-    pub(super) events: Option<broadcast::Sender<Recorded>>,
+    /// The sender to subscribers.
+    pub(super) events: Events,
     /// The recent events that each family of agents caused.
     pub(super) meter: Meter,
     pub(super) ground: Arc<SharedLimits>,
+    /// The next deadline.
     pub(super) due: Option<Timestamp>,
+    /// The deadline that the background task waits for. It may lie before the next one, but never after it.
+    pub(super) alarm: Option<Timestamp>,
     pub(super) generation: u64,
     pub(super) carriers: HashMap<AgentId, Open>,
     pub(super) approvers: HashMap<OwnerId, Vec<Open>>,
@@ -108,13 +127,15 @@ impl Shared {
     ) -> Shared {
         let state = queue.published();
         let ground = Arc::new(SharedLimits::new(state.settings.reads, &state.protected, seed));
+        let bell = Arc::<Bell>::default();
         let writer = Writer {
             sequence: queue.sequence(),
             queue,
-            events: Some(broadcast::Sender::new(CAPACITY)),
+            events: Events::new(Arc::clone(&bell)),
             meter: Meter::default(),
             ground,
             due: None,
+            alarm: None,
             generation: 0,
             carriers: HashMap::new(),
             approvers: HashMap::new(),
@@ -129,10 +150,12 @@ impl Shared {
             host_tools: ArcSwap::default(),
             writer: Mutex::new(writer),
             cells: DashMap::default(),
-            answers: DashMap::new(),
+            answers: DashMap::default(),
             wake: Arc::default(),
+            bell,
             outside: OnceLock::new(),
             open: AtomicBool::new(true),
+            request_ids: RequestIds::default(),
             seed,
             #[cfg(feature = "journal")]
             surfaces: Arc::default(),
@@ -169,7 +192,7 @@ impl Shared {
         self.outside.get().into_iter().for_each(|outside| outside.end());
         self.answers.clear();
         self.cells.iter().for_each(|cell| cell.close_mail());
-        writer.events = None;
+        writer.events.close();
         writer.queue.close();
         writer.carriers.clear();
         writer.approvers.clear();
@@ -276,25 +299,46 @@ impl Shared {
 
     pub(super) fn set_alarm(&self, writer: &mut Writer) {
         let due = writer.queue.decided().next_due().into_iter().chain(writer.meter.next_due()).min();
-        if due != writer.due {
-            writer.due = due;
+        writer.due = due;
+        // The task is woken for a sooner deadline only. A later one is found when the current one is reached.
+        if due.is_some_and(|due| writer.alarm.is_none_or(|alarm| due < alarm)) {
+            writer.alarm = due;
             self.wake.notify_one();
         }
     }
 
-    pub(super) fn due(&self) -> Option<Timestamp> {
-        self.lock().ok().and_then(|writer| writer.due)
+    /// Returns the deadline that the background task has to wait for.
+    pub(super) fn next_alarm(&self) -> Option<Timestamp> {
+        let mut writer = self.lock().ok()?;
+        writer.alarm = writer.due;
+        writer.alarm
     }
 
-    pub(super) fn cell(&self, agent: &AgentId) -> Option<Arc<AgentSlot>> {
+    pub(super) fn cell<Q>(&self, agent: &Q) -> Option<Arc<AgentSlot>>
+    where
+        AgentId: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
         // The map guard is dropped on this line: a search under it would block writers of the shard.
         self.cells.get(agent).map(|cell| Arc::clone(cell.value()))
     }
 
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Recorded> {
-        let open = self.lock().ok().and_then(|writer| writer.events.as_ref().map(broadcast::Sender::subscribe));
-        // Without a sender, the engine has ended.
-        open.unwrap_or_else(|| broadcast::channel(1).1)
+    pub(super) fn subscribe(&self) -> Subscription {
+        self.lock().map_or_else(|_| Subscription::over(), |mut writer| writer.events.subscribe())
+    }
+
+    /// Subscribes to the events of an agent, if `cell` still belongs to it.
+    #[cfg(feature = "stdio")]
+    pub(super) fn listen_to(&self, agent: &AgentId, cell: &Arc<AgentSlot>) -> AgentEvents {
+        let Ok(mut writer) = self.lock() else { return AgentEvents::over() };
+        let is_known = self.refuse_stranger(agent, cell).is_ok();
+        if is_known { writer.events.listen_to(agent) } else { AgentEvents::over() }
+    }
+
+    /// Returns a request id that was never used before.
+    pub(super) fn fresh_request(&self) -> RequestId {
+        // If the clock cannot be read, the request itself is refused.
+        self.request_ids.next(self.clock.now().unwrap_or(Timestamp::from_millis(0)))
     }
 
     pub(super) fn last_sequence(&self) -> Result<u64, Error> {

@@ -1,6 +1,11 @@
 //! Subscriptions to events.
 
-use tokio::sync::broadcast::{self, error::RecvError};
+use std::sync::Arc;
+
+use tokio::sync::{
+    Notify,
+    broadcast::{self, error::TryRecvError},
+};
 
 use crate::model::Recorded;
 
@@ -9,7 +14,11 @@ pub(super) const CAPACITY: usize = 4096;
 
 /// A stream of every event from the subscription on, in order.
 #[derive(Debug)]
-pub struct Subscription(pub(super) broadcast::Receiver<Recorded>);
+pub struct Subscription {
+    pub(super) events: broadcast::Receiver<Recorded>,
+    /// Rings after events were sent. A subscriber does not wait in the channel itself, where each send would wake all.
+    pub(super) bell: Arc<Notify>,
+}
 
 /// The reason why there is no next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +33,11 @@ pub enum NoEvent {
 }
 
 impl Subscription {
+    /// Creates a subscription to an engine that has ended.
+    pub(super) fn over() -> Subscription {
+        Subscription { events: broadcast::channel(1).1, bell: Arc::default() }
+    }
+
     /// Waits for the next event.
     ///
     /// # Errors
@@ -34,10 +48,16 @@ impl Subscription {
     ///
     /// Dropping the future loses no event.
     pub async fn next(&mut self) -> Result<Recorded, NoEvent> {
-        self.0.recv().await.map_err(|why| match why {
-            RecvError::Closed => NoEvent::Ended,
-            RecvError::Lagged(count) => NoEvent::Missed(count),
-        })
+        let bell = Arc::clone(&self.bell);
+        loop {
+            // The listener is registered before the look, so that no event is missed in between.
+            let mut rings = std::pin::pin!(bell.notified());
+            rings.as_mut().enable();
+            if let Some(event) = self.try_next()? {
+                return Ok(event);
+            }
+            rings.await;
+        }
     }
 
     /// Returns the next event, if there is one now.
@@ -46,11 +66,11 @@ impl Subscription {
     ///
     /// The errors of [`Subscription::next`].
     pub fn try_next(&mut self) -> Result<Option<Recorded>, NoEvent> {
-        match self.0.try_recv() {
+        match self.events.try_recv() {
             Ok(event) => Ok(Some(event)),
-            Err(broadcast::error::TryRecvError::Empty) => Ok(None),
-            Err(broadcast::error::TryRecvError::Closed) => Err(NoEvent::Ended),
-            Err(broadcast::error::TryRecvError::Lagged(count)) => Err(NoEvent::Missed(count)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Closed) => Err(NoEvent::Ended),
+            Err(TryRecvError::Lagged(count)) => Err(NoEvent::Missed(count)),
         }
     }
 }

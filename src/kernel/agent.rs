@@ -2,14 +2,15 @@
 
 use std::{
     collections::{BTreeSet, VecDeque},
+    iter,
     sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    AgentId, AgentOrigin, Grant, GrantId, Mode, Profile, RequestId, RunId, SanitizedPath, SavedDecision, Verdict,
-    ViolationId,
+    AgentId, AgentOrigin, Grant, GrantId, Mode, OwnerId, Profile, RequestId, RunId, SanitizedPath, SavedDecision,
+    Verdict, ViolationId,
 };
 
 use super::{request_budget::Asked, rules::Rules};
@@ -67,6 +68,12 @@ impl Agent {
     #[cfg(feature = "schedule")]
     pub(crate) fn has_outlived_its_creator(&self) -> bool {
         !self.bound_by.is_empty()
+    }
+
+    /// Returns the current run, and the run in which the agent was created if that is another one.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (OwnerId, RunId)> + '_ {
+        let made_in = self.made_in.iter().filter(|made_in| **made_in != self.run);
+        iter::once(&self.run).chain(made_in).map(|run| (self.profile.owner.clone(), run.clone()))
     }
 
     /// Returns the part of this agent that binds its descendants after it is retired: identity, run, mode, rules and

@@ -53,7 +53,13 @@ impl State {
 
     /// Returns true if `agent` created an agent that is registered or still binds others.
     pub(super) fn binds(&self, agent: &Agent) -> bool {
-        self.agents.values().chain(self.gone.agents()).any(|other| is_child(other, agent))
+        self.children_of(agent).next().is_some() || self.gone.agents().any(|other| is_child(other, agent))
+    }
+
+    /// Returns the registered agents that `agent` created.
+    fn children_of<'s>(&'s self, agent: &'s Agent) -> impl Iterator<Item = &'s Agent> {
+        let named = self.kin.children(&agent.profile.id).filter_map(|id| self.agents.get(id));
+        named.filter(|other| is_child(other, agent))
     }
 
     /// Keeps the binding part of `agent`, which is no longer registered, for its descendants. Retired agents that bind
@@ -61,27 +67,20 @@ impl State {
     ///
     /// Returns the runs that lost an agent through this.
     pub(super) fn bury(&mut self, agent: Agent) -> BTreeSet<(OwnerId, RunId)> {
-        let mut left: BTreeSet<_> = runs_of(&agent).collect();
-        if self.binds(&agent) {
+        let mut left: BTreeSet<_> = agent.runs().collect();
+        let children: Vec<_> = self.children_of(&agent).map(|child| child.profile.id.clone()).collect();
+        let retired = self.gone.agents.iter().filter(|(_, other)| is_child(other, &agent));
+        let retired: Vec<_> = retired.map(|(number, _)| *number).collect();
+        if !(children.is_empty() && retired.is_empty()) {
             let number = self.gone.keep(agent.as_bond());
-            let all = self.agents.values_mut().chain(self.gone.agents.values_mut());
-            for other in all.filter(|other| is_child(other, &agent)) {
-                other.bound_by.insert(number);
+            for child in children {
+                if let Some(child) = self.agents.get_mut(&child) {
+                    self.gone.bind(number, &mut child.bound_by);
+                }
             }
+            retired.into_iter().for_each(|child| self.gone.bind_retired(number, child));
         }
-        while !self.gone.agents.is_empty() {
-            let all = self.agents.values().chain(self.gone.agents());
-            let needed: BTreeSet<u64> = all.flat_map(|agent| agent.bound_by.iter().copied()).collect();
-            let before = self.gone.agents.len();
-            self.gone.agents.retain(|number, agent| {
-                let is_needed = needed.contains(number);
-                left.extend((!is_needed).then(|| runs_of(agent)).into_iter().flatten());
-                is_needed
-            });
-            if self.gone.agents.len() == before {
-                break;
-            }
-        }
+        left.extend(self.gone.release(&agent.bound_by).iter().flat_map(Agent::runs));
         left
     }
 
@@ -90,12 +89,9 @@ impl State {
         if self.rulings.is_empty() || !events.iter().any(|event| event.retired().is_some()) {
             return Vec::new();
         }
-        let everybody = || self.agents.values().chain(self.gone.agents());
-        let runs: BTreeSet<_> = everybody().flat_map(runs_of).collect();
-        let lasting: BTreeSet<_> = everybody().flat_map(|agent| agent.rulings.iter().map(|ruling| ruling.id)).collect();
         let is_over = |ruling: &&Arc<SavedDecision>| match &ruling.run {
-            Some(run) => !runs.contains(&(ruling.owner.clone(), run.clone())),
-            None => !lasting.contains(&ruling.id) && !self.noes_for_later.contains(&ruling.id),
+            Some(run) => !self.goes_on(&ruling.owner, run, None),
+            None => !self.binds_somebody(ruling) && !self.noes_for_later.contains(&ruling.id),
         };
         let noes = self.rulings.values().filter(|ruling| ruling.verdict == Verdict::Deny);
         let ended = |ruling: &Arc<SavedDecision>| Event::RulingEnded {
@@ -104,13 +100,14 @@ impl State {
         };
         noes.filter(is_over).map(ended).collect()
     }
+
+    /// Returns true if the agent of a permanent denial is registered, or retired and still binds others.
+    fn binds_somebody(&self, ruling: &SavedDecision) -> bool {
+        let has = |agent: &Agent| agent.rulings.iter().any(|other| other.id == ruling.id);
+        self.agents.get(&ruling.agent).is_some_and(has) || self.gone.agents().any(has)
+    }
 }
 
 fn is_child(agent: &Agent, of: &Agent) -> bool {
     agent.profile.parent.as_ref() == Some(&of.profile.id) && agent.profile.owner == of.profile.owner
-}
-
-/// Returns the current run of an agent and the run in which it was created.
-fn runs_of(agent: &Agent) -> impl Iterator<Item = (OwnerId, RunId)> + '_ {
-    iter::once(&agent.run).chain(&agent.made_in).map(|run| (agent.profile.owner.clone(), run.clone()))
 }

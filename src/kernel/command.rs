@@ -21,6 +21,14 @@ pub(crate) struct Start {
     pub(crate) hold: Hold,
 }
 
+/// An agent that the host program registers.
+#[derive(Clone, Debug)]
+pub(crate) struct NewAgent {
+    pub(crate) profile: Profile,
+    pub(crate) run: RunId,
+    pub(crate) permissions: Vec<Start>,
+}
+
 /// The person who gives an answer or an order.
 #[derive(Clone, Debug)]
 pub(crate) struct Person {
@@ -87,6 +95,10 @@ pub(crate) enum Command {
         profile: Profile,
         run: RunId,
         permissions: Vec<Start>,
+    },
+    /// Registers several agents, all or none.
+    RegisterAll {
+        agents: Vec<NewAgent>,
     },
     /// An agent creates another agent and gives it a part of its own permissions.
     Create {
@@ -390,6 +402,7 @@ impl Command {
         let to = |agent: &AgentId| About::Agent(agent.clone());
         match self {
             Command::Register { profile, .. } => operator("register agent", to(&profile.id)),
+            Command::RegisterAll { .. } => operator("register agents", About::Nothing),
             Command::Create { creator, profile, .. } => agent(creator, "create agent", to(&profile.id)),
             Command::Retire { agent } => operator("retire agent", to(agent)),
             Command::BeginRun { agent, by: actor, .. } => by(actor.clone(), "begin a run of", to(agent)),

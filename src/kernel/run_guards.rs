@@ -99,10 +99,12 @@ impl State {
     /// Returns true if the run is still in use: `owner` has an agent other than `but` in `run`, an agent that was
     /// created in `run`, or a retired agent that was in `run` or created in it and still binds others.
     pub(crate) fn goes_on(&self, owner: &OwnerId, run: &RunId, but: Option<&AgentId>) -> bool {
-        let is_in = |agent: &Agent| agent.run == *run && Some(&agent.profile.id) != but;
-        let there = self.agents.values().filter(|agent| is_in(agent) || agent.made_in.as_ref() == Some(run));
-        let gone = self.gone.agents().filter(|agent| agent.run == *run || agent.made_in.as_ref() == Some(run));
-        there.chain(gone).any(|agent| agent.profile.owner == *owner)
+        let but = but
+            .and_then(|but| self.agents.get(but))
+            .filter(|but| but.profile.owner == *owner && but.run == *run && but.made_in.as_ref() != Some(run));
+        let is_in = |agent: &Agent| agent.run == *run || agent.made_in.as_ref() == Some(run);
+        self.kin.count_in(owner, run) > usize::from(but.is_some())
+            || self.gone.agents().any(|agent| is_in(agent) && agent.profile.owner == *owner)
     }
 
     /// Removes the tool policies of a run that ended after an agent left it.

@@ -21,6 +21,11 @@ impl State {
     /// Rebuilds the indexes from the stored values.
     fn link(&mut self) {
         self.protect();
+        self.gone.recount();
+        for agent in self.agents.values() {
+            self.kin.add(agent);
+            self.gone.count(&agent.bound_by);
+        }
         for grant in self.grants.values() {
             self.ending.extend(grant.until.map(|until| (until, grant.id)));
             self.write_roots.insert(grant);

@@ -18,6 +18,7 @@ use super::{
     Protected, Refusal,
     agent::{Agent, Violated},
     judged::Judged,
+    kin::Kin,
     processes::Processes,
     request_budget::Asked,
     retired::RetiredAncestors,
@@ -47,6 +48,9 @@ pub(crate) struct State {
     #[serde(skip)]
     pub(crate) protected: Protected,
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
+    /// The agents by creator and by run.
+    #[serde(skip)]
+    pub(super) kin: Kin,
     /// The retired agents whose restrictions still bind other agents.
     #[serde(default)]
     pub(super) gone: RetiredAncestors,
@@ -133,6 +137,12 @@ pub(crate) struct Waiting {
     pub(super) first_later_grant: GrantId,
 }
 
+impl Waiting {
+    fn pending(&self) -> Pending {
+        Pending { request: Arc::clone(&self.request), route: self.route.clone() }
+    }
+}
+
 impl State {
     /// Creates a state without agents.
     pub(crate) fn new(settings: Settings) -> State {
@@ -171,9 +181,12 @@ impl State {
     /// Returns all pending requests, or those of one owner's agents.
     pub(crate) fn all_pending(&self, owner: Option<&OwnerId>) -> Vec<Pending> {
         let wanted = self.pending.values().filter(|waiting| owner.is_none_or(|owner| waiting.request.owner == *owner));
-        let pending =
-            |waiting: &Waiting| Pending { request: Arc::clone(&waiting.request), route: waiting.route.clone() };
-        wanted.map(pending).collect()
+        wanted.map(Waiting::pending).collect()
+    }
+
+    /// Returns the pending request `id`.
+    pub(crate) fn pending(&self, id: RequestId) -> Option<Pending> {
+        self.pending.get(&id).map(Waiting::pending)
     }
 
     /// Applies an event. An event is already decided, so applying it cannot fail.
@@ -186,7 +199,9 @@ impl State {
             Event::AgentRegistered { profile, run, source } => self.register(profile, run, *source),
             Event::AgentChanged { profile } => {
                 if let Some(agent) = self.agents.get_mut(&profile.id) {
+                    self.kin.remove(agent);
                     agent.profile = Arc::clone(profile);
+                    self.kin.add(agent);
                 }
             }
             Event::ModeChanged { agent, mode, written, .. } => {
@@ -198,7 +213,9 @@ impl State {
             Event::AgentRetired { agent } => self.forget(agent),
             Event::RunBegan { agent, run, .. } => {
                 if let Some(agent) = self.agents.get_mut(agent) {
+                    self.kin.remove(agent);
                     let before = std::mem::replace(&mut agent.run, run.clone());
+                    self.kin.add(agent);
                     agent.kept_from.clear();
                     let owner = agent.profile.owner.clone();
                     self.leave_guards(&owner, &before);
@@ -311,6 +328,7 @@ impl State {
             over: VecDeque::new(),
             active: 0,
         };
+        self.kin.add(&agent);
         self.agents.insert(profile.id.clone(), agent);
         self.bind_by_earlier_noes(profile);
     }
@@ -329,6 +347,7 @@ impl State {
     fn forget(&mut self, agent: &AgentId) {
         self.refusals.remove(agent);
         let Some(gone) = self.agents.remove(agent) else { return };
+        self.kin.remove(&gone);
         if let Some(first) = self.agents.get_mut(&gone.family) {
             first.descendants = first.descendants.saturating_sub(1);
         }

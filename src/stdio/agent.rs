@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, future::poll_fn, sync::Arc, task::Poll};
 
 use crate::{
     engine::process_order::{ProcessOrder, Runner},
-    engine::{Agent, Authorization, Delivery, Engine, Error, Inbox, NoEvent, Notification, Subscription, Ticket},
+    engine::{Agent, AgentEvents, Authorization, Delivery, Engine, Error, Inbox, NoEvent, Notification, Ticket},
     kernel::{Check, Refusal},
     model::{
         Action, AgentId, Effect, Event, Origin, Permission, PermissionRequest, ProcessEvent, ProcessExit, ProcessId,
@@ -36,7 +36,7 @@ pub(super) struct AgentPart {
     hears: Hears,
     /// True if the conversation lasts only as long as the agent holds `@events`.
     needs_events: bool,
-    events: Subscription,
+    events: AgentEvents,
     /// The holdings that the bot was last informed of.
     told: Holdings,
     /// For each pending request, the `requestId` with which the bot last made it.
@@ -77,7 +77,7 @@ impl AgentPart {
     }
 
     fn hearing(hears: Hears, engine: Engine, agent: Agent) -> AgentPart {
-        let events = engine.subscribe();
+        let events = agent.events();
         let (told, asked_as) = (Holdings::default(), BTreeMap::new());
         AgentPart { engine, agent, runner: None, said: None, hears, needs_events: false, events, told, asked_as }
     }
@@ -431,17 +431,16 @@ impl Peer for AgentPart {
                 Err(NoEvent::Ended) => return Err(Ended::Superseded),
                 _ if !self.may_go_on() => return Err(Ended::NotHeld),
                 Err(NoEvent::Missed(_)) => return Ok(News::Held),
-                Ok(recorded) => {
-                    if matches!(&recorded.event, Event::AgentRetired { agent } if agent == self.agent.id()) {
+                Ok(event) => {
+                    if matches!(event, Event::AgentRetired { .. }) {
                         return Err(Ended::Superseded);
                     }
-                    if let Event::Process(ProcessEvent::Exited { process, exit }) = &recorded.event
-                        && process.agent == *self.agent.id()
+                    if let Event::Process(ProcessEvent::Exited { process, exit }) = &event
                         && self.runner.is_some()
                     {
                         return Ok(News::Exited(process.id, *exit));
                     }
-                    if recorded.event.grant().is_some_and(|grant| grant.to == *self.agent.id()) {
+                    if event.grant().is_some() {
                         return Ok(News::Held);
                     }
                 }

@@ -89,8 +89,7 @@ impl ApproverClient {
             Ok(id) => id,
             Err(_) => approver.request_with_code(named).map_err(|why| NotDone::about_request(named, run, &why))?,
         };
-        let waiting = approver.pending()?.into_iter().find(|pending| pending.request.id == id);
-        let waiting = waiting.map(|pending| pending.request);
+        let waiting = approver.waiting(id)?.map(|pending| pending.request);
         if let (Some(run), Some(request)) = (run, &waiting)
             && *run != request.run
         {

@@ -6,12 +6,11 @@ use std::{
 };
 
 use proptest::prelude::*;
-use tokio::sync::broadcast;
 
 use super::*;
 use crate::{
     command::Classifier,
-    engine::commit_queue::CommitQueue,
+    engine::{Subscription, commit_queue::CommitQueue},
     kernel::{
         Check, State,
         tests::scenario::{Scenario, Step, TAGS},
@@ -53,7 +52,7 @@ impl Store for SlowStore {
 /// An engine with everything that its subscribers heard.
 struct Observed {
     shared: Shared,
-    subscriber: broadcast::Receiver<Recorded>,
+    subscriber: Subscription,
     heard: Vec<Recorded>,
 }
 
@@ -73,7 +72,7 @@ impl Observed {
     }
 
     fn hear(&mut self) -> &[Recorded] {
-        self.heard.extend(std::iter::from_fn(|| self.subscriber.try_recv().ok()));
+        self.heard.extend(std::iter::from_fn(|| self.subscriber.try_next().ok().flatten()));
         &self.heard
     }
 
@@ -150,10 +149,10 @@ fn facts_that_were_only_counted_are_told_although_the_store_is_broken() {
     };
     (0..4).for_each(|_| refused());
     engine.shared.failed(StoreError::new(StoreFault::Broken, "gone"));
-    let due = engine.shared.due().expect("a number that is not told yet");
+    let due = engine.shared.lock().unwrap().due.expect("a number that is not told yet");
     clock.advance(tale.now.until(due));
     // What is due is told before the command, which then has nothing to tell.
     assert_eq!(engine.shared.execute(Command::Tick).at_once().unwrap(), []);
     assert_eq!(engine.hear().last().map(|recorded| recorded.event.kind()), Some("facts.merged"));
-    assert_ne!(engine.shared.due(), Some(due));
+    assert_ne!(engine.shared.lock().unwrap().due, Some(due));
 }

@@ -43,22 +43,130 @@ pub(super) fn extend(
     longer: &mut Vec<u8>,
 ) -> Option<Shape> {
     let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
-    let taken = slots.as_chunks::<SLOT>().0.iter().filter(|slot| !is_empty(slot));
-    let more = slots_for(taken.clone().count() + 1);
+    let taken = slots.as_chunks::<SLOT>().0;
+    let more = slots_for(count(taken) + 1);
     longer.clear();
-    longer.resize(more as usize * SLOT, 0);
-    let empty = longer.as_chunks_mut().0;
-    taken.for_each(|slot| place(empty, *slot));
-    place(empty, slot(prefix, texts.len(), number));
+    if more == shape.slots {
+        longer.extend_from_slice(slots);
+    } else {
+        longer.resize(more as usize * SLOT, 0);
+        taken.iter().filter(|slot| !is_empty(slot)).for_each(|slot| place(longer.as_chunks_mut().0, *slot));
+    }
+    place(longer.as_chunks_mut().0, slot(prefix, texts.len(), number));
     longer.extend_from_slice(texts);
     longer.extend_from_slice(text.as_bytes());
     Some(Shape { slots: more, depths: shape.depths.and(Depths::of(prefix.depth)) })
 }
 
-/// Returns the number of slots: a third more than roots. A search for a missing root ends at the first empty slot, and
-/// the memory use stays small.
+/// Writes the table without the root `text` into `shorter`. Returns none if the root is not in the table.
+pub(super) fn without(shape: Shape, bytes: &[u8], prefix: Prefix, text: &str, shorter: &mut Vec<u8>) -> Option<Shape> {
+    let (index, _) = locate(shape, bytes, text.as_bytes(), prefix)?;
+    let (slots, texts) = bytes.split_at_checked(shape.slots as usize * SLOT)?;
+    let slots = slots.as_chunks::<SLOT>().0;
+    let (start, len) = span(slots.get(index)?);
+    let left = slots.iter().enumerate().filter(|(other, slot)| *other != index && !is_empty(slot));
+    let left = left.map(|(_, slot)| slot);
+    let fewer = slots_for(count(slots) - 1);
+    let removed = Depths::of(prefix.depth);
+    let is_as_deep = |slot| {
+        let (start, len) = span(slot);
+        texts.get(start..start + len).is_some_and(|text| Depths::of(depth(text)) == removed)
+    };
+    let depths = if left.clone().any(is_as_deep) { shape.depths } else { shape.depths.except(removed) };
+    shorter.clear();
+    if fewer == shape.slots {
+        shorter.extend_from_slice(slots.as_flattened());
+        take_out(shorter.as_chunks_mut().0, index);
+    } else {
+        shorter.resize(fewer as usize * SLOT, 0);
+        left.for_each(|slot| place(shorter.as_chunks_mut().0, *slot));
+    }
+    shorter.as_chunks_mut().0.iter_mut().for_each(|slot| move_text(slot, start, len));
+    shorter.extend_from_slice(texts.get(..start)?);
+    shorter.extend_from_slice(texts.get(start + len..)?);
+    Some(Shape { slots: fewer, depths })
+}
+
+/// Writes the table with another number for the root `text` into `changed`. Returns none if the root is not in the
+/// table.
+pub(super) fn renumber(
+    shape: Shape,
+    bytes: &[u8],
+    prefix: Prefix,
+    text: &str,
+    number: u16,
+    changed: &mut Vec<u8>,
+) -> Option<Shape> {
+    let (index, _) = locate(shape, bytes, text.as_bytes(), prefix)?;
+    changed.clear();
+    changed.extend_from_slice(bytes);
+    let [.., n0, n1] = changed.as_chunks_mut::<SLOT>().0.get_mut(index)?;
+    [*n0, *n1] = number.to_le_bytes();
+    Some(shape)
+}
+
+/// Returns the number of slots: at least a third more than roots. A search for a missing root ends at the first empty
+/// slot. The number grows in steps of up to a quarter, so that most new roots need no other table.
 fn slots_for(roots: usize) -> u32 {
-    if roots == 0 { 0 } else { u32::try_from(roots + roots / 3 + 1).unwrap_or(u32::MAX) }
+    let step = (roots / 8).max(1).next_power_of_two();
+    let slots = (roots + roots / 3 + 1).next_multiple_of(step);
+    if roots == 0 { 0 } else { u32::try_from(slots).unwrap_or(u32::MAX) }
+}
+
+/// Returns the start and the length of the text of a slot.
+fn span(slot: &[u8; SLOT]) -> (usize, usize) {
+    let [_, _, _, _, _, _, _, _, l0, l1, _, _] = *slot;
+    (start_of(slot), usize::from(u16::from_le_bytes([l0, l1])))
+}
+
+fn start_of(slot: &[u8; SLOT]) -> usize {
+    let [_, _, _, _, s0, s1, s2, s3, ..] = *slot;
+    u32::from_le_bytes([s0, s1, s2, s3]) as usize
+}
+
+/// Returns the depth of the root `text`.
+fn depth(text: &[u8]) -> u32 {
+    u32::try_from(memchr::memchr_iter(b'/', text).count()).unwrap_or(u32::MAX)
+}
+
+/// Returns the number of roots.
+fn count(slots: &[[u8; SLOT]]) -> usize {
+    slots.iter().map(|slot| usize::from(!is_empty(slot))).sum()
+}
+
+/// Moves the text of a slot to the front, if a text of `len` bytes at `start` before it is removed.
+fn move_text(slot: &mut [u8; SLOT], start: usize, len: usize) {
+    let own = start_of(slot);
+    if own > start {
+        let moved = u32::try_from(own.saturating_sub(len)).unwrap_or(u32::MAX);
+        let [_, _, _, _, s0, s1, s2, s3, ..] = slot;
+        [*s0, *s1, *s2, *s3] = moved.to_le_bytes();
+    }
+}
+
+/// Empties the slot at `hole`. Slots behind it move up, so that each search still finds its slot before an empty one.
+fn take_out(slots: &mut [[u8; SLOT]], mut hole: usize) {
+    let count = slots.len();
+    let distance = |from: usize, to: usize| if from <= to { to - from } else { to + count - from };
+    let mut empty =
+        |index: usize, with: [u8; SLOT]| slots.get_mut(index).map_or([0; SLOT], |slot| std::mem::replace(slot, with));
+    empty(hole, [0; SLOT]);
+    let mut index = hole;
+    loop {
+        index = next_slot(index, count as u32);
+        let slot = empty(index, [0; SLOT]);
+        if is_empty(&slot) {
+            return;
+        }
+        let [h0, h1, h2, h3, ..] = slot;
+        let home = first_slot(u32::from_le_bytes([h0, h1, h2, h3]), count as u32);
+        if distance(home, index) >= distance(hole, index) {
+            empty(hole, slot);
+            hole = index;
+        } else {
+            empty(index, slot);
+        }
+    }
 }
 
 fn slot(prefix: Prefix, start: usize, number: u16) -> [u8; SLOT] {
@@ -90,6 +198,12 @@ fn place(slots: &mut [[u8; SLOT]], new: [u8; SLOT]) {
 /// Returns the number of the root that equals `text` up to `prefix`, if there is one.
 #[inline]
 pub(super) fn find(shape: Shape, bytes: &[u8], text: &[u8], prefix: Prefix) -> Option<u16> {
+    locate(shape, bytes, text, prefix).map(|(_, number)| number)
+}
+
+/// Returns the slot and the number of the root that equals `text` up to `prefix`, if there is one.
+#[inline(always)]
+fn locate(shape: Shape, bytes: &[u8], text: &[u8], prefix: Prefix) -> Option<(usize, u16)> {
     if !shape.depths.include(prefix.depth) {
         return None;
     }
@@ -105,7 +219,7 @@ pub(super) fn find(shape: Shape, bytes: &[u8], text: &[u8], prefix: Prefix) -> O
         {
             let from = texts.get(u32::from_le_bytes([s0, s1, s2, s3]) as usize..)?;
             if from.get(..prefix.len)? == text.get(..prefix.len)? && number != 0 {
-                return Some(number);
+                return Some((index, number));
             }
         }
         if number == 0 {

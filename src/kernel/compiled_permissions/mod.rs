@@ -218,24 +218,61 @@ pub(crate) fn compile(held: &[Arc<Grant>], ground: &Arc<SharedLimits>) -> Compil
     ThinArc::from_header_and_slice(header, &bytes)
 }
 
-/// Returns `compiled` extended by one grant, if this is cheaper than compiling all grants again. The root of the grant
-/// must be new. `scratch` is a reusable buffer.
+/// Returns `compiled` after a change of the grants for one permission: only its root is looked at. `held` contains all
+/// grants of the agent after the change. Returns none if only compiling all of them gives the result. `scratch` is a
+/// reusable buffer.
+pub(crate) fn revise(
+    compiled: &CompiledPermissions,
+    held: &[Arc<Grant>],
+    permission: &Permission,
+    scratch: &mut Vec<u8>,
+) -> Option<CompiledPermissions> {
+    let Permission::Path(_, path) = permission else { return None };
+    let mut terms = Terms::default();
+    for grant in for_use(held) {
+        match &grant.pinned.permission {
+            Permission::Path(access, other) if other == path => terms.add(*access, grant),
+            Permission::Path(..) | Permission::Network | Permission::Events | Permission::Tool(_) => {}
+        }
+    }
+    renumber(compiled, path, terms.plain()?, scratch)
+}
+
+/// Returns `compiled` with one more grant, if its root is new. Otherwise the other grants for the root count as well:
+/// see [`revise`].
 pub(crate) fn extend(
     compiled: &CompiledPermissions,
     grant: &Grant,
     scratch: &mut Vec<u8>,
 ) -> Option<CompiledPermissions> {
     let Permission::Path(access, path) = &grant.pinned.permission else { return None };
+    let mut terms = Terms::default();
+    terms.add(*access, grant);
+    let number = terms.plain().filter(|_| grant.hold == Hold::Use)?;
     let header = &compiled.header.header;
-    let mut held = Terms::default();
-    held.add(*access, grant);
-    let extendable = grant.hold == Hold::Use && path.as_str() != "/";
-    let number = held.plain().filter(|_| extendable)?;
     let prefix = walk::fingerprint(header.ground.seed, path.as_str().as_bytes())?;
-    if index::find(header.shape, &compiled.slice, path.as_str().as_bytes(), prefix).is_some() {
-        return None;
-    }
-    let shape = index::extend(header.shape, &compiled.slice, prefix, path.as_str(), number, scratch)?;
+    let is_known = index::find(header.shape, &compiled.slice, path.as_str().as_bytes(), prefix).is_some();
+    if is_known { None } else { renumber(compiled, path, number, scratch) }
+}
+
+/// Returns `compiled` with another number for one root. The number 0 removes the root.
+fn renumber(
+    compiled: &CompiledPermissions,
+    path: &SanitizedPath,
+    number: u16,
+    scratch: &mut Vec<u8>,
+) -> Option<CompiledPermissions> {
+    let header = &compiled.header.header;
+    // The root `/` has no fingerprint: the index cannot contain it.
+    let (shape, bytes, text) = (header.shape, &compiled.slice, path.as_str());
+    let prefix = walk::fingerprint(header.ground.seed, text.as_bytes())?;
+    let shape = match (index::find(shape, bytes, text.as_bytes(), prefix), number) {
+        (None, 0) => return Some(compiled.clone()),
+        (None, _) => index::extend(shape, bytes, prefix, text, number, scratch)?,
+        // The terms of a removed root stay in the block, unused, until it is compiled again.
+        (Some(_), 0) => index::without(shape, bytes, prefix, text, scratch)?,
+        (Some(_), _) => index::renumber(shape, bytes, prefix, text, number, scratch)?,
+    };
     let (ground, more) = (Arc::clone(&header.ground), header.more.clone());
     let Header { network, events, root, .. } = *header;
     let header = Header { ground, shape, network, events, root, more };

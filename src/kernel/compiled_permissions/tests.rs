@@ -110,6 +110,35 @@ proptest! {
     }
 
     #[test]
+    fn revising_root_by_root_says_what_compiling_says(
+        steps in prop::collection::vec(("(/[ab]{1,2}){1,3}", any::<bool>(), 0..4_u8), 1..80),
+        asked in prop::collection::vec("(/[ab]{1,2}){1,4}", 8),
+    ) {
+        let ground = ground(Reads::Granted, &[]);
+        let (mut held, mut revised, mut scratch) = (Vec::new(), compile(&[], &ground), Vec::new());
+        for ((path, writes, kind), number) in steps.into_iter().zip(1..) {
+            let tag = if writes { format!("@write:{path}") } else { format!("@read:{path}") };
+            let permission: Permission = tag.parse().unwrap();
+            let same = held.iter().position(|grant: &Arc<Grant>| grant.pinned.permission.path() == permission.path());
+            match (kind, same) {
+                (0 | 1, Some(place)) => drop(held.remove(place)),
+                (2, _) => held.push(grant(number, &tag, Scope::Always, Some(5))),
+                _ => held.push(grant(number, &tag, Scope::Always, None)),
+            }
+            revised = revise(&revised, &held, &permission, &mut scratch).unwrap_or_else(|| compile(&held, &ground));
+            let compiled = compile(&held, &ground);
+            let roots = held.iter().filter_map(|grant| grant.pinned.permission.path()).map(SanitizedPath::as_str);
+            for asked in asked.iter().map(String::as_str).chain(roots) {
+                for want in [PermissionRef::read(asked), PermissionRef::write(asked)] {
+                    for moment in [0, 9] {
+                        prop_assert_eq!(check(&revised, want, at(moment)), check(&compiled, want, at(moment)));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn no_text_makes_a_check_panic_or_say_yes_to_what_is_not_below_a_root(text in "\\PC{0,40}|[/.a\\x00-\\x20]{0,40}") {
         let compiled = compile(&[grant(1, "@write:/a", Scope::Always, None)], &ground(Reads::Granted, &[]));
         let parsed = text.parse::<SanitizedPath>();
@@ -131,4 +160,19 @@ fn a_block_is_not_extended_past_what_is_held_back_for_passing_on() {
     assert!(extend(&compiled, &back_from_another, &mut Vec::new()).is_none());
     let compiled = compile(&[Arc::new(only_to_pass_on), Arc::new(back_from_another)], &ground);
     assert_eq!(check(&compiled, PermissionRef::write("/w/a"), at(0)), Check::NotHeld);
+}
+
+#[test]
+fn a_root_that_is_taken_away_leaves_no_text_behind() {
+    let ground = ground(Reads::Granted, &[]);
+    let all: Vec<_> =
+        (1..=40).map(|number| grant(number, &format!("@read:/w/{number}"), Scope::Always, None)).collect();
+    let mut left = all.clone();
+    let mut revised = compile(&all, &ground);
+    while let Some(gone) = left.pop() {
+        revised = revise(&revised, &left, &gone.pinned.permission, &mut Vec::new()).unwrap();
+        let compiled = compile(&left, &ground);
+        assert_eq!(revised.slice.len(), compiled.slice.len());
+        assert_eq!(revised.header.header.shape, compiled.header.header.shape);
+    }
 }

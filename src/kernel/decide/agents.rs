@@ -1,6 +1,6 @@
 //! Registration, creation and retirement of agents.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::model::{
     AgentId, AgentOrigin, Decider, Ended, Event, GrantId, Kind, Origin, Outcome, Permission, PinnedPermission, Profile,
@@ -11,19 +11,32 @@ use super::{
     super::{
         Refusal, State,
         agent::Agent,
-        command::{StaleGrants, Start},
+        command::{NewAgent, StaleGrants},
     },
     grants::Draft,
 };
 
 impl State {
-    pub(super) fn register_agent(
+    /// Registers all of `agents`, or none.
+    pub(super) fn register_agents(&self, agents: Vec<NewAgent>, now: Timestamp) -> Result<Vec<Event>, Refusal> {
+        let (mut ids, mut names, mut events) = (self.fresh_ids(), BTreeSet::new(), Vec::new());
+        for agent in agents {
+            if !names.insert(agent.profile.id.clone()) {
+                return Err(Refusal::AgentExists(agent.profile.id));
+            }
+            self.register_agent(agent, &mut ids, now, &mut events)?;
+        }
+        Ok(events)
+    }
+
+    fn register_agent(
         &self,
-        profile: Profile,
-        run: RunId,
-        permissions: Vec<Start>,
+        agent: NewAgent,
+        ids: &mut impl Iterator<Item = GrantId>,
         now: Timestamp,
-    ) -> Result<Vec<Event>, Refusal> {
+        events: &mut Vec<Event>,
+    ) -> Result<(), Refusal> {
+        let NewAgent { profile, run, permissions } = agent;
         let is_of_a_task = matches!(profile.kind, Kind::Cron | Kind::Heartbeat) && profile.parent.is_some();
         if profile.id.is_kept_for_tasks() && !is_of_a_task {
             return Err(Refusal::NameOfTask(profile.id));
@@ -31,13 +44,12 @@ impl State {
         self.refuse_known(&profile.id)?;
         self.refuse_too_many(&profile.id, 0, permissions.len())?;
         permissions.iter().try_for_each(|start| self.refuse_protected(&start.pinned.permission))?;
-        let (profile, mut ids) = (Arc::new(profile), self.fresh_ids());
-        let mut events =
-            vec![Event::AgentRegistered { profile: Arc::clone(&profile), run, source: AgentOrigin::Operator }];
+        let profile = Arc::new(profile);
+        events.push(Event::AgentRegistered { profile: Arc::clone(&profile), run, source: AgentOrigin::Operator });
         let draft = Draft::new(&profile.id, Origin::Operator, None, Scope::Always, now);
-        let grants = permissions.into_iter().zip(&mut ids);
+        let grants = permissions.into_iter().zip(ids);
         events.extend(grants.map(|(start, id)| draft.clone().hold(start.hold).issue(id, start.pinned)));
-        Ok(events)
+        Ok(())
     }
 
     /// Creates an agent. All of `permissions` are checked against the creator before anything is created. The child

@@ -196,11 +196,12 @@ impl State {
     fn gains(&self, events: &[Event], now: Timestamp) -> Vec<(AgentId, Permission)> {
         let issued =
             events.iter().filter_map(|event| if let Event::GrantIssued { grant } = event { Some(grant) } else { None });
-        let is_new = |id: &AgentId| {
-            events.iter().any(|event| matches!(event, Event::AgentRegistered { profile, .. } if profile.id == *id))
-        };
+        let registered = events.iter().filter_map(|event| {
+            if let Event::AgentRegistered { profile, .. } = event { Some(&profile.id) } else { None }
+        });
+        let registered: BTreeSet<_> = registered.collect();
         let new = issued.filter(|grant| {
-            let holder = self.agents.get(&grant.to).filter(|_| !is_new(&grant.to));
+            let holder = self.agents.get(&grant.to).filter(|_| !registered.contains(&grant.to));
             grant.hold == Hold::Use
                 && !holder.is_some_and(|holder| self.uses(holder, &grant.pinned.permission, now, &StaleGrants::new()))
         });

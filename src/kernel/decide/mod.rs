@@ -24,12 +24,18 @@ use crate::model::{Event, GrantId, HookCall, Timestamp};
 use crate::model::{SandboxViolation, ViolationId};
 
 use self::tool_policy::Guarded;
-use super::{Command, Refusal, State, command::HookNews};
+use super::{
+    Command, Refusal, State,
+    command::{HookNews, NewAgent},
+};
 
 impl State {
     pub(super) fn decide(&self, command: Command, now: Timestamp) -> Result<Vec<Event>, Refusal> {
         match command {
-            Command::Register { profile, run, permissions } => self.register_agent(profile, run, permissions, now),
+            Command::Register { profile, run, permissions } => {
+                self.register_agents(vec![NewAgent { profile, run, permissions }], now)
+            }
+            Command::RegisterAll { agents } => self.register_agents(agents, now),
             Command::Create { creator, profile, run, permissions, reason, broken } => {
                 self.create_agent(&creator, profile, run, permissions, &reason, &broken, now)
             }

@@ -171,13 +171,14 @@ fn what_somebody_else_owns_is_refused() {
 }
 
 #[test]
-fn a_file_of_more_than_a_mebibyte_is_refused() {
+fn a_file_of_more_than_sixteen_mebibytes_is_refused() {
+    const MEBIBYTES_16: usize = 16 * 1024 * 1024;
     let (place, text) = (Place::new(), one_agent(""));
     let filled = |length: usize| format!("{text}#{}", "x".repeat(length - text.len() - 1));
-    place.write("policy/agents.toml", filled(1024 * 1024));
+    place.write("policy/agents.toml", filled(MEBIBYTES_16));
     assert_eq!(place.complaints(), "nothing");
-    place.write("policy/agents.toml", filled(1024 * 1024 + 1));
-    assert_eq!(place.complaints(), "agents.toml: the file is larger than 1 MiB");
+    place.write("policy/agents.toml", filled(MEBIBYTES_16 + 1));
+    assert_eq!(place.complaints(), "agents.toml: the file is larger than 16 MiB");
 }
 
 #[test]

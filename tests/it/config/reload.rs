@@ -67,7 +67,7 @@ impl Following {
     /// Returns true if the lead may read `name`.
     fn reads(&self, name: &str) -> bool {
         let path = self.place.text(name);
-        self.engine.check(&"lead".parse().unwrap(), PermissionRef::read(&path)) == Check::Held
+        self.engine.check("lead", PermissionRef::read(&path)) == Check::Held
     }
 
     /// Returns the tags that `agent` holds.

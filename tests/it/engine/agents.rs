@@ -169,6 +169,7 @@ async fn a_new_run_ends_what_was_for_the_run_before_and_what_rests_on_it() {
 async fn an_agent_nobody_registered_holds_nothing() {
     let world = World::with(|settings| *settings = Settings::default());
     assert_eq!(world.engine.check(&id("nobody"), PermissionRef::read("/etc/hosts")), Check::NotHeld);
+    assert_eq!(world.engine.check("no name/", PermissionRef::read("/etc/hosts")), Check::NotHeld);
     assert_eq!(world.engine.why(&id("nobody"), &tag("@read:/etc")).unwrap(), []);
     assert_eq!(refusal(world.engine.agent(id("nobody"))), Refusal::UnknownAgent(id("nobody")));
     assert_eq!(refusal(world.engine.connect(id("nobody"))), Refusal::UnknownAgent(id("nobody")));
@@ -225,4 +226,24 @@ async fn a_question_ends_with_the_run_it_was_asked_in() {
         (resolution.outcome, &resolution.decider),
         (bestow::Outcome::Cancelled, &bestow::decision::Decider::RunOver)
     );
+}
+
+#[tokio::test]
+async fn several_agents_are_registered_in_one_step_all_or_none() {
+    let world = World::new();
+    let new = |id: &str, holds: &[&str]| (profile(id, "you", Kind::Subagent), InitialGrants::of(tags(holds)));
+    let before = world.engine.last_sequence().unwrap();
+    let made = world.engine.register_all([new("ann", &["@network"]), new("bob", &["@read:/w", "@events"])]).await;
+    let made = made.unwrap();
+    assert_eq!(made.iter().map(|agent| agent.id().as_str()).collect::<Vec<_>>(), ["ann", "bob"]);
+    assert_eq!((check(&made[0], "@network"), check(&made[1], "@network")), (Check::Held, Check::NotHeld));
+    assert_eq!(check(&made[1], "@read:/w/a"), Check::Held);
+    assert_eq!(world.engine.last_sequence().unwrap(), before + 5);
+    assert_eq!(made[1].mailbox().try_next(), None, "a new agent knows its permissions");
+    for other in ["ann", "cid"] {
+        let refused = world.engine.register_all([new("cid", &[]), new(other, &[])]).await;
+        assert_eq!(refusal(refused), Refusal::AgentExists(id(other)));
+        assert_eq!(refusal(world.engine.agent("cid")), Refusal::UnknownAgent(id("cid")), "none of them");
+    }
+    assert_eq!(world.engine.register_all([]).await.unwrap().len(), 0);
 }

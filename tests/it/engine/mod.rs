@@ -16,4 +16,5 @@ mod requests;
 mod revoking;
 mod routing;
 mod smoke;
+mod subscribers;
 mod tags;

@@ -28,11 +28,11 @@ async fn the_engine_follows_its_file_and_ends_with_its_last_handle() {
     save(directory.path(), ONE);
     let engine = Engine::open(directory.path().join("agents.toml")).await.unwrap();
     let mut events = engine.subscribe();
-    assert_eq!(engine.check(&"a".parse().unwrap(), PermissionRef::Network), Check::Held);
+    assert_eq!(engine.check("a", PermissionRef::Network), Check::Held);
     save(directory.path(), &ONE.replace("@network", "@events"));
     while !matches!(events.next().await.unwrap().event, Event::ConfigReloaded { .. }) {}
-    assert_eq!(engine.check(&"a".parse().unwrap(), PermissionRef::Network), Check::NotHeld);
-    assert_eq!(engine.check(&"a".parse().unwrap(), PermissionRef::Events), Check::Held);
+    assert_eq!(engine.check("a", PermissionRef::Network), Check::NotHeld);
+    assert_eq!(engine.check("a", PermissionRef::Events), Check::Held);
     drop(engine);
     while events.next().await.is_ok() {}
 }

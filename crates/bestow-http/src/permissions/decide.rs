@@ -149,8 +149,7 @@ pub(super) async fn apply(
 /// Returns the pending request with this id. A settled request, an unknown one and one of another owner look the same.
 fn find(approver: &Approver, text: &str) -> Result<(RequestId, Pending), Problem> {
     let id = item::parse_id(text).map_err(|_| unknown(text))?;
-    let found = approver.pending()?.into_iter().find(|pending| pending.request.id == id);
-    found.map(|pending| (id, pending)).ok_or_else(|| unknown(text))
+    approver.waiting(id)?.map(|pending| (id, pending)).ok_or_else(|| unknown(text))
 }
 
 /// Returns the problem of an answer that the engine does not accept. In this dialect, a request that has ended looks
