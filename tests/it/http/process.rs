@@ -144,5 +144,7 @@ fn a_credential_for_nobody_in_the_policy_file_is_created_with_a_note() {
     for known in [&["--role", "agent", "--agent", "bot"][..], &["--role", "approver", "--owner", "you"]] {
         assert_eq!(created(known), "");
     }
-    assert_eq!(created(&["--role", "agent", "--agent", "bto", "--config", "nothing.toml"]), "", "no file, no note");
+    let unread = created(&["--role", "agent", "--agent", "bot", "--config", "nothing.toml"]);
+    assert!(unread.contains("nothing.toml cannot be read") && unread.contains("`--config`"), "{unread}");
+    assert_eq!(created(&["--role", "operator", "--config", "nothing.toml"]), "");
 }
