@@ -111,6 +111,21 @@ fn parts(line: &[u8]) -> Option<(&[u8], Hash)> {
     Some((rest.strip_suffix(BEFORE_HASH)?, Hash::from_hex(hash)?))
 }
 
+/// Returns the part of a segment after the line with the number and the hash of `head`; `None` if there is no such line.
+pub(super) fn after(segment: &[u8], head: Head) -> Option<&[u8]> {
+    let begin = format!("{{\"v\":{VERSION},\"sequence\":{},", head.sequence);
+    let mut rest = segment;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        let (line, after) = rest.split_at_checked(end + 1)?;
+        if line.starts_with(begin.as_bytes()) {
+            let (_, hash) = parts(line.strip_suffix(b"\n")?)?;
+            return (hash == head.hash).then_some(after);
+        }
+        rest = after;
+    }
+    None
+}
+
 /// Returns the group of a line without checking its place in the chain; `None` if it is not a complete line.
 pub(super) fn group_of(line: &[u8]) -> Option<u64> {
     #[derive(Deserialize)]

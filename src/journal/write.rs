@@ -90,6 +90,11 @@ impl Writer {
         Ok(writer)
     }
 
+    /// Returns the end of the synced records.
+    pub(super) fn head(&self) -> Head {
+        self.head
+    }
+
     /// Writes until the journal closes.
     pub(super) fn run(mut self, queue: &Queue) {
         while let Some(batches) = queue.next() {
@@ -133,6 +138,7 @@ impl Writer {
         }
         match self.write(group) {
             Ok(()) => {
+                queue.synced_up_to(self.head);
                 queue.stored(last);
                 true
             }

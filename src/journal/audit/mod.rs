@@ -3,6 +3,7 @@
 //! These functions take no lock on the directory, so a running engine does not hinder them. A record that the engine is
 //! writing at that moment is not visible yet.
 
+mod compare;
 mod filter;
 mod record;
 mod rotate;
@@ -22,6 +23,7 @@ use super::{
 };
 use crate::ports::{Disk, RealDisk};
 
+pub(super) use self::compare::{refuse_without, sync_last};
 pub use self::{
     filter::Filter,
     record::Record,

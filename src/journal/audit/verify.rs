@@ -30,8 +30,8 @@ pub struct Verified {
 ///
 /// # Errors
 ///
-/// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; [`JournalError::OtherHead`] if the records
-/// are valid, but do not contain the head `expected`; [`JournalError::NotState`] if there is no journal;
+/// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; [`JournalError::OlderCopy`] or
+/// [`JournalError::OtherHead`] if the records are valid, but do not contain the head `expected`; [`JournalError::NotState`] if there is no journal;
 /// [`JournalError::Disk`] for every error of the disk.
 pub fn verify(directory: impl AsRef<Path>, expected: Option<Head>) -> Result<Verified, JournalError> {
     verify_on(Arc::new(RealDisk), directory, expected)
@@ -51,6 +51,9 @@ pub fn verify_on(
     let mut told = Told::new(&trail)?;
     let before = trail.head.sequence;
     let mut other = None;
+    if let Some(expected) = expected.filter(|expected| 0 < expected.sequence && expected.sequence <= before) {
+        refuse_moved(&trail, expected)?;
+    }
     while let Some(lines) = trail.next_segment()? {
         for line in &lines {
             if let Some(expected) = expected.filter(|expected| expected.sequence == line.recorded.sequence) {
@@ -65,11 +68,28 @@ pub fn verify_on(
         return Err(JournalError::OtherHead { directory: directory.as_ref().to_owned(), noted, found });
     }
     if let Some(expected) = expected.filter(|expected| trail.head.sequence < expected.sequence) {
-        let what = format!("events {} to {}, which were there", trail.head.sequence + 1, expected.sequence);
-        return Err(JournalError::Missing { directory: directory.as_ref().to_owned(), what, next: None });
+        let (directory, end) = (directory.as_ref().to_owned(), trail.head);
+        return Err(JournalError::OlderCopy { directory, noted: expected, end, note: None });
     }
     let torn = trail.torn.map(|fault| format!("after event {}: {}", trail.head.sequence, fault.what));
     Ok(Verified { first: before + 1, head: trail.head, torn })
+}
+
+/// Refuses a head that was moved away with its record, unless the trail begins right after it.
+fn refuse_moved(trail: &Trail, noted: Head) -> Result<(), JournalError> {
+    let (directory, found) = (trail.files.directory.clone(), trail.head);
+    if noted == found {
+        return Ok(());
+    }
+    if noted.sequence == found.sequence {
+        return Err(JournalError::OtherHead { directory, noted, found });
+    }
+    let what = format!(
+        "event {}, whose head was noted (if `bestow audit rotate` moved it, `bestow audit verify --state ARCHIVE \
+         --expect {noted}` verifies it there, and the note can be replaced)",
+        noted.sequence
+    );
+    Err(JournalError::Missing { directory, what, next: None })
 }
 
 /// The state that results from the records so far. It is compared with the snapshots.

@@ -273,8 +273,8 @@ fn names_of(directory: &std::path::Path) -> Vec<String> {
     names
 }
 
-/// Gives permissions, with segments of this size.
-async fn live_on(state: &std::path::Path, round: &str, size: u64) {
+/// Gives permissions, with segments of this size. Returns the head.
+pub(super) async fn live_on(state: &std::path::Path, round: &str, size: u64) -> bestow::journal::Head {
     let journal = Journal::open_on(Arc::new(bestow::journal::RealDisk), state, size).unwrap();
     let world = world_at(Arc::new(journal), Arc::new(ManualClock::at(START)), |_| {}).await;
     let ann = match world.engine.agent(id("ann")) {
@@ -286,4 +286,5 @@ async fn live_on(state: &std::path::Path, round: &str, size: u64) {
         world.you().give(ann.id(), wanted, bestow::grant::Scope::Always, why()).await.unwrap();
     }
     world.engine.shutdown().await;
+    audit::head(state).unwrap()
 }
