@@ -111,6 +111,13 @@ fn parts(line: &[u8]) -> Option<(&[u8], Hash)> {
     Some((rest.strip_suffix(BEFORE_HASH)?, Hash::from_hex(hash)?))
 }
 
+/// Returns the hash of the last line of a segment as that line says; `None` if the segment does not end with a line.
+pub(super) fn last_hash(segment: &[u8]) -> Option<Hash> {
+    let lines = segment.strip_suffix(b"\n")?;
+    let begin = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
+    parts(lines.get(begin..)?).map(|(_, hash)| hash)
+}
+
 /// Returns the part of a segment after the line with the number and the hash of `head`; `None` if there is no such line.
 pub(super) fn after(segment: &[u8], head: Head) -> Option<&[u8]> {
     let begin = format!("{{\"v\":{VERSION},\"sequence\":{},", head.sequence);

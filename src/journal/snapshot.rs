@@ -66,10 +66,11 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Reads the snapshot up to event `sequence`; `None` if it is not complete.
     pub(super) fn read(files: &Files, sequence: u64) -> Result<Option<Snapshot>, JournalError> {
-        let mut content = files.read(&snapshot(sequence))?;
-        let Some(end) = content.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
-        let image = content.split_off(end + 1);
-        let Ok(title) = serde_json::from_slice::<Title>(&content) else { return Ok(None) };
+        let mut image = files.read(&snapshot(sequence))?;
+        let Some(end) = memchr::memchr(b'\n', &image) else { return Ok(None) };
+        // The image may be most of the memory of an engine that starts, so it is not copied.
+        let title: Vec<u8> = image.drain(..=end).collect();
+        let Ok(title) = serde_json::from_slice::<Title>(&title) else { return Ok(None) };
         let hash = Hash::from_hex(title.h.as_bytes());
         let is_whole = title.is_whole() && title.sequence == sequence && title.state == Hash::of(&image).to_string();
         let Some(hash) = hash.filter(|_| is_whole) else { return Ok(None) };

@@ -16,6 +16,7 @@ use super::{
     hash_chain::Head,
     line,
     lock::Lock,
+    open::Covered,
     queue::Queue,
     snapshot,
 };
@@ -64,11 +65,12 @@ impl Writer {
         first: u64,
         head: Head,
         limit: u64,
+        covered: Covered,
     ) -> Result<Writer, JournalError> {
         let length = file.len().map_err(files.failed(&segment(first), "reading the size of"))?;
         // Without a reserve, writing is possible as long as the disk has room.
         let is_full = files.reserve().is_err();
-        let snapshot = Snapshots::default();
+        let snapshot = Snapshots { size: Arc::new(AtomicU64::new(covered.snapshot)), ..Snapshots::default() };
         let mut writer = Writer {
             files,
             lock,
@@ -80,12 +82,11 @@ impl Writer {
             is_full,
             broken: None,
             failures: 0,
-            loose: 0,
+            loose: covered.loose,
             snapshot,
         };
-        // Earlier segments may not be covered by a snapshot yet.
-        if first > 1 {
-            writer.take_snapshot();
+        if 0 < covered.loose {
+            writer.take_snapshot_if_due();
         }
         Ok(writer)
     }
@@ -235,10 +236,15 @@ impl Writer {
         };
         self.loose = self.loose.saturating_add(self.length);
         (self.first, self.length) = (first, 0);
+        self.take_snapshot_if_due();
+        Ok(())
+    }
+
+    /// Starts a snapshot if the finished segments that no snapshot covers are at least half as large as the last one.
+    fn take_snapshot_if_due(&mut self) {
         if self.snapshot.size.load(Ordering::Relaxed) / 2 <= self.loose {
             self.take_snapshot();
         }
-        Ok(())
     }
 
     /// Starts a snapshot of the finished segments, unless one is in progress. If it fails, the journal is still

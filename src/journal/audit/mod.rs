@@ -4,6 +4,7 @@
 //! writing at that moment is not visible yet.
 
 mod compare;
+mod ahead;
 mod filter;
 mod record;
 mod rotate;
@@ -21,6 +22,7 @@ use super::{
     read::{self, Fault},
     snapshot::Snapshot,
 };
+use self::ahead::Ahead;
 use crate::ports::{Disk, RealDisk};
 
 pub(super) use self::compare::{refuse_without, sync_last};
@@ -75,8 +77,10 @@ pub fn head(directory: impl AsRef<Path>) -> Result<Head, JournalError> {
 #[derive(Debug)]
 struct Trail {
     files: Files,
-    /// The segments that are still to be read.
+    /// The segments that are still to be used.
     segments: std::vec::IntoIter<u64>,
+    /// The segments that were read before they are used.
+    ahead: Ahead,
     /// The end of the chain so far, which the next segment must continue.
     head: Head,
     /// A torn end that was never acknowledged.
@@ -104,8 +108,9 @@ impl Trail {
         {
             head = snapshot.head;
         }
+        let ahead = Ahead::of(&files, &listing.segments, head)?;
         let (segments, promised) = (listing.segments.into_iter(), Promised::by(last_end));
-        Ok(Trail { files, segments, head, torn: None, last_end, promised })
+        Ok(Trail { files, segments, ahead, head, torn: None, last_end, promised })
     }
 
     fn next_segment(&mut self) -> Result<Option<Vec<super::line::Line>>, JournalError> {
@@ -122,7 +127,10 @@ impl Trail {
             };
             return Err(JournalError::Missing { directory: self.files.directory.clone(), what, next: None });
         }
-        let read = read::segment(&self.files.read(&segment(first))?, self.head);
+        let read = match self.ahead.next(self.head)? {
+            Some(read) => read,
+            None => read::segment(&self.files.read(&segment(first))?, self.head),
+        };
         self.head = read.head;
         if let Some(fault) = read.fault {
             let may_be_torn = self.segments.len() == 0 && !(self.last_end.is_orderly() && self.is_unused()?);

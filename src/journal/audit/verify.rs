@@ -1,9 +1,23 @@
 //! The check that the trail is unaltered.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    collections::VecDeque,
+    path::Path,
+    sync::{
+        Arc,
+        mpsc::{self, Receiver},
+    },
+    thread,
+};
 
 use super::{
-    super::{JournalError, files::snapshot, hash_chain::Head, line::Line, snapshot::Snapshot},
+    super::{
+        JournalError,
+        files::snapshot,
+        hash_chain::{Hash, Head},
+        line::Line,
+        snapshot::Snapshot,
+    },
     Trail,
 };
 use crate::{
@@ -96,12 +110,49 @@ fn refuse_moved(trail: &Trail, noted: Head) -> Result<(), JournalError> {
 struct Told {
     /// The state; `None` if the first records were moved away and no snapshot tells what they led to.
     state: Option<State>,
-    snapshots: Vec<u64>,
+    snapshots: Snapshots,
+}
+
+/// The snapshots in order, each read by another thread before it is compared.
+struct Snapshots {
+    sequences: VecDeque<u64>,
+    read: Receiver<Result<Option<(Hash, State)>, JournalError>>,
+}
+
+impl Snapshots {
+    fn after(before: u64, trail: &Trail) -> Result<Snapshots, JournalError> {
+        let sequences: VecDeque<_> =
+            trail.files.list()?.snapshots.into_iter().filter(|sequence| before < *sequence).collect();
+        let (wanted, files, (send, read)) = (sequences.clone(), trail.files.clone(), mpsc::sync_channel(0));
+        let reading = move || {
+            for sequence in wanted {
+                let read = Snapshot::read(&files, sequence).map(|read| {
+                    read.and_then(|read| Some((read.head.hash, State::from_image(&read.image).ok()?)))
+                });
+                if send.send(read).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("bestow-audit".to_owned()).spawn(reading);
+        thread.map_err(|why| JournalError::disk(&trail.files.directory, "starting a thread for", &why))?;
+        Ok(Snapshots { sequences, read })
+    }
+
+    /// Returns the snapshot after event `sequence`, if there is one: the hash and the state, or none if it is damaged.
+    #[expect(clippy::option_option, reason = "no snapshot, and one that is not whole")]
+    fn at(&mut self, sequence: u64) -> Result<Option<Option<(Hash, State)>>, JournalError> {
+        if self.sequences.front() != Some(&sequence) {
+            return Ok(None);
+        }
+        self.sequences.pop_front();
+        self.read.recv().map_or(Ok(Some(None)), |read| read.map(Some))
+    }
 }
 
 impl Told {
     fn new(trail: &Trail) -> Result<Told, JournalError> {
-        let snapshots = trail.files.list()?.snapshots;
+        let snapshots = Snapshots::after(trail.head.sequence, trail)?;
         let state = match trail.head.sequence {
             0 => Some(State::new(Settings::default())),
             before => Snapshot::read(&trail.files, before)?.and_then(|read| State::from_image(&read.image).ok()),
@@ -113,14 +164,8 @@ impl Told {
         let Some(state) = &mut self.state else { return Ok(()) };
         state.apply(&line.recorded.event);
         let sequence = line.recorded.sequence;
-        if !self.snapshots.contains(&sequence) {
-            return Ok(());
-        }
-        let read = Snapshot::read(&trail.files, sequence)?;
-        let agrees = read.is_some_and(|read| {
-            read.head.hash == line.hash && State::from_image(&read.image).is_ok_and(|said| said == *state)
-        });
-        if agrees {
+        let Some(read) = self.snapshots.at(sequence)? else { return Ok(()) };
+        if read.is_some_and(|(hash, said)| hash == line.hash && said == *state) {
             return Ok(());
         }
         let file = trail.files.path(&snapshot(sequence));
