@@ -48,8 +48,8 @@ impl Ahead {
         let works: Vec<(Option<u64>, u64)> = befores.zip(segments.iter().copied()).collect();
         let readers = (0..threads).map(|number| {
             let works: Vec<_> = works.iter().skip(number).step_by(threads).copied().collect();
-            let (files, (send, receive)) = (files.clone(), mpsc::sync_channel(0));
-            let read = move || read_in_order(&files, &works, head, &send);
+            let (own, (send, receive)) = (files.clone(), mpsc::sync_channel(0));
+            let read = move || read_in_order(&own, &works, head, &send);
             let thread = thread::Builder::new().name("bestow-audit".to_owned()).spawn(read);
             thread.map(|_| receive).map_err(|why| JournalError::disk(&files.directory, "starting a thread for", &why))
         });

@@ -134,8 +134,10 @@ impl Snapshots {
                 }
             }
         };
-        let thread = thread::Builder::new().name("bestow-audit".to_owned()).spawn(reading);
-        thread.map_err(|why| JournalError::disk(&trail.files.directory, "starting a thread for", &why))?;
+        if !sequences.is_empty() {
+            let thread = thread::Builder::new().name("bestow-audit".to_owned()).spawn(reading);
+            thread.map_err(|why| JournalError::disk(&trail.files.directory, "starting a thread for", &why))?;
+        }
         Ok(Snapshots { sequences, read })
     }
 

@@ -17,7 +17,8 @@ fn notes(file: &std::path::Path) -> HeadNotes {
 
 async fn open(place: &std::path::Path) -> Engine {
     let (policy, state) = (place.join("agents.toml"), place.join("state"));
-    std::fs::write(&policy, "").unwrap();
+    let agent = "[agents.lead]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/\"\n";
+    std::fs::write(&policy, agent).unwrap();
     Engine::open_durable_noting(policy, state, notes(&place.join("notes/head"))).await.unwrap()
 }
 
@@ -48,7 +49,8 @@ async fn a_note_of_a_record_that_was_moved_into_an_archive_is_refused_with_the_w
     let file = directory.path().join("head");
     let note = HeadNote::File(file.clone());
     assert_eq!(note.note(&state).unwrap(), noted);
-    super::audit::live_on(&state, "second", 2_000).await;
+    super::audit::live_until_some_can_move(&state, "second").await;
+    super::audit::live_until_some_can_move(&state, "third").await;
     assert_eq!(note.compare(&state), Ok(()), "older records are there");
     let rotated = audit::rotate(&state, &archive).unwrap().unwrap();
     assert!(noted.sequence < rotated.head.sequence);
