@@ -116,7 +116,7 @@ impl Bare {
             }
             let group = std::mem::take(&mut *waiting);
             drop(waiting);
-            let all: Vec<u8> = group.iter().flat_map(|(bytes, _)| bytes.iter().copied()).collect();
+            let all = group.iter().map(|(bytes, _)| &**bytes).collect::<Vec<_>>().concat();
             file.write_all(&all).unwrap();
             std::thread::sleep(SYNC);
             group.into_iter().for_each(|(_, told)| drop(told.send(())));

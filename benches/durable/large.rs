@@ -19,7 +19,7 @@ const AGENTS: u64 = 1_000;
 const RECORDS: u64 = 1_000_000;
 const LIVE: u64 = 500_000;
 
-const POLICY: &str = "[defaults]\nowner = \"you\"\nworking_dir = \"/\"\n";
+const POLICY: &str = "[agents.lead]\nkind = \"cron\"\nowner = \"you\"\nworking_dir = \"/\"\n";
 
 /// The command line.
 const BESTOW: &str = env!("CARGO_BIN_EXE_bestow-measured");

@@ -31,9 +31,11 @@ struct Found {
     covered: Covered,
 }
 
-/// The sizes that decide when the next snapshot is made.
-#[derive(Clone, Copy, Debug, Default)]
+/// What decides when the next snapshot is made, and of what.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Covered {
+    /// The end of the finished segments.
+    pub(super) finished: Head,
     /// The size of the newest snapshot.
     pub(super) snapshot: u64,
     /// The number of bytes in finished segments that it does not cover.
@@ -96,7 +98,8 @@ pub(super) fn look(files: &Files) -> Result<(Vec<Stored>, Head), JournalError> {
 
 fn find(files: &Files, listing: &Listing, last_end: LastEnd) -> Result<Found, JournalError> {
     let mut history = Vec::new();
-    let (mut head, mut covered) = (start(files, listing, &mut history)?, Covered::default());
+    let mut head = start(files, listing, &mut history)?;
+    let mut covered = Covered { finished: head, snapshot: 0, loose: 0 };
     if let Some(Stored::Snapshot { image, .. }) = history.first() {
         covered.snapshot = size(image);
     }
@@ -120,7 +123,9 @@ fn find(files: &Files, listing: &Listing, last_end: LastEnd) -> Result<Found, Jo
         head = read.head;
         read.lines.iter().for_each(|line| promised.compare(line.head()));
         history.extend(read.lines.into_iter().map(|line: Line| Stored::Event(line.recorded)));
-        covered.loose = covered.loose.saturating_add(if is_last { 0 } else { size(&content) });
+        if !is_last {
+            (covered.finished, covered.loose) = (read.head, covered.loose.saturating_add(size(&content)));
+        }
         last = is_last.then_some(Last { first, content, whole: read.bytes, is_torn: read.fault.is_some() });
     }
     promised.is_kept(files, head)?;

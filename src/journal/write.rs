@@ -2,9 +2,9 @@
 
 use std::{
     collections::VecDeque,
-    io,
+    io, mem,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::{self, JoinHandle},
@@ -18,7 +18,7 @@ use super::{
     lock::Lock,
     open::Covered,
     queue::Queue,
-    snapshot,
+    snapshot::{self, Base},
 };
 use crate::{
     model::Escaped,
@@ -33,6 +33,8 @@ pub(super) struct Writer {
     file: Box<dyn DiskFile>,
     /// The first event of the open segment.
     first: u64,
+    /// The end of the finished segments.
+    finished: Head,
     /// The number of synced bytes in the open segment.
     length: u64,
     head: Head,
@@ -54,7 +56,26 @@ struct Snapshots {
     busy: Arc<AtomicBool>,
     /// The size of the last snapshot.
     size: Arc<AtomicU64>,
+    /// The state at the last snapshot, if it is small.
+    base: Arc<Mutex<Option<Base>>>,
+    /// The steps since the last snapshot, if they are few and the state is small.
+    batches: Vec<Arc<Batch>>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// The largest snapshot whose state is kept for the next one.
+const SMALL: u64 = 16 << 20;
+
+impl Snapshots {
+    /// Keeps the steps of a group for the next snapshot. `loose` is the size of the finished segments that wait for it.
+    fn hear(&mut self, group: &[Arc<Batch>], loose: u64) {
+        if SMALL < self.size.load(Ordering::Relaxed) || SMALL < loose {
+            // Then the next snapshot reads its segments: these steps lead to nothing.
+            self.batches = Vec::new();
+        } else {
+            self.batches.extend(group.iter().cloned());
+        }
+    }
 }
 
 impl Writer {
@@ -76,6 +97,7 @@ impl Writer {
             lock,
             file,
             first,
+            finished: covered.finished,
             length,
             head,
             limit,
@@ -190,6 +212,7 @@ impl Writer {
         }
         self.refuse_if_removed()?;
         self.head = head;
+        self.snapshot.hear(group, self.loose);
         self.length += u64::try_from(lines.len()).unwrap_or(u64::MAX);
         Ok(())
     }
@@ -235,6 +258,7 @@ impl Writer {
             }
         };
         self.loose = self.loose.saturating_add(self.length);
+        self.finished = self.head;
         (self.first, self.length) = (first, 0);
         self.take_snapshot_if_due();
         Ok(())
@@ -254,11 +278,15 @@ impl Writer {
             return;
         }
         self.loose = 0;
-        let (files, open) = (self.files.clone(), self.first);
+        let (files, end, batches) = (self.files.clone(), self.finished, mem::take(&mut self.snapshot.batches));
         let (busy, size) = (Arc::clone(&self.snapshot.busy), Arc::clone(&self.snapshot.size));
+        let base = Arc::clone(&self.snapshot.base);
         let take = move || {
-            if let Ok(Some(bytes)) = snapshot::compact(&files, open) {
-                size.store(u64::try_from(bytes).unwrap_or(u64::MAX), Ordering::Relaxed);
+            let mut base = base.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Ok(Some((bytes, next))) = snapshot::compact(&files, end, base.take(), &batches) {
+                let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+                size.store(bytes, Ordering::Relaxed);
+                *base = (bytes <= SMALL).then_some(next);
             }
             busy.store(false, Ordering::Release);
         };

@@ -22,6 +22,7 @@ use super::{
     request_budget::Asked,
     retired::RetiredAncestors,
     rules::Rules,
+    snapshot::{grants, in_order},
     tool_policy::CompiledToolPolicies,
     write_roots::WriteRoots,
     written::WrittenOnce,
@@ -32,6 +33,9 @@ const REMEMBERED: usize = 32;
 
 /// The maximum number of ended requests of retired agents that are remembered.
 const REMEMBERED_OF_OTHERS: usize = 1024;
+
+/// All grants by their ids.
+pub(super) type Grants = BTreeMap<GrantId, Arc<Grant>>;
 
 /// The complete state of the engine. Only applying an [`Event`] changes it.
 ///
@@ -46,11 +50,13 @@ pub(crate) struct State {
     /// The protected paths: the floor and the paths that the settings add.
     #[serde(skip)]
     pub(crate) protected: Protected,
+    #[serde(serialize_with = "in_order")]
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
     /// The retired agents whose restrictions still bind other agents.
     #[serde(default)]
     pub(super) gone: RetiredAncestors,
-    pub(crate) grants: BTreeMap<GrantId, Arc<Grant>>,
+    #[serde(deserialize_with = "grants")]
+    pub(crate) grants: Grants,
     /// The grants that expire, ordered by end time.
     #[serde(skip)]
     pub(super) ending: BTreeSet<(Timestamp, GrantId)>,
@@ -71,6 +77,7 @@ pub(crate) struct State {
     over_of_others: VecDeque<RequestId>,
     /// The recent denials of each family, with their end. The key is the first agent of the family. A recent denial
     /// answers a repeated question without a prompt.
+    #[serde(serialize_with = "in_order")]
     pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, RecentDenial>>,
     /// The foreground agents with a connected user, per owner.
     pub(super) connected: BTreeMap<OwnerId, BTreeSet<AgentId>>,
