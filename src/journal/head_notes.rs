@@ -31,8 +31,8 @@ impl HeadNotes {
     /// Creates notes that are written when the engine begins, after each `every` in which an event was stored, and at
     /// the end.
     ///
-    /// `report` receives each place with a new failure, and with the first head that was noted after it. It is called on
-    /// a thread of its own. The engine goes on after a failure, and the next note tries again.
+    /// `report` receives each place with a new failure, and with the first head that was noted after it. It is called
+    /// on a thread of its own. The engine goes on after a failure, and the next note tries again.
     pub fn new(
         notes: impl IntoIterator<Item = HeadNote>,
         every: Duration,

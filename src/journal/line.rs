@@ -118,7 +118,7 @@ pub(super) fn last_hash(segment: &[u8]) -> Option<Hash> {
     parts(lines.get(begin..)?).map(|(_, hash)| hash)
 }
 
-/// Returns the part of a segment after the line with the number and the hash of `head`; `None` if there is no such line.
+/// Returns the part of a segment after the line with the number and the hash of `head`; `None` if it has no such line.
 pub(super) fn after(segment: &[u8], head: Head) -> Option<&[u8]> {
     let begin = format!("{{\"v\":{VERSION},\"sequence\":{},", head.sequence);
     let mut rest = segment;

@@ -30,7 +30,6 @@ use std::{
 use crate::ports::{Batch, Progress, Store, StoreError, Stored, Taken};
 
 pub(super) use self::policy_pointer::follows;
-use self::{head_notes::Noter, queue::Queue};
 pub use self::{
     error::JournalError,
     hash_chain::{Hash, Head, InvalidHead},
@@ -40,6 +39,7 @@ pub use self::{
     policy_pointer::followed,
     read_only::ReadOnlyJournal,
 };
+use self::{head_notes::Noter, queue::Queue};
 pub use crate::ports::{Disk, DiskFile, RealDisk};
 
 /// The default size at which the next segment begins. An engine that starts reads about this much in addition to the
@@ -99,8 +99,8 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// [`JournalError::OlderCopy`] or [`JournalError::OtherHead`] with the note; [`JournalError::NotNoted`] if a note is
-    /// in the directory itself; the errors of [`Journal::open`].
+    /// [`JournalError::OlderCopy`] or [`JournalError::OtherHead`]; [`JournalError::NotNoted`] if a note is in the
+    /// directory itself; the errors of [`Journal::open`].
     pub fn open_noting(directory: impl AsRef<Path>, notes: HeadNotes) -> Result<Journal, JournalError> {
         let directory = directory.as_ref();
         for note in notes.places() {

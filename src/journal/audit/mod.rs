@@ -3,8 +3,8 @@
 //! These functions take no lock on the directory, so a running engine does not hinder them. A record that the engine is
 //! writing at that moment is not visible yet.
 
-mod compare;
 mod ahead;
+mod compare;
 mod filter;
 mod record;
 mod rotate;
@@ -13,6 +13,7 @@ mod verify;
 
 use std::{path::Path, sync::Arc};
 
+use self::ahead::Ahead;
 use super::{
     JournalError,
     files::{Files, segment},
@@ -22,7 +23,6 @@ use super::{
     read::{self, Fault},
     snapshot::Snapshot,
 };
-use self::ahead::Ahead;
 use crate::ports::{Disk, RealDisk};
 
 pub(super) use self::compare::{refuse_without, sync_last};

@@ -11,13 +11,7 @@ use std::{
 };
 
 use super::{
-    super::{
-        JournalError,
-        files::snapshot,
-        hash_chain::Head,
-        line::Line,
-        snapshot::Snapshot,
-    },
+    super::{JournalError, files::snapshot, hash_chain::Head, line::Line, snapshot::Snapshot},
     Trail,
 };
 use crate::{
@@ -45,8 +39,8 @@ pub struct Verified {
 /// # Errors
 ///
 /// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; [`JournalError::OlderCopy`] or
-/// [`JournalError::OtherHead`] if the records are valid, but do not contain the head `expected`; [`JournalError::NotState`] if there is no journal;
-/// [`JournalError::Disk`] for every error of the disk.
+/// [`JournalError::OtherHead`] if the records are valid, but do not contain the head `expected`;
+/// [`JournalError::NotState`] if there is no journal; [`JournalError::Disk`] for every error of the disk.
 pub fn verify(directory: impl AsRef<Path>, expected: Option<Head>) -> Result<Verified, JournalError> {
     verify_on(Arc::new(RealDisk), directory, expected)
 }

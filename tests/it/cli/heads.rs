@@ -208,7 +208,8 @@ fn a_head_is_noted_in_a_file_or_by_a_command() {
     for told in [place.audit(&["verify", "--noted", "notes/head"]).1, place.serve(true).err().unwrap()] {
         assert!(told.contains("it is not the note of a head") && told.contains("notes/head"), "{told}");
     }
-    assert_eq!(bestow(&["audit", "head", "--state", "x", "--to", "a", "--to-command", "b"], b"").status.code(), Some(64));
+    let both = bestow(&["audit", "head", "--state", "x", "--to", "a", "--to-command", "b"], b"");
+    assert_eq!(both.status.code(), Some(64));
 }
 
 /// The attack: another user of the machine writes the note, and hides an older copy.
