@@ -47,6 +47,10 @@ pub enum AdminCommand {
         /// The requests that waited when the sender last knew. The end of each of them is in the first reply.
         #[serde(default)]
         known: Vec<RequestId>,
+        /// The person who sees the requests there, if the sender speaks for one who can answer. Until the connection
+        /// closes, that person counts as present for every owner.
+        #[serde(default)]
+        attends: Option<ApproverId>,
     },
     /// Approves a change of the policy file that is held back.
     Agree {
@@ -211,7 +215,7 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
             Ok(admin.pending()?.iter().map(request).chain(held.as_ref().map(held_change)).collect())
         }
         // Only the control socket goes on after the first reply.
-        AdminCommand::Follow { known } => Ok(admin.follow(known)?.first().iter().map(RequestNews::line).collect()),
+        AdminCommand::Follow { known, .. } => Ok(admin.follow(known)?.first().iter().map(RequestNews::line).collect()),
         AdminCommand::Agree { change, by } => {
             let what = admin.agree(change, by.clone()).await?;
             Ok(vec![Line::new(format!("change {change} took effect, approved by {by}"), json!({ "agreed": what }))])

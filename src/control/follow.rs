@@ -5,10 +5,10 @@ use std::{
     mem,
 };
 
-use super::{Admin, RequestNews, WaitingRequest};
+use super::{Admin, RequestNews, WaitingRequest, presence::Presence};
 use crate::{
     engine::{Error, NoEvent, Subscription, WeakEngine},
-    model::{Event, HeldChange, Means, OwnerId, Pending, RequestId, Route},
+    model::{ApproverId, Event, HeldChange, Means, OwnerId, Pending, RequestId, Route},
 };
 
 /// The most events that are read for one batch of news.
@@ -25,6 +25,7 @@ pub struct Following {
     reported: BTreeMap<RequestId, Route>,
     held_back: Option<HeldChange>,
     first: Option<Vec<RequestNews>>,
+    presence: Option<Presence>,
 }
 
 impl Admin {
@@ -35,8 +36,18 @@ impl Admin {
     ///
     /// [`Error::Closed`].
     pub fn follow(&self, known: impl IntoIterator<Item = RequestId>) -> Result<Following, Error> {
+        self.follow_as(known, None)
+    }
+
+    /// Follows the requests that wait. If a person `attends`, that person counts as present as long as it follows.
+    pub(super) fn follow_as(
+        &self,
+        known: impl IntoIterator<Item = RequestId>,
+        attends: Option<ApproverId>,
+    ) -> Result<Following, Error> {
         // The subscription is first, so that no request comes in between.
         let events = self.engine.subscribe();
+        let presence = attends.map(|by| Presence::begin(&self.engine, by, self.means.clone())).transpose()?;
         let mut following = Following {
             engine: self.engine.downgrade(),
             owner: self.owner.clone(),
@@ -45,6 +56,7 @@ impl Admin {
             reported: BTreeMap::new(),
             held_back: None,
             first: None,
+            presence,
         };
         let mut news = Vec::new();
         let waiting: BTreeSet<_> = self.pending()?.iter().map(|pending| pending.request.id).collect();
@@ -99,6 +111,9 @@ impl Following {
     }
 
     fn report(&mut self, admin: &Admin, event: &Event, news: &mut Vec<RequestNews>) -> Result<(), Error> {
+        if let Some(presence) = &mut self.presence {
+            presence.hear(&admin.engine, event)?;
+        }
         if let Event::Routed { request, route } = event
             && admin.reaches(&request.owner)
         {
@@ -129,6 +144,9 @@ impl Following {
 
     /// Reports what has changed although its events were missed.
     fn catch_up(&mut self, admin: &Admin, news: &mut Vec<RequestNews>) -> Result<(), Error> {
+        if let Some(presence) = &mut self.presence {
+            presence.catch_up(&admin.engine)?;
+        }
         self.compare(admin, news)?;
         self.compare_held_change(admin, news)
     }

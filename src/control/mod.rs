@@ -14,6 +14,7 @@ mod follow;
 mod held;
 mod news;
 mod orders;
+mod presence;
 mod process;
 mod reply;
 mod surfaces;
@@ -39,7 +40,7 @@ use tokio::{runtime::Handle, sync::oneshot};
 
 use crate::{
     engine::{Engine, WeakEngine},
-    model::{Means, RequestId},
+    model::{ApproverId, Means, RequestId},
     ports::{Disk as _, RealDisk},
 };
 
@@ -115,10 +116,35 @@ fn sent(directory: &Path, order: &AdminCommand, token: Option<&str>) -> io::Resu
 ///
 /// The errors of [`send`].
 pub fn follow(directory: impl AsRef<Path>, known: &[RequestId]) -> io::Result<Option<Replies>> {
-    let Some(stream) = connected(directory.as_ref())? else { return Ok(None) };
+    followed(directory.as_ref(), known, None, None)
+}
+
+/// Follows the requests that wait on `directory`, as a person who is present: an agent's host waits for the answer of
+/// that person, and no request is refused for want of a person. The engine must be able to verify the person, as for
+/// [`send`] and [`send_with_token`]. Otherwise the caller follows like any other, and no person counts as present.
+///
+/// # Errors
+///
+/// The errors of [`send`].
+pub fn attend(
+    directory: impl AsRef<Path>,
+    known: &[RequestId],
+    by: &ApproverId,
+    token: Option<&str>,
+) -> io::Result<Option<Replies>> {
+    followed(directory.as_ref(), known, Some(by.clone()), token)
+}
+
+fn followed(
+    directory: &Path,
+    known: &[RequestId],
+    attends: Option<ApproverId>,
+    token: Option<&str>,
+) -> io::Result<Option<Replies>> {
+    let Some(stream) = connected(directory)? else { return Ok(None) };
     // The order has a limited length, and the oldest requests have probably ended.
     let known = known.iter().rev().take(MOST_KNOWN).copied().collect();
-    wire::say(&stream, &AdminCommand::Follow { known })?;
+    wire::say_order(&stream, &AdminCommand::Follow { known, attends }, token)?;
     Ok(Some(Replies(BufReader::new(stream))))
 }
 
@@ -177,8 +203,8 @@ impl Served {
     fn answer(&self, stream: &UnixStream) -> io::Result<()> {
         let reply = match wire::order(stream)? {
             Ok((order, token)) => match self.admitted_order(stream, order, token.as_deref()) {
-                Ok((engine, AdminCommand::Follow { known }, means)) => {
-                    return self.follow(stream, engine, known, means);
+                Ok((engine, AdminCommand::Follow { known, attends }, means)) => {
+                    return self.follow(stream, engine, known, attends, means);
                 }
                 Ok((engine, order, means)) => self.runtime.block_on(admin::carry_out_through(&engine, order, means)),
                 Err(reply) => reply,
@@ -189,8 +215,15 @@ impl Served {
     }
 
     /// Sends what waits, and every change of it, until the engine or the follower ends.
-    fn follow(&self, stream: &UnixStream, engine: Engine, known: Vec<RequestId>, means: Means) -> io::Result<()> {
-        let followed = Admin::of_every_owner(&engine, means).follow(known);
+    fn follow(
+        &self,
+        stream: &UnixStream,
+        engine: Engine,
+        known: Vec<RequestId>,
+        attends: Option<ApproverId>,
+        means: Means,
+    ) -> io::Result<()> {
+        let followed = Admin::of_every_owner(&engine, means).follow_as(known, attends);
         // A follower must not keep the engine alive.
         drop(engine);
         let mut following = match followed {
@@ -223,13 +256,13 @@ impl Served {
     fn admitted_order(
         &self,
         stream: &UnixStream,
-        order: AdminCommand,
+        mut order: AdminCommand,
         token: Option<&str>,
     ) -> Result<(Engine, AdminCommand, Means), Reply> {
         let Some(engine) = self.engine.upgrade() else {
             return Err(Reply::Failed("the engine has ended".to_owned()));
         };
-        match self.admitted(stream, &order, token) {
+        match self.admitted(stream, &mut order, token) {
             Ok(means) => Ok((engine, order, means)),
             Err(why) => {
                 let (called, claims) = order.told();
@@ -240,11 +273,18 @@ impl Served {
         }
     }
 
-    /// Returns the means by which the sender speaks, or the reason for the refusal.
-    fn admitted(&self, stream: &UnixStream, order: &AdminCommand, token: Option<&str>) -> Result<Means, String> {
+    /// Returns the means by which the sender speaks, or the reason for the refusal. A follower without a person stays
+    /// one, but attends for no one.
+    fn admitted(&self, stream: &UnixStream, order: &mut AdminCommand, token: Option<&str>) -> Result<Means, String> {
         let by = admission::admit(stream, &self.surfaces).map_err(|why| why.to_string())?;
-        if order.changes() && !self.is_attended(&by, token) {
+        if self.is_attended(&by, token) {
+            return Ok(by.means);
+        }
+        if order.changes() {
             return Err(NO_TERMINAL.to_owned());
+        }
+        if let AdminCommand::Follow { attends, .. } = order {
+            *attends = None;
         }
         Ok(by.means)
     }

@@ -25,10 +25,15 @@ struct Token {
 
 /// Sends an order, and waits for the reply.
 pub(super) fn ask(stream: &UnixStream, order: &AdminCommand, token: Option<&str>) -> io::Result<Reply> {
-    token.map_or(Ok(()), |token| say(stream, &Token { token: token.trim().to_owned() }))?;
-    say(stream, order)?;
+    say_order(stream, order, token)?;
     let ended = || io::Error::new(io::ErrorKind::UnexpectedEof, "the engine ended before it answered");
     next_reply(&mut BufReader::new(stream))?.ok_or_else(ended)
+}
+
+/// Sends an order, after the secret of its sender.
+pub(super) fn say_order(stream: &UnixStream, order: &AdminCommand, token: Option<&str>) -> io::Result<()> {
+    token.map_or(Ok(()), |token| say(stream, &Token { token: token.trim().to_owned() }))?;
+    say(stream, order)
 }
 
 /// Reads a reply. Returns `None` if no more will come.

@@ -90,6 +90,17 @@ impl ApproverSession {
     pub async fn next(&mut self) -> Option<Prompt> {
         self.receiver.recv().await
     }
+
+    /// Passes over all entries that were not read. Returns false if the session has ended.
+    #[cfg(feature = "journal")]
+    pub(crate) fn pass_over(&mut self) -> bool {
+        loop {
+            match self.receiver.try_recv() {
+                Ok(_) => {}
+                Err(why) => return why == mpsc::error::TryRecvError::Empty,
+            }
+        }
+    }
 }
 
 impl Drop for ApproverSession {

@@ -11,6 +11,7 @@ use std::{
 use bestow::{
     control::{self, Line, Replies, Reply, RequestNews},
     request::RequestId,
+    user::ApproverId,
 };
 
 use crate::state;
@@ -22,6 +23,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(crate) struct Feed {
     state: PathBuf,
+    /// The person who reads it, with the secret of a surface, if that person can answer here.
+    reader: Option<(ApproverId, Option<String>)>,
     /// The open connection.
     replies: Option<Replies>,
     /// The requests that were reported as waiting, and not as ended.
@@ -45,7 +48,12 @@ pub(crate) enum Fed {
 
 impl Feed {
     pub(crate) fn of(state: &Path) -> Feed {
-        Feed { state: state.to_owned(), replies: None, waiting: BTreeSet::new(), is_lost: false }
+        Feed { state: state.to_owned(), reader: None, replies: None, waiting: BTreeSet::new(), is_lost: false }
+    }
+
+    /// Returns the feed of a person who can answer the requests, and so counts as present.
+    pub(crate) fn of_person(state: &Path, by: ApproverId, token: Option<String>) -> Feed {
+        Feed { reader: Some((by, token)), ..Feed::of(state) }
     }
 
     /// Waits for the next news.
@@ -75,7 +83,11 @@ impl Feed {
     fn reply(&mut self) -> Result<Reply, String> {
         if self.replies.is_none() {
             let known: Vec<_> = self.waiting.iter().copied().collect();
-            self.replies = control::follow(&self.state, &known).map_err(|why| self.unreached(&why))?;
+            let followed = match &self.reader {
+                Some((by, token)) => control::attend(&self.state, &known, by, token.as_deref()),
+                None => control::follow(&self.state, &known),
+            };
+            self.replies = followed.map_err(|why| self.unreached(&why))?;
         }
         let Some(replies) = &mut self.replies else {
             return Err(format!("no engine runs on `{}`", self.state.display()));

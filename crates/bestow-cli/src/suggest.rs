@@ -1,9 +1,9 @@
 //! Suggestions for names that do not exist.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 use bestow::{
-    AgentId, Policy,
+    Agent, AgentId, Engine, Policy,
     text::{Escaped, closest_word},
 };
 
@@ -23,6 +23,19 @@ pub(crate) fn listed(known: &[&str]) -> String {
     let listed: Vec<_> = known.iter().take(MOST_LISTED).map(|known| format!("`{known}`")).collect();
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     format!("there is {}{more}", listed.join(", "))
+}
+
+/// Returns a registered agent. If there is none with this id, the text says which ones there are.
+pub(crate) fn registered(engine: &Engine, agent: &AgentId, file: &Path) -> Result<Agent, String> {
+    engine.agent(agent).map_err(|why| {
+        let known = engine.agents().unwrap_or_default();
+        let known: Vec<_> = known.iter().map(|profile| profile.id.as_str()).collect();
+        let file = Escaped(&file.to_string_lossy()).to_string();
+        match known.is_empty() {
+            true => format!("{why}: {file} defines no agent"),
+            false => format!("{why}, and {file} does not define it: {}", suggest(agent.as_str(), &known)),
+        }
+    })
 }
 
 /// Refuses an agent that the file does not have.

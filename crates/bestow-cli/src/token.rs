@@ -44,7 +44,16 @@ pub(crate) fn token(args: &TokenArgs) -> Result<Exit, Exit> {
 /// Warns on standard error if the policy file does not know the holder. The credential is created all the same: agents
 /// can be registered by other means, and a file can change.
 fn warn_of_unknown(role: &Role, file: &Path) {
-    let Ok((policy, _)) = PolicyFile::new(file).check() else { return };
+    let shown = Escaped(&file.to_string_lossy()).to_string();
+    let Ok((policy, _)) = PolicyFile::new(file).check() else {
+        if !matches!(role, Role::Operator) {
+            eprintln!(
+                "bestow: note: {shown} cannot be read, so the {role} was not looked up: name the policy file with \
+                 `--config`"
+            );
+        }
+        return;
+    };
     let (what, is_known) = match role {
         Role::Agent { agent } => (format!("agent `{agent}`"), policy.agents.contains_key(agent)),
         Role::Approver { owner, .. } => {
@@ -54,8 +63,7 @@ fn warn_of_unknown(role: &Role, file: &Path) {
         Role::Operator => return,
     };
     if !is_known {
-        let file = file.display().to_string();
-        eprintln!("bestow: note: {} has no {what}: the credential works once there is one", Escaped(&file));
+        eprintln!("bestow: note: {shown} has no {what}: the credential works once there is one");
     }
 }
 

@@ -37,20 +37,19 @@ fn wrapped() -> Wrapped {
     Wrapped::around(Arc::new(Willing), options)
 }
 
-/// A line that is no request for permission.
+/// A line that is no request for permission, no answer, and either one message or none at all.
 fn line() -> impl Strategy<Value = Vec<u8>> {
     let bytes = vec(any::<u8>(), 0..80).prop_map(|mut bytes| {
-        bytes.retain(|byte| *byte != b'\n');
+        bytes.retain(|byte| *byte != b'\n' && *byte != b'{');
         bytes
     });
-    let message = (any::<Option<u8>>(), "[a-z/$_]{0,12}", "\\PC{0,30}", 0..4u8).prop_map(|(id, method, text, form)| {
+    let message = (any::<Option<u8>>(), "[a-z/$_]{0,12}", "\\PC{0,30}", 0..3u8).prop_map(|(id, method, text, form)| {
         let params =
             json!({ "sessionId": text, "cwd": "/w", "update": { "sessionUpdate": "tool_call", "title": text } });
         let id = id.map_or(json!(null), |id| json!(id));
         let message = match form {
             0 => json!({ "id": id, "method": method, "params": params }),
             1 => json!({ "method": method, "params": params }),
-            2 => json!({ "id": id, "result": params }),
             _ => json!({ "id": id, "method": "session/new", "params": params, "note": "session/request_permission" }),
         };
         message.to_string().into_bytes()
@@ -70,7 +69,7 @@ proptest! {
     fn both_sides_hear_what_the_other_one_says(
         of_agent in vec((line(), any::<bool>()), 0..12),
         of_editor in vec(line(), 0..12),
-        end in vec(any::<u8>().prop_filter("a line end", |byte| *byte != b'\n'), 0..20),
+        end in vec(any::<u8>().prop_filter("a line end", |byte| *byte != b'\n' && *byte != b'{'), 0..20),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -105,25 +104,22 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_line_that_is_longer_than_the_limit_is_copied_unless_it_may_be_a_request_for_permission() {
-    let long = "x".repeat(17 << 20);
+async fn a_long_line_is_copied_and_a_longer_one_is_refused_with_an_error_for_its_sender() {
     let mut wrapped = wrapped();
-    for message in [
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"fs/write_text_file\",\"params\":\"{long}\"}}\n"),
-        format!("{{\"id\":1,\"result\":\"{long}\"}}\n"),
-    ] {
-        let (mut agent, text) = (wrapped.agent, message.clone());
-        let saying = tokio::spawn(async move {
-            agent.say_bytes(text.as_bytes()).await;
-            agent
-        });
-        assert!(wrapped.editor.line().await == message.as_bytes(), "byte for byte");
-        wrapped.agent = saying.await.unwrap();
-    }
+    let long = "x".repeat(17 << 20);
+    let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"fs/write_text_file\",\"params\":\"{long}\"}}\n");
+    let (mut agent, text) = (wrapped.agent, message.clone());
+    let saying = tokio::spawn(async move {
+        agent.say_bytes(text.as_bytes()).await;
+        agent
+    });
+    assert!(wrapped.editor.line().await == message.as_bytes(), "byte for byte");
+    wrapped.agent = saying.await.unwrap();
+    let longer = "x".repeat(65 << 20);
     for (message, id) in [
         (format!("{{\"id\":7,\"method\":\"session/request_permission\",\"params\":\"{long}\"}}\n"), json!(7)),
-        (format!("{{\"id\":8,\"params\":\"{long}\",\"method\":\"session/request_permission\"}}\n"), json!(8)),
-        (format!("{{\"params\":\"{long}\",\"method\":\"session/request_permission\",\"id\":9}}\n"), json!(null)),
+        (format!("{{\"id\":8,\"params\":\"{longer}\",\"method\":\"session/request_permission\"}}\n"), json!(8)),
+        (format!("{{\"params\":\"{longer}\",\"id\":9}}\n"), json!(null)),
     ] {
         wrapped.agent.say_bytes(message.as_bytes()).await;
         let answer = wrapped.agent.hear().await;
@@ -131,14 +127,45 @@ async fn a_line_that_is_longer_than_the_limit_is_copied_unless_it_may_be_a_reque
         wrapped.agent.say(&json!({ "next": 1 })).await;
         assert_eq!(wrapped.editor.hear().await, json!({ "next": 1 }));
     }
-    // The editor may say as much as it likes.
-    let message = format!("{{\"id\":1,\"method\":\"session/prompt\",\"params\":\"{long}\"}}\n");
-    let (mut editor, text) = (wrapped.editor, message.clone());
-    let saying = tokio::spawn(async move {
-        editor.say_bytes(text.as_bytes()).await;
-        editor
-    });
-    assert!(wrapped.agent.line().await == message.as_bytes(), "byte for byte");
-    wrapped.editor = saying.await.unwrap();
+    let message = format!("{{\"id\":1,\"method\":\"session/prompt\",\"params\":\"{longer}\"}}\n");
+    wrapped.editor.say_bytes(message.as_bytes()).await;
+    let answer = wrapped.editor.hear().await;
+    assert!(answer["id"] == 1 && answer["error"]["code"] == -32600, "{answer}");
+    wrapped.editor.say(&json!({ "next": 1 })).await;
+    assert_eq!(wrapped.agent.hear().await, json!({ "next": 1 }));
     wrapped.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_answer_reaches_the_agent_once_and_only_for_what_the_editor_was_asked() {
+    let mut wrapped = wrapped();
+    let read = json!({ "id": 1, "method": "fs/read_text_file", "params": {} });
+    let answer = |id: u64| json!({ "id": id, "result": { "content": "x" } });
+    wrapped.editor.say(&answer(1)).await;
+    wrapped.agent.say(&read).await;
+    assert_eq!(wrapped.editor.hear().await, read);
+    for id in [2, 1, 1] {
+        wrapped.editor.say(&answer(id)).await;
+    }
+    wrapped.editor.say(&json!({ "method": "last" })).await;
+    assert_eq!(wrapped.agent.hear().await, answer(1));
+    assert_eq!(wrapped.agent.hear().await, json!({ "method": "last" }));
+}
+
+/// The attack: a line that one reader passes over, and that another one takes for an answer or a request.
+#[tokio::test]
+async fn a_line_that_readers_may_understand_differently_is_not_copied() {
+    let mut wrapped = wrapped();
+    for line in
+        ["{\"id\":9,\"id\":7,\"result\":{}}\n", "\u{feff}{\"id\":7,\"result\":{}}\n", "[{\"id\":7,\"result\":{}}]\n"]
+    {
+        wrapped.editor.say_bytes(line.as_bytes()).await;
+        assert_eq!(wrapped.editor.hear().await["error"]["code"], -32600, "{line}");
+        wrapped.agent.say_bytes(line.as_bytes()).await;
+        assert_eq!(wrapped.agent.hear().await["error"]["code"], -32600, "{line}");
+    }
+    wrapped.editor.say(&json!({ "next": 1 })).await;
+    assert_eq!(wrapped.agent.hear().await, json!({ "next": 1 }));
+    wrapped.agent.say(&json!({ "next": 1 })).await;
+    assert_eq!(wrapped.editor.hear().await, json!({ "next": 1 }));
 }

@@ -37,12 +37,11 @@ fn counterpart(name: &str) -> Option<String> {
     None
 }
 
-/// A policy for the example agent: its edits are edits of files, and those of one directory are allowed or denied.
+/// A policy for the example agent: what it names as an edit is allowed or denied.
 fn policy(permissions: &str, verdict: &str) -> String {
+    let children = if verdict == "allow" { "children = true\n" } else { "" };
     format!(
-        "{}\n[[tools]]\nname = \"acp.edit\"\noperation = \"fs.write\"\npath = \"rawInput.path|locations[]\"\n\
-         content = \"rawInput.content?\"\nignored = [\"title\"]\n\n\
-         [[agents.coder.rules]]\nverdict = \"{verdict}\"\noperation = \"fs.write\"\npath = \"/home/user/project/**\"\n",
+        "{}\n[[agents.coder.rules]]\nverdict = \"{verdict}\"\ntool = \"acp.edit\"\n{children}",
         POLICY.replace("[\"@write:site\"]", permissions)
     )
 }

@@ -165,13 +165,11 @@ async fn no_answer_of_the_editor_counts_for_a_request_that_the_engine_answers() 
     for id in [json!(5), json!(5.0)] {
         wrapped.editor.say(&json!({ "jsonrpc": "2.0", "id": id, "result": yes })).await;
     }
-    // Its own requests, and answers with other ids, pass.
-    let (own, other) =
-        (json!({ "id": 5, "method": "session/prompt", "params": {} }), json!({ "id": "5", "result": yes }));
-    for message in [&own, &other] {
-        wrapped.editor.say(message).await;
-        assert_eq!(wrapped.agent.hear().await, *message);
-    }
+    // Its own requests pass, and answers to nothing do not.
+    wrapped.editor.say(&json!({ "id": "5", "result": yes })).await;
+    let own = json!({ "id": 5, "method": "session/prompt", "params": {} });
+    wrapped.editor.say(&own).await;
+    assert_eq!(wrapped.agent.hear().await, own);
     // So do answers of the agent with the same id.
     wrapped.agent.say(&json!({ "id": 5, "result": {} })).await;
     assert_eq!(wrapped.editor.hear().await, json!({ "id": 5, "result": {} }));
@@ -376,7 +374,7 @@ async fn an_agent_that_dies_while_it_asks_leaves_nothing_behind() {
     let Some(Prompt::Ask(_)) = attending.next().await else { panic!("a question") };
     wrapped.agent.say_bytes(br#"{"jsonrpc":"2.0","me"#).await;
     wrapped.agent.close();
-    assert_eq!(wrapped.editor.rest().await, br#"{"jsonrpc":"2.0","me"#);
+    assert!(wrapped.editor.rest().await.is_empty(), "half a message is none");
     wrapped.end().await.unwrap();
     assert!(desk.engine.pending().unwrap().is_empty());
     assert_eq!(desk.agents(), ["acp"]);

@@ -347,3 +347,27 @@ fn a_pipe_in_the_place_of_settings_is_refused() {
     let (code, told) = project.install(&[]);
     assert_eq!((code, told.contains("is not a file of at most")), (Some(1), true), "{told}");
 }
+
+#[test]
+fn settings_behind_a_link_that_leads_elsewhere_are_named() {
+    let project = Project::new(None);
+    let elsewhere = tempfile::tempdir().unwrap();
+    symlink(elsewhere.path(), project.place.path().join(".claude")).unwrap();
+    let (_, told) = project.install(&["--dry-run"]);
+    let leads_to = real(elsewhere.path()).join("settings.json");
+    assert!(told.contains(&format!("a link leads to {}", leads_to.display())), "{told}");
+    let (_, told) = Project::new(None).install(&["--dry-run"]);
+    assert!(!told.contains("a link"), "{told}");
+}
+
+#[test]
+fn a_second_hook_of_bestow_and_a_missing_token_file_are_named() {
+    let command = "bestow hook pre-tool-use --wait 8s";
+    let hook = json!({ "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": command }] }] } });
+    let project = Project::new(Some(&hook.to_string()));
+    let (_, told) = project.run(&["install", "claude", "--dry-run"]);
+    assert!(told.contains("note: `bestow hook pre-tool-use` is in these settings, too"), "{told}");
+    assert!(told.contains("note: without `--token-file`"), "{told}");
+    let (_, told) = project.install(&["--dry-run"]);
+    assert!(!told.contains("without `--token-file`"), "{told}");
+}

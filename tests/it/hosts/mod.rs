@@ -8,6 +8,5 @@ mod processes;
 mod room;
 mod served;
 mod sessions;
-mod speed;
 mod stage;
 mod waiting;

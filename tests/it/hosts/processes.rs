@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::{
@@ -213,6 +213,22 @@ async fn a_server_that_is_killed_while_a_hook_waits_allows_nothing() {
     assert_eq!((prompt.code, &prompt.json["hookSpecificOutput"]["decision"]["behavior"]), (0, &json!("deny")));
     let report = ask(&project, &claude(&SERVED), event(&project, "SessionEnd", "", None));
     assert_eq!((report.code, &report.json), (1, &Value::Null), "a report that fails blocks nothing: {report:?}");
+}
+
+#[tokio::test]
+async fn a_hook_that_a_signal_ends_denies_the_call() {
+    let project = served();
+    let you = project.approver();
+    let headers = [("authorization", &*format!("Bearer {you}"))];
+    let mut screen = Socket::open(project.address(), "/ws/permissions", &headers).await.unwrap();
+    screen.next().await.unwrap();
+    for signal in [Signal::TERM, Signal::HUP, Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM] {
+        let hook = asking(&project, &claude(&SERVED), event(&project, "PreToolUse", "make", None));
+        assert_eq!(screen.next().await.unwrap()["type"], "permission_request", "{signal:?}");
+        kill_process(Pid::from_child(&hook), signal).unwrap();
+        tokio::task::spawn_blocking(move || answer(hook)).await.unwrap().is_no("a signal");
+        assert_eq!(screen.next().await.unwrap()["type"], "request_resolved", "{signal:?}");
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,12 @@
 //! The process of the agent: its pipes, its end, and its exit code.
 
-use std::{ffi::OsString, os::unix::process::ExitStatusExt as _, process::ExitStatus, process::Stdio, time::Duration};
+use std::{
+    ffi::OsString,
+    io,
+    os::unix::process::ExitStatusExt as _,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
 
 use bestow::text::Escaped;
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,8 +28,15 @@ impl Agent {
         let (program, arguments) = words.split_first().ok_or_else(|| Exit::usage("the agent is missing"))?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-        let failed = |why| {
-            Exit::failed(format_args!("the agent `{}` cannot be started: {why}", Escaped(&program.to_string_lossy())))
+        // The token belongs to the wrapper.
+        command.env_remove("BESTOW_TOKEN");
+        let failed = |why: io::Error| {
+            let program = Escaped(&program.to_string_lossy()).to_string();
+            let way_out = match why.kind() {
+                io::ErrorKind::NotFound => ": an editor may have another PATH, so write the absolute path",
+                _ => "",
+            };
+            Exit::failed(format_args!("the agent `{program}` cannot be started: {why}{way_out}"))
         };
         let mut child = command.spawn().map_err(failed)?;
         match (child.stdout.take(), child.stdin.take()) {

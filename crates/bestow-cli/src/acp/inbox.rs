@@ -6,25 +6,32 @@ use bestow::{
     async_trait,
     event::Timestamp,
     host::{Clock as _, SystemClock},
-    text::Escaped,
 };
-use bestow_hosts::acp::foreground::{Card, Choice, Inbox, News, Parts};
+use bestow_hosts::acp::foreground::{Card, Choice, Inbox, News, Parts, block};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, time::sleep};
+use tokio::{
+    net::TcpStream,
+    time::{sleep, timeout},
+};
 use tokio_tungstenite::{
     WebSocketStream, client_async,
-    tungstenite::{self, Message, client::IntoClientRequest as _},
+    tungstenite::{Message, client::IntoClientRequest as _},
 };
 
-use crate::remote::{Server, connect, get, post};
+use crate::remote::{Server, connect, get, holder, post};
 
 /// The path of the socket of an approver.
 const SOCKET: &str = "/ws/permissions";
 
 /// The time after which a lost server is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// The time in which a server answers a connection.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const LATE: &str = "it does not reply in time";
 
 /// The inbox of the person whose token the server gets.
 pub(super) struct ServerInbox {
@@ -81,27 +88,35 @@ struct Waiting {
 }
 
 impl ServerInbox {
-    /// Connects to the server.
+    /// Checks the credential. The inbox connects when it is read: from then on, its person counts as present.
     pub(super) async fn open(server: Server, agent: Option<String>) -> Result<ServerInbox, String> {
-        let clock = SystemClock::new();
-        let mut inbox = ServerInbox { server, agent, socket: None, held: None, is_lost: false, clock };
-        inbox.socket = Some(inbox.connected().await?);
+        holder(&server, "approver").await?;
+        let inbox = ServerInbox { server, agent, socket: None, held: None, is_lost: false, clock: SystemClock::new() };
+        if let Some(agent) = &inbox.agent {
+            inbox.agent_text(agent).await?;
+        }
         Ok(inbox)
+    }
+
+    /// Returns the state of an agent as a text.
+    async fn agent_text(&self, agent: &str) -> Result<String, String> {
+        let state: Value = self.read(&format!("/v1/agents/{agent}")).await.map_err(|why| {
+            format!("{why}; `--agent {agent}` must name an agent of the owner whose approver the token is for")
+        })?;
+        Ok(state.get("text").and_then(Value::as_str).unwrap_or_default().to_owned())
     }
 
     async fn connected(&self) -> Result<WebSocketStream<TcpStream>, String> {
         let server = &self.server;
         let failed = |why: &dyn std::fmt::Display| format!("{server}: {why}");
-        let stream = connect(server).await.map_err(|why| failed(&why))?;
+        let stream =
+            timeout(PATIENCE, connect(server)).await.map_err(|_| failed(&LATE))?.map_err(|why| failed(&why))?;
         let authority = server.authority.to_str().unwrap_or_default();
         let url = format!("ws://{authority}{}{SOCKET}", server.prefix);
         let mut request = url.into_client_request().map_err(|why| failed(&why))?;
         request.headers_mut().insert("authorization", server.authorization.clone());
-        match client_async(request, stream).await {
+        match timeout(PATIENCE, client_async(request, stream)).await.map_err(|_| failed(&LATE))? {
             Ok((socket, _)) => Ok(socket),
-            Err(tungstenite::Error::Http(reply)) if reply.status() == 403 => {
-                Err(failed(&"the token is not that of an approver: `bestow token create --role approver` prints one"))
-            }
             Err(why) => Err(failed(&why)),
         }
     }
@@ -171,13 +186,7 @@ impl ServerInbox {
 fn card(state: &State) -> Option<Card> {
     let question = state.question.as_ref()?;
     let action = question.action.as_ref();
-    let asked = match action {
-        Some(action) => format!("for {} `{}`", Escaped(&action.operation), Escaped(&action.resource)),
-        None => {
-            let all: Vec<_> = question.permissions.iter().map(|asked| format!("`{}`", Escaped(asked))).collect();
-            format!("for {}", all.join(", "))
-        }
-    };
+    let objects = action.map_or_else(|| question.permissions.clone(), |action| vec![action.resource.clone()]);
     let choices = question.scopes.iter().filter_map(|scope| match &**scope {
         "once" => Some(Choice::Once),
         "session" => Some(Choice::Session),
@@ -187,7 +196,8 @@ fn card(state: &State) -> Option<Card> {
     let parts = Parts {
         request: state.id.clone(),
         agent: question.agent_id.clone(),
-        asked,
+        operation: action.map(|action| action.operation.clone()),
+        objects,
         text: question.text.clone(),
         tier: action.map_or_else(|| "dangerous".to_owned(), |action| action.tier.clone()),
         expires_at: question.expires_at.clone(),
@@ -199,6 +209,9 @@ fn card(state: &State) -> Option<Card> {
 impl Inbox for ServerInbox {
     async fn next(&mut self) -> Option<News> {
         loop {
+            if self.socket.is_none() && !self.is_lost {
+                self.socket = self.connected().await.ok();
+            }
             if self.held.is_none() {
                 self.held = self.frame().await;
             }
@@ -221,7 +234,7 @@ impl Inbox for ServerInbox {
         };
         let path = format!("/v1/requests/{request}/answer");
         let failed = |why: String| format!("{}: {why}", self.server);
-        let reply = post(&self.server, &path, body.to_string()).await.map_err(failed)?;
+        let reply = post(&self.server, &path, body.to_string(), Duration::ZERO).await.map_err(failed)?;
         reply.understood::<Value>().map(drop).map_err(failed)
     }
 
@@ -232,11 +245,9 @@ impl Inbox for ServerInbox {
             [] => "No request waits for an answer.\n".to_owned(),
             _ => "These requests wait for an answer:\n\n".to_owned(),
         };
-        waiting.iter().for_each(|question| text.push_str(&format!("- {}\n", Escaped(&question.text))));
+        waiting.iter().for_each(|question| text.push_str(&format!("{}\n", block(&question.text))));
         if let Some(agent) = &self.agent {
-            let state: Value = self.read(&format!("/v1/agents/{agent}")).await?;
-            let state = state.get("text").and_then(Value::as_str).unwrap_or_default();
-            text.push_str(&format!("\n{state}\n"));
+            text.push_str(&format!("\n{}", block(&self.agent_text(agent).await?)));
         }
         Ok(text)
     }

@@ -11,7 +11,8 @@ use bestow_hosts::acp::Log;
 /// The receiver of remarks, on standard error.
 pub(super) fn log() -> Log {
     Arc::new(|remark| {
-        // Without it, the protocol goes on.
-        let _ = writeln!(stderr().lock(), "bestow: {}", Escaped(remark));
+        // One write, because the agent writes there, too. Without it, the protocol goes on.
+        let line = format!("bestow: {}\n", Escaped(remark));
+        let _ = stderr().lock().write_all(line.as_bytes());
     })
 }

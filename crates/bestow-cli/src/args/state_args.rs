@@ -272,7 +272,7 @@ impl EngineCommand {
         Ok(match self {
             EngineCommand::Requests { follow: false, state } => AdminRequest::of(AdminCommand::Requests, state),
             EngineCommand::Requests { follow: true, state } => {
-                AdminRequest::of(AdminCommand::Follow { known: Vec::new() }, state)
+                AdminRequest::of(AdminCommand::Follow { known: Vec::new(), attends: None }, state)
             }
             EngineCommand::Approve { answer, write, config } => {
                 if *write && answer.scope.is_some_and(|scope| scope != Scope::Always) {

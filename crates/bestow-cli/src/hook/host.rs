@@ -23,7 +23,7 @@ use super::{
 use crate::{
     args::HostHookArgs,
     exit::Exit,
-    remote::{RemoteSessions, Server, Source, at_most},
+    remote::{RemoteSessions, Source, at_most},
     signals,
 };
 
@@ -118,10 +118,8 @@ async fn heard(host: Host, args: &HostHookArgs, limit: Duration, known: &Known) 
         return Err(UNKNOWN_DIRECTORY.to_owned());
     }
     let Some(agent) = &args.agent else {
-        let source = Source::of(&args.remote);
-        let server = task::spawn_blocking(move || Server::of(source)).await.map_err(|why| why.to_string())??;
-        let wait = args.wait.min(patience);
-        return told(host, &RemoteSessions(server), event, wait).await;
+        let sessions = RemoteSessions(Source::of(&args.remote));
+        return told(host, &sessions, event, args.wait.min(patience)).await;
     };
     let (config, state) = (&args.policy.config, &args.state);
     own::with_engine(agent, config, state, patience, async |sessions| {

@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use bestow::{AgentId, Engine, journal::JournalError, policy::OpenError, text::Escaped};
 use bestow_hosts::{OwnSessions, Sessions};
 
-use crate::dashboard;
+use crate::{dashboard, suggest};
 
 /// The time after which a directory that another hook uses is tried again.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -23,10 +23,10 @@ pub(super) async fn with_engine<T>(
     work: impl AsyncFnOnce(&dyn Sessions) -> Result<T, String>,
 ) -> Result<T, String> {
     let opened = tokio::time::timeout(patience.min(LONGEST), opened(host, config, state)).await;
-    let engine = opened.map_err(|_| format!("another program uses the state directory {}", shown(state)))??;
-    let done = match engine.agent(host) {
+    let engine = opened.map_err(|_| in_use(state))??;
+    let done = match suggest::registered(&engine, host, config) {
         Ok(agent) => work(&OwnSessions::new(engine.clone(), agent)).await,
-        Err(why) => Err(why.to_string()),
+        Err(why) => Err(why),
     };
     // What was decided is on the disk before the host hears of it.
     engine.shutdown().await;
@@ -56,6 +56,15 @@ fn ask_the_server(host: &AgentId, state: &Path, url: &str) -> String {
          by `--ready-file {state}/server.json --token-file FILE`; `bestow token create --state {state} --role agent \
          --agent {host}` prints the token for the file",
         Escaped(url)
+    )
+}
+
+/// Names the ways out if another program keeps an engine on the state directory.
+fn in_use(state: &Path) -> String {
+    let state = shown(state);
+    format!(
+        "another program, such as `bestow mcp --agent`, runs an engine on the state directory {state}: end it, or let \
+         `bestow serve --state {state}` run the engine, and give both `--ready-file {state}/server.json`"
     )
 }
 

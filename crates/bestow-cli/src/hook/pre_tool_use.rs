@@ -71,7 +71,7 @@ async fn asked(args: &PreToolUseArgs) -> Result<Answer, String> {
     let source = Source::of(&args.remote);
     let prepared = task::spawn_blocking(move || Ok((Server::of(source)?, call::read(io::stdin().lock(), wait)?)));
     let (server, call) = prepared.await.map_err(|why| why.to_string()).flatten()?;
-    let reply = post(&server, PATH, call).await.map_err(|why| format!("{server}: {why}"))?;
+    let reply = post(&server, PATH, call, wait).await.map_err(|why| format!("{server}: {why}"))?;
     Ok(Answer::of_reply(reply.status, &reply.body))
 }
 

@@ -26,6 +26,8 @@ const MODE: u32 = 0o600;
 
 /// A settings file. If its name is a link, it is the file that the link leads to.
 pub(super) struct SettingsFile {
+    /// The name by which it was looked for.
+    named: PathBuf,
     path: PathBuf,
     /// The text, if there is a file.
     text: Option<String>,
@@ -34,16 +36,20 @@ pub(super) struct SettingsFile {
 
 impl SettingsFile {
     /// Reads the file at `path`.
-    pub(super) fn read(path: &Path) -> Result<SettingsFile, Exit> {
+    pub(super) fn read(named: &Path) -> Result<SettingsFile, Exit> {
+        let path = named;
+        let named = named.to_owned();
         let failed = |why: io::Error| Exit::failed(format_args!("{} cannot be read: {why}", shown(path)));
         let path = match fs::symlink_metadata(path) {
-            Ok(found) if found.is_symlink() => target(path).map_err(failed)?,
+            Ok(found) if found.is_symlink() => real(path).map_err(failed)?,
             _ => path.to_owned(),
         };
         let opened = File::options().read(true).custom_flags(NOT_WAITING).open(&path);
         let mut file = match opened {
             Ok(file) => file,
-            Err(why) if why.kind() == ErrorKind::NotFound => return Ok(SettingsFile { path, text: None, mode: MODE }),
+            Err(why) if why.kind() == ErrorKind::NotFound => {
+                return Ok(SettingsFile { named, path, text: None, mode: MODE });
+            }
             Err(why) => return Err(failed(why)),
         };
         let about = file.metadata().map_err(failed)?;
@@ -53,7 +59,7 @@ impl SettingsFile {
         }
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
-        Ok(SettingsFile { path, text: Some(text), mode: about.permissions().mode() & 0o7777 })
+        Ok(SettingsFile { named, path, text: Some(text), mode: about.permissions().mode() & 0o7777 })
     }
 
     /// Returns the text. A file that does not exist has none.
@@ -69,6 +75,14 @@ impl SettingsFile {
     /// Returns the name of the file, for people.
     pub(super) fn name(&self) -> String {
         shown(&self.path)
+    }
+
+    /// Returns the real file, if a link in its name leads out of the directory of the project or of the user.
+    pub(super) fn behind_links(&self) -> Option<PathBuf> {
+        let directory = std::path::absolute(&self.named).ok()?;
+        let root = real(directory.parent()?.parent()?).ok()?;
+        let real = real(self.directory()).ok()?.join(self.path.file_name()?);
+        (!real.starts_with(root)).then_some(real)
     }
 
     /// Keeps the old file under another name, and returns that name. A kept file that has this text already is used.
@@ -150,9 +164,9 @@ impl SettingsFile {
     }
 }
 
-/// Returns the file that a link leads to.
-fn target(link: &Path) -> io::Result<PathBuf> {
-    let full = std::path::absolute(link)?;
+/// Returns the path without links.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let full = std::path::absolute(path)?;
     let text = full.to_str().ok_or(ErrorKind::InvalidFilename)?;
     let real = bestow::fs::real(text).map_err(|why| io::Error::other(why.to_string()))?;
     Ok(real.path().as_path().to_owned())

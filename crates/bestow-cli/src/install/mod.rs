@@ -2,6 +2,7 @@
 
 mod claude;
 mod file;
+mod notes;
 mod settings;
 
 use std::path::{Path, PathBuf};
@@ -29,8 +30,8 @@ pub(crate) fn install(part: &InstallPart) -> Result<Exit, Exit> {
     let hooks = claude::hooks(hook, version)?;
     let wrong = |why: String| left(&file, &why);
     let mut ours = Settings::read(file.text()).and_then(|settings| settings.ours()).map_err(wrong)?;
-    let is_off = Settings::read(file.text()).is_ok_and(|settings| settings.turn_hooks_off());
-    let (notes, base) = (notes(&hooks, is_off), base(&file, &ours));
+    let read = Settings::read(file.text()).map_err(wrong)?;
+    let (notes, base) = (notes::notes(&file, &read, hook, &hooks), base(&file, &ours));
     // A file that an installation made is no old one.
     let is_first = ours.is_empty() || matches!(Old::of(&file, &ours), Old::Unknown);
     ours.sort();
@@ -147,19 +148,4 @@ fn diff(file: &SettingsFile, new: &str) -> String {
     let diff = diff.unified_diff().context_radius(AROUND).header(old, &name).to_string();
     // The settings may be of a project that somebody else wrote.
     diff.lines().map(|line| format!("{}\n", Escaped(line))).collect()
-}
-
-/// Returns what a person should know about these hooks.
-fn notes(hooks: &[Hook], is_off: bool) -> String {
-    let mut notes = String::new();
-    if is_off {
-        notes.push_str("note: `disableAllHooks` is true in these settings, so no hook runs: remove it\n");
-    }
-    if !hooks.iter().any(|hook| hook.blocks_on_failure) {
-        notes.push_str(
-            "note: Claude Code 2.1.295 or later was not found, so a hook that cannot be started does not block the \
-             call; run this again after an update\n",
-        );
-    }
-    notes
 }

@@ -62,6 +62,11 @@ impl Settings {
         value.is_some_and(|value| value.to_string().trim() == "true")
     }
 
+    /// Returns true if the hook for any host is in these settings. It answers in a form that Claude Code does not know.
+    pub(super) fn have_plain_hook(&self) -> bool {
+        self.object.get(HOOKS).is_some_and(|all| all.to_string().contains(" hook pre-tool-use"))
+    }
+
     /// Returns the hooks of bestow.
     pub(super) fn ours(&self) -> Result<Vec<Hook>, String> {
         let mut ours = Vec::new();

@@ -10,7 +10,7 @@ use crate::{
     args::{McpArgs, user_name},
     dashboard,
     exit::Exit,
-    signals,
+    signals, suggest,
 };
 
 /// The means of an answer of the client's user, in records.
@@ -30,7 +30,8 @@ pub(super) async fn serve(agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit>
 }
 
 async fn served(engine: &Engine, agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit> {
-    let profile = engine.agent(agent).and_then(|agent| agent.profile()).map_err(Exit::failed)?;
+    let known = suggest::registered(engine, agent, &args.config).map_err(Exit::failed)?;
+    let profile = known.profile().map_err(Exit::failed)?;
     let server = match args.elicit {
         true => server(engine, agent.clone()).asking(user(engine, &profile, args)?),
         false => server(engine, agent.clone()),

@@ -155,7 +155,8 @@ impl Relay {
 /// Returns the text for a model whose call has no answer.
 fn unanswered(why: &str) -> String {
     format!(
-        "there is no answer, so nothing is allowed: {}. Try again later; what you requested may still wait",
+        "there is no answer, so nothing is allowed: {}. What you requested before may still wait. Tell your user if \
+         this stays so",
         Escaped(why)
     )
 }

@@ -1,10 +1,13 @@
 //! One request to a server: no redirect is followed, no proxy is used, and no answer is longer than its limit.
 
+use std::time::Duration;
+
 use bestow::text::StrictJson;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{Request, StatusCode, body::Bytes, client::conn::http1, header, http::request::Builder};
 use hyper_util::rt::TokioIo;
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use super::{
     connect::{MOST_HEADERS, connect},
@@ -34,15 +37,23 @@ impl Reply {
     }
 }
 
+/// The time in which a server replies, besides the time for which it is asked to wait.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Reads a path of the server.
 pub(crate) async fn get(server: &Server, path: &str) -> Result<Reply, String> {
-    send(server, Request::get(format!("{}{path}", server.prefix)), String::new()).await
+    in_time(Duration::ZERO, send(server, Request::get(format!("{}{path}", server.prefix)), String::new())).await
 }
 
-/// Sends a body to a path of the server.
-pub(crate) async fn post(server: &Server, path: &str, body: String) -> Result<Reply, String> {
+/// Sends a body to a path of the server, which waits for this time before it replies.
+pub(crate) async fn post(server: &Server, path: &str, body: String, wait: Duration) -> Result<Reply, String> {
     let request = Request::post(format!("{}{path}", server.prefix)).header(header::CONTENT_TYPE, "application/json");
-    send(server, request, body).await
+    in_time(wait, send(server, request, body)).await
+}
+
+async fn in_time(wait: Duration, reply: impl Future<Output = Result<Reply, String>>) -> Result<Reply, String> {
+    let late = |_| "it does not reply in time".to_owned();
+    timeout(wait.saturating_add(PATIENCE), reply).await.map_err(late)?
 }
 
 async fn send(server: &Server, request: Builder, body: String) -> Result<Reply, String> {

@@ -78,7 +78,7 @@ impl Source {
             let missing = "there is no token: set BESTOW_TOKEN, or name a file with `--token-file`";
             return variable("BESTOW_TOKEN")?.ok_or_else(|| missing.to_owned());
         };
-        let text = in_file("token file", file)?;
+        let text = in_file("token file", file).map_err(|why| format!("{why}; `bestow token create` prints a token"))?;
         Ok(text.lines().next().unwrap_or_default().trim().to_owned())
     }
 }
@@ -126,9 +126,13 @@ fn variable(name: &str) -> Result<Option<String>, String> {
 }
 
 fn in_ready_file(file: &Path) -> Result<String, String> {
-    let text = in_file("ready file", file)?;
-    let StrictJson(ready) =
-        serde_json::from_str(&text).map_err(|why| format!("the ready file {}: {why}", file.display()))?;
+    let text = in_file("ready file", file).map_err(|why| format!("{why}; `bestow serve` writes it: is it running?"))?;
+    let StrictJson(ready) = serde_json::from_str(&text).map_err(|why| {
+        format!(
+            "{} is no ready file: {why}; `bestow serve` writes `server.json` into its state directory",
+            file.display()
+        )
+    })?;
     let url = ready.get("url").and_then(Value::as_str);
     url.map(str::to_owned).ok_or_else(|| format!("the ready file {} has no `url`", file.display()))
 }

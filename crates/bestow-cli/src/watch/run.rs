@@ -63,7 +63,7 @@ struct Watch {
 
 impl Watch {
     fn of(person: Person) -> Result<Watch, Exit> {
-        let mut feed = Feed::of(&person.state);
+        let mut feed = Feed::of_person(&person.state, person.by.clone(), person.token.clone());
         let (sender, news) = channel(BURST);
         thread::spawn(move || while sender.blocking_send(feed.next()).is_ok() {});
         let screen = Screen::enter().map_err(|why| Exit::failed(format_args!("the terminal cannot be used: {why}")))?;

@@ -111,6 +111,8 @@ pub enum InvalidTool {
     Twice(ToolName),
     /// The declarations name more than 1024 tools.
     TooManyTools,
+    /// The name stands for calls whose effects are not known ([`ToolName::is_unclear`]).
+    Unclear(ToolName),
 }
 
 impl fmt::Display for InvalidTool {
@@ -124,6 +126,11 @@ impl fmt::Display for InvalidTool {
             InvalidTool::SeveralCommands(tool) => write!(f, "the tool `{tool}` has its command line in one field only"),
             InvalidTool::TooMany(tool) => write!(f, "the tool `{tool}` has more than {MAX_FIELDS} fields of one kind"),
             InvalidTool::Twice(tool) => write!(f, "the tool `{tool}` is declared twice"),
+            InvalidTool::Unclear(tool) => write!(
+                f,
+                "nothing can be declared about `{tool}`: it stands for all calls of this kind whose effects an agent \
+                 does not state (ACP); a rule with `tool = \"{tool}\"` can allow them"
+            ),
             InvalidTool::TooManyTools => write!(f, "more than {MAX_TOOLS} tools are declared"),
         }
     }
@@ -270,6 +277,9 @@ impl Tool {
 
     fn validate(&self) -> Result<(), InvalidTool> {
         let name = || self.name.clone();
+        if self.name.is_unclear() {
+            return Err(InvalidTool::Unclear(name()));
+        }
         let has = |kind: &str| self.fields().any(|(named, _)| named == kind);
         let (needed, useful): (&[&'static str], &[&str]) = match self.operation {
             Operation::Read => (&["path", "glob"], &["path", "glob", "reads"]),

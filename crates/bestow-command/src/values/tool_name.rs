@@ -63,6 +63,12 @@ impl ToolName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Returns true for `acp.edit` and the like. Such a name stands for all calls of one kind whose effects an agent of
+    /// the Agent Client Protocol does not state. Nothing can be declared about it.
+    pub fn is_unclear(&self) -> bool {
+        self.0.starts_with("acp.")
+    }
 }
 
 impl FromStr for ToolName {

@@ -23,8 +23,50 @@ pub(super) struct Envelope<'a> {
     pub(super) is_result: bool,
     /// True if one of its values of `method` is that of a request for permission.
     pub(super) is_permission: bool,
-    /// True if one of these fields occurs twice.
+    /// True if one of these fields occurs twice, perhaps in another spelling, or if the method is not a text.
     pub(super) is_ambiguous: bool,
+}
+
+/// A line of one side.
+#[derive(Debug)]
+pub(super) enum Said<'a> {
+    /// One message. Every reader understands it in the same way.
+    Message(Envelope<'a>),
+    /// A line that no reader takes for a message.
+    Text,
+    /// A line that some readers may take for a message, or for another one than others do. It has this id, as far as
+    /// it can be read.
+    Unclear(Option<&'a RawValue>),
+}
+
+impl<'a> Said<'a> {
+    /// Reads a line.
+    pub(super) fn read(line: &'a [u8]) -> Said<'a> {
+        match Envelope::read(line) {
+            Some(message) if message.is_clear() && is_one_line(line) => Said::Message(message),
+            Some(message) => Said::Unclear(message.id),
+            None if is_text(line) => Said::Text,
+            None => Said::Unclear(None),
+        }
+    }
+}
+
+/// Returns true if no reader takes a part of the line for JSON, whatever it takes for the end of a line, and whatever
+/// it passes over at the beginning of one.
+fn is_text(line: &[u8]) -> bool {
+    let ends_line =
+        |c: char| matches!(c, '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    let is_passed_over = |c: char| !c.is_alphanumeric() && !c.is_ascii_graphic();
+    let is_json = |part: &str| part.starts_with('{') || part.starts_with('[') && part.contains('{');
+    let line = String::from_utf8_lossy(line);
+    !line.split(ends_line).any(|part| is_json(part.trim_start_matches(is_passed_over)))
+}
+
+/// Returns true if the line is text, and one line for every reader. Some readers end a line at a carriage return.
+fn is_one_line(line: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    !line.contains(&b'\r') && std::str::from_utf8(line).is_ok()
 }
 
 impl<'a> Envelope<'a> {
@@ -43,6 +85,12 @@ impl<'a> Envelope<'a> {
         // The error is that the line ends early.
         let _ = Deserializer::deserialize_map(&mut reader, Fields(&mut found));
         found
+    }
+
+    /// Returns true if no reader understands the message otherwise.
+    fn is_clear(&self) -> bool {
+        let has_key = self.id.is_none() || self.key().is_some();
+        !self.is_ambiguous && has_key && (self.method.is_none() || !self.is_result)
     }
 
     /// Returns true if the message is the answer to a request.
@@ -119,11 +167,15 @@ impl<'a> Visitor<'a> for Fields<'_, 'a> {
                     let raw: &RawValue = fields.next_value()?;
                     let method = text(raw);
                     found.is_permission |= method.as_deref() == Some(REQUEST_PERMISSION);
-                    found.is_ambiguous |= found.method.is_some();
+                    found.is_ambiguous |= found.method.is_some() || method.is_none();
                     found.method = Some(method.unwrap_or_default());
                 }
                 Name::Error => {
                     found.is_result = true;
+                    let _: IgnoredAny = fields.next_value()?;
+                }
+                Name::Similar => {
+                    found.is_ambiguous = true;
                     let _: IgnoredAny = fields.next_value()?;
                 }
                 Name::Other => {
@@ -153,7 +205,19 @@ enum Name {
     Params,
     Result,
     Error,
+    /// The name of one of these fields for a reader that does not tell capital letters apart.
+    Similar,
     Other,
+}
+
+/// The names of the fields.
+const NAMES: [&str; 5] = ["id", "method", "params", "result", "error"];
+
+/// Returns true if a reader that does not tell capital letters apart takes `name` for one of these.
+fn is_similar(name: &str) -> bool {
+    // These two letters have a common one as their other case.
+    let plain = name.replace('\u{17f}', "s").replace('\u{212a}', "k");
+    NAMES.iter().any(|known| plain.eq_ignore_ascii_case(known))
 }
 
 impl<'a> Deserialize<'a> for Name {
@@ -173,6 +237,7 @@ impl<'a> Deserialize<'a> for Name {
                     "params" => Name::Params,
                     "result" => Name::Result,
                     "error" => Name::Error,
+                    name if is_similar(name) => Name::Similar,
                     _ => Name::Other,
                 })
             }

@@ -2,19 +2,23 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use bestow::text::Escaped;
+use tokio::time::timeout;
 
 use super::{
     call::{self, Meant},
+    calls::Known,
     options::{Otherwise, WrapOptions},
     permission::{Asked, Choice, Subject},
     sessions::Found,
-    tool_call::ToolCall,
 };
 use crate::{Answer, Call, Caller, Failure, Sessions, Subagent, Unanswered};
 
-/// The longest time that one question to the engine waits. Servers allow no longer one.
-const SLICE: Duration = Duration::from_secs(8);
+/// The time by which the engine may answer later than it was asked to.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The most characters of a subject in a remark.
+const LONGEST_SUBJECT: usize = 80;
 
 /// The reason of an answer to a request of a cancelled turn.
 pub(super) const CANCELLED: &str = "the turn was cancelled";
@@ -33,7 +37,7 @@ pub(super) enum Verdict {
 pub(super) struct Case {
     pub(super) asked: Asked,
     pub(super) found: Option<Found>,
-    pub(super) known: Option<ToolCall>,
+    pub(super) known: Known,
 }
 
 impl Case {
@@ -53,9 +57,10 @@ impl Case {
             Ok(Answer::Allowed { reason }) => match (self.asked.allowing(), otherwise) {
                 (Some(choice), _) => Verdict::Allow(choice, reason),
                 (None, Otherwise::Editor) => Verdict::ToEditor,
-                (None, Otherwise::Deny) => {
-                    self.refused("the agent does not offer one option that allows it once".into())
-                }
+                (None, Otherwise::Deny) => self.refused(
+                    "not exactly one option of the agent allows it once, so only a person at the editor can choose"
+                        .into(),
+                ),
             },
             Ok(Answer::Denied { reason }) => self.refused(reason),
             Ok(Answer::Changed { input, reason }) => self.refused(format!("{reason}; the approved input: {input}")),
@@ -67,6 +72,24 @@ impl Case {
         }
     }
 
+    /// Returns the request, for people.
+    pub(super) fn subject(&self) -> String {
+        let session = Escaped(&self.asked.session).to_string();
+        let named = match &self.asked.subject {
+            Subject::Call(call) => {
+                let call = match &self.known {
+                    Known::Told(known) => known.clone().updated((**call).clone()),
+                    Known::Nothing | Known::Unclear => (**call).clone(),
+                };
+                call.title.clone().or_else(|| call.tool_name().map(str::to_owned))
+            }
+            Subject::Command { command, .. } => Some(command.clone()),
+            Subject::Unknown(kind) => Some(kind.clone()),
+        };
+        let named: String = named.unwrap_or_default().chars().take(LONGEST_SUBJECT).collect();
+        format!("`{}` in the session {session}", Escaped(&named))
+    }
+
     fn refused(&self, reason: String) -> Verdict {
         Verdict::Refuse(self.asked.refusing(), reason)
     }
@@ -75,12 +98,14 @@ impl Case {
     pub(super) async fn withdraw(&self, engine: &dyn Sessions) {
         if let Ok(call) = self.call() {
             // Without an answer, the question ends with its session.
-            let _ = engine.call(of(&call, Duration::ZERO, Unanswered::Withdraw)).await;
+            let _ = held(engine, &call, Duration::ZERO, Otherwise::Editor).await;
         }
     }
 
     fn call(&self) -> Result<Call, String> {
-        let found = self.found.as_ref().ok_or("no editor began this session, so its directory is not known")?;
+        let found = self.found.as_ref().ok_or(
+            "the directory of this session is not known: the editor did not begin it, or not with an absolute path",
+        )?;
         let (tool, input) = self.meant(found)?;
         let session = found.root.parse().map_err(|why| format!("the session: {why}"))?;
         let subagent = found.is_subagent.then(|| self.asked.session.parse()).transpose();
@@ -105,23 +130,13 @@ fn of(call: &Call, wait: Duration, unanswered: Unanswered) -> Call {
     Call { wait, unanswered, ..call.clone() }
 }
 
-/// Asks the engine until it decides, as long as a person is there and the time lasts. A question that the editor is to
-/// answer instead is withdrawn.
+/// Asks the engine, and waits for a person who is there. A question that the editor is to answer instead is withdrawn,
+/// also if this process is killed meanwhile.
 async fn held(engine: &dyn Sessions, call: &Call, hold: Duration, otherwise: Otherwise) -> Result<Answer, Failure> {
-    let end = Instant::now() + hold;
-    loop {
-        let (began, left) = (Instant::now(), end.saturating_duration_since(Instant::now()));
-        let wait = left.min(SLICE);
-        let answer = engine.call(of(call, wait, Unanswered::Leave)).await?;
-        let Answer::Waits { .. } = answer else { return Ok(answer) };
-        // An answer before that time says that nobody is there.
-        let is_attended = !wait.is_zero() && began.elapsed() >= wait;
-        if is_attended && wait < left {
-            continue;
-        }
-        return match otherwise {
-            Otherwise::Editor => engine.call(of(call, Duration::ZERO, Unanswered::Withdraw)).await,
-            Otherwise::Deny => Ok(answer),
-        };
-    }
+    let unanswered = match otherwise {
+        Otherwise::Editor => Unanswered::Withdraw,
+        Otherwise::Deny => Unanswered::Leave,
+    };
+    let late = |_| Failure::Server("the engine does not answer in time".to_owned());
+    timeout(hold.saturating_add(PATIENCE), engine.call(of(call, hold, unanswered))).await.map_err(late)?
 }

@@ -1,10 +1,11 @@
 //! The Agent Client Protocol (ACP): between an editor and a coding agent, and as an agent of an editor.
 //!
 //! A message of ACP is one line with a JSON object, over the standard input and output of the agent's process.
-//! [`Wrapper`] stands between an editor and an agent: it copies every line byte for byte, except the agent's requests
-//! for permission, which an engine answers. Nothing here starts a process.
+//! [`Wrapper`] stands between an editor and an agent: it copies every message byte for byte, except the requests of the
+//! agent for permission, which an engine answers. Nothing here starts a process.
 
 mod call;
+mod calls;
 mod envelope;
 pub mod foreground;
 mod held;

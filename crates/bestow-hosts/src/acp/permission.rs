@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bestow::text::StrictJson;
+use bestow::text::{Escaped, StrictJson};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -63,6 +63,9 @@ struct OfCommand {
     cwd: PathBuf,
 }
 
+/// The fields of a command. Another one could change what it does.
+const OF_COMMAND: [&str; 6] = ["type", "command", "cwd", "toolCallId", "terminalId", "_meta"];
+
 impl Asked {
     /// Reads the parameters of a request.
     ///
@@ -103,6 +106,11 @@ impl Subject {
                 Ok(Subject::Call(Box::new(ToolCall { title, ..tool_call })))
             }
             "command" => {
+                let unknown =
+                    subject.as_object().into_iter().flatten().find(|(name, _)| !OF_COMMAND.contains(&&***name));
+                if let Some((name, _)) = unknown {
+                    return Err(format!("`subject` has the unknown field `{}`", Escaped(name)));
+                }
                 let OfCommand { command, cwd } = serde_json::from_value(subject).map_err(wrong)?;
                 Ok(Subject::Command { command, cwd })
             }

@@ -1,15 +1,12 @@
 //! The facts about sessions in the lines of both sides: their directories, their subagents, and their tool calls.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, VecDeque},
-    path::PathBuf,
-};
+use std::{borrow::Cow, collections::HashMap, path::PathBuf};
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
 use super::{
+    calls::{Calls, Known},
     envelope::{Envelope, Key},
     tool_call::ToolCall,
 };
@@ -17,31 +14,40 @@ use super::{
 /// The most sessions, subagents included. Later ones are not known, so their requests are refused.
 const MOST_SESSIONS: usize = 4096;
 
-/// The most tool calls that are remembered, and the most bytes of one. A request for permission may repeat less.
-const MOST_CALLS: usize = 1024;
-const LONGEST_CALL: usize = 256 << 10;
+/// The longest id of a session, in bytes. The engine takes no longer one.
+const LONGEST_ID: usize = 64;
 
-/// The most requests for a new session that wait for their answers.
+/// The most sessions above a subagent.
+const DEEPEST: usize = 16;
+
+/// The most requests for a session that wait for their answers.
 const MOST_OPENING: usize = 256;
 
 /// The sessions of one agent.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     known: HashMap<String, Session>,
-    /// The directories of the sessions that the editor asks for, by the ids of its requests.
-    opening: HashMap<Key, PathBuf>,
-    calls: HashMap<(String, String), ToolCall>,
-    /// The remembered calls, the oldest first.
-    order: VecDeque<(String, String)>,
+    /// The sessions that the editor asks for, by the ids of its requests.
+    opening: HashMap<Key, Opening>,
+    calls: Calls,
 }
 
 #[derive(Debug)]
 struct Session {
-    cwd: PathBuf,
+    /// The directory. It is not known while the editor opens the session in another one.
+    cwd: Option<PathBuf>,
     /// The session that has this one as a subagent.
     parent: Option<String>,
     /// True from the cancellation of a turn until the next prompt.
     is_cancelled: bool,
+}
+
+/// A session that the editor asks for.
+#[derive(Debug)]
+struct Opening {
+    cwd: PathBuf,
+    /// The session, if it has an id already, and its directory before.
+    session: Option<(String, Option<PathBuf>)>,
 }
 
 /// The place of a session.
@@ -101,42 +107,108 @@ struct Opened {
     session_id: String,
 }
 
+/// The part of an update that says which call it is about.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct About {
+    tool_call_id: String,
+    status: Option<String>,
+}
+
+/// A part of the content of a call (version 2).
+#[derive(Deserialize)]
+struct Chunk {
+    content: Value,
+}
+
+/// The side of the editor.
 impl Sessions {
     /// Notes a message of the editor.
     pub(super) fn of_editor(&mut self, message: &Envelope<'_>) -> Option<News> {
         let method = message.method.as_deref()?.strip_prefix("session/")?;
         let OfEditor { session_id, cwd } = serde_json::from_str(message.params?.get()).ok()?;
-        if let Some(cwd) = cwd.filter(|cwd| cwd.is_absolute()) {
-            if let Some(session) = &session_id {
-                self.begin(session, cwd.clone(), None);
+        let cwd = cwd.filter(|cwd| cwd.is_absolute());
+        let session = session_id.map(Cow::into_owned);
+        match (method, session, cwd) {
+            // The new session gets its id with the answer. A fork leaves its source as it is.
+            ("new" | "fork", _, Some(cwd)) => {
+                self.open(message.key()?, Opening { cwd, session: None });
+                None
             }
-            if let Some(key) = message.key().filter(|_| self.opening.len() < MOST_OPENING) {
-                self.opening.insert(key, cwd);
+            ("load" | "resume", Some(session), Some(cwd)) => {
+                self.reopen(message.key()?, session, cwd);
+                None
             }
-        }
-        let session = session_id?.into_owned();
-        match method {
-            "cancel" => {
+            ("cancel", Some(session), _) => {
                 self.each_below(&session, |session| session.is_cancelled = true);
                 Some(News::Cancelled(session))
             }
-            "prompt" => {
+            ("prompt", Some(session), _) => {
                 self.each_below(&session, |session| session.is_cancelled = false);
                 None
             }
-            "close" => Some(News::Closed(session)),
+            ("close", Some(session), _) => Some(News::Closed(session)),
             _ => None,
         }
     }
 
+    fn open(&mut self, request: Key, opening: Opening) {
+        if self.opening.len() < MOST_OPENING {
+            self.opening.insert(request, opening);
+        }
+    }
+
+    /// Opens a session that exists. Its directory changes only if the agent agrees.
+    fn reopen(&mut self, request: Key, session: String, cwd: PathBuf) {
+        let before = match self.known.get_mut(&session) {
+            Some(known) if known.cwd.as_ref() == Some(&cwd) => return,
+            Some(known) => known.cwd.take(),
+            None => {
+                // The agent may ask before it answers.
+                self.begin(&session, cwd.clone(), None);
+                None
+            }
+        };
+        self.open(request, Opening { cwd, session: Some((session, before)) });
+    }
+
+    /// Notes the answer of the agent to a request for a session.
+    fn opened(&mut self, opening: Opening, result: Option<&RawValue>) {
+        match (opening.session, result) {
+            (Some((session, before)), result) => {
+                if let Some(known) = self.known.get_mut(&session) {
+                    known.cwd = if result.is_some() { Some(opening.cwd) } else { before };
+                }
+            }
+            (None, Some(result)) => {
+                if let Ok(Opened { session_id }) = serde_json::from_str(result.get()) {
+                    self.begin(&session_id, opening.cwd, None);
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Notes a session. The first that is said about its place counts: a session never becomes another one's subagent.
+    fn begin(&mut self, id: &str, cwd: PathBuf, parent: Option<String>) {
+        let has_room = self.known.len() < MOST_SESSIONS && id.len() <= LONGEST_ID;
+        match self.known.get_mut(id) {
+            Some(known) if known.parent == parent => known.cwd = Some(cwd),
+            None if has_room => {
+                self.known.insert(id.to_owned(), Session { cwd: Some(cwd), parent, is_cancelled: false });
+            }
+            Some(_) | None => {}
+        }
+    }
+}
+
+/// The side of the agent.
+impl Sessions {
     /// Notes a message of the agent.
     pub(super) fn of_agent(&mut self, message: &Envelope<'_>) {
         if message.is_response() {
-            let opening = message.key().and_then(|key| self.opening.remove(&key));
-            if let (Some(cwd), Some(result)) = (opening, message.result)
-                && let Ok(Opened { session_id }) = serde_json::from_str(result.get())
-            {
-                self.begin(&session_id, cwd, None);
+            if let Some(opening) = message.key().and_then(|key| self.opening.remove(&key)) {
+                self.opened(opening, message.result);
             }
         } else if message.method.as_deref() == Some("session/update")
             && let Some(params) = message.params
@@ -147,16 +219,15 @@ impl Sessions {
     }
 
     fn updated(&mut self, session: &str, update: &RawValue) {
-        let Ok(Update { session_update }) = serde_json::from_str(update.get()) else { return };
+        let Ok(Update { session_update }) = serde_json::from_str(update.get()) else {
+            return self.calls.blur_all(session);
+        };
         match &*session_update {
-            "tool_call" | "tool_call_update" if update.get().len() <= LONGEST_CALL => {
-                if let Some(call) = read::<ToolCall>(update) {
-                    self.told(session, call);
-                }
-            }
+            kind @ ("tool_call" | "tool_call_update" | "tool_call_content_chunk") => self.told(session, kind, update),
             "subagent_update" => {
-                let above = self.known.get(session).map(|session| session.cwd.clone());
-                if let (Some(child), Some(above)) = (read::<Child>(update), above) {
+                let above = self.known.get(session).and_then(|session| session.cwd.clone());
+                let is_deep = DEEPEST <= self.above(session).count();
+                if let (Some(child), Some(above), false) = (read::<Child>(update), above, is_deep) {
                     let cwd = child.cwd.filter(|cwd| cwd.is_absolute()).unwrap_or(above);
                     self.begin(&child.session_id, cwd, Some(session.to_owned()));
                 }
@@ -165,44 +236,47 @@ impl Sessions {
         }
     }
 
-    /// Notes a session. The first that is said about its place counts: a session never becomes another one's subagent.
-    fn begin(&mut self, id: &str, cwd: PathBuf, parent: Option<String>) {
-        let has_room = self.known.len() < MOST_SESSIONS;
-        match self.known.get_mut(id) {
-            Some(known) if known.parent == parent => known.cwd = cwd,
-            None if has_room => {
-                self.known.insert(id.to_owned(), Session { cwd, parent, is_cancelled: false });
+    /// Notes the facts about a call. If they are not understood, what was told before does not count either.
+    fn told(&mut self, session: &str, kind: &str, update: &RawValue) {
+        let Some(About { tool_call_id, status }) = read(update) else { return self.calls.blur_all(session) };
+        let bytes = update.get().len();
+        let call = match kind {
+            "tool_call_content_chunk" => read(update).map(|Chunk { content }| ToolCall {
+                tool_call_id: Some(tool_call_id.clone()),
+                more_content: vec![content],
+                ..ToolCall::default()
+            }),
+            _ => read::<ToolCall>(update),
+        };
+        match call {
+            None => self.calls.blur(session, &tool_call_id),
+            Some(_) if matches!(status.as_deref(), Some("completed" | "failed")) => {
+                self.calls.end(session, &tool_call_id);
             }
-            Some(_) | None => {}
+            Some(call) if kind == "tool_call" => self.calls.begin(session, call, bytes),
+            Some(call) => self.calls.update(session, call, bytes),
         }
     }
 
-    fn told(&mut self, session: &str, call: ToolCall) {
-        let Some(id) = call.tool_call_id.clone() else { return };
-        let key = (session.to_owned(), id);
-        let before = self.calls.remove(&key);
-        if before.is_none() {
-            self.order.push_back(key.clone());
-        }
-        self.calls.insert(key, before.unwrap_or_default().updated(call));
-        while self.order.len() > MOST_CALLS {
-            if let Some(oldest) = self.order.pop_front() {
-                self.calls.remove(&oldest);
-            }
-        }
+    /// Notes the facts about a call in a request for permission. They hold for later requests, too.
+    pub(super) fn asked(&mut self, session: &str, call: &ToolCall, bytes: usize) {
+        self.calls.update(session, call.clone(), bytes);
     }
 
-    /// Returns what the agent told about a call before.
-    pub(super) fn call(&self, session: &str, id: Option<&str>) -> Option<ToolCall> {
-        self.calls.get(&(session.to_owned(), id?.to_owned())).cloned()
+    /// Returns what the agent told about a call.
+    pub(super) fn call(&self, session: &str, id: Option<&str>) -> Known {
+        id.map_or(Known::Nothing, |id| self.calls.get(session, id))
     }
+}
 
-    /// Finds a session. Returns none if nobody has begun it.
+/// The relations of sessions.
+impl Sessions {
+    /// Finds a session. Returns none if nobody has begun it, or if its directory is not known.
     pub(super) fn find(&self, id: &str) -> Option<Found> {
         let session = self.known.get(id)?;
         let root = self.above(id).last().map_or_else(|| id.to_owned(), str::to_owned);
-        let is_cancelled = session.is_cancelled;
-        Some(Found { root, is_subagent: session.parent.is_some(), cwd: session.cwd.clone(), is_cancelled })
+        let (cwd, is_cancelled) = (session.cwd.clone()?, session.is_cancelled);
+        Some(Found { root, is_subagent: session.parent.is_some(), cwd, is_cancelled })
     }
 
     /// Returns true if a session is this one or below it.
@@ -213,7 +287,7 @@ impl Sessions {
     /// Iterates over the sessions above one, the nearest first. A session above is older, so there are no circles.
     fn above<'s>(&'s self, id: &str) -> impl Iterator<Item = &'s str> {
         let parent = |id: &str| self.known.get(id)?.parent.as_deref();
-        std::iter::successors(parent(id), move |id| parent(id)).take(MOST_SESSIONS)
+        std::iter::successors(parent(id), move |id| parent(id)).take(DEEPEST)
     }
 
     fn each_below(&mut self, top: &str, mut change: impl FnMut(&mut Session)) {
@@ -226,8 +300,8 @@ impl Sessions {
     }
 }
 
+/// Reads a value in which no key occurs twice: its meaning would depend on the reader.
 fn read<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    // A key that occurs twice has a meaning that depends on the reader.
     let bestow::text::StrictJson(value) = serde_json::from_str(raw.get()).ok()?;
     let value: Value = value;
     serde_json::from_value(value).ok()

@@ -1,7 +1,7 @@
 //! The wrapper between an editor and an agent: lines in both directions, and the answers of an engine.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashSet},
     fmt, io,
     sync::{Arc, Mutex as Lock, MutexGuard, PoisonError},
     time::Duration,
@@ -9,26 +9,35 @@ use std::{
 
 use serde_json::value::RawValue;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, AsyncWriteExt, sink},
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     sync::{Mutex, oneshot},
     task::JoinSet,
     time::{sleep, timeout},
 };
 
 use super::{
-    envelope::{Envelope, Key, names_permission},
+    envelope::{Envelope, Key, Said, names_permission},
     held::{Held, Place, Refused, Stop},
     judge::{CANCELLED, Case, Verdict},
     lines::{Found, Lines},
     options::WrapOptions,
-    permission::{Asked, Choice},
+    permission::{Asked, Choice, Subject},
     reply,
     sessions::{News, Sessions as Known},
 };
 use crate::Sessions;
 
-/// The longest line that is read as a message, in bytes.
-const LONGEST: usize = 16 << 20;
+/// The longest line, in bytes. A longer one is not copied: nobody has read it whole.
+const LONGEST: usize = 64 << 20;
+
+/// The longest request for permission, in bytes.
+const LONGEST_REQUEST: usize = 16 << 20;
+
+/// The most requests of the agent to the editor that wait for an answer.
+const MOST_ASKED: usize = 4096;
+
+/// The most lines of the agent that are being answered. Then no further one is read.
+const MOST_ANSWERED: usize = 512;
 
 /// The time in which the last line of an agent is written, and that in which its sessions are ended.
 const ENDING: Duration = Duration::from_secs(2);
@@ -52,8 +61,8 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// A wrapper between an editor and an agent.
 ///
-/// Every line is copied byte for byte in both directions, except the requests of the agent for permission. The engine
-/// behind `sessions` answers them.
+/// Every message is copied byte for byte in both directions, except the requests of the agent for permission. The
+/// engine behind `sessions` answers them. A line that readers could understand in different ways is not copied.
 pub struct Wrapper {
     sessions: Arc<dyn Sessions>,
     options: WrapOptions,
@@ -100,7 +109,7 @@ impl Wrapper {
             log: self.log,
             to_editor: Mutex::new(Box::new(to_editor)),
             to_agent: Mutex::new(Some(Box::new(to_agent))),
-            table: Lock::new(Table { known: Known::default(), held: Held::new(), begun: BTreeSet::new() }),
+            table: Lock::new(Table::new()),
         });
         let mut of_editor = JoinSet::new();
         of_editor.spawn(Arc::clone(&shared).hear_editor(editor_says));
@@ -135,8 +144,16 @@ struct Shared {
 struct Table {
     known: Known,
     held: Held,
+    /// The requests of the agent that the editor has got and not answered.
+    asked: HashSet<Key>,
     /// The sessions that the engine knows.
     begun: BTreeSet<String>,
+}
+
+impl Table {
+    fn new() -> Table {
+        Table { known: Known::default(), held: Held::new(), asked: HashSet::new(), begun: BTreeSet::new() }
+    }
 }
 
 /// A request for permission that waits.
@@ -167,46 +184,51 @@ impl Shared {
             match found {
                 Found::End => return Ok(()),
                 Found::Line => self.agent_said(&lines.line, &mut tasks).await?,
-                Found::Beginning => self.agent_said_much(&mut lines, &mut tasks).await?,
+                Found::Beginning => {
+                    let id = Envelope::read_beginning(&lines.line).id.map(ToOwned::to_owned);
+                    self.refuse(id, &format!("a line has at most {LONGEST} bytes"), &mut tasks);
+                    lines.pass_over_rest().await.map_err(Broken::Agent)?;
+                }
             }
             while tasks.try_join_next().is_some() {}
+            while MOST_ANSWERED <= tasks.len() {
+                tasks.join_next().await;
+            }
         }
     }
 
     async fn agent_said(self: &Arc<Shared>, line: &[u8], tasks: &mut JoinSet<()>) -> Result<(), Broken> {
-        match Envelope::read(line) {
-            Some(message) if message.is_permission => self.permission(&message, line, tasks),
-            Some(message) => {
-                if !self.is_own_cancellation(&message) {
-                    self.table().known.of_agent(&message);
-                    self.to_editor(line).await?;
-                }
+        match Said::read(line) {
+            Said::Message(message) if message.is_permission => self.permission(&message, line, tasks),
+            Said::Message(message) if self.is_own_cancellation(&message) => {}
+            Said::Message(message) => match self.note(&message) {
+                Ok(()) => self.to_editor(line).await?,
+                Err(why) => self.refuse(message.id.map(ToOwned::to_owned), why, tasks),
+            },
+            Said::Text => self.to_editor(line).await?,
+            Said::Unclear(id) => {
+                let named = if names_permission(line) { " names session/request_permission and" } else { "" };
+                let why = format!("the line{named} is not one clear message");
+                self.refuse(id.map(ToOwned::to_owned), &why, tasks);
             }
-            None if names_permission(line) => {
-                self.refuse(None, "the line names session/request_permission and is not one message", tasks);
-            }
-            None => self.to_editor(line).await?,
         }
         Ok(())
     }
 
-    /// Handles a line that is too long to be read whole.
-    async fn agent_said_much<R: AsyncRead + Unpin>(
-        self: &Arc<Shared>,
-        lines: &mut Lines<R>,
-        tasks: &mut JoinSet<()>,
-    ) -> Result<(), Broken> {
-        let beginning = Envelope::read_beginning(&lines.line);
-        let is_harmless = !beginning.is_permission && (beginning.method.is_some() || beginning.is_response());
-        if is_harmless {
-            let mut to_editor = self.to_editor.lock().await;
-            to_editor.write_all(&lines.line).await.map_err(Broken::Editor)?;
-            lines.copy_rest(&mut *to_editor).await.map_err(Broken::Editor)?;
-            return to_editor.flush().await.map_err(Broken::Editor);
+    /// Notes a message of the agent to the editor.
+    fn note(&self, message: &Envelope<'_>) -> Result<(), &'static str> {
+        let mut table = self.table();
+        if let Some(key) = message.key().filter(|_| message.method.is_some()) {
+            if MOST_ASKED <= table.asked.len() {
+                return Err("too many requests wait for the editor");
+            }
+            if table.held.has(&key) {
+                return Err("a request for permission that waits has this id");
+            }
+            table.asked.insert(key);
         }
-        let id = beginning.id.map(ToOwned::to_owned);
-        self.refuse(id, &format!("a request for permission has at most {LONGEST} bytes"), tasks);
-        lines.copy_rest(sink()).await.map_err(Broken::Agent)
+        table.known.of_agent(message);
+        Ok(())
     }
 
     /// Handles a request for permission: the engine is asked in a task of its own.
@@ -218,20 +240,27 @@ impl Shared {
     }
 
     fn request(&self, message: &Envelope<'_>, line: &[u8]) -> Result<Request, String> {
-        if message.is_ambiguous {
-            return Err("a field of the request occurs twice".to_owned());
+        if LONGEST_REQUEST < line.len() {
+            return Err(format!("a request for permission has at most {LONGEST_REQUEST} bytes"));
         }
         let (id, key) =
             message.id.zip(message.key()).ok_or("a request for permission has an `id`: a number or a text")?;
         let asked = Asked::read(message.params)?;
         let mut table = self.table();
         let found = table.known.find(&asked.session);
-        let call_id = asked.call_id();
-        let known = table.known.call(&asked.session, call_id);
+        if let Subject::Call(call) = &asked.subject {
+            table.known.asked(&asked.session, call, line.len());
+        }
+        let known = table.known.call(&asked.session, asked.call_id());
+        let is_with_editor = table.asked.contains(&key);
         let (place, stopped) = table.held.insert(key.clone(), asked.session.clone()).map_err(|why| match why {
             Refused::Twice => "two requests that wait have this id".to_owned(),
             Refused::Full => "too many requests for permission wait".to_owned(),
         })?;
+        if is_with_editor {
+            table.held.remove(&key, place);
+            return Err("a request that the editor has not answered yet has this id".to_owned());
+        }
         if let Some(found) = &found {
             table.begun.insert(found.root.clone());
         }
@@ -241,7 +270,7 @@ impl Shared {
 
     /// Answers a request with an error, and remarks it. It counts as a request that waits until the answer is written.
     fn refuse(self: &Arc<Shared>, id: Option<Box<RawValue>>, why: &str, tasks: &mut JoinSet<()>) {
-        (self.log)(&format!("a request for permission was refused: {why}"));
+        (self.log)(&format!("a line of the agent was refused: {why}"));
         let line = reply::error(id.as_deref(), reply::INVALID_REQUEST, why);
         let shared = Arc::clone(self);
         tasks.spawn(async move { shared.to_agent(line.as_bytes()).await });
@@ -288,12 +317,16 @@ impl Shared {
         match verdict {
             Ok(Verdict::Allow(choice, reason)) => self.answered(&id, &choice, &reason).await,
             Ok(Verdict::Refuse(choice, reason)) => {
-                (self.log)(&format!("refused: {reason}"));
+                (self.log)(&format!("refused {}: {reason}", case.subject()));
                 self.answered(&id, &choice, &reason).await;
             }
             Ok(Verdict::ToEditor) => {
                 // From here on, the id belongs to the editor.
-                self.table().held.remove(&key, place);
+                {
+                    let mut table = self.table();
+                    table.held.remove(&key, place);
+                    table.asked.insert(key.clone());
+                }
                 let _ = self.to_editor(&line).await;
             }
             Err(stop) => {
@@ -345,12 +378,11 @@ impl Shared {
             match lines.next().await {
                 Ok(Found::Line) => self.editor_said(&lines.line).await,
                 Ok(Found::Beginning) => {
-                    let mut to_agent = self.to_agent.lock().await;
-                    let Some(to_agent) = to_agent.as_mut() else { continue };
-                    // An agent that reads no more ends by itself.
-                    let _ = to_agent.write_all(&lines.line).await;
-                    let _ = lines.copy_rest(&mut *to_agent).await;
-                    let _ = to_agent.flush().await;
+                    let id = Envelope::read_beginning(&lines.line).id.map(ToOwned::to_owned);
+                    self.refuse_editor(id.as_deref(), &format!("a line has at most {LONGEST} bytes")).await;
+                    if lines.pass_over_rest().await.is_err() {
+                        break;
+                    }
                 }
                 Ok(Found::End) | Err(_) => break,
             }
@@ -359,14 +391,16 @@ impl Shared {
     }
 
     async fn editor_said(&self, line: &[u8]) {
-        let message = Envelope::read(line);
-        let key = message.as_ref().filter(|message| message.is_response()).and_then(Envelope::key);
-        if key.is_some_and(|key| self.table().held.has(&key)) {
-            return (self.log)(
-                "an answer of the editor was left out: its id is that of a request that the engine answers",
-            );
+        let message = match Said::read(line) {
+            Said::Message(message) => message,
+            Said::Text => return self.to_agent(line).await,
+            Said::Unclear(id) => return self.refuse_editor(id, "the line is not one clear message").await,
+        };
+        // An answer to a request that the editor never got could only be meant for one that the engine answers.
+        if message.is_response() && !message.key().is_some_and(|key| self.table().asked.remove(&key)) {
+            return (self.log)("an answer of the editor was left out: the editor was not asked that");
         }
-        let news = message.and_then(|message| self.table().known.of_editor(&message));
+        let news = self.table().known.of_editor(&message);
         self.to_agent(line).await;
         match news {
             None => {}
@@ -376,6 +410,13 @@ impl Shared {
                 self.close(&session).await;
             }
         }
+    }
+
+    /// Answers a line of the editor that is not copied, and remarks it.
+    async fn refuse_editor(&self, id: Option<&RawValue>, why: &str) {
+        (self.log)(&format!("a line of the editor was left out: {why}"));
+        // An editor that reads no more ends the wrapper elsewhere.
+        let _ = self.to_editor(reply::error(id, reply::INVALID_REQUEST, why).as_bytes()).await;
     }
 
     fn stop_below(&self, session: &str) {

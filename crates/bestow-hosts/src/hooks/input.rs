@@ -102,7 +102,7 @@ impl Fields {
         let session: SessionId = self.parsed(names.session)?;
         let working_dir = PathBuf::from(self.required("cwd")?);
         if !working_dir.is_absolute() {
-            return Err(self.mistake("`cwd` is an absolute path"));
+            return Err(self.mistake("`cwd` must be an absolute path"));
         }
         let subagent = match self.text(names.agent)? {
             Some(id) => {

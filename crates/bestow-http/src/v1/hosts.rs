@@ -60,7 +60,7 @@ impl CallerBody {
     fn caller(self) -> Result<Caller, Problem> {
         let CallerBody { session, subagent, working_dir } = self;
         if !working_dir.is_absolute() {
-            return Err(invalid("`workingDir` is an absolute path"));
+            return Err(invalid("`workingDir` must be an absolute path"));
         }
         let subagent = subagent.map(|SubagentBody { id, kind }| {
             let kind = kind.filter(|kind| kind.len() <= LONGEST_KIND).map(Into::into);

@@ -16,10 +16,11 @@ use crate::failure::Failure;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DescribeAction {
-    /// `fs.read`, `fs.write`, `fs.exec`, `command.execute` or `network`. It goes together with `resource`.
+    /// `fs.read`, `fs.write`, `fs.exec`, `command.execute`, `network`, `events` or `tool`. It goes together with
+    /// `resource`.
     #[schemars(with = "Option<String>")]
     operation: Option<Operation>,
-    /// The path, command line or host.
+    /// The path, command line, host, or name of the tool.
     resource: Option<String>,
     /// The tool that performs the action.
     #[schemars(with = "Option<String>")]

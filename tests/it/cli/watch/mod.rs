@@ -3,6 +3,7 @@
 mod follow;
 mod injection;
 mod keys;
+mod presence;
 mod restarts;
 mod terminal;
 

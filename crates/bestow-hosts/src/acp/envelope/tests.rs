@@ -1,4 +1,4 @@
-use super::{Envelope, Key, names_permission};
+use super::{Envelope, Key, Said, names_permission};
 
 fn key(line: &str) -> Option<Key> {
     Envelope::read(line.as_bytes()).unwrap().key()
@@ -72,4 +72,39 @@ fn what_a_long_line_begins_with_is_known_before_its_end() {
     assert_eq!((found.key(), found.method.as_deref()), (Some(Key::Whole(7)), Some("fs/write_text_file")));
     let found = Envelope::read_beginning(br#"{"params":{"content":"..."#);
     assert!(found.method.is_none() && found.id.is_none());
+}
+
+/// The attack: readers that are less strict see a request or an answer where a strict one sees nothing of interest.
+#[test]
+fn a_line_that_readers_may_understand_differently_is_unclear() {
+    for line in [
+        r#"{"id":999,"id":7,"result":{}}"#,
+        r#"{"id":7,"ID":8,"result":{}}"#,
+        r#"{"id":7,"Result":{}}"#,
+        r#"{"Method":"session/request_permission"}"#,
+        r#"{"method":"x","re\u017fult":{}}"#,
+        r#"{"method":null,"id":7,"result":{}}"#,
+        r#"{"method":"x","id":7,"result":{}}"#,
+        r#"{"id":{},"result":{}}"#,
+        r#"[{"id":7,"result":{}}]"#,
+        "\u{feff}{\"id\":7,\"result\":{}}",
+        "\u{a0}{\"id\":7,\"result\":{}}",
+        "{\"id\":7,\"result\":{},}",
+        "{\"method\":\"_x\",\"params\":[\r{\"id\":7,\"result\":{}}\r]}",
+        "log: started\r{\"id\":7,\"result\":{}}",
+        "log: started\u{2028}{\"id\":7,\"result\":{}}",
+        "\0{\"id\":7,\"result\":{}}",
+        "{\"half\":",
+    ] {
+        assert!(matches!(Said::read(line.as_bytes()), Said::Unclear(_)), "{line:?}");
+    }
+    assert!(matches!(Said::read(b"{\"x\":\"\xff\"}"), Said::Unclear(_)));
+    for line in ["", "\n", "log: started\n", "heard {\"id\":1}\r\n", "[INFO] started", "[]", "\r"] {
+        assert!(matches!(Said::read(line.as_bytes()), Said::Text), "{line:?}");
+    }
+    for line in
+        ["{}", " {\"id\":7,\"result\":{}}\r\n", r#"{"method":"x","params":{"id":1,"ID":2},"extra":{"method":1}}"#]
+    {
+        assert!(matches!(Said::read(line.as_bytes()), Said::Message(_)), "{line:?}");
+    }
 }

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use bestow::{Answer, command::Tier, event::Timestamp, grant::Scope, request::Request, text::Escaped};
+use bestow::{Answer, command::Tier, event::Timestamp, grant::Scope, request::Request};
 use serde_json::{Value, json};
+
+use super::markdown::span;
 
 /// The time for which the option with a time limit allows.
 const UNTIL: Duration = Duration::from_secs(60 * 60);
 
-/// The most characters of a title. The text of the card has everything.
-const LONGEST_TITLE: usize = 200;
+/// The most characters of one object in a title. The text of the card has everything.
+const LONGEST_OBJECT: usize = 160;
 
 /// The most characters of a text. A card with a longer one does not show everything.
 const LONGEST_TEXT: usize = 32_000;
@@ -104,20 +106,17 @@ impl Card {
     pub fn of(request: &Request, now: Timestamp) -> Card {
         let action = request.action.as_deref();
         let tier = action.map_or(Tier::Dangerous, |action| action.tier);
-        let asked = match action {
-            Some(action) => format!("to {}", action.phrase()),
-            None => {
-                let all: Vec<_> =
-                    request.permissions().map(|asked| format!("`{}`", Escaped(&asked.to_string()))).collect();
-                format!("for {}", all.join(", "))
-            }
+        let (operation, objects) = match action {
+            Some(action) => (Some(action.operation.to_string()), vec![action.resource.to_string()]),
+            None => (None, request.permissions().map(ToString::to_string).collect()),
         };
         let accepted = |choice: &Choice| choice.scope(now).is_some_and(|scope| request.accepts_scope(scope));
         Card::new(
             Parts {
                 request: request.id.to_string(),
                 agent: request.from.to_string(),
-                asked,
+                operation,
+                objects,
                 text: request.to_string(),
                 tier: tier.to_string(),
                 expires_at: request.deadline.to_string(),
@@ -129,11 +128,13 @@ impl Card {
 
     /// Returns a card. Nothing lasts if the request is for one use only, or if the card does not show everything.
     pub fn new(parts: Parts, choices: Vec<Choice>, is_once_only: bool) -> Card {
-        let Parts { request, agent, asked, text, tier, expires_at } = parts;
+        let Parts { request, agent, operation, objects, text, tier, expires_at } = parts;
         let (text, is_cut) = shortened(&text, LONGEST_TEXT);
         let may_last = !is_once_only && !is_cut;
         let choices = choices.into_iter().filter(|choice| may_last || *choice == Choice::Once).collect();
-        let (title, _) = shortened(&format!("`{}` asks {asked}", Escaped(&agent)), LONGEST_TITLE);
+        let objects: Vec<_> = objects.iter().map(|object| span(&shortened(object, LONGEST_OBJECT).0)).collect();
+        let wanted = operation.map_or("for", |operation| verb(&operation));
+        let title = format!("{} asks {wanted} {}", span(&agent), objects.join(", "));
         Card { request, agent, title, text, tier, expires_at, choices }
     }
 }
@@ -146,14 +147,27 @@ pub struct Parts {
     pub request: String,
     /// The agent that asks.
     pub agent: String,
-    /// The thing that it asks for, as the rest of a sentence.
-    pub asked: String,
+    /// The operation, if the request is about an action: `fs.write`.
+    pub operation: Option<String>,
+    /// The object of the action, or the permissions.
+    pub objects: Vec<String>,
     /// The whole question.
     pub text: String,
     /// The tier.
     pub tier: String,
     /// The time at which the request expires.
     pub expires_at: String,
+}
+
+/// Returns the verb of an operation.
+fn verb(operation: &str) -> &'static str {
+    match operation {
+        "fs.read" => "to read",
+        "fs.write" => "to write",
+        "fs.exec" | "command.execute" => "to run",
+        "network" => "to reach",
+        _ => "to use",
+    }
 }
 
 /// Returns at most this number of characters, and true if some are missing.

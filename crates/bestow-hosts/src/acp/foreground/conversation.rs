@@ -68,6 +68,11 @@ pub(super) struct Conversation {
 
 /// The side of the editor.
 impl Conversation {
+    /// Returns true once the editor has begun a session.
+    pub(super) fn has_session(&self) -> bool {
+        self.session.is_some()
+    }
+
     /// Returns the consequence of a line of the editor.
     pub(super) fn heard(&mut self, line: &[u8]) -> Vec<Order> {
         if line.trim_ascii().is_empty() {
@@ -158,7 +163,7 @@ impl Conversation {
             // It waits on, and is shown again with the next prompt.
             None => {
                 let shown = waiting.shown.take();
-                let how = "There is no answer. The request goes on waiting.";
+                let how = "There is no answer. The request goes on waiting: any message shows it again.";
                 shown.map(|at| Order::Say(message::over(&at.session, &at.call_id, false, how))).into_iter().collect()
             }
         }

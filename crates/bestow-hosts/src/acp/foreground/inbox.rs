@@ -4,11 +4,13 @@ use async_trait::async_trait;
 use bestow::{
     Approver, Engine, Error, Outcome,
     event::Timestamp,
-    text::Escaped,
     user::{Connection, Prompt},
 };
 
-use super::card::{Card, Choice};
+use super::{
+    card::{Card, Choice},
+    markdown::{block, span},
+};
 
 /// News for the person at an editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,15 +87,16 @@ impl UserInbox {
 
 /// Returns the text about what waits and what an agent holds.
 pub(super) fn report(agent: &str, waiting: &[String], held: &[String]) -> String {
-    let list = |all: &[String]| all.iter().map(|line| format!("- {}\n", Escaped(line))).collect::<String>();
+    let blocks = |all: &[String]| all.iter().map(|text| block(text)).collect::<Vec<_>>().join("\n");
+    let list = |all: &[String]| all.iter().map(|text| format!("- {}\n", span(text))).collect::<String>();
     let waiting = match waiting {
         [] => "No request waits for an answer.\n".to_owned(),
-        all => format!("These requests wait for an answer:\n\n{}", list(all)),
+        all => format!("These requests wait for an answer:\n\n{}", blocks(all)),
     };
-    let agent = Escaped(agent);
+    let agent = span(agent);
     match held {
-        [] => format!("{waiting}\n`{agent}` holds no permission.\n"),
-        all => format!("{waiting}\n`{agent}` holds:\n\n{}", list(all)),
+        [] => format!("{waiting}\n{agent} holds no permission.\n"),
+        all => format!("{waiting}\n{agent} holds:\n\n{}", list(all)),
     }
 }
 
@@ -108,7 +111,7 @@ impl Inbox for UserInbox {
                     is_granted: how.outcome == Outcome::Granted,
                     text: how.to_string(),
                 },
-                Prompt::Said { from, text } => News::Said(format!("{from}: {}", Escaped(&text))),
+                Prompt::Said { from, text } => News::Said(format!("{from}:\n\n{}", block(&text))),
                 _ => continue,
             });
         }

@@ -3,7 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::card::{Card, Choice};
+use super::{
+    card::{Card, Choice},
+    markdown::block,
+};
 
 /// The version of the protocol.
 const VERSION: u16 = 1;
@@ -53,7 +56,7 @@ fn call(card: &Card, call_id: &str) -> Value {
         "title": card.title,
         "kind": "other",
         "status": "pending",
-        "content": [content(&card.text)],
+        "content": [content(&block(&card.text))],
         "_meta": meta(card),
     })
 }

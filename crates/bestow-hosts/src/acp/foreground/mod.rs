@@ -3,6 +3,7 @@
 mod card;
 mod conversation;
 mod inbox;
+mod markdown;
 mod message;
 
 use std::io;
@@ -17,6 +18,7 @@ use super::lines::{Found, Lines};
 
 pub use card::{Card, Choice, Parts};
 pub use inbox::{Inbox, News, UserInbox};
+pub use markdown::{block, span};
 
 /// The longest line of an editor that is read, in bytes. A longer one is skipped.
 const LONGEST: usize = 4 << 20;
@@ -48,7 +50,8 @@ pub async fn serve(
                 Some(line) => conversation.heard(&line),
                 None => break,
             },
-            news = inbox.next() => match news {
+            // Before that, no card could be shown, and nobody should wait for an answer.
+            news = inbox.next(), if conversation.has_session() => match news {
                 Some(news) => conversation.news(news),
                 None => break,
             },
@@ -87,7 +90,7 @@ async fn read(editor_says: impl AsyncRead + Unpin, said: mpsc::Sender<Vec<u8>>) 
                 }
             }
             Ok(Found::Beginning) => {
-                if lines.copy_rest(tokio::io::sink()).await.is_err() {
+                if lines.pass_over_rest().await.is_err() {
                     return;
                 }
             }

@@ -95,7 +95,7 @@ fn the_draft_of_version_2_is_read_too() {
     else {
         panic!("a call")
     };
-    assert_eq!((call.name.as_deref(), call.title.as_deref()), (Some("Read"), Some("Run it?")));
+    assert_eq!((call.tool_name(), call.title.as_deref()), (Some("Read"), Some("Run it?")));
     assert_eq!(of(json!({ "type": "_mine", "x": 1 })), Subject::Unknown("_mine".into()));
     let Subject::Call(call) = of(Value::Null) else { panic!("a call") };
     assert_eq!(call.title.as_deref(), Some("Run it?"));

@@ -1,6 +1,9 @@
 use serde_json::{Value, json};
 
-use super::{super::envelope::Envelope, News, Sessions};
+use super::{
+    super::{calls::Known, envelope::Envelope},
+    News, Sessions,
+};
 
 /// Two sides, and what was noted of their messages.
 #[derive(Default)]
@@ -85,13 +88,75 @@ fn what_an_agent_tells_about_a_call_is_joined_and_the_oldest_is_forgotten() {
     talk.new_session(1, "s", "/w");
     talk.update("s", json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": "T", "rawInput": { "a": 1 } }));
     talk.update("s", json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c", "name": "Read" }));
-    let call = talk.0.call("s", Some("c")).unwrap();
-    assert_eq!((call.title.as_deref(), call.name.as_deref()), (Some("T"), Some("Read")));
-    assert_eq!(call.raw_input, Some(json!({ "a": 1 })));
-    assert_eq!(talk.0.call("t", Some("c")), None);
-    for number in 0..super::MOST_CALLS {
-        talk.update("s", json!({ "sessionUpdate": "tool_call", "toolCallId": number.to_string() }));
+    let Known::Told(call) = talk.0.call("s", Some("c")) else { panic!() };
+    assert_eq!((call.title.as_deref(), call.tool_name()), (Some("T"), Some("Read")));
+    assert_eq!(call.input(), Some(&json!({ "a": 1 })));
+    assert_eq!(talk.0.call("t", Some("c")), Known::Nothing);
+}
+
+/// The attack: what the agent told at first is harmless, and what it tells then is not understood.
+#[test]
+fn nothing_that_was_told_before_counts_if_something_was_not_understood() {
+    let call = json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "name": "Write" });
+    let told = |update: &str| {
+        let mut talk = Talk::default();
+        talk.new_session(1, "s", "/w");
+        talk.update("s", call.clone());
+        let line = format!(r#"{{"method":"session/update","params":{{"sessionId":"s","update":{update}}}}}"#);
+        talk.0.of_agent(&Envelope::read(line.as_bytes()).unwrap());
+        talk.0.call("s", Some("c"))
+    };
+    let long = "x".repeat(300 << 10);
+    for update in [
+        format!(r#"{{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"{long}"}}"#),
+        r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"a","title":"b"}"#.to_owned(),
+        r#"{"sessionUpdate":"tool_call_update","toolCallId":"c","locations":[{}]}"#.to_owned(),
+        r#"{"sessionUpdate":"tool_call_update","toolCallId":1}"#.to_owned(),
+        r#"{"sessionUpdate":1,"toolCallId":"c"}"#.to_owned(),
+    ] {
+        assert_eq!(told(&update), Known::Unclear, "{update:.100}");
     }
-    assert_eq!(talk.0.call("s", Some("c")), None);
-    assert!(talk.0.call("s", Some("0")).is_some());
+    for end in ["completed", "failed"] {
+        let over = format!(r#"{{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"{end}"}}"#);
+        assert_eq!(told(&over), Known::Nothing);
+    }
+    let chunk = r#"{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"diff","path":"/x"}}"#;
+    let Known::Told(call) = told(chunk) else { panic!() };
+    assert_eq!((call.paths(), call.tool_name()), (vec!["/x"], Some("Write")));
+}
+
+/// The attack: a fork, or a request that the agent refuses, names another directory for a session that runs.
+#[test]
+fn the_directory_of_a_session_changes_only_if_the_agent_agrees() {
+    let mut talk = Talk::default();
+    talk.new_session(1, "s", "/w");
+    talk.editor(json!({ "id": 2, "method": "session/fork", "params": { "sessionId": "s", "cwd": "/x" } }));
+    assert_eq!(talk.cwd("s").as_deref(), Some("/w"));
+    talk.agent(json!({ "id": 2, "result": { "sessionId": "t" } }));
+    assert_eq!((talk.cwd("s").as_deref(), talk.cwd("t").as_deref()), (Some("/w"), Some("/x")));
+    for (answer, cwd) in [(json!({ "error": {} }), "/w"), (json!({ "result": {} }), "/x")] {
+        talk.editor(json!({ "id": 3, "method": "session/load", "params": { "sessionId": "s", "cwd": "/x" } }));
+        assert_eq!(talk.cwd("s"), None, "it is not known meanwhile");
+        let mut answer = answer;
+        answer["id"] = json!(3);
+        talk.agent(answer);
+        assert_eq!(talk.cwd("s").as_deref(), Some(cwd));
+    }
+    // A load that is refused begins no session.
+    talk.editor(json!({ "id": 4, "method": "session/load", "params": { "sessionId": "u", "cwd": "/x" } }));
+    talk.agent(json!({ "id": 4, "error": {} }));
+    assert_eq!(talk.cwd("u"), None);
+}
+
+#[test]
+fn an_id_that_no_engine_takes_is_not_kept_and_a_chain_of_subagents_ends() {
+    let mut talk = Talk::default();
+    talk.new_session(1, &"x".repeat(65), "/w");
+    assert_eq!(talk.cwd(&"x".repeat(65)), None);
+    talk.new_session(2, "0", "/w");
+    for number in 0..40 {
+        let child = (number + 1).to_string();
+        talk.update(&number.to_string(), json!({ "sessionUpdate": "subagent_update", "sessionId": child }));
+    }
+    assert!(talk.cwd("16").is_some() && talk.cwd("17").is_none());
 }
