@@ -65,8 +65,8 @@ pub enum JournalError {
     /// The records form a valid chain, but it does not contain the head that was noted down.
     #[error(
         "every record in `{}` follows from the previous record, but event {} has the head `{found}` and not `{noted}`: \
-         compare this with your note. If your note is correct, the trail was rewritten, or an older copy of it went on. \
-         Restore the newest copy",
+         compare this with your note. If it is correct, the trail was rewritten, or an older copy of it went on. Restore \
+         the newest copy",
         shown(directory),
         noted.sequence
     )]

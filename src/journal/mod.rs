@@ -11,6 +11,7 @@ mod files;
 mod hash_chain;
 mod head_note;
 mod head_notes;
+mod head_place;
 mod line;
 mod lock;
 mod open;

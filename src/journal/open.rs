@@ -9,7 +9,7 @@ use super::{
     line::Line,
     lock::{self, LastEnd, Lock, Promised},
     read,
-    snapshot::Snapshot,
+    snapshot::{Covered, Snapshot},
     write::Writer,
 };
 use crate::ports::{Disk, DiskFile, Stored};
@@ -29,17 +29,6 @@ struct Found {
     /// The segment to continue, if there is one.
     last: Option<Last>,
     covered: Covered,
-}
-
-/// What decides when the next snapshot is made, and of what.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Covered {
-    /// The end of the finished segments.
-    pub(super) finished: Head,
-    /// The size of the newest snapshot.
-    pub(super) snapshot: u64,
-    /// The number of bytes in finished segments that it does not cover.
-    pub(super) loose: u64,
 }
 
 #[derive(Debug)]

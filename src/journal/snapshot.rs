@@ -95,6 +95,17 @@ impl Snapshot {
     }
 }
 
+/// The segments that no snapshot covers. Their size decides when the next snapshot is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Covered {
+    /// The end of the finished segments.
+    pub(super) finished: Head,
+    /// The size of the newest snapshot.
+    pub(super) snapshot: u64,
+    /// The number of bytes in finished segments that it does not cover.
+    pub(super) loose: u64,
+}
+
 /// The state at the end of the last snapshot. The next one needs only the batches since then, and not their segments.
 #[derive(Debug)]
 pub(super) struct Base {

@@ -16,9 +16,8 @@ use super::{
     hash_chain::Head,
     line,
     lock::Lock,
-    open::Covered,
     queue::Queue,
-    snapshot::{self, Base},
+    snapshot::{self, Base, Covered},
 };
 use crate::{
     model::Escaped,

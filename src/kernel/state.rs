@@ -17,12 +17,12 @@ use crate::model::{
 use super::{
     Protected, Refusal,
     agent::{Agent, Violated},
+    image_form::{Grants, grants, in_order},
     judged::Judged,
     processes::Processes,
     request_budget::Asked,
     retired::RetiredAncestors,
     rules::Rules,
-    snapshot::{grants, in_order},
     tool_policy::CompiledToolPolicies,
     write_roots::WriteRoots,
     written::WrittenOnce,
@@ -33,9 +33,6 @@ const REMEMBERED: usize = 32;
 
 /// The maximum number of ended requests of retired agents that are remembered.
 const REMEMBERED_OF_OTHERS: usize = 1024;
-
-/// All grants by their ids.
-pub(super) type Grants = BTreeMap<GrantId, Arc<Grant>>;
 
 /// The complete state of the engine. Only applying an [`Event`] changes it.
 ///

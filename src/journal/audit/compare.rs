@@ -1,9 +1,9 @@
-//! The quick comparison of a trail with a head that was noted elsewhere.
+//! The comparison of a trail with a head that was noted elsewhere, and the next note.
 
 use std::{fs::File, io, path::Path, sync::Arc};
 
 use super::super::{
-    JournalError,
+    HeadNote, JournalError,
     files::{Files, segment},
     hash_chain::{Hash, Head},
     line, read,
@@ -11,9 +11,53 @@ use super::super::{
 use super::verify;
 use crate::ports::RealDisk;
 
+impl HeadNote {
+    /// Notes the current head of the trail in `directory`, and returns it. An engine may run on the directory. A note
+    /// that the trail does not contain stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::OlderCopy`] or [`JournalError::OtherHead`] if the trail does not contain the earlier note;
+    /// [`JournalError::NotNoted`]; the errors of [`head`](super::head).
+    pub fn note(&self, directory: impl AsRef<Path>) -> Result<Head, JournalError> {
+        let directory = directory.as_ref();
+        self.refuse_inside(directory)?;
+        // The head is read first: an engine may note a later one meanwhile, and the trail contains that one, too.
+        let head = super::head(directory)?;
+        self.compare(directory)?;
+        // A running engine may not have synced its last records yet, and a power cut must not take what is noted.
+        sync_last(directory)?;
+        self.write(head)?;
+        Ok(head)
+    }
+
+    /// Refuses a trail that does not contain the noted head.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::OlderCopy`] or [`JournalError::OtherHead`]; the errors of [`HeadNote::read`] and of
+    /// [`verify`].
+    pub fn compare(&self, directory: impl AsRef<Path>) -> Result<(), JournalError> {
+        match self.read()? {
+            Some(noted) => refuse_without(directory.as_ref(), noted).map_err(|why| self.named_in(why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Names this note in an error about its head.
+    fn named_in(&self, why: JournalError) -> JournalError {
+        match why {
+            JournalError::OlderCopy { directory, noted, end, note: None } => {
+                JournalError::OlderCopy { directory, noted, end, note: Some(self.clone()) }
+            }
+            other => other,
+        }
+    }
+}
+
 /// Refuses a trail that does not contain the head `noted`: a whole older copy, or another trail. It reads the records
 /// from that head on. Where that is not enough, it verifies the whole trail.
-pub(in super::super) fn refuse_without(directory: &Path, noted: Head) -> Result<(), JournalError> {
+fn refuse_without(directory: &Path, noted: Head) -> Result<(), JournalError> {
     let start = Head { sequence: 0, hash: Hash::START };
     if noted == start {
         return Ok(());
@@ -30,7 +74,7 @@ pub(in super::super) fn refuse_without(directory: &Path, noted: Head) -> Result<
 }
 
 /// Syncs the last segment.
-pub(in super::super) fn sync_last(directory: &Path) -> Result<(), JournalError> {
+fn sync_last(directory: &Path) -> Result<(), JournalError> {
     let files = Files::at(Arc::new(RealDisk), directory)?;
     let Some(last) = files.list()?.segments.last().map(|first| segment(*first)) else { return Ok(()) };
     let synced = File::open(files.path(&last)).and_then(|file| file.sync_data());

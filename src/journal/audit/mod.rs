@@ -25,7 +25,6 @@ use super::{
 };
 use crate::ports::{Disk, RealDisk};
 
-pub(super) use self::compare::{refuse_without, sync_last};
 pub use self::{
     filter::Filter,
     record::Record,

@@ -317,7 +317,11 @@ async fn segments_that_were_moved_away_leave_a_trail_that_begins_at_a_snapshot()
     assert_eq!(audit::verify_on(disk.clone(), STATE, None).unwrap().first, before + 1);
     // The snapshot before the first record stays, though newer ones follow.
     let world = open_in_parts(&disk).await.unwrap();
-    for number in 100..160 {
+    for number in 100.. {
+        if names(&disk, "snapshot-").len() == 3 {
+            break;
+        }
+        assert!(number < 10_000, "there are no snapshots");
         world.you().give(&id("ann"), tag(&format!("@write:/ws/{number}")), Scope::Always, why()).await.unwrap();
     }
     world.engine.shutdown().await;
