@@ -12,7 +12,7 @@ use crate::{
 use super::OpenError;
 use crate::{
     control,
-    journal::{Journal, JournalError, follows},
+    journal::{HeadNotes, Journal, JournalError, follows},
 };
 
 impl Engine {
@@ -38,8 +38,9 @@ impl Engine {
     /// [`OpenError::Journal`] with the process that uses the directory, or the place that is damaged;
     /// [`OpenError::Engine`] outside a runtime.
     pub async fn durable(settings: Settings, directory: impl AsRef<Path>) -> Result<Engine, OpenError> {
-        let (journal, own) = opened(directory.as_ref()).await?;
+        let (journal, own) = opened(directory.as_ref(), None).await?;
         let engine = restored(Some(settings), journal, &own).await?;
+        let own = own.directory;
         follows(own.as_path(), None)?;
         serve(&engine, &own)?;
         Ok(engine)
@@ -60,11 +61,40 @@ impl Engine {
         path: impl Into<std::path::PathBuf>,
         directory: impl AsRef<Path>,
     ) -> Result<Engine, OpenError> {
+        Engine::followed(path.into(), directory.as_ref(), None).await
+    }
+
+    /// Creates an engine as [`Engine::open_durable`] does, and notes the head of its trail outside of the directory. An
+    /// older copy of the directory is refused. The files of the notes are protected: no agent reaches them.
+    ///
+    /// # Authority
+    ///
+    /// The authority of [`Engine::open_durable`]. A program that can write a note can hide an older copy.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Engine::open_durable`] and of [`Journal::open_noting`].
+    #[cfg(feature = "config")]
+    pub async fn open_durable_noting(
+        path: impl Into<std::path::PathBuf>,
+        directory: impl AsRef<Path>,
+        notes: HeadNotes,
+    ) -> Result<Engine, OpenError> {
+        Engine::followed(path.into(), directory.as_ref(), Some(notes)).await
+    }
+
+    #[cfg(feature = "config")]
+    async fn followed(
+        path: std::path::PathBuf,
+        directory: &Path,
+        notes: Option<HeadNotes>,
+    ) -> Result<Engine, OpenError> {
         let file = crate::config::PolicyFile::new(path);
         // Mistakes in the file are reported before anything is changed.
         let _parsed = file.read()?.parse()?;
-        let (journal, own) = opened(directory.as_ref()).await?;
+        let (journal, own) = opened(directory, notes).await?;
         let engine = restored(None, journal, &own).await?;
+        let own = own.directory;
         let path = file.absolute().to_owned();
         super::open::follow(&engine, file).await?;
         follows(own.as_path(), Some(&path))?;
@@ -82,19 +112,30 @@ fn serve(engine: &Engine, directory: &SanitizedPath) -> Result<(), OpenError> {
     })
 }
 
-async fn restored(settings: Option<Settings>, journal: Journal, own: &SanitizedPath) -> Result<Engine, OpenError> {
-    let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));
-    Ok(Engine::restore_keeping_out(settings, clock, paths, Arc::new(journal), Some(own.clone())).await?)
+/// The paths that belong to the engine.
+struct Own {
+    directory: SanitizedPath,
+    notes: Vec<SanitizedPath>,
 }
 
-/// Opens the journal, and returns it with the real path of the directory.
-async fn opened(directory: &Path) -> Result<(Journal, SanitizedPath), OpenError> {
+async fn restored(settings: Option<Settings>, journal: Journal, own: &Own) -> Result<Engine, OpenError> {
+    let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));
+    let own = own.notes.iter().chain([&own.directory]).cloned().collect();
+    Ok(Engine::restore_keeping_out(settings, clock, paths, Arc::new(journal), own).await?)
+}
+
+/// Opens the journal, and returns it with the real paths of the directory and of the notes.
+async fn opened(directory: &Path, notes: Option<HeadNotes>) -> Result<(Journal, Own), OpenError> {
     let directory = std::path::absolute(directory).map_err(|why| disk(directory, &why))?;
     let open = move || {
-        let journal = Journal::open(&directory)?;
+        let places = notes.as_ref().map_or_else(|| Ok(Vec::new()), HeadNotes::real_files)?;
+        let journal = match notes {
+            Some(notes) => Journal::open_noting(&directory, notes),
+            None => Journal::open(&directory),
+        }?;
         let text = directory.to_str().ok_or_else(|| disk(&directory, &"its name is not UTF-8"))?;
         let real = fs::real(text).map_err(|why| disk(&directory, &why))?;
-        Ok((journal, real.path().clone()))
+        Ok((journal, Own { directory: real.path().clone(), notes: places }))
     };
     tokio::task::spawn_blocking(open).await.unwrap_or(Err(OpenError::Engine(Error::Closed)))
 }

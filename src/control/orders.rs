@@ -1,9 +1,6 @@
 //! The orders of a person as calls, for every owner or for one.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use bestow_command::Classification;
 
@@ -260,11 +257,7 @@ impl Admin {
         match held {
             GrantOrDecisionId::Grant(id) => {
                 let grant = self.grant(id)?;
-                // Other grants may end meanwhile, also those of other owners. They did not end with this one.
-                let with_it = self.engine.would_end_with(&grant)?;
-                self.approver_of(&grant.to, by)?.revoke(id, reason).await?;
-                let left: HashSet<GrantId> = self.engine.grants()?.iter().map(|grant| grant.id).collect();
-                Ok(with_it.into_iter().filter(|grant| !left.contains(&grant.id)).collect())
+                self.approver_of(&grant.to, by)?.revoke_with_all(id, reason).await
             }
             GrantOrDecisionId::Ruling(id) => {
                 let mut all = self.saved_decisions(None)?.into_iter();
@@ -281,8 +274,8 @@ impl Admin {
     ///
     /// [`Refusal::UnknownGrant`].
     pub fn grant(&self, id: GrantId) -> Result<Arc<Grant>, Error> {
-        let mut all = self.grants(None)?.into_iter();
-        Ok(all.find(|grant| grant.id == id).ok_or(Refusal::UnknownGrant(id))?)
+        let found = self.engine.grant(id)?.filter(|grant| self.profile(&grant.to).is_ok());
+        Ok(found.ok_or(Refusal::UnknownGrant(id))?)
     }
 
     /// Returns the grants that would end with a grant. Nothing changes.

@@ -190,10 +190,26 @@ impl Approver {
     ///
     /// [`Error::Refused`] if the grant does not exist, belongs to another owner, or comes from a policy file.
     pub async fn revoke(&self, grant: GrantId, reason: Option<Reason>) -> Result<(), Error> {
+        self.revoked(grant, reason).await.map(drop)
+    }
+
+    /// Revokes like [`Approver::revoke`]. Returns the other grants that ended in the same step.
+    #[cfg(feature = "journal")]
+    pub(crate) async fn revoke_with_all(
+        &self,
+        grant: GrantId,
+        reason: Option<Reason>,
+    ) -> Result<Vec<Arc<crate::model::Grant>>, Error> {
+        let ended = |event| if let Event::GrantRevoked { grant, .. } = event { Some(grant) } else { None };
+        let ended = self.revoked(grant, reason).await?.into_iter().filter_map(ended);
+        Ok(ended.filter(|other| other.id != grant).collect())
+    }
+
+    async fn revoked(&self, grant: GrantId, reason: Option<Reason>) -> Result<Vec<Event>, Error> {
         let Person { owner, by, means } = self.person()?;
         let by = Actor::Person { by, means };
         let command = Command::Revoke { grant, by, owner: Some(owner), reason };
-        self.shared.execute(command).acknowledged().await.map(drop)
+        self.shared.execute(command).acknowledged().await
     }
 
     /// Accepts change number `change` of the policy file, which [`Event::ConfigHeldBack`](crate::Event::ConfigHeldBack)

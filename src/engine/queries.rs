@@ -6,7 +6,7 @@ use bestow_command::Classification;
 
 use super::{Engine, Error, fresh::fresh_run};
 #[cfg(feature = "journal")]
-use crate::model::OwnerId;
+use crate::model::{GrantId, OwnerId};
 use crate::{
     kernel::ProvenanceStep,
     model::{
@@ -118,6 +118,12 @@ impl Engine {
     /// [`Error::Closed`].
     pub fn grants(&self) -> Result<Vec<Arc<Grant>>, Error> {
         self.shared.look(|state, now| state.grants.values().filter(|grant| grant.is_live(now)).cloned().collect())
+    }
+
+    /// Returns the grant with this id, if it is valid now.
+    #[cfg(feature = "journal")]
+    pub(crate) fn grant(&self, id: GrantId) -> Result<Option<Arc<Grant>>, Error> {
+        self.shared.look(|state, now| state.grants.get(&id).filter(|grant| grant.is_live(now)).cloned())
     }
 
     /// Returns the provenance of `permission` for `agent`: its own grant first, the root last. The result is empty if

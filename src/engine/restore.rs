@@ -43,7 +43,7 @@ impl Engine {
         paths: Arc<dyn Paths>,
         store: Arc<dyn Store>,
     ) -> Result<Engine, Error> {
-        Engine::restore_keeping_out(settings, clock, paths, store, None).await
+        Engine::restore_keeping_out(settings, clock, paths, store, Vec::new()).await
     }
 
     /// Restores like [`Engine::restore`]. No agent may access `own`, whatever the settings say later.
@@ -52,7 +52,7 @@ impl Engine {
         clock: Arc<dyn Clock>,
         paths: Arc<dyn Paths>,
         store: Arc<dyn Store>,
-        own: Option<SanitizedPath>,
+        own: Vec<SanitizedPath>,
     ) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
         settings.as_ref().map_or(Ok(()), |settings| classifier_for(settings).map(drop))?;
@@ -61,7 +61,7 @@ impl Engine {
         let history = history.await.map_err(|_| Error::Closed)?.map_err(Error::Store)?;
         let clock = not_before(clock, history.at);
         let classifier = classifier_for(&history.state.settings)?;
-        let state = history.state.on(own.into_iter().fold(paths.floor(), |floor, own| floor.with([own])));
+        let state = history.state.on(paths.floor().with(own));
         let queue = CommitQueue::stored_in(Arc::clone(&store), state, history.sequence);
         let shared = Arc::new(Shared::new(queue, classifier, clock, paths, seed()));
         let progress: Weak<Shared> = Arc::downgrade(&shared);

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::hash_chain::Head;
+use super::{HeadNote, hash_chain::Head};
 use crate::model::Escaped;
 
 /// The reason why a journal is not opened, or not trusted. Each message names the place and the remedy.
@@ -65,7 +65,8 @@ pub enum JournalError {
     /// The records form a valid chain, but it does not contain the head that was noted down.
     #[error(
         "every record in `{}` follows from the previous record, but event {} has the head `{found}` and not `{noted}`: \
-         compare this with your note. If your note is correct, the whole trail was rewritten: restore it from a copy",
+         compare this with your note. If it is correct, the trail was rewritten, or an older copy of it went on. Restore \
+         the newest copy",
         shown(directory),
         noted.sequence
     )]
@@ -76,6 +77,34 @@ pub enum JournalError {
         noted: Head,
         /// The actual head at the same event.
         found: Head,
+    },
+    /// The records end before the head that was noted down.
+    #[error(
+        "the records in `{}` end at event {}, but the head of event {} was noted{}: the directory is an older copy, or \
+         records were removed from its end. Restore the newest copy{}",
+        shown(directory),
+        end.sequence,
+        noted.sequence,
+        note.as_ref().map_or_else(String::new, |note| format!(" {note}")),
+        note.as_ref().map_or("", |_| ". If `bestow audit cut` set them aside, remove the note")
+    )]
+    OlderCopy {
+        /// The directory.
+        directory: PathBuf,
+        /// The noted head.
+        noted: Head,
+        /// The end of the records.
+        end: Head,
+        /// The note, if the engine compared it itself.
+        note: Option<HeadNote>,
+    },
+    /// The head of the trail could not be noted.
+    #[error("the head of the trail was not noted {note}: {}", Escaped(what))]
+    NotNoted {
+        /// The place of the note.
+        note: HeadNote,
+        /// The failure.
+        what: String,
     },
     /// The last process ended in good order, and `LOCK` says where its records ended. The records end elsewhere.
     #[error(

@@ -111,6 +111,28 @@ fn parts(line: &[u8]) -> Option<(&[u8], Hash)> {
     Some((rest.strip_suffix(BEFORE_HASH)?, Hash::from_hex(hash)?))
 }
 
+/// Returns the hash of the last line of a segment as that line says; `None` if the segment does not end with a line.
+pub(super) fn last_hash(segment: &[u8]) -> Option<Hash> {
+    let lines = segment.strip_suffix(b"\n")?;
+    let begin = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
+    parts(lines.get(begin..)?).map(|(_, hash)| hash)
+}
+
+/// Returns the part of a segment after the line with the number and the hash of `head`; `None` if it has no such line.
+pub(super) fn after(segment: &[u8], head: Head) -> Option<&[u8]> {
+    let begin = format!("{{\"v\":{VERSION},\"sequence\":{},", head.sequence);
+    let mut rest = segment;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        let (line, after) = rest.split_at_checked(end + 1)?;
+        if line.starts_with(begin.as_bytes()) {
+            let (_, hash) = parts(line.strip_suffix(b"\n")?)?;
+            return (hash == head.hash).then_some(after);
+        }
+        rest = after;
+    }
+    None
+}
+
 /// Returns the group of a line without checking its place in the chain; `None` if it is not a complete line.
 pub(super) fn group_of(line: &[u8]) -> Option<u64> {
     #[derive(Deserialize)]

@@ -9,6 +9,9 @@ pub mod audit;
 mod error;
 mod files;
 mod hash_chain;
+mod head_note;
+mod head_notes;
+mod head_place;
 mod line;
 mod lock;
 mod open;
@@ -28,14 +31,16 @@ use std::{
 use crate::ports::{Batch, Progress, Store, StoreError, Stored, Taken};
 
 pub(super) use self::policy_pointer::follows;
-use self::queue::Queue;
 pub use self::{
     error::JournalError,
     hash_chain::{Hash, Head, InvalidHead},
+    head_note::HeadNote,
+    head_notes::HeadNotes,
     lock::wait_until_free,
     policy_pointer::followed,
     read_only::ReadOnlyJournal,
 };
+use self::{head_notes::Noter, queue::Queue};
 pub use crate::ports::{Disk, DiskFile, RealDisk};
 
 /// The default size at which the next segment begins. An engine that starts reads about this much in addition to the
@@ -60,6 +65,7 @@ pub struct Journal {
     queue: Arc<Queue>,
     history: Mutex<Vec<Stored>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    noter: Mutex<Option<Noter>>,
 }
 
 impl Journal {
@@ -81,10 +87,32 @@ impl Journal {
     pub fn open_on(disk: Arc<dyn Disk>, directory: impl AsRef<Path>, segment: u64) -> Result<Journal, JournalError> {
         let opened = open::open(disk, directory.as_ref(), segment)?;
         let queue = Arc::new(Queue::default());
+        queue.synced_up_to(opened.writer.head());
         let (writer, waiting) = (opened.writer, Arc::clone(&queue));
         let thread = thread::Builder::new().name("bestow-journal".to_owned()).spawn(move || writer.run(&waiting));
         let thread = thread.map_err(|why| JournalError::disk(directory.as_ref(), "starting a thread for", &why))?;
-        Ok(Journal { queue, history: Mutex::new(opened.history), thread: Mutex::new(Some(thread)) })
+        let (history, noter) = (Mutex::new(opened.history), Mutex::default());
+        Ok(Journal { queue, history, thread: Mutex::new(Some(thread)), noter })
+    }
+
+    /// Opens the journal in `directory` like [`Journal::open`], and notes its head from then on. A directory that does
+    /// not contain each noted head is refused before anything in it changes.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::OlderCopy`] or [`JournalError::OtherHead`]; [`JournalError::NotNoted`] if a note is in the
+    /// directory itself; the errors of [`Journal::open`].
+    pub fn open_noting(directory: impl AsRef<Path>, notes: HeadNotes) -> Result<Journal, JournalError> {
+        let directory = directory.as_ref();
+        for note in notes.places() {
+            note.refuse_inside(directory)?;
+            note.compare(directory)?;
+        }
+        let journal = Journal::open(directory)?;
+        let noter = Noter::start(notes, Arc::clone(&journal.queue));
+        let noter = noter.map_err(|why| JournalError::disk(directory, "starting a thread for", &why))?;
+        *journal.noter.lock().unwrap_or_else(PoisonError::into_inner) = Some(noter);
+        Ok(journal)
     }
 
     fn stop(&self) {
@@ -96,6 +124,9 @@ impl Journal {
             // The runtime has already reported a panic of that thread, and nothing was acknowledged since.
             let _ = thread.join();
         }
+        // After the last write, so that the last note is the end.
+        let noter = self.noter.lock().unwrap_or_else(PoisonError::into_inner).take();
+        noter.into_iter().for_each(Noter::end);
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     line::Line,
     lock::{self, LastEnd, Lock, Promised},
     read,
-    snapshot::Snapshot,
+    snapshot::{Covered, Snapshot},
     write::Writer,
 };
 use crate::ports::{Disk, DiskFile, Stored};
@@ -28,6 +28,7 @@ struct Found {
     head: Head,
     /// The segment to continue, if there is one.
     last: Option<Last>,
+    covered: Covered,
 }
 
 #[derive(Debug)]
@@ -56,7 +57,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
     let files = Files::at(disk, directory)?;
     let (mut lock, last_end) = Lock::take(&files)?;
     let listing = files.list()?;
-    let Found { mut history, head, last } = find(&files, &listing, last_end)?;
+    let Found { mut history, head, last, covered } = find(&files, &listing, last_end)?;
     lock.hold(&files)?;
     files.clean(&listing)?;
     if let Some(last) = &last {
@@ -69,7 +70,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
         }
     }
     let (first, file) = append(&files, last.map(|last| last.first), head)?;
-    let writer = Writer::new(files, lock, file, first, head, limit)?;
+    let writer = Writer::new(files, lock, file, first, head, limit, covered)?;
     Ok(Opened { writer, history })
 }
 
@@ -87,6 +88,10 @@ pub(super) fn look(files: &Files) -> Result<(Vec<Stored>, Head), JournalError> {
 fn find(files: &Files, listing: &Listing, last_end: LastEnd) -> Result<Found, JournalError> {
     let mut history = Vec::new();
     let mut head = start(files, listing, &mut history)?;
+    let mut covered = Covered { finished: head, snapshot: 0, loose: 0 };
+    if let Some(Stored::Snapshot { image, .. }) = history.first() {
+        covered.snapshot = size(image);
+    }
     listing.refuse_lost_end(files)?;
     let mut promised = Promised::by(last_end);
     promised.compare(head);
@@ -107,10 +112,17 @@ fn find(files: &Files, listing: &Listing, last_end: LastEnd) -> Result<Found, Jo
         head = read.head;
         read.lines.iter().for_each(|line| promised.compare(line.head()));
         history.extend(read.lines.into_iter().map(|line: Line| Stored::Event(line.recorded)));
+        if !is_last {
+            (covered.finished, covered.loose) = (read.head, covered.loose.saturating_add(size(&content)));
+        }
         last = is_last.then_some(Last { first, content, whole: read.bytes, is_torn: read.fault.is_some() });
     }
     promised.is_kept(files, head)?;
-    Ok(Found { history, head, last })
+    Ok(Found { history, head, last, covered })
+}
+
+fn size(content: &[u8]) -> u64 {
+    u64::try_from(content.len()).unwrap_or(u64::MAX)
 }
 
 /// Returns the starting point: the newest complete snapshot, or the first event.

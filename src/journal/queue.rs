@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
 };
 
+use super::hash_chain::Head;
 use crate::ports::{Batch, Progress, StoreError, StoreFault};
 
 /// The batches that wait to be written.
@@ -13,6 +14,8 @@ use crate::ports::{Batch, Progress, StoreError, StoreFault};
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
     pub(super) bell: Condvar,
+    /// The end of the synced records.
+    head: Mutex<Option<Head>>,
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +52,15 @@ impl Queue {
 
     fn progress(&self) -> Option<Arc<dyn Progress>> {
         self.lock().progress.as_ref().and_then(Weak::upgrade)
+    }
+
+    /// Returns the end of the synced records.
+    pub(super) fn head(&self) -> Option<Head> {
+        *self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn synced_up_to(&self, head: Head) {
+        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = Some(head);
     }
 
     pub(super) fn stored(&self, sequence: u64) {

@@ -1,7 +1,10 @@
 //! Snapshots: the state after some event, so that earlier events need not be read again.
 //!
-//! A snapshot is built from the previous snapshot and the segments since then, on a thread of its own. Writers do not
-//! wait for it, and its content is derived from the journal alone.
+//! A snapshot is built from the previous snapshot and the steps since then, on a thread of its own. Writers do not wait
+//! for it. If the state is small, it is kept for the next snapshot. Otherwise the previous snapshot and the segments
+//! since then are read.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +17,7 @@ use super::{
 use crate::{
     kernel::State,
     model::{Settings, Timestamp},
+    ports::Batch,
 };
 
 /// The first line of a snapshot. The state follows it.
@@ -66,10 +70,11 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Reads the snapshot up to event `sequence`; `None` if it is not complete.
     pub(super) fn read(files: &Files, sequence: u64) -> Result<Option<Snapshot>, JournalError> {
-        let mut content = files.read(&snapshot(sequence))?;
-        let Some(end) = content.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
-        let image = content.split_off(end + 1);
-        let Ok(title) = serde_json::from_slice::<Title>(&content) else { return Ok(None) };
+        let mut image = files.read(&snapshot(sequence))?;
+        let Some(end) = memchr::memchr(b'\n', &image) else { return Ok(None) };
+        // The image may be most of the memory of an engine that starts, so it is not copied.
+        let title: Vec<u8> = image.drain(..=end).collect();
+        let Ok(title) = serde_json::from_slice::<Title>(&title) else { return Ok(None) };
         let hash = Hash::from_hex(title.h.as_bytes());
         let is_whole = title.is_whole() && title.sequence == sequence && title.state == Hash::of(&image).to_string();
         let Some(hash) = hash.filter(|_| is_whole) else { return Ok(None) };
@@ -90,46 +95,92 @@ impl Snapshot {
     }
 }
 
-/// Writes a new snapshot of the finished segments, which are those before `open`. Keeps the previous snapshot, and the
-/// one before the first segment if older segments were moved away. Removes all other snapshots. Returns the size of the
-/// new snapshot; `None` if there was nothing new.
-pub(super) fn compact(files: &Files, open: u64) -> Result<Option<usize>, JournalError> {
-    let listing = files.list()?;
-    let mut state = State::new(Settings::default());
-    let (mut head, mut at) = (Head { sequence: 0, hash: Hash::START }, Timestamp::from_millis(0));
-    for sequence in listing.snapshots.iter().rev() {
-        let snapshot =
-            Snapshot::read(files, *sequence)?.and_then(|read| Some((State::from_image(&read.image).ok()?, read)));
-        if let Some((known, snapshot)) = snapshot {
-            (state, head, at) = (known, snapshot.head, snapshot.at);
-            break;
+/// The segments that no snapshot covers. Their size decides when the next snapshot is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Covered {
+    /// The end of the finished segments.
+    pub(super) finished: Head,
+    /// The size of the newest snapshot.
+    pub(super) snapshot: u64,
+    /// The number of bytes in finished segments that it does not cover.
+    pub(super) loose: u64,
+}
+
+/// The state at the end of the last snapshot. The next one needs only the batches since then, and not their segments.
+#[derive(Debug)]
+pub(super) struct Base {
+    state: State,
+    head: Head,
+    at: Timestamp,
+}
+
+impl Base {
+    /// Returns the state at `head`, if `batches` are all steps after this one up to there.
+    fn after(mut self, batches: &[Arc<Batch>], head: Head) -> Option<Base> {
+        for batch in batches {
+            if batch.first != self.head.sequence + 1 {
+                return None;
+            }
+            batch.events.iter().for_each(|event| self.state.apply(event));
+            (self.head.sequence, self.at) = (batch.last(), self.at.max(batch.at));
         }
+        (self.head.sequence == head.sequence).then_some(Base { head, ..self })
     }
-    let before = head;
-    while head.sequence + 1 < open {
-        let first = head.sequence + 1;
-        let read = read::segment(&files.read(&segment(first))?, head);
-        if let Some(fault) = read.fault {
-            let file = files.path(&segment(first));
-            return Err(JournalError::Damaged { file, line: fault.line, sequence: fault.sequence, what: fault.what });
+
+    /// Reads the newest complete snapshot, and the finished segments after it, which are those before `open`. Returns
+    /// none if there is nothing after it.
+    fn read(files: &Files, open: u64) -> Result<Option<Base>, JournalError> {
+        let (head, at) = (Head { sequence: 0, hash: Hash::START }, Timestamp::from_millis(0));
+        let mut base = Base { state: State::new(Settings::default()), head, at };
+        for sequence in files.list()?.snapshots.iter().rev() {
+            let snapshot =
+                Snapshot::read(files, *sequence)?.and_then(|read| Some((State::from_image(&read.image).ok()?, read)));
+            if let Some((state, snapshot)) = snapshot {
+                base = Base { state, head: snapshot.head, at: snapshot.at };
+                break;
+            }
         }
-        for line in &read.lines {
-            state.apply(&line.recorded.event);
-            at = at.max(line.recorded.at);
+        let before = base.head;
+        while base.head.sequence + 1 < open {
+            let first = base.head.sequence + 1;
+            let read = read::segment(&files.read(&segment(first))?, base.head);
+            if let Some(fault) = read.fault {
+                let (file, sequence) = (files.path(&segment(first)), fault.sequence);
+                return Err(JournalError::Damaged { file, line: fault.line, sequence, what: fault.what });
+            }
+            for line in &read.lines {
+                base.state.apply(&line.recorded.event);
+                base.at = base.at.max(line.recorded.at);
+            }
+            if read.head == base.head {
+                break;
+            }
+            base.head = read.head;
         }
-        if read.head == head {
-            break;
-        }
-        head = read.head;
+        Ok((base.head != before).then_some(base))
     }
-    if head == before {
+}
+
+/// Writes a new snapshot up to `end`, the end of the finished segments. Keeps the previous snapshot, and the one before
+/// the first segment if older segments were moved away. Removes all other snapshots. `base` and `batches` replace the
+/// reading of segments, if they lead to `end`. Returns the size of the new snapshot, and the base of the next one; none
+/// if there was nothing new.
+pub(super) fn compact(
+    files: &Files,
+    end: Head,
+    base: Option<Base>,
+    batches: &[Arc<Batch>],
+) -> Result<Option<(usize, Base)>, JournalError> {
+    let known = base.and_then(|base| base.after(batches, end));
+    let Some(base) = known.map_or_else(|| Base::read(files, end.sequence + 1), |base| Ok(Some(base)))? else {
         return Ok(None);
-    }
-    let size = Snapshot::write(files, &state, head, at)?;
+    };
+    let size = Snapshot::write(files, &base.state, base.head, base.at)?;
+    let listing = files.list()?;
     let is_needed = |old: &u64| listing.segments.first() == Some(&(old + 1));
-    for old in listing.snapshots.iter().rev().skip(1).filter(|old| !is_needed(old)) {
+    for old in listing.snapshots.iter().rev().skip(2).filter(|old| !is_needed(old)) {
         let name = snapshot(*old);
         files.disk.remove(&files.path(&name)).map_err(files.failed(&name, "removing"))?;
     }
-    Ok(Some(size))
+    Ok(Some((size, base)))
 }

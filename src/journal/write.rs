@@ -2,9 +2,9 @@
 
 use std::{
     collections::VecDeque,
-    io,
+    io, mem,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::{self, JoinHandle},
@@ -17,7 +17,7 @@ use super::{
     line,
     lock::Lock,
     queue::Queue,
-    snapshot,
+    snapshot::{self, Base, Covered},
 };
 use crate::{
     model::Escaped,
@@ -32,6 +32,8 @@ pub(super) struct Writer {
     file: Box<dyn DiskFile>,
     /// The first event of the open segment.
     first: u64,
+    /// The end of the finished segments.
+    finished: Head,
     /// The number of synced bytes in the open segment.
     length: u64,
     head: Head,
@@ -53,7 +55,26 @@ struct Snapshots {
     busy: Arc<AtomicBool>,
     /// The size of the last snapshot.
     size: Arc<AtomicU64>,
+    /// The state at the last snapshot, if it is small.
+    base: Arc<Mutex<Option<Base>>>,
+    /// The steps since the last snapshot, if they are few and the state is small.
+    batches: Vec<Arc<Batch>>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// The largest snapshot whose state is kept for the next one.
+const SMALL: u64 = 16 << 20;
+
+impl Snapshots {
+    /// Keeps the steps of a group for the next snapshot. `loose` is the size of the finished segments that wait for it.
+    fn hear(&mut self, group: &[Arc<Batch>], loose: u64) {
+        if SMALL < self.size.load(Ordering::Relaxed) || SMALL < loose {
+            // Then the next snapshot reads its segments: these steps lead to nothing.
+            self.batches = Vec::new();
+        } else {
+            self.batches.extend(group.iter().cloned());
+        }
+    }
 }
 
 impl Writer {
@@ -64,30 +85,36 @@ impl Writer {
         first: u64,
         head: Head,
         limit: u64,
+        covered: Covered,
     ) -> Result<Writer, JournalError> {
         let length = file.len().map_err(files.failed(&segment(first), "reading the size of"))?;
         // Without a reserve, writing is possible as long as the disk has room.
         let is_full = files.reserve().is_err();
-        let snapshot = Snapshots::default();
+        let snapshot = Snapshots { size: Arc::new(AtomicU64::new(covered.snapshot)), ..Snapshots::default() };
         let mut writer = Writer {
             files,
             lock,
             file,
             first,
+            finished: covered.finished,
             length,
             head,
             limit,
             is_full,
             broken: None,
             failures: 0,
-            loose: 0,
+            loose: covered.loose,
             snapshot,
         };
-        // Earlier segments may not be covered by a snapshot yet.
-        if first > 1 {
-            writer.take_snapshot();
+        if 0 < covered.loose {
+            writer.take_snapshot_if_due();
         }
         Ok(writer)
+    }
+
+    /// Returns the end of the synced records.
+    pub(super) fn head(&self) -> Head {
+        self.head
     }
 
     /// Writes until the journal closes.
@@ -133,6 +160,7 @@ impl Writer {
         }
         match self.write(group) {
             Ok(()) => {
+                queue.synced_up_to(self.head);
                 queue.stored(last);
                 true
             }
@@ -183,6 +211,7 @@ impl Writer {
         }
         self.refuse_if_removed()?;
         self.head = head;
+        self.snapshot.hear(group, self.loose);
         self.length += u64::try_from(lines.len()).unwrap_or(u64::MAX);
         Ok(())
     }
@@ -228,11 +257,17 @@ impl Writer {
             }
         };
         self.loose = self.loose.saturating_add(self.length);
+        self.finished = self.head;
         (self.first, self.length) = (first, 0);
+        self.take_snapshot_if_due();
+        Ok(())
+    }
+
+    /// Starts a snapshot if the finished segments that no snapshot covers are at least half as large as the last one.
+    fn take_snapshot_if_due(&mut self) {
         if self.snapshot.size.load(Ordering::Relaxed) / 2 <= self.loose {
             self.take_snapshot();
         }
-        Ok(())
     }
 
     /// Starts a snapshot of the finished segments, unless one is in progress. If it fails, the journal is still
@@ -242,11 +277,15 @@ impl Writer {
             return;
         }
         self.loose = 0;
-        let (files, open) = (self.files.clone(), self.first);
+        let (files, end, batches) = (self.files.clone(), self.finished, mem::take(&mut self.snapshot.batches));
         let (busy, size) = (Arc::clone(&self.snapshot.busy), Arc::clone(&self.snapshot.size));
+        let base = Arc::clone(&self.snapshot.base);
         let take = move || {
-            if let Ok(Some(bytes)) = snapshot::compact(&files, open) {
-                size.store(u64::try_from(bytes).unwrap_or(u64::MAX), Ordering::Relaxed);
+            let mut base = base.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Ok(Some((bytes, next))) = snapshot::compact(&files, end, base.take(), &batches) {
+                let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+                size.store(bytes, Ordering::Relaxed);
+                *base = (bytes <= SMALL).then_some(next);
             }
             busy.store(false, Ordering::Release);
         };

@@ -16,6 +16,7 @@ mod compiled_permissions;
 mod decide;
 mod declared;
 mod exec_scope;
+mod image_form;
 mod judged;
 mod kin;
 mod meter;

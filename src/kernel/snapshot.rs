@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{State, state::giver};
 
 impl State {
-    /// Returns the complete state as JSON.
+    /// Returns the complete state as JSON. Equal states have equal images.
     #[cfg(any(feature = "journal", all(test, feature = "property-tests")))]
     pub(crate) fn to_image(&self) -> Result<Vec<u8>, serde_json::Error> {
         serde_json::to_vec(self)

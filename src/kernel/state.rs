@@ -17,6 +17,7 @@ use crate::model::{
 use super::{
     Protected, Refusal,
     agent::{Agent, Violated},
+    image_form::{Grants, grants, in_order},
     judged::Judged,
     kin::Kin,
     processes::Processes,
@@ -47,6 +48,7 @@ pub(crate) struct State {
     /// The protected paths: the floor and the paths that the settings add.
     #[serde(skip)]
     pub(crate) protected: Protected,
+    #[serde(serialize_with = "in_order")]
     pub(crate) agents: HashMap<AgentId, Agent, RandomState>,
     /// The agents by creator and by run.
     #[serde(skip)]
@@ -54,7 +56,8 @@ pub(crate) struct State {
     /// The retired agents whose restrictions still bind other agents.
     #[serde(default)]
     pub(super) gone: RetiredAncestors,
-    pub(crate) grants: BTreeMap<GrantId, Arc<Grant>>,
+    #[serde(deserialize_with = "grants")]
+    pub(crate) grants: Grants,
     /// The grants that expire, ordered by end time.
     #[serde(skip)]
     pub(super) ending: BTreeSet<(Timestamp, GrantId)>,
@@ -75,6 +78,7 @@ pub(crate) struct State {
     over_of_others: VecDeque<RequestId>,
     /// The recent denials of each family, with their end. The key is the first agent of the family. A recent denial
     /// answers a repeated question without a prompt.
+    #[serde(serialize_with = "in_order")]
     pub(super) refusals: HashMap<AgentId, BTreeMap<Permission, RecentDenial>>,
     /// The foreground agents with a connected user, per owner.
     pub(super) connected: BTreeMap<OwnerId, BTreeSet<AgentId>>,

@@ -7,7 +7,7 @@ use std::{
 
 use bestow::{
     journal::{
-        JournalError,
+        Head, HeadNote, JournalError,
         audit::{self, Cut, Record, Rotated},
     },
     text::Escaped,
@@ -26,7 +26,9 @@ pub(crate) fn audit(command: &AuditCommand) -> Result<Exit, Exit> {
     }
     match command {
         AuditCommand::Show(args) => show(state, args),
-        AuditCommand::Verify { expect, .. } => {
+        AuditCommand::Verify { expect, noted, .. } => {
+            let noted = noted.as_deref().map(noted_in).transpose()?;
+            let expect = &expect.or(noted);
             let verified = audit::verify(state, *expect).map_err(Exit::failed)?;
             let torn = verified.torn.map_or_else(String::new, |torn| format!("\nnot acknowledged, {torn}"));
             let events = if verified.head.sequence < verified.first {
@@ -36,8 +38,13 @@ pub(crate) fn audit(command: &AuditCommand) -> Result<Exit, Exit> {
             };
             Ok(Exit::print(&format!("{events}{torn}\nhead {}\n", verified.head)))
         }
-        AuditCommand::Head { .. } => {
-            let head = audit::head(state).map_err(Exit::failed)?;
+        AuditCommand::Head { to, to_command, .. } => {
+            let file = to.clone().map(HeadNote::File);
+            let head = match file.or(to_command.clone().map(HeadNote::Command)) {
+                Some(note) => note.note(state),
+                None => audit::head(state),
+            };
+            let head = head.map_err(Exit::failed)?;
             Ok(Exit::print(&format!("{head}\n")))
         }
         AuditCommand::Rotate { to, .. } => {
@@ -48,6 +55,15 @@ pub(crate) fn audit(command: &AuditCommand) -> Result<Exit, Exit> {
             Ok(Exit::print(&set_aside(&audit::cut(state, *before).map_err(Exit::failed)?)))
         }
     }
+}
+
+/// Returns the head that a file has.
+fn noted_in(file: &Path) -> Result<Head, Exit> {
+    let noted = HeadNote::File(file.to_owned()).read().map_err(Exit::failed)?;
+    noted.ok_or_else(|| {
+        let file = Escaped(&file.to_string_lossy()).to_string();
+        Exit::failed(format!("`{file}` does not exist, so there is no head to compare with: name the file of the note"))
+    })
 }
 
 fn nothing_to_move() -> String {

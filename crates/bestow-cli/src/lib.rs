@@ -21,6 +21,7 @@ mod follow;
 #[doc(hidden)]
 pub mod fuzzing;
 mod generate;
+mod head_notes;
 mod hook;
 mod init;
 mod install;

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::{
     args::ServeArgs,
     exit::Exit,
+    head_notes::Unnoted,
     server_files::{SERVER_FILE, remove_page},
     signals,
 };
@@ -48,10 +49,19 @@ pub(crate) fn serve_with(
     runtime.block_on(async {
         // An address that is taken stops the command before it writes anything.
         let server = listen(args).await?;
-        let engine = Engine::open_durable(&args.policy.config, &args.state).await.map_err(Exit::failed)?;
+        let unnoted = Unnoted::default();
+        let (config, state) = (&args.policy.config, &args.state);
+        let engine = match unnoted.notes(&args.notes) {
+            Some(notes) => Engine::open_durable_noting(config, state, notes).await,
+            None => Engine::open_durable(config, state).await,
+        };
+        let engine = engine.map_err(Exit::failed)?;
         let served = served(server, &engine, args, begin).await;
         engine.shutdown().await;
-        served
+        match served {
+            Ok(Exit::Done) => Ok(unnoted.exit()),
+            other => other,
+        }
     })
 }
 

@@ -3,6 +3,8 @@
 //! These functions take no lock on the directory, so a running engine does not hinder them. A record that the engine is
 //! writing at that moment is not visible yet.
 
+mod ahead;
+mod compare;
 mod filter;
 mod record;
 mod rotate;
@@ -11,6 +13,7 @@ mod verify;
 
 use std::{path::Path, sync::Arc};
 
+use self::ahead::Ahead;
 use super::{
     JournalError,
     files::{Files, segment},
@@ -73,8 +76,10 @@ pub fn head(directory: impl AsRef<Path>) -> Result<Head, JournalError> {
 #[derive(Debug)]
 struct Trail {
     files: Files,
-    /// The segments that are still to be read.
+    /// The segments that are still to be used.
     segments: std::vec::IntoIter<u64>,
+    /// The segments that were read before they are used.
+    ahead: Ahead,
     /// The end of the chain so far, which the next segment must continue.
     head: Head,
     /// A torn end that was never acknowledged.
@@ -102,8 +107,9 @@ impl Trail {
         {
             head = snapshot.head;
         }
+        let ahead = Ahead::of(&files, &listing.segments, head)?;
         let (segments, promised) = (listing.segments.into_iter(), Promised::by(last_end));
-        Ok(Trail { files, segments, head, torn: None, last_end, promised })
+        Ok(Trail { files, segments, ahead, head, torn: None, last_end, promised })
     }
 
     fn next_segment(&mut self) -> Result<Option<Vec<super::line::Line>>, JournalError> {
@@ -120,7 +126,10 @@ impl Trail {
             };
             return Err(JournalError::Missing { directory: self.files.directory.clone(), what, next: None });
         }
-        let read = read::segment(&self.files.read(&segment(first))?, self.head);
+        let read = match self.ahead.next(self.head)? {
+            Some(read) => read,
+            None => read::segment(&self.files.read(&segment(first))?, self.head),
+        };
         self.head = read.head;
         if let Some(fault) = read.fault {
             let may_be_torn = self.segments.len() == 0 && !(self.last_end.is_orderly() && self.is_unused()?);

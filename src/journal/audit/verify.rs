@@ -1,6 +1,14 @@
 //! The check that the trail is unaltered.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    collections::VecDeque,
+    path::Path,
+    sync::{
+        Arc,
+        mpsc::{self, Receiver},
+    },
+    thread,
+};
 
 use super::{
     super::{JournalError, files::snapshot, hash_chain::Head, line::Line, snapshot::Snapshot},
@@ -30,9 +38,9 @@ pub struct Verified {
 ///
 /// # Errors
 ///
-/// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; [`JournalError::OtherHead`] if the records
-/// are valid, but do not contain the head `expected`; [`JournalError::NotState`] if there is no journal;
-/// [`JournalError::Disk`] for every error of the disk.
+/// [`JournalError::Damaged`] or [`JournalError::Missing`] with the place; [`JournalError::OlderCopy`] or
+/// [`JournalError::OtherHead`] if the records are valid, but do not contain the head `expected`;
+/// [`JournalError::NotState`] if there is no journal; [`JournalError::Disk`] for every error of the disk.
 pub fn verify(directory: impl AsRef<Path>, expected: Option<Head>) -> Result<Verified, JournalError> {
     verify_on(Arc::new(RealDisk), directory, expected)
 }
@@ -51,6 +59,9 @@ pub fn verify_on(
     let mut told = Told::new(&trail)?;
     let before = trail.head.sequence;
     let mut other = None;
+    if let Some(expected) = expected.filter(|expected| 0 < expected.sequence && expected.sequence <= before) {
+        refuse_moved(&trail, expected)?;
+    }
     while let Some(lines) = trail.next_segment()? {
         for line in &lines {
             if let Some(expected) = expected.filter(|expected| expected.sequence == line.recorded.sequence) {
@@ -65,23 +76,76 @@ pub fn verify_on(
         return Err(JournalError::OtherHead { directory: directory.as_ref().to_owned(), noted, found });
     }
     if let Some(expected) = expected.filter(|expected| trail.head.sequence < expected.sequence) {
-        let what = format!("events {} to {}, which were there", trail.head.sequence + 1, expected.sequence);
-        return Err(JournalError::Missing { directory: directory.as_ref().to_owned(), what, next: None });
+        let (directory, end) = (directory.as_ref().to_owned(), trail.head);
+        return Err(JournalError::OlderCopy { directory, noted: expected, end, note: None });
     }
     let torn = trail.torn.map(|fault| format!("after event {}: {}", trail.head.sequence, fault.what));
     Ok(Verified { first: before + 1, head: trail.head, torn })
+}
+
+/// Refuses a head that was moved away with its record, unless the trail begins right after it.
+fn refuse_moved(trail: &Trail, noted: Head) -> Result<(), JournalError> {
+    let (directory, found) = (trail.files.directory.clone(), trail.head);
+    if noted == found {
+        return Ok(());
+    }
+    if noted.sequence == found.sequence {
+        return Err(JournalError::OtherHead { directory, noted, found });
+    }
+    let what = format!(
+        "event {}, whose head was noted (if `bestow audit rotate` moved it, `bestow audit verify --state ARCHIVE \
+         --expect {noted}` verifies it there, and the note can be replaced)",
+        noted.sequence
+    );
+    Err(JournalError::Missing { directory, what, next: None })
 }
 
 /// The state that results from the records so far. It is compared with the snapshots.
 struct Told {
     /// The state; `None` if the first records were moved away and no snapshot tells what they led to.
     state: Option<State>,
-    snapshots: Vec<u64>,
+    snapshots: Snapshots,
+}
+
+/// The snapshots in order, each read by another thread before it is compared.
+struct Snapshots {
+    sequences: VecDeque<u64>,
+    read: Receiver<Result<Option<Snapshot>, JournalError>>,
+}
+
+impl Snapshots {
+    fn after(before: u64, trail: &Trail) -> Result<Snapshots, JournalError> {
+        let sequences: VecDeque<_> =
+            trail.files.list()?.snapshots.into_iter().filter(|sequence| before < *sequence).collect();
+        let (wanted, files, (send, read)) = (sequences.clone(), trail.files.clone(), mpsc::sync_channel(0));
+        let reading = move || {
+            for sequence in wanted {
+                if send.send(Snapshot::read(&files, sequence)).is_err() {
+                    return;
+                }
+            }
+        };
+        if !sequences.is_empty() {
+            let thread = thread::Builder::new().name("bestow-audit".to_owned()).spawn(reading);
+            thread.map_err(|why| JournalError::disk(&trail.files.directory, "starting a thread for", &why))?;
+        }
+        Ok(Snapshots { sequences, read })
+    }
+
+    /// Returns the snapshot after event `sequence`, if there is one; the inner none is one that is not whole.
+    #[expect(clippy::option_option, reason = "no snapshot, and one that is not whole")]
+    fn at(&mut self, sequence: u64) -> Result<Option<Option<Snapshot>>, JournalError> {
+        if self.sequences.front() != Some(&sequence) {
+            return Ok(None);
+        }
+        self.sequences.pop_front();
+        self.read.recv().map_or(Ok(Some(None)), |read| read.map(Some))
+    }
 }
 
 impl Told {
     fn new(trail: &Trail) -> Result<Told, JournalError> {
-        let snapshots = trail.files.list()?.snapshots;
+        let snapshots = Snapshots::after(trail.head.sequence, trail)?;
         let state = match trail.head.sequence {
             0 => Some(State::new(Settings::default())),
             before => Snapshot::read(&trail.files, before)?.and_then(|read| State::from_image(&read.image).ok()),
@@ -93,18 +157,18 @@ impl Told {
         let Some(state) = &mut self.state else { return Ok(()) };
         state.apply(&line.recorded.event);
         let sequence = line.recorded.sequence;
-        if !self.snapshots.contains(&sequence) {
-            return Ok(());
-        }
-        let read = Snapshot::read(&trail.files, sequence)?;
-        let agrees = read.is_some_and(|read| {
-            read.head.hash == line.hash && State::from_image(&read.image).is_ok_and(|said| said == *state)
-        });
-        if agrees {
+        let Some(read) = self.snapshots.at(sequence)? else { return Ok(()) };
+        if read.is_some_and(|read| read.head.hash == line.hash && is_of(&read.image, state)) {
             return Ok(());
         }
         let file = trail.files.path(&snapshot(sequence));
         let what = "the snapshot differs from the records: remove it, and the engine creates it again".to_owned();
         Err(JournalError::Damaged { file, line: 1, sequence, what })
     }
+}
+
+/// Returns true if `image` is the image of `state`.
+fn is_of(image: &[u8], state: &State) -> bool {
+    // Equal states have equal images, unless an older version wrote one. This is quicker than reading the image.
+    state.to_image().is_ok_and(|told| told == image) || State::from_image(image).is_ok_and(|said| said == *state)
 }

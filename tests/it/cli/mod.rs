@@ -3,6 +3,7 @@
 mod classify;
 mod decide;
 mod exec;
+mod heads;
 mod help;
 mod init;
 mod keep;

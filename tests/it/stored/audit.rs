@@ -224,7 +224,7 @@ async fn old_records_move_into_an_archive_and_both_parts_stay_verifiable() {
     assert_eq!(audit::rotate(young.path(), &archive), Ok(None), "all of its records are needed");
     let mut noted = None;
     for round in ["second", "third"] {
-        live_on(state, round, 2_000).await;
+        live_until_some_can_move(state, round).await;
         let verified = audit::verify(state, None).unwrap();
         let removed = std::fs::read(state.join(segment(verified.first))).unwrap();
         let rotated = audit::rotate(state, &archive).unwrap().unwrap();
@@ -266,15 +266,32 @@ fn segment(first: u64) -> String {
 }
 
 fn names_of(directory: &std::path::Path) -> Vec<String> {
+    names_with(directory, "journal-")
+}
+
+fn names_with(directory: &std::path::Path, beginning: &str) -> Vec<String> {
     let entries = std::fs::read_dir(directory).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names.filter(|name| name.starts_with("journal-")).collect();
+    let mut names: Vec<_> = names.filter(|name| name.starts_with(beginning)).collect();
     names.sort();
     names
 }
 
-/// Gives permissions, with segments of this size.
-async fn live_on(state: &std::path::Path, round: &str, size: u64) {
+/// Gives permissions until the last snapshot but one covers several segments. A slow thread makes fewer snapshots.
+pub(super) async fn live_until_some_can_move(state: &std::path::Path, round: &str) {
+    for part in 0..100 {
+        live_on(state, &format!("{round}-{part}"), 2_000).await;
+        let snapshots = names_with(state, "snapshot-");
+        let kept = snapshots.iter().rev().nth(1).and_then(|name| name[9..29].parse::<u64>().ok()).unwrap_or_default();
+        if names_of(state).iter().filter(|name| name[8..28].parse::<u64>().unwrap() <= kept).count() > 1 {
+            return;
+        }
+    }
+    panic!("there are no snapshots");
+}
+
+/// Gives permissions, with segments of this size. Returns the head.
+pub(super) async fn live_on(state: &std::path::Path, round: &str, size: u64) -> bestow::journal::Head {
     let journal = Journal::open_on(Arc::new(bestow::journal::RealDisk), state, size).unwrap();
     let world = world_at(Arc::new(journal), Arc::new(ManualClock::at(START)), |_| {}).await;
     let ann = match world.engine.agent(id("ann")) {
@@ -286,4 +303,5 @@ async fn live_on(state: &std::path::Path, round: &str, size: u64) {
         world.you().give(ann.id(), wanted, bestow::grant::Scope::Always, why()).await.unwrap();
     }
     world.engine.shutdown().await;
+    audit::head(state).unwrap()
 }

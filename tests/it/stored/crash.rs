@@ -1,4 +1,5 @@
-//! Tests of a process that is killed hundreds of times, at any moment, and of the state that the next process finds.
+//! Tests of a process that is killed a hundred times, at any moment, and of the state that the next process finds.
+//! `scripts/kill-harness` does the same thousands of times.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +15,7 @@ use bestow::{
     decision::Check,
     grant::Scope,
     host::{AsWritten, SystemClock},
-    journal::{Journal, RealDisk, audit},
+    journal::{HeadNote, Journal, JournalError, RealDisk, audit},
     request::RequestId,
 };
 
@@ -23,10 +24,15 @@ use crate::support::{id, profile, settings, tag, why};
 /// A variable that is set in the process that is killed: its state directory, and the prefix of its names.
 const CHILD: &str = "BESTOW_TEST_CRASH";
 
-/// The number of directories, and the number of kills of the processes that use each.
-const DIRECTORIES: usize = 10;
+/// A variable with the number of kills. Without it, there are a hundred.
+const KILLS: &str = "BESTOW_KILLS";
+
+/// The number of kills of the processes that use one directory.
 const LIVES: usize = 25;
 const WRITERS: usize = 4;
+
+/// The number of lives after which old records move into an archive.
+const LIVES_UNTIL_ROTATION: usize = 7;
 
 /// A size so small that new segments and snapshots occur constantly.
 const SEGMENT: u64 = 40_000;
@@ -87,6 +93,23 @@ async fn live_until_killed(engine: Engine, writer: usize, life: String, mut rand
     }
 }
 
+/// Notes the head until it is killed.
+fn note_until_killed(directory: &Path) -> ! {
+    let note = note_beside(directory);
+    loop {
+        // A file that is removed meanwhile is no fault: the next note is right.
+        match note.note(directory) {
+            Err(why @ (JournalError::OlderCopy { .. } | JournalError::OtherHead { .. })) => say(&format!("lost {why}")),
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+/// Returns the note of the head beside the state directory.
+fn note_beside(directory: &Path) -> HeadNote {
+    HeadNote::File(directory.with_file_name("head"))
+}
+
 /// The acknowledged facts of all lives.
 #[derive(Debug, Default)]
 struct Acknowledged {
@@ -107,11 +130,14 @@ impl Acknowledged {
                 self.count += 1;
             }
             "asked" | "over" => drop(self.asked.insert(about.parse().unwrap(), word == "over")),
+            "lost" => panic!("{about}"),
             _ => {}
         }
     }
 
     async fn agrees(&mut self, directory: &Path, life: usize) {
+        let note = note_beside(directory);
+        assert_eq!(note.compare(directory), Ok(()), "life {life}: the noted head is lost");
         let engine = open(directory).await;
         let held: BTreeSet<String> =
             engine.grants().unwrap().iter().map(|grant| grant.pinned.permission.to_string()).collect();
@@ -142,8 +168,18 @@ impl Acknowledged {
         }
         engine.shutdown().await;
         assert!(matches!(engine.pending(), Err(Error::Closed)));
-        let verified = audit::verify(directory, None);
+        let noted = note.read().unwrap();
+        assert!(noted.is_some() || life % LIVES < LIVES / 2, "life {life}: nothing was noted");
+        let verified = audit::verify(directory, noted);
         assert!(verified.is_ok(), "life {life}: {verified:?}");
+        if life % LIVES_UNTIL_ROTATION == 0 {
+            note.note(directory).unwrap();
+            let archive = directory.with_file_name("archive");
+            if let Some(rotated) = audit::rotate(directory, &archive).unwrap() {
+                audit::verify(&archive, Some(rotated.head)).unwrap();
+                audit::verify(directory, note.read().unwrap()).unwrap();
+            }
+        }
     }
 }
 
@@ -156,22 +192,27 @@ async fn a_crash_loses_nothing_that_was_acknowledged() {
         let writers = (0..WRITERS).map(|writer| {
             tokio::spawn(live_until_killed(engine.clone(), writer, life.to_owned(), random * 31 + writer as u64))
         });
+        let directory = directory.to_owned();
+        std::thread::spawn(move || note_until_killed(Path::new(&directory)));
         for writer in writers.collect::<Vec<_>>() {
             writer.await.unwrap();
         }
     }
-    let mut count = 0;
-    for first in 0..DIRECTORIES {
-        let directory = tempfile::tempdir().unwrap();
-        let state = directory.path().join("state");
-        let mut told = Acknowledged::default();
-        for life in first * LIVES..(first + 1) * LIVES {
-            kill_one(&state, life, &mut told);
-            told.agrees(&state, life).await;
+    let kills = env::var(KILLS).map_or(100, |kills| kills.parse::<usize>().unwrap());
+    let (mut count, mut told, mut place) = (0, Acknowledged::default(), tempfile::tempdir().unwrap());
+    for life in 0..kills {
+        if life % LIVES == 0 {
+            count += std::mem::take(&mut told).count;
+            place = tempfile::tempdir().unwrap();
+            println!("{life} kills, {count} acknowledged steps, none lost");
         }
-        count += told.count;
+        let state = place.path().join("state");
+        kill_one(&state, life, &mut told);
+        told.agrees(&state, life).await;
     }
-    assert!(DIRECTORIES * LIVES * 5 < count, "only {count} steps were acknowledged");
+    count += told.count;
+    println!("{kills} kills, {count} acknowledged steps, none lost");
+    assert!(kills * 5 < count, "only {count} steps were acknowledged");
 }
 
 fn kill_one(state: &Path, life: usize, told: &mut Acknowledged) {

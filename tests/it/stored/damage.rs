@@ -240,11 +240,11 @@ async fn a_trail_that_was_cut_back_or_rewritten_is_told_by_the_head_that_was_not
     shorter.write_file(&name, &whole[..whole[..end - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1]);
     assert!(audit::verify_on(shorter.clone(), STATE, None).is_ok(), "the naive check passes");
     let told = audit::verify_on(shorter, STATE, Some(head)).unwrap_err().to_string();
-    assert!(told.contains("which were there"), "{told}");
+    assert!(told.contains("is an older copy"), "{told}");
     let (other, _) = small_with("eve").await;
     assert!(audit::verify_on(other.clone(), STATE, None).is_ok());
     let told = audit::verify_on(other, STATE, Some(head)).unwrap_err().to_string();
-    assert!(told.contains("was rewritten") || told.contains("which were there"), "{told}");
+    assert!(told.contains("was rewritten") || told.contains("is an older copy"), "{told}");
 }
 
 async fn small_with(name: &str) -> (Arc<FakeDisk>, ()) {
@@ -317,7 +317,11 @@ async fn segments_that_were_moved_away_leave_a_trail_that_begins_at_a_snapshot()
     assert_eq!(audit::verify_on(disk.clone(), STATE, None).unwrap().first, before + 1);
     // The snapshot before the first record stays, though newer ones follow.
     let world = open_in_parts(&disk).await.unwrap();
-    for number in 100..160 {
+    for number in 100.. {
+        if names(&disk, "snapshot-").len() == 3 {
+            break;
+        }
+        assert!(number < 10_000, "there are no snapshots");
         world.you().give(&id("ann"), tag(&format!("@write:/ws/{number}")), Scope::Always, why()).await.unwrap();
     }
     world.engine.shutdown().await;

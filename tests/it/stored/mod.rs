@@ -18,6 +18,8 @@ mod earlier;
 mod faults;
 #[cfg(all(feature = "config", feature = "journal", target_os = "linux"))]
 mod full;
+#[cfg(all(feature = "config", feature = "journal"))]
+mod heads;
 pub(crate) mod held;
 #[cfg(feature = "journal")]
 mod narrowing;

@@ -29,27 +29,43 @@ Examples:
 
     /// Finds the first record that was altered, moved or removed
     ///
-    /// It ends with 1 if there is one, and says where. A trail that was cut back or rewritten as a whole is found only
-    /// with --expect: a head that was noted before. A mistyped head gives the same message; then nothing needs to be
-    /// cut.
+    /// It ends with 1 if there is one, and says where. An older copy of the directory, and a trail that was cut back or
+    /// rewritten as a whole, are found only with a head that was noted before: --expect or --noted. A mistyped head
+    /// gives the same message; then nothing needs to be cut.
     #[command(after_long_help = "\
 Examples:
-  bestow audit verify --state /var/lib/bestow")]
+  bestow audit verify --state /var/lib/bestow
+  bestow audit verify --state /var/lib/bestow --noted /srv/notes/bestow-head")]
     Verify {
         #[command(flatten)]
         trail: TrailArgs,
         /// A head that `bestow audit head` printed before
-        #[arg(long, value_name = "HEAD")]
+        #[arg(long, value_name = "HEAD", conflicts_with = "noted")]
         expect: Option<Head>,
+        /// A file into which `bestow audit head --to` or `bestow serve --note-head` noted a head
+        #[arg(long, value_name = "FILE")]
+        noted: Option<PathBuf>,
     },
 
-    /// Prints the head of the trail: the number and the hash of its last record
+    /// Prints the head of the trail, and notes it elsewhere
+    ///
+    /// The head is the number and the hash of the last record. With --to or --to-command, it is noted outside of the
+    /// state directory. Only such a note reveals an older copy of the whole directory. A noted head that the trail does
+    /// not contain stays as it is, and is an error.
     #[command(after_long_help = "\
 Examples:
-  bestow audit head --state /var/lib/bestow")]
+  bestow audit head --state /var/lib/bestow
+  bestow audit head --state /var/lib/bestow --to /srv/notes/bestow-head
+  bestow audit head --state /var/lib/bestow --to-command 'logger -t bestow-head'")]
     Head {
         #[command(flatten)]
         trail: TrailArgs,
+        /// The file for the head. It is replaced as a whole, and is on the disk when the command ends
+        #[arg(long, value_name = "FILE")]
+        to: Option<PathBuf>,
+        /// A command for the shell that reads the head from its standard input. It has 30 seconds
+        #[arg(long, value_name = "COMMAND", conflicts_with = "to")]
+        to_command: Option<String>,
     },
 
     /// Moves old records into an archive
@@ -140,7 +156,7 @@ impl AuditCommand {
         match self {
             AuditCommand::Show(args) => &args.trail.state,
             AuditCommand::Verify { trail, .. }
-            | AuditCommand::Head { trail }
+            | AuditCommand::Head { trail, .. }
             | AuditCommand::Rotate { trail, .. }
             | AuditCommand::Cut { trail, .. } => &trail.state,
         }

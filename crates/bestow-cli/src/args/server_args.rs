@@ -103,6 +103,8 @@ pub(crate) struct ServeArgs {
     /// A file to write once the server listens: `{"url":…,"pid":…}`
     #[arg(long, value_name = "FILE")]
     pub(crate) ready_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) notes: NoteArgs,
     /// A further name under which the server answers, without a port
     #[arg(long, value_name = "NAME", value_parser = values::host_name)]
     pub(crate) allow_host: Vec<String>,
@@ -112,6 +114,23 @@ pub(crate) struct ServeArgs {
     /// Listens on an address that other machines reach: only a proxy with TLS may reach it
     #[arg(long)]
     pub(crate) behind_tls_proxy: bool,
+}
+
+/// The places where `serve` notes the head of its audit trail.
+#[derive(Debug, Default, Args)]
+pub(crate) struct NoteArgs {
+    /// A file outside of the state directory for the head of the audit trail
+    ///
+    /// It is written at the start, on a timer and at the end. A server whose state directory does not contain the noted
+    /// head does not start: the directory is an older copy.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) note_head: Option<PathBuf>,
+    /// A command for the shell that reads the head from its standard input, at the same times
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) note_head_command: Option<String>,
+    /// The time between two notes; a number alone is in seconds
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = values::time_limit)]
+    pub(crate) note_head_every: Duration,
 }
 
 /// The arguments of `dashboard`.

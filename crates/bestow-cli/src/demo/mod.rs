@@ -7,7 +7,7 @@ use bestow::{text::Escaped, user::OwnerId};
 
 use self::place::Place;
 use crate::{
-    args::{DemoArgs, PolicyFileArgs, ServeArgs, user_name},
+    args::{DemoArgs, NoteArgs, PolicyFileArgs, ServeArgs, user_name},
     dashboard,
     exit::Exit,
     serve,
@@ -26,6 +26,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<Exit, Exit> {
         state: place.state(),
         listen: args.listen,
         ready_file: None,
+        notes: NoteArgs::default(),
         allow_host: Vec::new(),
         allow_origin: Vec::new(),
         behind_tls_proxy: false,

@@ -8,6 +8,9 @@
     reason = "a bench may stop, and looks at the clock"
 )]
 
+mod group_commit;
+mod large;
+
 use std::{
     fs::File,
     io::Write,
@@ -50,13 +53,13 @@ fn write(path: &str) -> Permission {
 
 /// Returns the steps per second of `count` writers. Each writer grants and revokes in turn, and waits for each
 /// acknowledgement.
-async fn writers(engine: &Engine, count: usize) -> f64 {
+async fn writers(engine: &Engine, prefix: &str, count: usize, time: Duration) -> f64 {
     let owner: bestow::user::OwnerId = "you".parse().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let mut tasks = Vec::new();
     for number in 0..count {
         let profile = Profile::new(
-            format!("w{count}-{number}").parse().unwrap(),
+            format!("w{prefix}{count}-{number}").parse().unwrap(),
             "you".parse().unwrap(),
             Kind::Cron,
             "/".parse().unwrap(),
@@ -75,7 +78,7 @@ async fn writers(engine: &Engine, count: usize) -> f64 {
         }));
     }
     let started = Instant::now();
-    tokio::time::sleep(TIME).await;
+    tokio::time::sleep(time).await;
     stop.store(true, Ordering::Relaxed);
     let mut steps = 0;
     for task in tasks {
@@ -222,7 +225,7 @@ async fn writing(directory: &Path) {
     );
     for count in [1, 16, 256] {
         let number = u32::try_from(count).unwrap();
-        let ours = writers(&engine, count).await;
+        let ours = writers(&engine, "", count, TIME).await;
         let (apart, together) = (sqlite_apart(directory, number), sqlite(directory, number));
         let (of_disk, of_sqlite) = (ours / disk, ours / apart);
         println!("{count:>8} {ours:>11.0} {of_disk:>16.2} {apart:>14.0} {together:>19.0} {of_sqlite:>15.2}");
@@ -230,7 +233,7 @@ async fn writing(directory: &Path) {
     let alone = checks(&engine);
     let reader = engine.clone();
     let beside = tokio::task::spawn_blocking(move || checks(&reader));
-    let (_, beside) = tokio::join!(writers(&engine, 17), beside);
+    let (_, beside) = tokio::join!(writers(&engine, "", 17, TIME), beside);
     let beside = beside.unwrap();
     println!(
         "a check, p50 and p99.9: alone {} and {} ns, beside 17 writers {} and {} ns",
@@ -277,9 +280,27 @@ async fn starting(directory: &Path) {
     }
 }
 
+/// The parts of the bench. Words on the command line choose some of them.
+const PARTS: [&str; 4] = ["writing", "starting", "group-commit", "large"];
+
 fn main() {
-    let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(writing(directory.path()));
-    runtime.block_on(starting(directory.path()));
+    if let Some(directory) = std::env::var_os(large::CHILD) {
+        return runtime.block_on(large::start(Path::new(&directory)));
+    }
+    let chosen: Vec<_> = std::env::args().skip(1).filter(|word| PARTS.contains(&&**word)).collect();
+    let is_wanted = |part: &str| chosen.is_empty() || chosen.iter().any(|word| word == part);
+    let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    if is_wanted("writing") {
+        runtime.block_on(writing(directory.path()));
+    }
+    if is_wanted("starting") {
+        runtime.block_on(starting(directory.path()));
+    }
+    if is_wanted("group-commit") {
+        runtime.block_on(group_commit::measure(directory.path()));
+    }
+    if is_wanted("large") {
+        large::measure(directory.path(), &runtime);
+    }
 }
