@@ -65,8 +65,8 @@ pub enum JournalError {
     /// The records form a valid chain, but it does not contain the head that was noted down.
     #[error(
         "every record in `{}` follows from the previous record, but event {} has the head `{found}` and not `{noted}`: \
-         compare this with your note. If it is correct, the trail was rewritten, or an older copy of it went on. Restore \
-         the newest copy",
+         compare this with your note. If it is correct, the trail was rewritten, or an older copy of it went on. \
+         Restore the newest copy",
         shown(directory),
         noted.sequence
     )]
@@ -96,7 +96,7 @@ pub enum JournalError {
         /// The end of the records.
         end: Head,
         /// The note, if the engine compared it itself.
-        note: Option<HeadNote>,
+        note: Option<Box<HeadNote>>,
     },
     /// The head of the trail could not be noted.
     #[error("the head of the trail was not noted {note}: {}", Escaped(what))]

@@ -45,13 +45,11 @@ impl HeadNote {
     }
 
     /// Names this note in an error about its head.
-    fn named_in(&self, why: JournalError) -> JournalError {
-        match why {
-            JournalError::OlderCopy { directory, noted, end, note: None } => {
-                JournalError::OlderCopy { directory, noted, end, note: Some(self.clone()) }
-            }
-            other => other,
+    fn named_in(&self, mut why: JournalError) -> JournalError {
+        if let JournalError::OlderCopy { note, .. } = &mut why {
+            note.get_or_insert_with(|| Box::new(self.clone()));
         }
+        why
     }
 }
 
