@@ -98,9 +98,8 @@ fn note_until_killed(directory: &Path) -> ! {
     let note = note_beside(directory);
     loop {
         // A file that is removed meanwhile is no fault: the next note is right.
-        match note.note(directory) {
-            Err(why @ (JournalError::OlderCopy { .. } | JournalError::OtherHead { .. })) => say(&format!("lost {why}")),
-            Ok(_) | Err(_) => {}
+        if let Err(why @ (JournalError::OlderCopy { .. } | JournalError::OtherHead { .. })) = note.note(directory) {
+            say(&format!("lost {why}"));
         }
     }
 }
@@ -172,7 +171,7 @@ impl Acknowledged {
         assert!(noted.is_some() || life % LIVES < LIVES / 2, "life {life}: nothing was noted");
         let verified = audit::verify(directory, noted);
         assert!(verified.is_ok(), "life {life}: {verified:?}");
-        if life % LIVES_UNTIL_ROTATION == 0 {
+        if life.is_multiple_of(LIVES_UNTIL_ROTATION) {
             note.note(directory).unwrap();
             let archive = directory.with_file_name("archive");
             if let Some(rotated) = audit::rotate(directory, &archive).unwrap() {
