@@ -249,13 +249,7 @@ struct Phrase<'a>(Operation, &'a str);
 
 impl fmt::Display for Phrase<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = match self.0 {
-            Operation::Read => "read",
-            Operation::Write => "write",
-            Operation::Exec | Operation::Command => "run",
-            Operation::Network => "reach",
-            Operation::Events | Operation::Tool => "use",
-        };
+        let verb = self.0.verb();
         match cut(self.1) {
             None => write!(f, "{verb} {}", Ticked(self.1)),
             // The number stands outside of the quotation, because the quoted text may contain anything. The input may

@@ -27,6 +27,7 @@ mod init;
 mod install;
 mod jsonl;
 mod mcp;
+mod own_engine;
 mod path;
 mod persist;
 mod pump;

@@ -1,20 +1,17 @@
 //! `bestow acp wrap` as a process between a test and a small agent.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{path::Path, process::Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    io::{AsyncReadExt, AsyncWriteExt, BufReader},
     process::{Child, ChildStdin, ChildStdout, Command},
     time::timeout,
 };
 
-use super::support::{bash, chosen, reason, request};
+use super::support::{LONGEST_WAIT, bash, chosen, message, next_line, reason, request};
 use crate::{http::project::Project, support::BESTOW};
-
-/// The time after which something counts as missing.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// The policy of these tests.
 pub(super) const POLICY: &str = "\
@@ -48,14 +45,11 @@ impl Process {
 
     /// Returns the next line. It is empty at the end.
     pub(super) async fn line(&mut self) -> Vec<u8> {
-        let mut line = Vec::new();
-        timeout(LONGEST_WAIT, self.hears.read_until(b'\n', &mut line)).await.expect("a line").unwrap();
-        line
+        next_line(&mut self.hears).await
     }
 
     pub(super) async fn hear(&mut self) -> Value {
-        let line = self.line().await;
-        serde_json::from_slice(&line).unwrap_or_else(|_| panic!("{:?}", String::from_utf8_lossy(&line)))
+        message(&self.line().await)
     }
 
     pub(super) fn signal(&self, signal: Signal) {

@@ -2,14 +2,19 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bestow::{Approver, Engine, InitialGrants, Kind, host::AsWritten, host::SystemClock};
+use bestow::{
+    Approver, Engine, InitialGrants, Kind,
+    host::{AsWritten, SystemClock},
+    request::Request,
+    user::{ApproverSession, Prompt},
+};
 use bestow_hosts::{
     OwnSessions, Sessions,
     acp::{Broken, WrapOptions, Wrapper},
 };
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex},
+    io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex},
     task::JoinHandle,
     time::timeout,
 };
@@ -17,10 +22,22 @@ use tokio::{
 use crate::support::{profile, settings, tags};
 
 /// The time after which a line counts as missing.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// The bytes that a pipe holds.
 const PIPE: usize = 64 << 10;
+
+/// Returns the next line, as bytes. It is empty at the end.
+pub(super) async fn next_line(from: &mut (impl AsyncBufRead + Unpin)) -> Vec<u8> {
+    let mut line = Vec::new();
+    timeout(LONGEST_WAIT, from.read_until(b'\n', &mut line)).await.expect("a line").unwrap();
+    line
+}
+
+/// Returns the message in a line.
+pub(super) fn message(line: &[u8]) -> Value {
+    serde_json::from_slice(line).unwrap_or_else(|_| panic!("{:?}", String::from_utf8_lossy(line)))
+}
 
 /// One side of a wrapper.
 pub(super) struct Side {
@@ -48,15 +65,12 @@ impl Side {
 
     /// Returns the next line, as bytes. It is empty at the end.
     pub(super) async fn line(&mut self) -> Vec<u8> {
-        let mut line = Vec::new();
-        timeout(LONGEST_WAIT, self.hears.read_until(b'\n', &mut line)).await.expect("a line").unwrap();
-        line
+        next_line(&mut self.hears).await
     }
 
     /// Returns the next message.
     pub(super) async fn hear(&mut self) -> Value {
-        let line = self.line().await;
-        serde_json::from_slice(&line).unwrap_or_else(|_| panic!("{:?}", String::from_utf8_lossy(&line)))
+        message(&self.line().await)
     }
 
     /// Returns everything up to the end.
@@ -129,6 +143,16 @@ impl Desk {
 
     pub(super) fn wrapped_with(&self, options: WrapOptions) -> Wrapped {
         Wrapped::around(self.sessions.clone(), options)
+    }
+
+    /// Begins a session `s` whose agent asks for `make` with this id. Returns the person who was shown the question, too.
+    pub(super) async fn waiting(&self, id: impl Into<Value>) -> (Wrapped, ApproverSession, Arc<Request>) {
+        let mut attending = self.person().attend().unwrap();
+        let mut wrapped = self.wrapped();
+        wrapped.session("s", "/ws").await;
+        wrapped.agent.say(&request(id, "s", bash("make"))).await;
+        let Some(Prompt::Ask(asked)) = attending.next().await else { panic!("a question") };
+        (wrapped, attending, asked)
     }
 
     pub(super) fn person(&self) -> Approver {

@@ -115,11 +115,7 @@ async fn a_person_who_attends_answers_while_the_agent_waits_and_other_lines_pass
 #[tokio::test]
 async fn a_cancelled_turn_cancels_what_waits_and_leaves_no_approval_behind() {
     let desk = Desk::new().await;
-    let mut attending = desk.person().attend().unwrap();
-    let mut wrapped = desk.wrapped();
-    wrapped.session("s", "/ws").await;
-    wrapped.agent.say(&request(1, "s", bash("make"))).await;
-    let Some(Prompt::Ask(asked)) = attending.next().await else { panic!("a question") };
+    let (mut wrapped, mut attending, asked) = desk.waiting(1).await;
     let cancel = json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": "s" } });
     wrapped.editor.say(&cancel).await;
     assert_eq!(wrapped.agent.hear().await, cancel, "the agent hears of it first");
@@ -138,11 +134,7 @@ async fn a_cancelled_turn_cancels_what_waits_and_leaves_no_approval_behind() {
 #[tokio::test]
 async fn an_agent_that_cancels_its_own_request_gets_its_end_and_the_editor_hears_nothing() {
     let desk = Desk::new().await;
-    let mut attending = desk.person().attend().unwrap();
-    let mut wrapped = desk.wrapped();
-    wrapped.session("s", "/ws").await;
-    wrapped.agent.say(&request("a", "s", bash("make"))).await;
-    let Some(Prompt::Ask(_)) = attending.next().await else { panic!("a question") };
+    let (mut wrapped, mut attending, _) = desk.waiting("a").await;
     let cancel = |id: &str| json!({ "method": "$/cancel_request", "params": { "requestId": id } });
     wrapped.agent.say(&cancel("a")).await;
     let answer = wrapped.agent.hear().await;
@@ -157,11 +149,7 @@ async fn an_agent_that_cancels_its_own_request_gets_its_end_and_the_editor_hears
 async fn no_answer_of_the_editor_counts_for_a_request_that_the_engine_answers() {
     let desk = Desk::new().await;
     let person = desk.person();
-    let mut attending = person.attend().unwrap();
-    let mut wrapped = desk.wrapped();
-    wrapped.session("s", "/ws").await;
-    wrapped.agent.say(&request(5, "s", bash("make"))).await;
-    let Some(Prompt::Ask(asked)) = attending.next().await else { panic!("a question") };
+    let (mut wrapped, _attending, asked) = desk.waiting(5).await;
     let yes = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once-" } });
     for id in [json!(5), json!(5.0)] {
         wrapped.editor.say(&json!({ "jsonrpc": "2.0", "id": id, "result": yes })).await;
@@ -188,11 +176,7 @@ async fn refused(agent: &mut Side, id: &Value) -> String {
 #[tokio::test]
 async fn two_requests_with_one_id_are_both_without_a_yes() {
     let desk = Desk::new().await;
-    let mut attending = desk.person().attend().unwrap();
-    let mut wrapped = desk.wrapped();
-    wrapped.session("s", "/ws").await;
-    wrapped.agent.say(&request(1, "s", bash("make"))).await;
-    let Some(Prompt::Ask(_)) = attending.next().await else { panic!("a question") };
+    let (mut wrapped, mut attending, _) = desk.waiting(1).await;
     wrapped.agent.say(&request(1, "s", bash("ls"))).await;
     assert!(refused(&mut wrapped.agent, &json!(1)).await.contains("two requests"));
     let Some(Prompt::Settled(_)) = attending.next().await else { panic!("an end") };
@@ -350,11 +334,7 @@ async fn an_engine_that_is_gone_refuses() {
 #[tokio::test]
 async fn the_end_of_the_editor_cancels_what_waits_and_closes_the_input_of_the_agent() {
     let desk = Desk::new().await;
-    let mut attending = desk.person().attend().unwrap();
-    let mut wrapped = desk.wrapped();
-    wrapped.session("s", "/ws").await;
-    wrapped.agent.say(&request(1, "s", bash("make"))).await;
-    let Some(Prompt::Ask(_)) = attending.next().await else { panic!("a question") };
+    let (mut wrapped, _attending, _) = desk.waiting(1).await;
     wrapped.editor.close();
     assert_eq!(chosen(&wrapped.agent.hear().await), "cancelled");
     assert!(wrapped.agent.rest().await.is_empty());
@@ -368,11 +348,7 @@ async fn the_end_of_the_editor_cancels_what_waits_and_closes_the_input_of_the_ag
 #[tokio::test]
 async fn an_agent_that_dies_while_it_asks_leaves_nothing_behind() {
     let desk = Desk::new().await;
-    let mut attending = desk.person().attend().unwrap();
-    let mut wrapped = desk.wrapped();
-    wrapped.session("s", "/ws").await;
-    wrapped.agent.say(&request(1, "s", bash("make"))).await;
-    let Some(Prompt::Ask(_)) = attending.next().await else { panic!("a question") };
+    let (mut wrapped, _attending, _) = desk.waiting(1).await;
     wrapped.agent.say_bytes(br#"{"jsonrpc":"2.0","me"#).await;
     wrapped.agent.close();
     assert!(wrapped.editor.rest().await.is_empty(), "half a message is none");
@@ -472,11 +448,7 @@ async fn a_large_call_of_a_known_tool_that_was_told_step_by_step_is_judged_whole
 #[tokio::test]
 async fn a_request_that_is_cancelled_takes_no_answer_from_an_equal_one() {
     let desk = Desk::new().await;
-    let mut attending = desk.person().attend().unwrap();
-    let mut wrapped = desk.wrapped();
-    wrapped.session("s", "/ws").await;
-    wrapped.agent.say(&request(1, "s", bash("make"))).await;
-    let Some(Prompt::Ask(_)) = attending.next().await else { panic!("a question") };
+    let (mut wrapped, _attending, _) = desk.waiting(1).await;
     let second = request(2, "s", bash("make"));
     wrapped.agent.say(&second).await;
     settle().await;

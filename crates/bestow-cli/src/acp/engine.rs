@@ -1,16 +1,16 @@
 //! The engine that answers: a running server, or one of its own.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
-use bestow::{AgentId, Engine, journal::JournalError, policy::OpenError, text::Escaped};
+use bestow::Engine;
 use bestow_hosts::{OwnSessions, Sessions};
 use tokio::task;
 
 use super::log::log;
 use crate::{
     args::WrapArgs,
-    dashboard,
     exit::Exit,
+    own_engine,
     remote::{RemoteSessions, Server, Source, holder},
     suggest,
 };
@@ -23,13 +23,13 @@ pub(super) struct Judge {
 
 impl Judge {
     pub(super) async fn of(args: &WrapArgs) -> Result<Judge, Exit> {
-        let Some(agent) = &args.agent else {
-            let source = Source::of(&args.remote);
+        let Some(agent) = &args.engine.agent else {
+            let source = Source::of(&args.engine.remote);
             warn_of_server(source.clone()).await?;
             return Ok(Judge { sessions: Arc::new(RemoteSessions(source)), own: None });
         };
-        let engine = opened(agent, &args.policy.config, &args.state).await?;
-        let host = match suggest::registered(&engine, agent, &args.policy.config) {
+        let engine = own_engine::opened(agent, &args.engine.config, &args.engine.state).await?;
+        let host = match suggest::registered(&engine, agent, &args.engine.config) {
             Ok(host) => host,
             Err(why) => {
                 engine.shutdown().await;
@@ -61,25 +61,4 @@ async fn warn_of_server(source: Source) -> Result<(), Exit> {
         log()(&format!("{why}; until that is mended, every request of the agent is refused"));
     }
     Ok(())
-}
-
-async fn opened(agent: &AgentId, config: &Path, state: &Path) -> Result<Engine, Exit> {
-    match Engine::open_durable(config, state).await {
-        Err(why @ OpenError::Journal(JournalError::InUse { .. })) => {
-            let shown = Escaped(&state.to_string_lossy()).to_string();
-            let Ok(url) = dashboard::running(state) else {
-                return Err(Exit::failed(format_args!(
-                    "{why}; for several wrappers, start `bestow serve --state {shown}`, and each wrapper with \
-                     `--ready-file {shown}/server.json --token-file FILE`"
-                )));
-            };
-            Err(Exit::failed(format_args!(
-                "a server runs on the state directory {shown}, at {}: replace `--agent`, `--config` and `--state` by \
-                 `--ready-file {shown}/server.json --token-file FILE`; `bestow token create --state {shown} --role \
-                 agent --agent {agent}` prints the token for the file",
-                Escaped(&url)
-            )))
-        }
-        opened => opened.map_err(Exit::failed),
-    }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bestow::{
+    action::Operation,
     async_trait,
     event::Timestamp,
     host::{Clock as _, SystemClock},
@@ -76,7 +77,7 @@ struct Question {
 
 #[derive(Deserialize)]
 struct Action {
-    operation: String,
+    operation: Operation,
     resource: String,
     tier: String,
     destructive: bool,
@@ -196,7 +197,7 @@ fn card(state: &State) -> Option<Card> {
     let parts = Parts {
         request: state.id.clone(),
         agent: question.agent_id.clone(),
-        operation: action.map(|action| action.operation.clone()),
+        operation: action.map(|action| action.operation),
         objects,
         text: question.text.clone(),
         tier: action.map_or_else(|| "dangerous".to_owned(), |action| action.tier.clone()),

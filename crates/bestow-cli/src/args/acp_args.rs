@@ -1,11 +1,11 @@
 //! Commands about the Agent Client Protocol.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, time::Duration};
 
 use bestow::AgentId;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{PolicyFileArgs, RemoteArgs, values};
+use super::{EngineArgs, RemoteArgs, values};
 
 /// Commands below `acp`.
 #[derive(Debug, Subcommand)]
@@ -50,16 +50,8 @@ pub(crate) struct AcpAgentArgs {
 /// The arguments of `acp wrap`.
 #[derive(Debug, Args)]
 pub(crate) struct WrapArgs {
-    /// Runs an engine of its own, with this agent as the coding agent; without it, a running server is asked
-    #[arg(long, value_name = "ID", conflicts_with_all = ["url", "ready_file", "token_file", "allow_plain_http"])]
-    pub(crate) agent: Option<AgentId>,
     #[command(flatten)]
-    pub(crate) policy: PolicyFileArgs,
-    /// The state directory of an engine of its own
-    #[arg(long, value_name = "DIRECTORY", default_value = "state")]
-    pub(crate) state: PathBuf,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
+    pub(crate) engine: EngineArgs,
     /// The fate of a request that no person answers through the engine
     #[arg(long, value_enum, default_value = "editor")]
     pub(crate) unanswered: UnansweredBy,

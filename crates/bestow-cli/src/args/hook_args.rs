@@ -1,11 +1,10 @@
 //! Commands that the host of an agent runs as hooks.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
-use bestow::AgentId;
 use clap::{Args, Subcommand};
 
-use super::{PolicyFileArgs, RemoteArgs, values};
+use super::{EngineArgs, RemoteArgs, values};
 
 /// Commands below `hook`.
 #[derive(Debug, Subcommand)]
@@ -71,16 +70,8 @@ Examples:
 /// The arguments of `hook` for one host.
 #[derive(Debug, Args)]
 pub(crate) struct HostHookArgs {
-    /// Opens an engine of its own, with this agent as the host's; without it, a running server is asked
-    #[arg(long, value_name = "ID", conflicts_with_all = ["url", "ready_file", "token_file", "allow_plain_http"])]
-    pub(crate) agent: Option<AgentId>,
     #[command(flatten)]
-    pub(crate) policy: PolicyFileArgs,
-    /// The state directory of an engine of its own
-    #[arg(long, value_name = "DIRECTORY", default_value = "state")]
-    pub(crate) state: PathBuf,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
+    pub(crate) engine: EngineArgs,
     /// The time to wait for the answer of a person who is there; a number alone is in seconds
     ///
     /// It ends a second before the time limit at the latest.

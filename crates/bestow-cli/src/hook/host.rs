@@ -117,11 +117,11 @@ async fn heard(host: Host, args: &HostHookArgs, limit: Duration, known: &Known) 
     {
         return Err(UNKNOWN_DIRECTORY.to_owned());
     }
-    let Some(agent) = &args.agent else {
-        let sessions = RemoteSessions(Source::of(&args.remote));
+    let Some(agent) = &args.engine.agent else {
+        let sessions = RemoteSessions(Source::of(&args.engine.remote));
         return told(host, &sessions, event, args.wait.min(patience)).await;
     };
-    let (config, state) = (&args.policy.config, &args.state);
+    let (config, state) = (&args.engine.config, &args.engine.state);
     own::with_engine(agent, config, state, patience, async |sessions| {
         // Nobody can attend to an engine that is open for the time of a hook.
         told(host, sessions, event, Duration::ZERO).await

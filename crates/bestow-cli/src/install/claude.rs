@@ -61,12 +61,12 @@ pub(super) fn hooks(args: &HostHookArgs, version: Option<[u64; 3]>) -> Result<Ve
 
 /// Refuses options with which every call would be blocked.
 fn check(args: &HostHookArgs) -> Result<(), Exit> {
-    if let Some(agent) = &args.agent {
-        let config = &args.policy.config;
+    if let Some(agent) = &args.engine.agent {
+        let config = &args.engine.config;
         let policy = PolicyFile::new(config).read().and_then(|text| text.parse()).map_err(Exit::failed)?;
         return suggest::require_agent(agent, &policy, config.display());
     }
-    let files = [("--ready-file", &args.remote.ready_file), ("--token-file", &args.remote.token_file)];
+    let files = [("--ready-file", &args.engine.remote.ready_file), ("--token-file", &args.engine.remote.token_file)];
     for (option, file) in files {
         if let Some(file) = file.as_ref().filter(|file| !file.is_file()) {
             let name = super::file::shown(file);
@@ -86,11 +86,11 @@ fn command(args: &HostHookArgs) -> Result<String, Exit> {
     let full = |path: &Path| -> Result<PathBuf, Exit> {
         absolute(path).map_err(|why| Exit::failed(format_args!("{}: {why}", super::file::shown(path))))
     };
-    let remote = &args.remote;
-    if let Some(agent) = &args.agent {
+    let remote = &args.engine.remote;
+    if let Some(agent) = &args.engine.agent {
         add("--agent", OsStr::new(agent.as_str()));
-        add("--config", full(&args.policy.config)?.as_os_str());
-        add("--state", full(&args.state)?.as_os_str());
+        add("--config", full(&args.engine.config)?.as_os_str());
+        add("--state", full(&args.engine.state)?.as_os_str());
     }
     if let Some(url) = &remote.url {
         add("--url", OsStr::new(url));

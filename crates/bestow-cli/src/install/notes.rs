@@ -9,7 +9,7 @@ use crate::args::HostHookArgs;
 /// Returns what a person should know about these hooks in these settings, a line each.
 pub(super) fn notes(file: &SettingsFile, settings: &Settings, args: &HostHookArgs, hooks: &[Hook]) -> String {
     let real = file.behind_links();
-    let has_no_token = args.agent.is_none() && args.remote.token_file.is_none();
+    let has_no_token = args.engine.agent.is_none() && args.engine.remote.token_file.is_none();
     let blocks = hooks.iter().any(|hook| hook.blocks_on_failure);
     let notes = [
         real.map(|real| format!("a link leads to {}, which is outside of that directory", shown(&real))),

@@ -16,9 +16,9 @@ use crate::{args::McpArgs, exit::Exit, remote::Source};
 pub(crate) fn mcp(args: McpArgs) -> Result<Exit, Exit> {
     let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(Exit::failed)?;
     let done = runtime.block_on(async {
-        match &args.agent {
+        match &args.engine.agent {
             Some(agent) => own::serve(agent, &args).await,
-            None => relay::serve(Source::of(&args.remote)).await,
+            None => relay::serve(Source::of(&args.engine.remote)).await,
         }
     });
     // A thread may still wait for standard input.

@@ -1,16 +1,13 @@
 //! An engine of its own, for one client.
 
-use std::path::Path;
-
-use bestow::{AgentId, Approver, Engine, Profile, text::Escaped};
+use bestow::{AgentId, Approver, Engine, Profile};
 use bestow_mcp::{Lines, server};
 use rmcp::{ServiceExt, service::ServerInitializeError};
 
 use crate::{
     args::{McpArgs, user_name},
-    dashboard,
     exit::Exit,
-    signals, suggest,
+    own_engine, signals, suggest,
 };
 
 /// The means of an answer of the client's user, in records.
@@ -18,9 +15,11 @@ const MEANS: &str = "mcp";
 
 /// Serves an agent of an engine that this process runs.
 pub(super) async fn serve(agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit> {
-    let (config, state) = (&args.config, &args.state);
+    let (config, state) = (&args.engine.config, &args.engine.state);
     let stop = signals::end().map_err(Exit::failed)?;
-    let engine = Engine::open_durable(config, state).await.map_err(|why| not_opened(&why, agent, state))?;
+    let engine = Engine::open_durable(config, state)
+        .await
+        .map_err(|why| Exit::failed(own_engine::not_opened(why, agent, state)))?;
     let served = tokio::select! {
         served = served(&engine, agent, args) => served,
         () = stop => Ok(Exit::Done),
@@ -30,7 +29,7 @@ pub(super) async fn serve(agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit>
 }
 
 async fn served(engine: &Engine, agent: &AgentId, args: &McpArgs) -> Result<Exit, Exit> {
-    let known = suggest::registered(engine, agent, &args.config).map_err(Exit::failed)?;
+    let known = suggest::registered(engine, agent, &args.engine.config).map_err(Exit::failed)?;
     let profile = known.profile().map_err(Exit::failed)?;
     let server = match args.elicit {
         true => server(engine, agent.clone()).asking(user(engine, &profile, args)?),
@@ -59,22 +58,4 @@ fn user(engine: &Engine, profile: &Profile, args: &McpArgs) -> Result<Approver, 
         None => user_name("--by")?,
     };
     Ok(engine.approver(&profile.owner, &by, MEANS))
-}
-
-/// Returns the reason why there is no engine. If a server runs on the state directory, it names the way to it.
-fn not_opened(why: &dyn std::fmt::Display, agent: &AgentId, state: &Path) -> Exit {
-    let shown = state.display().to_string();
-    let shown = Escaped(&shown);
-    if let Ok(url) = dashboard::running(state) {
-        return Exit::failed(format!(
-            "a server runs on the state directory {shown}, at {}: use it with `bestow mcp --ready-file \
-             {shown}/server.json --token-file FILE`; `bestow token create --state {shown} --role agent --agent \
-             {agent}` prints the token for the file",
-            Escaped(&url)
-        ));
-    }
-    Exit::failed(format!(
-        "{why}; for several clients, start `bestow serve --state {shown}`, and each client with `bestow mcp \
-         --ready-file {shown}/server.json --token-file FILE`"
-    ))
 }

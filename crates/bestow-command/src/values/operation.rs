@@ -62,6 +62,17 @@ impl Operation {
         name.parse().unwrap_or_else(|_| self.own_tool())
     }
 
+    /// Returns the verb for people, as in "run `make`".
+    pub fn verb(self) -> &'static str {
+        match self {
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Exec | Operation::Command => "run",
+            Operation::Network => "reach",
+            Operation::Events | Operation::Tool => "use",
+        }
+    }
+
     /// Returns the name in files and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {

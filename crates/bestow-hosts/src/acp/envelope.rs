@@ -24,8 +24,7 @@ pub(super) struct Envelope<'a> {
     pub(super) result: Option<&'a RawValue>,
     /// True if the message has the field `result` or `error`, even if its value is not read to its end.
     pub(super) is_result: bool,
-    /// True if it has an error that is not null.
-    pub(super) is_error: bool,
+    pub(super) error: Option<&'a RawValue>,
     /// True if one of its values of `method` is that of a request for permission.
     pub(super) is_permission: bool,
     /// True if one of these fields occurs twice, perhaps in another spelling, or if the method is not a text.
@@ -96,13 +95,18 @@ impl<'a> Envelope<'a> {
     fn is_clear(&self) -> bool {
         let has_key = self.id.is_none() || self.key().is_some();
         // Some senders write the fields of all kinds of messages, and null where there is nothing.
-        let has_outcome = self.is_error || self.result.is_some_and(|result| result.get() != "null");
+        let has_outcome = self.is_error() || self.result.is_some_and(|result| result.get() != "null");
         !self.is_ambiguous && has_key && (self.method.is_none() || !has_outcome)
     }
 
     /// Returns true if the message is the answer to a request.
     pub(super) fn is_response(&self) -> bool {
         self.method.is_none() && self.is_result
+    }
+
+    /// Returns true if it has an error that is not null.
+    pub(super) fn is_error(&self) -> bool {
+        self.error.is_some_and(|error| error.get() != "null")
     }
 
     /// Returns the id as a key, if it is one.
@@ -182,9 +186,7 @@ impl<'a> Visitor<'a> for Fields<'_, 'a> {
                 }
                 Name::Error => {
                     found.is_result = true;
-                    found.is_ambiguous |= std::mem::replace(&mut found.is_error, true);
-                    let error: &RawValue = fields.next_value()?;
-                    found.is_error = error.get() != "null";
+                    once(&mut found.error, &mut found.is_ambiguous, fields.next_value()?);
                 }
                 Name::Similar => {
                     found.is_ambiguous = true;

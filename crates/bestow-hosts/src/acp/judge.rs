@@ -119,7 +119,7 @@ impl Case {
         }
     }
 
-    fn call(&self) -> Result<Judged, String> {
+    fn call(&self) -> Result<Prepared, String> {
         let found = self.found.as_ref().ok_or(
             "the directory of this session is not known: the editor did not begin it, or not with an absolute path",
         )?;
@@ -135,7 +135,7 @@ impl Case {
         let caller = Caller { session, subagent, working_dir };
         let (wait, unanswered) = (Duration::ZERO, Unanswered::Leave);
         let call = Call { caller, tool, input, wait, unanswered, can_replace_input: false };
-        Ok(Judged { call, is_whole })
+        Ok(Prepared { call, is_whole })
     }
 
     fn meant(&self, found: &Found) -> Result<Meant, String> {
@@ -145,7 +145,7 @@ impl Case {
 }
 
 /// A call as the engine gets it.
-struct Judged {
+struct Prepared {
     call: Call,
     /// False if the engine gets a part only.
     is_whole: bool,

@@ -237,7 +237,7 @@ impl Sessions {
     pub(super) fn of_agent(&mut self, message: &Envelope<'_>) -> Result<(), &'static str> {
         if message.is_response() {
             if let Some(opening) = message.key().and_then(|key| self.opening.remove(&key)) {
-                self.opened(opening, message.result.filter(|_| !message.is_error));
+                self.opened(opening, message.result.filter(|_| !message.is_error()));
             }
         } else if message.method.as_deref() == Some("session/update")
             && let Some(params) = message.params

@@ -203,7 +203,7 @@ impl Shared {
     async fn agent_said(self: &Arc<Shared>, line: &[u8], tasks: &mut JoinSet<()>) -> Result<(), Broken> {
         match Said::read(line) {
             Said::Message(message) if message.is_permission => self.permission(&message, line, tasks),
-            Said::Message(message) if self.is_own_cancellation(&message) => {}
+            Said::Message(message) if self.cancels_own(&message) => {}
             Said::Message(message) => match self.note(&message) {
                 Ok(()) => self.to_editor(line).await?,
                 Err(why) => self.refuse(message.id.map(ToOwned::to_owned), why, tasks),
@@ -227,7 +227,7 @@ impl Shared {
         let id = message.key().and(message.id).map(ToOwned::to_owned);
         match id {
             // The editor waits for this answer.
-            Some(id) if message.is_response() && !message.is_permission => {
+            Some(id) if message.is_response() => {
                 (self.log)(&format!("an answer of the agent was left out: {why}"));
                 let line = reply::error(Some(&id), reply::INVALID_REQUEST, why);
                 let shared = Arc::clone(self);
@@ -273,16 +273,14 @@ impl Shared {
         if let Subject::Call(call) = &asked.subject {
             table.known.asked(&asked.session, call);
         }
-        let is_with_editor = table.asked.contains(&key);
+        if table.asked.contains(&key) {
+            return Err("a request that the editor has not answered yet has this id".to_owned());
+        }
         let (place, stopped) =
             table.held.insert(key.clone(), asked.session.clone(), line.len()).map_err(|why| match why {
                 Refused::Twice => "two requests that wait have this id".to_owned(),
                 Refused::Full => "too many requests for permission wait".to_owned(),
             })?;
-        if is_with_editor {
-            table.held.remove(&key, place);
-            return Err("a request that the editor has not answered yet has this id".to_owned());
-        }
         if let Some(found) = &found {
             table.begun.insert(found.root.clone());
         }
@@ -298,8 +296,8 @@ impl Shared {
         tasks.spawn(async move { shared.to_agent(line.as_bytes()).await });
     }
 
-    /// Returns true if the agent cancels a request that waits here. The editor does not know that request.
-    fn is_own_cancellation(&self, message: &Envelope<'_>) -> bool {
+    /// Stops a request that waits here, if the message cancels it. The editor does not know that request.
+    fn cancels_own(&self, message: &Envelope<'_>) -> bool {
         if message.method.as_deref() != Some("$/cancel_request") {
             return false;
         }

@@ -81,6 +81,7 @@ fn a_line_that_readers_may_understand_differently_is_unclear() {
         r#"{"id":999,"id":7,"result":{}}"#,
         r#"{"id":7,"ID":8,"result":{}}"#,
         r#"{"id":7,"Result":{}}"#,
+        r#"{"id":7,"result":{},"error":null,"error":{}}"#,
         r#"{"Method":"session/request_permission"}"#,
         r#"{"method":"x","re\u017fult":{}}"#,
         r#"{"method":null,"id":7,"result":{}}"#,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bestow::{Answer, command::Tier, event::Timestamp, grant::Scope, request::Request};
+use bestow::{Answer, action::Operation, command::Tier, event::Timestamp, grant::Scope, request::Request};
 use serde_json::{Value, json};
 
 use super::markdown::span;
@@ -107,7 +107,7 @@ impl Card {
         let action = request.action.as_deref();
         let tier = action.map_or(Tier::Dangerous, |action| action.tier);
         let (operation, objects) = match action {
-            Some(action) => (Some(action.operation.to_string()), vec![action.resource.to_string()]),
+            Some(action) => (Some(action.operation), vec![action.resource.to_string()]),
             None => (None, request.permissions().map(ToString::to_string).collect()),
         };
         let accepted = |choice: &Choice| choice.scope(now).is_some_and(|scope| request.accepts_scope(scope));
@@ -133,7 +133,7 @@ impl Card {
         let may_last = !is_once_only && !is_cut;
         let choices = choices.into_iter().filter(|choice| may_last || *choice == Choice::Once).collect();
         let objects: Vec<_> = objects.iter().map(|object| span(&shortened(object, LONGEST_OBJECT).0)).collect();
-        let wanted = operation.map_or("for", |operation| verb(&operation));
+        let wanted = operation.map_or_else(|| "for".to_owned(), |operation| format!("to {}", operation.verb()));
         let title = format!("{} asks {wanted} {}", span(&agent), objects.join(", "));
         Card { request, agent, title, text, tier, expires_at, choices }
     }
@@ -147,8 +147,8 @@ pub struct Parts {
     pub request: String,
     /// The agent that asks.
     pub agent: String,
-    /// The operation, if the request is about an action: `fs.write`.
-    pub operation: Option<String>,
+    /// The operation, if the request is about an action.
+    pub operation: Option<Operation>,
     /// The object of the action, or the permissions.
     pub objects: Vec<String>,
     /// The whole question.
@@ -157,17 +157,6 @@ pub struct Parts {
     pub tier: String,
     /// The time at which the request expires.
     pub expires_at: String,
-}
-
-/// Returns the verb of an operation.
-fn verb(operation: &str) -> &'static str {
-    match operation {
-        "fs.read" => "to read",
-        "fs.write" => "to write",
-        "fs.exec" | "command.execute" => "to run",
-        "network" => "to reach",
-        _ => "to use",
-    }
 }
 
 /// Returns at most this number of characters, and true if some are missing.

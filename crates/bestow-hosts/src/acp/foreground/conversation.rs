@@ -151,7 +151,7 @@ impl Conversation {
         let found =
             self.waiting.iter_mut().find(|(_, waiting)| asked(waiting).is_some_and(|asked| i128::from(asked) == id));
         let Some((request, waiting)) = found else { return Vec::new() };
-        let selected = message.result.filter(|_| !message.is_error).and_then(message::selected);
+        let selected = message.result.filter(|_| !message.is_error()).and_then(message::selected);
         let choice = message::offered(&waiting.card).find(|choice| selected.as_deref() == Some(choice.id()));
         match choice {
             Some(choice) => {

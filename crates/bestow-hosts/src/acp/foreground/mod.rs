@@ -31,7 +31,7 @@ const WAITING: usize = 16;
 ///
 /// # Authority
 ///
-/// Who sits at the editor answers with the authority of the inbox.
+/// The person at the editor answers with the authority of the inbox.
 ///
 /// # Errors
 ///
