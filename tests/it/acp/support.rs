@@ -145,7 +145,7 @@ impl Desk {
         Wrapped::around(self.sessions.clone(), options)
     }
 
-    /// Begins a session `s` whose agent asks for `make` with this id. Returns the person who was shown the question, too.
+    /// Begins a session `s` whose agent asks for `make` with this id. Returns the person who sees it, too.
     pub(super) async fn waiting(&self, id: impl Into<Value>) -> (Wrapped, ApproverSession, Arc<Request>) {
         let mut attending = self.person().attend().unwrap();
         let mut wrapped = self.wrapped();
