@@ -15,7 +15,7 @@ use crate::{
     engine::Agent,
     fs,
     kernel::SandboxDenials,
-    model::{Access, Cause, Permission, Reads, SandboxFacts, SanitizedPath},
+    model::{Access, Cause, Permission, ProcessExit, Reads, SandboxFacts, SanitizedPath},
 };
 use crate::{
     sandbox::{
@@ -169,10 +169,20 @@ impl Agent {
             // Paths may have been protected or denied since the profile was made, for example while a person was asked.
             let kept = agent.kept_from_commands()?;
             let profile = keeping_from(profile, &kept)?;
-            let tell = |facts: &SandboxFacts| agent.tell_sandbox(facts.clone(), cause.clone()).map_err(ExecError::from);
+            let mut begun = None;
+            let tell = |facts: &SandboxFacts| {
+                begun = agent.tell_begin(facts.clone(), cause.clone())?;
+                Ok(())
+            };
             let (_listening, way) = if profile.events() { Listening::of(&agent)? } else { Listening::nowhere() };
-            let done = sandbox.run_with(&profile, &command, way, &watched, tell)?;
-            agent.tell_violations(done.violations.clone(), cause.as_ref())?;
+            let done: Result<Finished, ExecError> = sandbox.run_with(&profile, &command, way, &watched, tell);
+            let violations = done.as_ref().map(|done| done.violations.clone()).unwrap_or_default();
+            let recorded = agent.tell_violations(violations, cause.as_ref());
+            if let Some(begun) = begun {
+                agent.tell_end(begun, done.as_ref().map_or(ProcessExit::NotStarted, Finished::exit));
+            }
+            let done = done?;
+            recorded?;
             Ok(done)
         };
         let done = tokio::task::spawn_blocking(run).await;

@@ -334,15 +334,35 @@ impl Agent {
         })?
     }
 
-    /// Records that a command runs in a sandbox, with the facts of that sandbox.
+    /// Records that a process runs in a sandbox, with the facts of that sandbox.
     #[cfg(feature = "sandbox")]
     pub(crate) fn tell_sandbox(
         &self,
         facts: crate::model::SandboxFacts,
         cause: Option<Arc<crate::model::Cause>>,
     ) -> Result<(), Error> {
-        let command = Command::Sandboxed { agent: self.id.clone(), facts: Arc::new(facts), cause };
-        self.carry_out(command).at_once().map(drop)
+        let (agent, facts) = (self.id.clone(), Arc::new(facts));
+        self.carry_out(Command::Sandboxed { agent, facts, cause, has_end: false }).at_once().map(drop)
+    }
+
+    /// Records that a command runs in a sandbox, with the facts of that sandbox. Returns the id with which
+    /// [`Agent::tell_end`] records its end.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn tell_begin(
+        &self,
+        facts: crate::model::SandboxFacts,
+        cause: Option<Arc<crate::model::Cause>>,
+    ) -> Result<Option<crate::model::CommandId>, Error> {
+        let (agent, facts) = (self.id.clone(), Arc::new(facts));
+        let events = self.carry_out(Command::Sandboxed { agent, facts, cause, has_end: true }).at_once()?;
+        Ok(events.iter().find_map(crate::model::Event::begun_command))
+    }
+
+    /// Records the end of a command. If the engine is gone, the next one on its store records it.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn tell_end(&self, command: crate::model::CommandId, exit: crate::model::ProcessExit) {
+        let agent = self.id.clone();
+        drop(self.carry_out(Command::CommandEnded { agent, command, exit }).at_once());
     }
 
     /// Records what a sandbox denied to a command.

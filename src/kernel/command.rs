@@ -12,7 +12,7 @@ use crate::model::{
 
 use super::{Refusal, authorization::HookVerdict, resolved_action::ResolvedAction};
 #[cfg(feature = "sandbox")]
-use crate::model::{ProcessExit, SandboxViolation};
+use crate::model::{CommandId, ProcessExit, SandboxViolation};
 
 /// A permission that the host program or a creator gives an agent at its start.
 #[derive(Clone, Debug)]
@@ -309,6 +309,15 @@ pub(crate) enum Command {
         agent: AgentId,
         facts: Arc<SandboxFacts>,
         cause: Option<Arc<Cause>>,
+        /// True if the end of the command is recorded too. The end of a process has its own record.
+        has_end: bool,
+    },
+    /// A command of an agent ended.
+    #[cfg(feature = "sandbox")]
+    CommandEnded {
+        agent: AgentId,
+        command: CommandId,
+        exit: ProcessExit,
     },
     /// The sandbox denied a command of an agent a path that its profile forbids.
     #[cfg(feature = "sandbox")]
@@ -449,9 +458,9 @@ impl Command {
                 by(actor.clone(), "approve a change of the policy file", About::Nothing)
             }
             #[cfg(feature = "sandbox")]
-            Command::Sandboxed { agent: by, .. } | Command::Violated { agent: by, .. } => {
-                agent(by, "run a command", About::Nothing)
-            }
+            Command::Sandboxed { agent: by, .. }
+            | Command::CommandEnded { agent: by, .. }
+            | Command::Violated { agent: by, .. } => agent(by, "run a command", About::Nothing),
             #[cfg(feature = "sandbox")]
             Command::StartProcess(Starting { agent: by, .. })
             | Command::DenyProcess { agent: by, .. }

@@ -35,6 +35,7 @@ mod resolved_action;
 mod retired;
 mod rules;
 mod run_guards;
+mod running_commands;
 mod sandbox_denials;
 mod snapshot;
 mod state;

@@ -107,6 +107,7 @@ pub(crate) fn only_takes(event: &Event) -> bool {
             | Event::Routed { .. }
             | Event::RunBegan { .. }
             | Event::RunEnded { .. }
+            | Event::SandboxEnded { .. }
             | Event::SandboxViolated { .. }
             | Event::StoreFailed { .. }
             // An engine also starts on a full disk, so that permissions can be revoked.
@@ -118,7 +119,7 @@ pub(crate) fn only_takes(event: &Event) -> bool {
 /// Returns the `events` that take stored permissions away. Objects that the same events first created are left out.
 fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
     let (mut grants, mut requests, mut agents) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    let mut processes = BTreeSet::new();
+    let (mut processes, mut commands) = (BTreeSet::new(), BTreeSet::new());
     let mut takes = Vec::new();
     for event in events {
         let never_was = if let Event::GrantIssued { grant } = event {
@@ -135,6 +136,10 @@ fn what_takes<'e>(events: impl Iterator<Item = &'e Event>) -> Vec<Event> {
             } else {
                 processes.contains(&event.process().id)
             }
+        } else if let Event::SandboxApplied { command: Some(command), .. } = event {
+            !commands.insert(*command)
+        } else if let Event::SandboxEnded { command, .. } = event {
+            commands.contains(command)
         } else if let Event::RunBegan { agent, .. } | Event::RunEnded { agent, .. } = event {
             agents.contains(agent)
         } else if let Event::Routed { request, .. } = event {

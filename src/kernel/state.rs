@@ -24,6 +24,7 @@ use super::{
     request_budget::Asked,
     retired::RetiredAncestors,
     rules::Rules,
+    running_commands::RunningCommands,
     tool_policy::CompiledToolPolicies,
     write_roots::WriteRoots,
     written::WrittenOnce,
@@ -107,6 +108,9 @@ pub(crate) struct State {
     /// The running processes.
     #[serde(default)]
     pub(crate) processes: Processes,
+    /// The running commands.
+    #[serde(default, skip_serializing_if = "RunningCommands::is_new")]
+    pub(super) commands: RunningCommands,
     pub(super) next_ruling: u64,
     pub(super) next_decision: u64,
     #[serde(default)]
@@ -286,6 +290,8 @@ impl State {
                 self.next_violation = self.next_violation.max(next);
             }
             Event::Process(event) => self.processes.apply(event),
+            Event::SandboxApplied { agent, command, cause, .. } => self.commands.begin(agent, *command, cause.as_ref()),
+            Event::SandboxEnded { command, .. } => self.commands.end(*command),
             // These events do not change the state.
             Event::GrantRepeated { .. }
             | Event::RunEnded { .. }
@@ -295,7 +301,6 @@ impl State {
             | Event::Refused { .. }
             | Event::ConfigPolled { .. }
             | Event::ConfigRejected { .. }
-            | Event::SandboxApplied { .. }
             | Event::StoreOpened { .. }
             | Event::StoreFailed { .. }
             | Event::HookStarted { .. }

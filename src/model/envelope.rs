@@ -202,11 +202,13 @@ impl About {
             Event::RulingMade { ruling } | Event::RulingUsed { ruling } | Event::RulingEnded { ruling, .. } => {
                 about.ruling(ruling);
             }
-            Event::SandboxApplied { agent, facts, cause } => {
+            Event::SandboxApplied { agent, facts, cause, .. } => {
                 about.cause(agent, cause.as_deref());
                 about.refer("argv", &facts.argv_digest);
             }
-            Event::SandboxViolated { agent, cause, .. } => about.cause(agent, cause.as_deref()),
+            Event::SandboxEnded { agent, cause, .. } | Event::SandboxViolated { agent, cause, .. } => {
+                about.cause(agent, cause.as_deref())
+            }
             Event::Process(event) => about.process(event.process()),
             Event::HookStarted { call } | Event::HookFailed { call, .. } => about.hook(call, None),
             Event::HookCompleted { call, updated_input_ref, .. } => about.hook(call, updated_input_ref.as_ref()),

@@ -13,9 +13,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, AgentOrigin, ApproverId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode, OwnerId,
-    Permission, Policy, ProcessEvent, Profile, Request, RequestId, Resolution, Route, Rule, RunId, SandboxFacts,
-    SandboxViolation, SavedDecision, Settings, TaskEvent, Timestamp, ToolName, ToolPolicies, Tools, Verdict,
+    Actor, AgentId, AgentOrigin, ApproverId, CommandId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode,
+    OwnerId, Permission, Policy, ProcessEvent, ProcessExit, Profile, Request, RequestId, Resolution, Route, Rule,
+    RunId, SandboxFacts, SandboxViolation, SavedDecision, Settings, TaskEvent, Timestamp, ToolName, ToolPolicies,
+    Tools, Verdict,
 };
 
 pub use cause::{Cause, HookCall};
@@ -378,6 +379,24 @@ pub enum Event {
         agent: AgentId,
         /// The restrictions in force, as read back.
         facts: Arc<SandboxFacts>,
+        /// The id of the command. `sandbox.ended` has it too. A process that goes on has none, and neither has a
+        /// command that the host program confines.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<CommandId>,
+        /// The decision that allowed the start, if there was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Arc<Cause>>,
+    },
+    /// A command of an agent ended, together with everything that it started.
+    #[serde(rename = "sandbox.ended")]
+    SandboxEnded {
+        /// The agent.
+        agent: AgentId,
+        /// The command, as in `sandbox.applied`.
+        command: CommandId,
+        /// The result.
+        #[serde(flatten)]
+        exit: ProcessExit,
         /// The decision that allowed the start, if there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Arc<Cause>>,
@@ -488,6 +507,7 @@ impl Event {
             Event::ConfigPolled { .. } => "config.polled",
             Event::ConfigRejected { .. } => "config.rejected",
             Event::SandboxApplied { .. } => "sandbox.applied",
+            Event::SandboxEnded { .. } => "sandbox.ended",
             Event::SandboxViolated { .. } => "sandbox.violation",
             Event::StoreOpened { .. } => "store.opened",
             Event::StoreFailed { .. } => "store.failed",
@@ -526,6 +546,12 @@ impl Event {
     /// Returns the decision about an action, if this event is one.
     pub(crate) fn decided(&self) -> Option<&Arc<Decision>> {
         if let Event::Evaluated { decision } = self { Some(decision) } else { None }
+    }
+
+    /// Returns the command that this event began.
+    #[cfg(feature = "sandbox")]
+    pub(crate) fn begun_command(&self) -> Option<CommandId> {
+        if let Event::SandboxApplied { command, .. } = self { *command } else { None }
     }
 
     /// Returns the id of the request that this event opened or joined.

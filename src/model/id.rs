@@ -258,6 +258,13 @@ number_id! {
     InvalidProcessId, "process id"
 }
 
+number_id! {
+    /// Names the run of a command in a sandbox by a counter of the engine that started it, written `c42`.
+    CommandId, 'c',
+    /// The error for a text that is not a command id. A command id is `c` and a number, as in `c42`.
+    InvalidCommandId, "command id"
+}
+
 /// Names a request (uuid v7). Knowing the id gives no permission to answer the request.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -72,9 +72,9 @@ pub(crate) use floor::{ByName, by_name};
 pub use glob::{InvalidGlob, PathGlob, Reach};
 pub use grant::{Actor, Ended, Grant, Hold, InvalidScope, Means, Origin, PinnedPermission, Place, Scope};
 pub use id::{
-    AgentId, ApproverId, CallId, Code, DecisionId, GrantId, HookName, InvalidDecisionId, InvalidGrantId, InvalidId,
-    InvalidProcessId, InvalidRequestId, InvalidSavedDecisionId, InvalidViolationId, OwnerId, ProcessId, RequestId,
-    RunId, RuntimeId, SavedDecisionId, ViolationId,
+    AgentId, ApproverId, CallId, Code, CommandId, DecisionId, GrantId, HookName, InvalidCommandId, InvalidDecisionId,
+    InvalidGrantId, InvalidId, InvalidProcessId, InvalidRequestId, InvalidSavedDecisionId, InvalidViolationId, OwnerId,
+    ProcessId, RequestId, RunId, RuntimeId, SavedDecisionId, ViolationId,
 };
 pub use limits::{InvalidLimit, Limit, Limits};
 pub use or_text::{InvalidText, OrText};

@@ -132,7 +132,7 @@ impl fmt::Display for StopCause {
     }
 }
 
-/// The end of a process.
+/// The end of a process or of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -147,6 +147,10 @@ pub enum ProcessExit {
         /// Its number.
         signal: i32,
     },
+    /// The time limit of a command ended it.
+    TimedOut,
+    /// The sandbox was ready, but the command could not be started in it.
+    NotStarted,
     /// The process ended with the engine that held it. Its exit status is unknown.
     WithEngine,
 }
@@ -156,6 +160,8 @@ impl fmt::Display for ProcessExit {
         match self {
             ProcessExit::Exited { code } => write!(f, "exited with code {code}"),
             ProcessExit::Signalled { signal } => write!(f, "was ended by signal {signal}"),
+            ProcessExit::NotStarted => f.write_str("could not be started"),
+            ProcessExit::TimedOut => f.write_str("was ended by its time limit"),
             ProcessExit::WithEngine => f.write_str("ended with its engine"),
         }
     }

@@ -128,6 +128,6 @@ fn status(exit: ProcessExit) -> Option<ExitStatus> {
     match exit {
         ProcessExit::Exited { code } => Some(ExitStatus::from_raw(code << 8)),
         ProcessExit::Signalled { signal } => Some(ExitStatus::from_raw(signal)),
-        ProcessExit::WithEngine => None,
+        ProcessExit::NotStarted | ProcessExit::TimedOut | ProcessExit::WithEngine => None,
     }
 }

@@ -5,7 +5,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use crate::model::{SandboxFacts, SandboxViolation};
+use crate::model::{ProcessExit, SandboxFacts, SandboxViolation};
 
 /// The captured output of one stream of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +37,17 @@ pub struct Finished {
     pub violations: Vec<SandboxViolation>,
     /// True if the sandbox may have caused the failure, but the error output names no forbidden path.
     pub possible_sandbox_denial: bool,
+}
+
+impl Finished {
+    /// Returns the end of the command, as events record it.
+    pub(crate) fn exit(&self) -> ProcessExit {
+        match (self.code, self.signal) {
+            _ if self.timed_out => ProcessExit::TimedOut,
+            (Some(code), _) => ProcessExit::Exited { code },
+            (None, signal) => ProcessExit::Signalled { signal: signal.unwrap_or(0) },
+        }
+    }
 }
 
 /// A callback that receives a stream piece by piece while it is captured.

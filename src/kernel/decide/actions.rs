@@ -90,7 +90,7 @@ impl State {
         let decision = self.named(&case, &judgement);
         let cause = Cause::of(&decision).map(Arc::new);
         let applied = applied.map(|facts| self.with_violations(agent, facts)).transpose()?;
-        let applied = applied.map(|facts| Event::SandboxApplied { agent: agent.clone(), facts, cause });
+        let applied = applied.map(|facts| Event::SandboxApplied { agent: agent.clone(), facts, command: None, cause });
         Ok(std::iter::once(evaluated(decision)).chain(used_up(judgement)).chain(applied).collect())
     }
 

@@ -96,10 +96,13 @@ impl State {
                 Ok(vec![Event::PeerRefused { peer, order: order.into(), claims, why }])
             }
             #[cfg(feature = "sandbox")]
-            Command::Sandboxed { agent, facts, cause } => {
+            Command::Sandboxed { agent, facts, cause, has_end } => {
                 let facts = self.with_violations(&agent, facts)?;
-                Ok(vec![Event::SandboxApplied { agent, facts, cause }])
+                let command = has_end.then(|| self.commands.next());
+                Ok(vec![Event::SandboxApplied { agent, facts, command, cause }])
             }
+            #[cfg(feature = "sandbox")]
+            Command::CommandEnded { command, exit, .. } => Ok(self.commands.ended(command, exit).into_iter().collect()),
             #[cfg(feature = "sandbox")]
             Command::Violated { agent, violation, cause } => {
                 let id = Some(ViolationId::new(self.next_violation));

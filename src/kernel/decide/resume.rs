@@ -32,6 +32,7 @@ impl State {
         opened
             .chain(changed)
             .chain(self.processes_of_before())
+            .chain(self.commands.of_before())
             .chain(carriers)
             .chain(approvers)
             .chain(said)

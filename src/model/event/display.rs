@@ -109,6 +109,7 @@ impl fmt::Display for Event {
             Event::SandboxApplied { agent, facts, .. } => {
                 write!(f, "a command of {agent} runs under {}, {}", facts.backend, facts.mode)
             }
+            Event::SandboxEnded { agent, exit, .. } => write!(f, "a command of {agent} {exit}"),
             Event::SandboxViolated { agent, violation, .. } => {
                 write!(
                     f,

@@ -3,6 +3,8 @@
 mod allow_rules;
 mod answers;
 mod below;
+#[cfg(feature = "cli")]
+mod command_ends;
 mod decision;
 mod facts;
 mod floor;

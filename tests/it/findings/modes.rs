@@ -61,7 +61,7 @@ async fn b3_a_host_that_confines_by_itself_has_its_yes_with_the_facts() {
     let told = heard(&mut events);
     let kinds: Vec<_> = told.iter().map(|recorded| recorded.event.kind()).collect();
     assert_eq!(kinds, ["permission.evaluated", "permission.evaluated", "sandbox.applied"]);
-    let Event::SandboxApplied { agent, facts, cause } = &told[2].event else { panic!() };
+    let Event::SandboxApplied { agent, facts, cause, .. } = &told[2].event else { panic!() };
     assert_eq!((agent, cause.as_ref().map(|cause| cause.decision)), (bold.id(), yes.id));
     assert_eq!((&*facts.backend, &*facts.enforced), ("jail", "stated"), "nobody has read it back");
 }

@@ -28,10 +28,10 @@ use crate::support::{START, id, why};
 const GRACE: Duration = Duration::from_secs(30);
 
 /// A workspace, and an engine on the disk with an agent that works there.
-struct Place {
+pub(super) struct Place {
     _directory: tempfile::TempDir,
-    workspace: PathBuf,
-    state: PathBuf,
+    pub(super) workspace: PathBuf,
+    pub(super) state: PathBuf,
 }
 
 struct Host {
@@ -43,7 +43,7 @@ struct Host {
 }
 
 impl Place {
-    fn new() -> Place {
+    pub(super) fn new() -> Place {
         let directory = tempfile::tempdir().unwrap();
         let at = crate::support::real(directory.path());
         let (workspace, state) = (at.join("workspace"), at.join("state"));
@@ -51,17 +51,26 @@ impl Place {
         Place { _directory: directory, workspace, state }
     }
 
-    fn profile(&self, name: &str) -> Profile {
+    /// Returns the place of another process, which has its workspace and state in this directory.
+    pub(super) fn of_another(directory: &Path) -> Place {
+        Place {
+            _directory: tempfile::tempdir().unwrap(),
+            workspace: directory.join("workspace"),
+            state: directory.join("state"),
+        }
+    }
+
+    pub(super) fn profile(&self, name: &str) -> Profile {
         let stands = self.workspace.to_str().unwrap().parse().unwrap();
         Profile::new(id(name), "you".parse().unwrap(), Kind::Permanent, stands).in_mode(Mode::Bypass)
     }
 
-    fn write(&self) -> Permission {
+    pub(super) fn write(&self) -> Permission {
         Permission::write(self.workspace.to_str().unwrap().parse().unwrap())
     }
 
     /// Creates a pipe in the workspace. Its reader sees the end when every process that holds the pipe is gone.
-    fn lifeline(&self) -> Lifeline {
+    pub(super) fn lifeline(&self) -> Lifeline {
         let path = self.workspace.join("lifeline");
         let _ = fs::remove_file(&path);
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -70,7 +79,7 @@ impl Place {
     }
 }
 
-struct Lifeline(File);
+pub(super) struct Lifeline(File);
 
 impl Lifeline {
     fn of(path: &Path) -> Lifeline {
@@ -81,7 +90,7 @@ impl Lifeline {
     }
 
     /// Reads the lifeline until no process holds it any more, and returns the content.
-    async fn ends(mut self) -> String {
+    pub(super) async fn ends(mut self) -> String {
         let read = tokio::task::spawn_blocking(move || {
             let mut told = String::new();
             self.0.read_to_string(&mut told).unwrap();
@@ -95,7 +104,7 @@ impl Lifeline {
 const HOLDS_ON: &str = "exec 7> lifeline; echo up >&7; (setsid sh -c 'trap \"\" TERM; sleep 999 & sleep 999' &); \
                         echo ready; while read line; do echo got $line; done; sleep 999";
 
-async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+pub(super) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), future).await.unwrap_or_else(|_| panic!("{what} did not come"))
 }
 
@@ -574,12 +583,7 @@ fn after_the_engine_was_killed_nothing_is_left_and_the_next_one_says_so() {
 }
 
 async fn holds_on_until_killed(at: &Path) {
-    let directory = at.to_owned();
-    let place = Place {
-        _directory: tempfile::tempdir().unwrap(),
-        workspace: directory.join("workspace"),
-        state: directory.join("state"),
-    };
+    let place = Place::of_another(at);
     let engine = Engine::durable(Settings::default(), &place.state).await.unwrap();
     let agent = engine.register(place.profile("worker"), InitialGrants::of([place.write()])).await.unwrap();
     let sandbox = Sandbox::with_helper(crate::support::BESTOW);

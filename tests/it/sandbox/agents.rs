@@ -121,7 +121,7 @@ fn what_was_in_force_is_one_fact_and_agrees_with_the_child() {
             let decided = events.next().await.unwrap();
             let Event::Evaluated { decision } = &decided.event else { panic!("{decided:?}") };
             let recorded = events.next().await.unwrap();
-            let Event::SandboxApplied { agent, facts, cause } = &recorded.event else { panic!("{recorded:?}") };
+            let Event::SandboxApplied { agent, facts, cause, .. } = &recorded.event else { panic!("{recorded:?}") };
             assert_eq!(cause.as_ref().map(|cause| cause.decision), decision.id, "the facts join");
             assert_eq!((agent, facts.as_ref()), (host.agent.id(), &done.facts));
             let facts: &SandboxFacts = facts;
