@@ -1,5 +1,7 @@
 //! Tests of the tables against their own examples.
 
+mod golden;
+
 use super::{Span, Tier, classifier::Classifier, classify, destroy, needs, safe, walk::Arg};
 use crate::values::{Access, Named, Said, Spoken};
 
