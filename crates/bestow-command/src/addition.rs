@@ -197,9 +197,9 @@ impl Additions {
     /// Returns the tier and rule of the highest raise that matches a command, if there is one.
     pub(super) fn raise(&self, args: &[Arg]) -> Option<Verdict> {
         let (program, rest) = args.split_first()?;
-        let name = judge::basename(&program.text);
+        let name = judge::basename(program.text());
         let fits = |raise: &&Raise| {
-            raise.program == name && raise.words.iter().all(|word| rest.iter().any(|arg| arg.text == *word))
+            raise.program == name && raise.words.iter().all(|word| rest.iter().any(|arg| arg.text() == *word))
         };
         let raise = self.raises.iter().filter(fits).max_by_key(|raise| raise.tier)?;
         let rule = format!("`{}` was raised by an added rule", raise.program);
@@ -241,7 +241,7 @@ impl Safe {
     fn fits(&self, rest: &[Arg]) -> bool {
         let subcommand = self.subcommand.len();
         let named = rest.len() >= subcommand
-            && self.subcommand.iter().zip(rest).all(|(wanted, arg)| arg.is_written() && arg.text == *wanted);
+            && self.subcommand.iter().zip(rest).all(|(wanted, arg)| arg.is_written() && arg.text() == *wanted);
         let reading = Reading { flags: &self.flags, stop_at_operand: false, inert: false };
         named
             && Options::read(rest.get(subcommand..).unwrap_or_default(), reading)

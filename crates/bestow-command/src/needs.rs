@@ -173,7 +173,7 @@ impl Walker<'_> {
     pub(super) fn name_uses(&mut self, args: &[Arg]) {
         let Some((program, rest)) = args.split_first().filter(|_| !self.uses.is_full()) else { return };
         let guessing = self.overheard.is_guessing();
-        let name = basename(&program.text);
+        let name = basename(program.text());
         self.name_network(args);
         let is_known = program.is_exact() && roles::knows(name);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
@@ -181,7 +181,7 @@ impl Walker<'_> {
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
         let reads_only = asks && self.only_reads(args);
         let mut operands = if program.is_exact() { roles::of(name, rest, reads_only) } else { Vec::new() };
-        if program.text.contains('/') {
+        if program.text().contains('/') {
             operands.extend(word(program, Access::Read));
             self.name_programs(std::slice::from_ref(program));
         }
@@ -219,7 +219,8 @@ impl Walker<'_> {
 
     /// Records the words that may be program files which are run.
     fn name_programs(&mut self, words: &[Arg]) {
-        for operand in words.iter().filter(|arg| !arg.text.starts_with('-')).filter_map(|arg| word(arg, Access::Read)) {
+        for operand in words.iter().filter(|arg| !arg.text().starts_with('-')).filter_map(|arg| word(arg, Access::Read))
+        {
             if self.uses.is_full() || is_no_file(&operand.text) {
                 return;
             }
@@ -256,7 +257,7 @@ impl Walker<'_> {
         let by_role = roles::reads_operands(name);
         let reads = by_role || safe::reads_operands(name) && !roles::opens_nothing(name);
         // A role tells which words are file names. These words are checked one by one.
-        let is_relative = |arg: &Arg| !arg.text.starts_with(['-', '/', HOME]);
+        let is_relative = |arg: &Arg| !arg.text().starts_with(['-', '/', HOME]);
         let is_lost = !by_role && self.scope.places.iter().any(is_unknown_place);
         reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
@@ -269,7 +270,7 @@ impl Walker<'_> {
     /// Records that a redirection reads or writes a file.
     pub(super) fn name_redirect(&mut self, access: Access, target: &Arg) {
         let certain = !self.overheard.is_guessing();
-        if let Some(host) = network::connection(&target.text) {
+        if let Some(host) = network::connection(target.text()) {
             return self.reach(host, certain);
         }
         match path(target, access, Below::Nothing) {
@@ -356,9 +357,9 @@ fn path(arg: &Arg, access: Access, below: Below) -> Option<Operand> {
         return Some(Operand::certain(access, text, below));
     }
     // The value of a variable is a pattern if the variable was set to a pattern.
-    let is_held = arg.expanded && arg.known != Known::Fully && !arg.text.contains([HOME, UNKNOWN, SOMETHING]);
-    let is_pattern = arg.glob || is_held;
-    let (above, pattern) = is_pattern.then(|| around_pattern(&arg.text))??;
+    let is_held = arg.is_expanded() && arg.known() != Known::Fully && !arg.text().contains([HOME, UNKNOWN, SOMETHING]);
+    let is_pattern = arg.is_pattern() || is_held;
+    let (above, pattern) = is_pattern.then(|| around_pattern(arg.text()))??;
     Some(Operand { pattern: Some(pattern), ..Operand::certain(access, above, below) })
 }
 
@@ -379,18 +380,18 @@ fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
 
 /// Returns the word if every character is known. It may start with the home directory.
 fn exact(arg: &Arg) -> Option<SmolStr> {
-    let home = arg.known == Known::Environment && arg.text.starts_with(HOME);
-    let inner = arg.text.strip_prefix(HOME).unwrap_or(&arg.text);
+    let home = arg.known() == Known::Environment && arg.text().starts_with(HOME);
+    let inner = arg.text().strip_prefix(HOME).unwrap_or(arg.text());
     // A word without a blank is still one word after splitting.
-    let is_one = !arg.splits || !arg.text.is_empty() && !inner.contains(char::is_whitespace);
+    let is_one = !arg.may_split() || !arg.text().is_empty() && !inner.contains(char::is_whitespace);
     // The working directory of the shell is part of the environment. It is known as `.`.
-    let here = arg.known == Known::Environment && (arg.text == "." || arg.text.starts_with("./"));
-    let whole = (arg.known == Known::Fully || home || here)
-        && !arg.glob
+    let here = arg.known() == Known::Environment && (arg.text() == "." || arg.text().starts_with("./"));
+    let whole = (arg.known() == Known::Fully || home || here)
+        && !arg.is_pattern()
         && is_one
-        && !arg.open
+        && !arg.is_open()
         && !inner.contains([UNKNOWN, SOMETHING, HOME]);
-    whole.then(|| arg.text.clone())
+    whole.then(|| arg.text().into())
 }
 
 /// Returns the word as an operand that may be a path. A pattern stays a pattern.
@@ -401,13 +402,13 @@ fn word(arg: &Arg, access: Access) -> Option<Operand> {
 
 /// Returns true if the word may be a path that is unknown.
 fn is_unknown_path(arg: &Arg) -> bool {
-    let is_option = arg.text.starts_with('-') && !arg.open;
+    let is_option = arg.text().starts_with('-') && !arg.is_open();
     !is_option && !is_pipe(arg) && path(arg, Access::Read, Below::Nothing).is_none()
 }
 
 /// Returns true for a process substitution, which is a pipe.
 fn is_pipe(arg: &Arg) -> bool {
-    arg.text.contains("/dev/fd/63")
+    arg.text().contains("/dev/fd/63")
 }
 
 /// Returns everything in a word that may be a path: the word itself, the value of an option or a name, a file after an

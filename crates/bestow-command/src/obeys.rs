@@ -76,7 +76,7 @@ static BY_PROGRAM: LazyLock<HashMap<&str, Obeyed, RandomState>> = LazyLock::new(
 /// Returns the files that a read-only program obeys, without the directories in which it runs.
 pub(super) fn of(args: &[Arg]) -> Option<Obeys> {
     let (program, rest) = args.split_first()?;
-    let name = base_name(&program.text);
+    let name = base_name(program.text());
     let files = *BY_PROGRAM.get(name)?;
     let only_answers = files == Obeyed::Repository && answers(rest);
     let obeys = Obeys { program: name.into(), files, into: into(name, rest), dirs: Vec::new() };
@@ -85,7 +85,7 @@ pub(super) fn of(args: &[Arg]) -> Option<Obeys> {
 
 /// Returns true if git only prints its version or help. It looks for no repository then.
 fn answers(rest: &[Arg]) -> bool {
-    matches!(rest.first().map(|word| word.text.as_str()), Some("--version" | "-v" | "version" | "--help" | "help"))
+    matches!(rest.first().map(Arg::text), Some("--version" | "-v" | "version" | "--help" | "help"))
 }
 
 /// Returns the directory that options before a subcommand select, one relative to the other. Returns `None` if an
@@ -94,10 +94,10 @@ fn into(name: &str, rest: &[Arg]) -> Option<SmolStr> {
     let mut at = String::new();
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        let text = word.text.as_str();
+        let text = word.text();
         let named = match text.split_once('=') {
             Some((option, value)) if leads(name, option) && option.starts_with("--") => Some(value),
-            _ if leads(name, text) => Some(words.next()?.text.as_str()),
+            _ if leads(name, text) => Some(words.next()?.text()),
             _ if name == "git" && text.len() > 2 && text.starts_with("-C") => text.get(2..),
             // The remaining words belong to the subcommand.
             _ if name == "git" && !text.starts_with('-') => break,

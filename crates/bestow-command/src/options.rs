@@ -76,12 +76,12 @@ impl<'a> Options<'a> {
         let mut options = Options::default();
         let mut rest = words.iter().enumerate();
         while let Some((index, word)) = rest.next() {
-            if word.text == "--" {
+            if word.text() == "--" {
                 options.first_operand = options.first_operand.or(Some(index + 1));
                 options.operands.extend(rest.map(|(_, word)| word));
                 break;
             }
-            if word.text.starts_with('-') && word.text.len() > 1 {
+            if word.text().starts_with('-') && word.text().len() > 1 {
                 let mut next = || rest.next().map(|(_, word)| word);
                 options.option(word, reading, &mut next)?;
                 continue;
@@ -105,9 +105,9 @@ impl<'a> Options<'a> {
         reading: Reading<'_>,
         next: &mut impl FnMut() -> Option<&'a Arg>,
     ) -> Result<(), Misfit> {
-        let (name, attached) = match word.text.split_once('=') {
+        let (name, attached) = match word.text().split_once('=') {
             Some((name, value)) => (name, Some(value)),
-            None => (word.text.as_str(), None),
+            None => (word.text(), None),
         };
         if name.len() > 2
             && let Some(takes) = find(reading.flags, name)
@@ -117,7 +117,7 @@ impl<'a> Options<'a> {
         if name.starts_with("--") {
             return Err(Misfit::Unknown(shown(name)));
         }
-        let letters = word.text.get(1..).unwrap_or_default();
+        let letters = word.text().get(1..).unwrap_or_default();
         // `-20`, and the old form `-20f` of `tail`.
         let behind = letters.trim_start_matches(|c: char| c.is_ascii_digit());
         if behind.len() < letters.len() && find(reading.flags, "-#").is_some() && find(reading.flags, "=").is_none() {
@@ -172,7 +172,7 @@ impl<'a> Options<'a> {
             (Takes::Value(allowed) | Takes::Maybe(allowed), Some(value)) => {
                 // `-F"$x"` takes the next word if `x` is empty.
                 let vanishes = value.chars().all(|c| c == UNKNOWN) && !name.starts_with("--") && !value.is_empty();
-                if must_stay && (word.splits || vanishes) {
+                if must_stay && (word.may_split() || vanishes) {
                     return Err(Misfit::MayBeOption);
                 }
                 self.values.push(word);
@@ -181,11 +181,12 @@ impl<'a> Options<'a> {
             (Takes::Value(allowed), None) => {
                 let value = next().ok_or_else(|| Misfit::MissingValue(name.into()))?;
                 // A value that may expand to several words or to no word may shift the other words.
-                if must_stay && (value.splits || value.glob || value.open || is_dashed(&value.text)) {
+                if must_stay && (value.may_split() || value.is_pattern() || value.is_open() || is_dashed(value.text()))
+                {
                     return Err(Misfit::MayBeOption);
                 }
                 self.values.push(value);
-                (Some(value.text.clone()), allowed)
+                (Some(value.text().into()), allowed)
             }
         };
         let fits = allowed.is_empty() || value.as_ref().is_none_or(|value| allowed.split('|').any(|one| one == value));

@@ -105,7 +105,7 @@ impl Walker<'_> {
             "chgrp", "chmod", "chown", "cp", "dd", "kill", "killall", "ln", "mv", "pkill", "rm", "rmdir", "shred",
             "truncate", "unlink", "wipefs",
         ];
-        let name = args.first().map(|program| basename(&program.text)).unwrap_or_default();
+        let name = args.first().map(|program| basename(program.text())).unwrap_or_default();
         if !START_NOTHING.contains(&name) {
             self.speak_anywhere(args);
             self.overhear_texts(args);
@@ -115,7 +115,7 @@ impl Walker<'_> {
     /// Records commands after unknown words of a wrapper, because the command may begin after any of them.
     pub(super) fn overhear_wrapper(&mut self, args: &[Arg], input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
-        let name = basename(&program.text);
+        let name = basename(program.text());
         // A program with an unknown name may be a shell.
         if judge::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_known) {
             self.overhear_input(input);
@@ -129,7 +129,7 @@ impl Walker<'_> {
             return;
         }
         let runs = wraps || judge::is_runner(name, rest);
-        if runs && rest.iter().any(|arg| judge::is_shell(&arg.text)) {
+        if runs && rest.iter().any(|arg| judge::is_shell(arg.text())) {
             self.overhear_input(input);
         }
         if runs && self.reads_unknown(input) && has_reader(rest) {
@@ -142,7 +142,7 @@ impl Walker<'_> {
         if without_host(name, rest).is_some_and(|others| !others.iter().any(unknown)) {
             return;
         }
-        let operand = |arg: &&Arg| arg.is_written() && !arg.text.starts_with('-') && !arg.text.contains('=');
+        let operand = |arg: &&Arg| arg.is_written() && !arg.text().starts_with('-') && !arg.text().contains('=');
         if rest.iter().take_while(|arg| !operand(arg)).any(unknown) {
             self.speak_anywhere(rest);
             self.overhear_texts(rest);
@@ -186,7 +186,7 @@ impl Walker<'_> {
     fn overhear_find(&mut self, rest: &[Arg]) {
         let mut before: Option<&Arg> = None;
         for (at, arg) in rest.iter().enumerate() {
-            let value = before.replace(arg).is_some_and(|test| find::takes_value(&test.text));
+            let value = before.replace(arg).is_some_and(|test| find::takes_value(test.text()));
             if is_plain(arg) {
                 continue;
             }
@@ -202,16 +202,16 @@ impl Walker<'_> {
     /// Records the texts in the words of a program that may run them.
     pub(super) fn overhear_texts(&mut self, words: &[Arg]) {
         for word in words {
-            let attached = (word.text.starts_with('-') && !word.text.starts_with("--")).then_some(2);
-            let marks = word.text.match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
+            let attached = (word.text().starts_with('-') && !word.text().starts_with("--")).then_some(2);
+            let marks = word.text().match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
             for start in [0].into_iter().chain(attached).chain(marks) {
-                let Some(text) = word.text.get(start..) else { continue };
+                let Some(text) = word.text().get(start..) else { continue };
                 let text = text.trim_start_matches(['!', '|', ' ', '"', '\'']);
                 if text.contains(|c: char| c.is_whitespace() || ";|&$`(<>".contains(c)) {
                     // Unknown parts of the text are taken for data.
-                    self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), word.span);
+                    self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), word.span());
                 } else if start > 0 && !text.is_empty() {
-                    self.speak(&[Arg { text: text.into(), ..word.clone() }]);
+                    self.speak(&[word.with_text(text)]);
                 }
             }
         }
@@ -239,18 +239,16 @@ impl Walker<'_> {
 
     /// Records the template of `parallel 'command {}'`. Words replace the mark, or are appended.
     pub(super) fn overhear_template(&mut self, words: &[Arg]) {
-        let template = words.iter().take_while(|arg| !arg.text.starts_with(":::"));
-        let filled = |arg: &Arg| match (arg.text.find('{'), arg.text.rfind('}')) {
-            (Some(open), Some(close)) if open < close => {
-                Arg { known: Known::Partly, text: UNKNOWN.into(), ..arg.clone() }
-            }
+        let template = words.iter().take_while(|arg| !arg.text().starts_with(":::"));
+        let filled = |arg: &Arg| match (arg.text().find('{'), arg.text().rfind('}')) {
+            (Some(open), Some(close)) if open < close => arg.partly(UNKNOWN),
             _ => arg.clone(),
         };
         let mut filled: Vec<Arg> = template.map(filled).collect();
-        let texts: Vec<&str> = filled.iter().map(|arg| arg.text.as_str()).collect();
+        let texts: Vec<&str> = filled.iter().map(Arg::text).collect();
         let text = texts.join(" ");
         self.overhear_start_of(&text, self.here);
-        filled.push(Arg { text: UNKNOWN.into(), known: Known::Partly, ..Arg::default() });
+        filled.push(Arg::unknown(Span::default()));
         for start in 0..filled.len().min(16) {
             let words = filled.get(start..).unwrap_or_default().to_vec();
             if words.first().is_some_and(Arg::is_written) {
@@ -262,7 +260,7 @@ impl Walker<'_> {
     /// Records the effects of a variable: a host, or a command that programs run.
     pub(super) fn overhear_variable(&mut self, name: &str, value: &Arg) {
         self.hear_variable(name, value);
-        let text = value.content.as_deref().unwrap_or(&value.text);
+        let text = value.content().unwrap_or(value.text());
         if name.starts_with("GIT_CONFIG") {
             // The configuration may define an alias, a pager or an editor.
             self.speak_of_anything();
@@ -270,10 +268,10 @@ impl Walker<'_> {
             if text.contains([UNKNOWN, SOMETHING]) {
                 self.speak_of_anything();
             }
-            self.overhear_start_of(text, value.span);
+            self.overhear_start_of(text, value.span());
         } else if text.contains(char::is_whitespace) {
             // Programs do not run this variable. Unknown parts of the text are taken for data.
-            self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), value.span);
+            self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), value.span());
         }
     }
 }
@@ -284,7 +282,7 @@ fn has_reader(words: &[Arg]) -> bool {
     while let Some((program, rest)) = behind.split_first() {
         // If there are very many words, the arguments of such a name are not checked.
         let told = if words.len() <= MAX_TOLD { rest } else { &[] };
-        if program.is_written() && judge::runs_what_it_reads(basename(&program.text), told) {
+        if program.is_written() && judge::runs_what_it_reads(basename(program.text()), told) {
             return true;
         }
         behind = rest;
@@ -295,7 +293,7 @@ fn has_reader(words: &[Arg]) -> bool {
 /// Returns the words of `ssh` without the host, if the host is a single word after `--`. There, a host cannot be an
 /// option that runs a command.
 pub(super) fn without_host(name: &str, rest: &[Arg]) -> Option<Vec<Arg>> {
-    let end = rest.iter().position(|arg| arg.is_written() && arg.text == "--").filter(|_| name == "ssh")?;
+    let end = rest.iter().position(|arg| arg.is_written() && arg.text() == "--").filter(|_| name == "ssh")?;
     let (before, behind) = rest.split_at_checked(end)?;
     let [_, host, there @ ..] = behind else { return None };
     matches!(said(host).as_slice(), [Said::One(_)]).then(|| before.iter().chain(there).cloned().collect())
@@ -310,7 +308,7 @@ pub(super) fn said_of(args: &[Arg]) -> Vec<Said> {
     let mut words = Vec::with_capacity(args.len());
     for arg in args {
         if is_plain(arg) {
-            words.push(Said::Is(arg.text.clone()));
+            words.push(Said::Is(arg.text().into()));
         } else {
             words.extend(said(arg));
         }
@@ -320,7 +318,7 @@ pub(super) fn said_of(args: &[Arg]) -> Vec<Said> {
 
 /// Returns true if a word is exactly its text.
 fn is_plain(arg: &Arg) -> bool {
-    arg.is_written() && !arg.open
+    arg.is_written() && !arg.is_open()
 }
 
 /// Returns true if a glob may be an extended pattern such as `@(x)`. The parentheses are already replaced by `*`.
@@ -333,31 +331,31 @@ fn may_extend(text: &str) -> bool {
 
 fn said(arg: &Arg) -> Vec<Said> {
     if is_plain(arg) {
-        return vec![Said::Is(arg.text.clone())];
+        return vec![Said::Is(arg.text().into())];
     }
-    let globs = |c: char| matches!(c, '*' | '?' | '[') || (arg.expanded && c == '\\');
+    let globs = |c: char| matches!(c, '*' | '?' | '[') || (arg.is_expanded() && c == '\\');
     let special = |c: char| matches!(c, UNKNOWN | SOMETHING | HOME) || globs(c);
-    let (first, last) = (arg.text.find(special), arg.text.rfind(special));
-    let start: SmolStr = first.and_then(|at| arg.text.get(..at)).unwrap_or_default().into();
-    if arg.open || (first.is_none() && (arg.known == Known::Partly || arg.splits)) {
+    let (first, last) = (arg.text().find(special), arg.text().rfind(special));
+    let start: SmolStr = first.and_then(|at| arg.text().get(..at)).unwrap_or_default().into();
+    if arg.is_open() || (first.is_none() && (arg.known() == Known::Partly || arg.may_split())) {
         return vec![Said::anything()];
     }
     // The end of a character class is not searched.
-    let home = arg.text.contains(HOME) && !arg.glob && !arg.text.contains([UNKNOWN, SOMETHING]);
-    let plain_end = !arg.text.contains(['[', '(', '\\']);
-    let end: SmolStr = last.and_then(|at| arg.text.get(at + 1..)).filter(|_| plain_end).unwrap_or_default().into();
+    let home = arg.text().contains(HOME) && !arg.is_pattern() && !arg.has_unknown();
+    let plain_end = !arg.text().contains(['[', '(', '\\']);
+    let end: SmolStr = last.and_then(|at| arg.text().get(at + 1..)).filter(|_| plain_end).unwrap_or_default().into();
     match first {
-        Some(_) if arg.glob && may_extend(&arg.text) => {
+        Some(_) if arg.is_pattern() && may_extend(arg.text()) => {
             let start = start.trim_end_matches(['@', '+', '!']).into();
             vec![Said::Many(Ends { start, end: SmolStr::default() })]
         }
-        None if arg.known == Known::Environment => vec![Said::One(Ends::default())],
-        None => vec![Said::Maybe(arg.text.clone())],
+        None if arg.known() == Known::Environment => vec![Said::One(Ends::default())],
+        None => vec![Said::Maybe(arg.text().into())],
         // The home directory is a single word.
         Some(_) if home => vec![Said::One(Ends { start, end })],
-        Some(_) if arg.splits && start.is_empty() => vec![Said::anything()],
-        Some(_) if arg.splits => vec![Said::One(Ends { start, end: SmolStr::default() }), Said::anything()],
-        Some(_) if arg.glob => vec![Said::Many(Ends { start, end })],
+        Some(_) if arg.may_split() && start.is_empty() => vec![Said::anything()],
+        Some(_) if arg.may_split() => vec![Said::One(Ends { start, end: SmolStr::default() }), Said::anything()],
+        Some(_) if arg.is_pattern() => vec![Said::Many(Ends { start, end })],
         Some(_) => vec![Said::One(Ends { start, end })],
     }
 }

@@ -205,6 +205,6 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Returns true for `-rm -r` and `-rmr`: options of a command that is itself written as an option.
 fn removes_below(words: &[Arg], _: &Place) -> bool {
-    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.text.as_str()));
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.text()));
     has(&["-rmr"]) || (has(&["-rm"]) && has(&["-r", "-R", "-skipTrash"]))
 }

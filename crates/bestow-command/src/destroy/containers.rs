@@ -119,7 +119,7 @@ pub(super) const RULES: &[Rule] = &[
 /// Returns true if the manifests come from a kustomization or from a path that is not a YAML or JSON file. Such a
 /// source may describe several objects that the command does not name.
 fn names_a_directory(words: &[Arg], _: &Place) -> bool {
-    let mut words = words.iter().map(|word| word.text.as_str());
+    let mut words = words.iter().map(Arg::text);
     while let Some(word) = words.next() {
         let named = match word {
             "-k" | "--kustomize" => return true,
@@ -139,7 +139,7 @@ fn names_a_directory(words: &[Arg], _: &Place) -> bool {
 fn names_all_there_are(words: &[Arg], _: &Place) -> bool {
     let all =
         |text: &str| matches!(text, "--all" | "-a") || (text.starts_with("-f") && text.contains('a') && text.len() < 5);
-    let listed = words.iter().any(|word| word.open || (word.substituted && word.splits));
-    words.iter().any(|word| all(&word.text))
-        || listed && words.iter().any(|word| word.text.starts_with("-f") || word.text == "--force")
+    let listed = words.iter().any(|word| word.is_open() || (word.has_output() && word.may_split()));
+    words.iter().any(|word| all(word.text()))
+        || listed && words.iter().any(|word| word.text().starts_with("-f") || word.text() == "--force")
 }

@@ -227,7 +227,7 @@ fn is_key(path: &str, _: &Place) -> bool {
 }
 
 fn operands(words: &[Arg]) -> Vec<&str> {
-    words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect()
+    words.iter().map(Arg::text).filter(|text| !text.starts_with('-')).collect()
 }
 
 /// Returns true for `mv … /dev/null` with a critical source.
@@ -241,7 +241,7 @@ fn throws_away(words: &[Arg], place: &Place) -> bool {
 /// Returns true if the command moves a file of the system. A target of the move does not count.
 fn moves_the_system(words: &[Arg], place: &Place) -> bool {
     let operands = operands(words);
-    let moved = match words.iter().any(|word| word.text == "-t" || word.text.starts_with("--target")) {
+    let moved = match words.iter().any(|word| word.text() == "-t" || word.text().starts_with("--target")) {
         true => operands.as_slice(),
         false => operands.split_last().map(|(_, moved)| moved).unwrap_or_default(),
     };
@@ -256,8 +256,8 @@ fn moves_the_system(words: &[Arg], place: &Place) -> bool {
 
 /// Returns the operands without unknown words that may expand to no word.
 fn known_operands(words: &[Arg]) -> Vec<&str> {
-    let known = words.iter().filter(|word| !word.is_wild() || word.text.contains("**"));
-    known.map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect()
+    let known = words.iter().filter(|word| !word.is_wild() || word.text().contains("**"));
+    known.map(Arg::text).filter(|text| !text.starts_with('-')).collect()
 }
 
 /// Returns the targets of a copy, link or stream: the last operand and the values of `of=`.
@@ -274,19 +274,20 @@ fn overwrites_a_vital_file(words: &[Arg], place: &Place) -> bool {
 }
 
 fn empties_a_system_file(words: &[Arg], place: &Place) -> bool {
-    let empty = |word: &Arg| matches!(word.text.trim_start_matches("if="), "/dev/null" | "/dev/zero" | "/dev/urandom");
+    let empty =
+        |word: &Arg| matches!(word.text().trim_start_matches("if="), "/dev/null" | "/dev/zero" | "/dev/urandom");
     words.iter().any(empty) && written(words).any(|path| is_system_file(path, place))
 }
 
 fn edits_a_vital_file(words: &[Arg], place: &Place) -> bool {
     let short = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.contains('i');
-    let in_place = words.iter().any(|word| short(&word.text) || word.text.starts_with("--in-place"));
+    let in_place = words.iter().any(|word| short(word.text()) || word.text().starts_with("--in-place"));
     in_place && operands(words).iter().any(|path| is_vital(path, place))
 }
 
 fn lends_the_system(words: &[Arg], place: &Place) -> bool {
     let lends = |word: &Arg| {
-        let mode = word.text.as_str();
+        let mode = word.text();
         let digits =
             mode.len() == 4 && mode.starts_with(['2', '4', '6']) && mode.bytes().all(|byte| byte.is_ascii_digit());
         digits || (mode.contains(['+', '=']) && mode.ends_with('s') && mode.len() <= 6)
@@ -305,11 +306,11 @@ fn is_disk(path: &str, _: &Place) -> bool {
 /// Returns true if the mode permits all users to write. The mode is the first operand, but an unknown word before it
 /// may expand to no word.
 fn lets_everybody_write(words: &[Arg], place: &Place) -> bool {
-    let mut operands = words.iter().filter(|word| !word.text.starts_with('-') || word.text.len() == 1);
-    let unknown = |word: &&Arg| word.is_wild() || word.expanded;
-    let modes = operands.by_ref().take_while(unknown).map(|word| word.text.clone()).collect::<Vec<_>>();
-    let first = words.iter().filter(|word| !word.text.starts_with('-')).find(|word| !unknown(word));
-    modes.iter().chain(first.map(|word| &word.text)).any(|mode| world_writable(mode, place))
+    let mut operands = words.iter().filter(|word| !word.text().starts_with('-') || word.text().len() == 1);
+    let unknown = |word: &&Arg| word.is_wild() || word.is_expanded();
+    let modes = operands.by_ref().take_while(unknown).map(Arg::text).collect::<Vec<_>>();
+    let first = words.iter().filter(|word| !word.text().starts_with('-')).find(|word| !unknown(word));
+    modes.into_iter().chain(first.map(Arg::text)).any(|mode| world_writable(mode, place))
 }
 
 /// Returns true if a mode permits all users to read, write and execute: `777`, `0777`, `a+rwx`, `o=rwx`.

@@ -142,7 +142,7 @@ pub(crate) fn knows(name: &str) -> bool {
 /// Returns the reason why running `args` is destructive, if a rule matches.
 pub(crate) fn find(args: &[Arg], place: &Place) -> Option<String> {
     let (program, rest) = args.split_first()?;
-    let name = program_name(&program.text);
+    let name = program_name(program.text());
     let mut rules = rules_for(&name).peekable();
     rules.peek()?;
     let words = Words::new(rest);

@@ -123,13 +123,13 @@ fn address(word: &str) -> Option<Address<'_>> {
 }
 
 fn addresses(words: &[Arg]) -> impl Iterator<Item = Address<'_>> {
-    words.iter().filter_map(|word| address(&word.text))
+    words.iter().filter_map(|word| address(word.text()))
 }
 
 /// Returns true if a word gives the method `DELETE` in any form: `-X DELETE`, `-sXDELETE`, `--method=DELETE`.
 fn asks_to_delete(words: &[Arg]) -> bool {
     words.iter().any(|word| {
-        let text = word.text.to_ascii_uppercase();
+        let text = word.text().to_ascii_uppercase();
         text == "DELETE"
             || text.ends_with("=DELETE") && text.starts_with("--")
             || (text.starts_with('-') && text.ends_with("XDELETE"))
@@ -139,7 +139,7 @@ fn asks_to_delete(words: &[Arg]) -> bool {
 fn deletes_in_a_store(words: &[Arg], _: &Place) -> bool {
     let deletes = asks_to_delete(words);
     let to_the_daemon =
-        words.iter().any(|word| word.text.ends_with("docker.sock") || word.text.ends_with("podman.sock"));
+        words.iter().any(|word| word.text().ends_with("docker.sock") || word.text().ends_with("podman.sock"));
     addresses(words).any(|address| {
         let one_document = address.path.contains("/_doc/") || address.path.contains("/documents/");
         let kept = address.path.trim_matches('/').starts_with(|c: char| c != '?');
@@ -154,7 +154,7 @@ fn deletes_in_a_store(words: &[Arg], _: &Place) -> bool {
 
 fn solr_deletes(words: &[Arg]) -> bool {
     let deletes = ["action=DELETE", "action=UNLOAD", "<delete>", "\"delete\":{\"query\""];
-    words.iter().any(|word| deletes.iter().any(|sign| word.text.contains(sign)))
+    words.iter().any(|word| deletes.iter().any(|sign| word.text().contains(sign)))
 }
 
 fn deletes_at_a_platform(words: &[Arg], _: &Place) -> bool {
@@ -175,7 +175,7 @@ fn sends_a_statement(words: &[Arg], _: &Place) -> bool {
     reads
         && words.iter().any(|word| {
             let value = |text: &str| text.split_once('=').map(|(_, value)| value.to_owned());
-            let plain = decoded(&word.text);
+            let plain = decoded(word.text());
             [value(&plain), Some(plain)].into_iter().flatten().any(|text| sql::destroys(&text).is_some())
         })
 }
@@ -189,13 +189,13 @@ fn decoded(text: &str) -> String {
 fn mutates(words: &[Arg], _: &Place) -> bool {
     words.iter().any(|word| {
         let plain: String =
-            word.text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\')).collect();
+            word.text().chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\')).collect();
         let asks = plain.contains("mutation")
             && ["delete", "Delete", "destroy", "Destroy"].iter().any(|verb| plain.contains(verb));
         asks || ((plain.contains("private:false")
             || plain.contains("private=false")
             || plain.contains("visibility:public")
             || plain.contains("visibility=public"))
-            && words.iter().any(|word| word.text.contains("repos/") || word.text.contains("/projects/")))
+            && words.iter().any(|word| word.text().contains("repos/") || word.text().contains("/projects/")))
     })
 }

@@ -126,21 +126,21 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Returns true if the words name a command to run, or ask for a shell, as the superuser.
 fn names_a_command(words: &[Arg], _: &Place) -> bool {
-    let runs = words.iter().any(|word| !word.text.starts_with('-')) || words.iter().any(|word| word.text == "-s");
-    let asks = |word: &Arg| matches!(word.text.as_str(), "-L" | "-C" | "--version" | "--help" | "-h" | "-V");
+    let runs = words.iter().any(|word| !word.text().starts_with('-')) || words.iter().any(|word| word.text() == "-s");
+    let asks = |word: &Arg| matches!(word.text(), "-L" | "-C" | "--version" | "--help" | "-h" | "-V");
     runs && !words.first().is_some_and(asks) && user_of(words, &["-u", "--user"]).is_none_or(|user| is_root(&user))
 }
 
 /// Returns true if the user becomes root: `su`, `su - root -c ls`, `runuser -u root ls`. Without a name, root is the
 /// default.
 fn becomes_root(words: &[Arg], _: &Place) -> bool {
-    let asks = words.iter().any(|word| matches!(word.text.as_str(), "--help" | "--version" | "-V" | "-h"));
+    let asks = words.iter().any(|word| matches!(word.text(), "--help" | "--version" | "-V" | "-h"));
     let named = user_of(words, &["-u", "--user"]).or_else(|| {
         let mut words = words.iter();
         // Options with a value. The value is not a user name.
         const VALUED: &str = "cCsgGwP";
         while let Some(word) = words.next() {
-            match word.text.strip_prefix('-') {
+            match word.text().strip_prefix('-') {
                 Some("" | "-") => {}
                 Some(option) if option.starts_with('-') => {
                     let takes = ["-command", "-session-command", "-shell", "-group", "-supp-group"].contains(&option);
@@ -148,7 +148,7 @@ fn becomes_root(words: &[Arg], _: &Place) -> bool {
                 }
                 Some(option) => drop(option.ends_with(|c| VALUED.contains(c)).then(|| words.next())),
                 // An unknown word may expand to no word.
-                None => return (!word.is_wild()).then(|| word.text.to_string()),
+                None => return (!word.is_wild()).then(|| word.text().to_string()),
             }
         }
         None
@@ -158,7 +158,7 @@ fn becomes_root(words: &[Arg], _: &Place) -> bool {
 
 /// Returns the user that an option names, whether the value is joined to the option or not.
 fn user_of(words: &[Arg], options: &[&str]) -> Option<String> {
-    let mut words = words.iter().map(|word| word.text.as_str());
+    let mut words = words.iter().map(Arg::text);
     let named = words.find_map(|word| {
         options.iter().find_map(|option| {
             let rest = word.strip_prefix(option)?;
@@ -173,13 +173,13 @@ fn is_nothing(operand: &str, _: &Place) -> bool {
 }
 
 fn names_a_doomed_path(words: &[Arg], place: &Place) -> bool {
-    let fields = words.iter().flat_map(|word| word.text.split_whitespace());
+    let fields = words.iter().flat_map(|word| word.text().split_whitespace());
     let paths = fields.filter_map(|field| field.strip_prefix("path=").or_else(|| field.strip_prefix("dest=")));
     paths.into_iter().any(|path| is_doomed(path, place))
 }
 
 fn whole_disk(words: &[Arg], place: &Place) -> bool {
-    words.iter().any(|word| word.text.as_bytes().get(1) == Some(&b':') && is_doomed(&word.text, place))
+    words.iter().any(|word| word.text().as_bytes().get(1) == Some(&b':') && is_doomed(word.text(), place))
 }
 
 fn is_root(user: &str) -> bool {

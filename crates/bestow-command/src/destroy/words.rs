@@ -14,23 +14,23 @@ pub(crate) struct Words<'a> {
 
 impl<'a> Words<'a> {
     pub(crate) fn new(words: &'a [Arg]) -> Self {
-        let end_of_options = words.iter().position(|word| word.text == "--").unwrap_or(words.len());
+        let end_of_options = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
         Words { words, end_of_options }
     }
 
     fn is_option(&self, index: usize, word: &Arg) -> bool {
-        index < self.end_of_options && word.text.starts_with('-') && word.text.len() > 1
+        index < self.end_of_options && word.text().starts_with('-') && word.text().len() > 1
     }
 
     fn options(&self) -> impl Iterator<Item = &'a str> {
-        self.words.iter().take(self.end_of_options).map(|word| word.text.as_str()).filter(|text| text.starts_with('-'))
+        self.words.iter().take(self.end_of_options).map(Arg::text).filter(|text| text.starts_with('-'))
     }
 
     fn operands(&self, from: usize) -> impl Iterator<Item = &'a str> {
         let operands = self.words.iter().enumerate().skip(from);
         operands
             .filter(|(index, word)| !self.is_option(*index, word))
-            .map(|(_, word)| word.text.as_str())
+            .map(|(_, word)| word.text())
             .filter(|text| *text != "--")
     }
 
@@ -40,7 +40,7 @@ impl<'a> Words<'a> {
         let mut after_option = false;
         for (index, word) in self.words.iter().enumerate() {
             if self.is_option(index, word) {
-                after_option = !word.text.contains('=');
+                after_option = !word.text().contains('=');
                 continue;
             }
             if let Some(end) = self.subcommand_at(index, subcommand) {
@@ -64,10 +64,10 @@ impl<'a> Words<'a> {
         let mut after_option = false;
         for (index, word) in self.words.iter().enumerate() {
             if self.is_option(index, word) {
-                after_option = !word.text.contains('=');
+                after_option = !word.text().contains('=');
                 continue;
             }
-            if occurs(&word.text, list) {
+            if occurs(word.text(), list) {
                 return true;
             }
             if !std::mem::take(&mut after_option) {
@@ -84,10 +84,10 @@ impl<'a> Words<'a> {
         let mut after_option = false;
         for (index, word) in self.words.iter().enumerate() {
             if self.is_option(index, word) {
-                after_option = !word.text.contains('=');
+                after_option = !word.text().contains('=');
                 continue;
             }
-            if word.text.len() >= 2 && names().any(|name| name.starts_with(word.text.as_str())) {
+            if word.text().len() >= 2 && names().any(|name| name.starts_with(word.text())) {
                 return true;
             }
             if !std::mem::take(&mut after_option) {
@@ -105,8 +105,8 @@ impl<'a> Words<'a> {
                 let word = self.words.get(at)?;
                 at += 1;
                 if self.is_option(at - 1, word) {
-                    after_option = !word.text.contains('=');
-                } else if names(&word.text, wanted) {
+                    after_option = !word.text().contains('=');
+                } else if names(word.text(), wanted) {
                     break;
                 } else if !std::mem::take(&mut after_option) {
                     return None;
@@ -128,9 +128,9 @@ impl<'a> Words<'a> {
             When::NoFlag(flags) => !flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 5))),
             When::Operand(question) => self.operands(from).any(|operand| question(operand, place)),
             When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| names(operand, name))),
-            When::Text(list) => self.words.iter().any(|word| list.split(' ').any(|text| word.text.contains(text))),
+            When::Text(list) => self.words.iter().any(|word| list.split(' ').any(|text| word.text().contains(text))),
             When::Line(question) => question(self.words, place),
-            When::Later(text) => self.words.iter().skip(1).any(|word| word.text == text),
+            When::Later(text) => self.words.iter().skip(1).any(|word| word.text() == text),
         }
     }
 }

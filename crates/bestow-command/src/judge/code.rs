@@ -142,15 +142,15 @@ impl Walker<'_> {
             self.overhear_stream(name, rest);
         }
         for word in rest {
-            found = found.or_stricter(self.search_program(&word.text, word.span, stream));
+            found = found.or_stricter(self.search_program(word.text(), word.span(), stream));
             if name == "sed" {
-                if sed::written(&word.text)
+                if sed::written(word.text())
                     .is_some_and(|path| target::is_vital(path, &Place::Start) || target::is_device(path))
                 {
                     return Some(Verdict::destructive("`sed` overwrites a device or a file of the system"));
                 }
-                for text in sed::executed(&word.text) {
-                    found = found.or_stricter(self.search_text(&text, word.span));
+                for text in sed::executed(word.text()) {
+                    found = found.or_stricter(self.search_text(&text, word.span()));
                 }
             }
         }
@@ -158,7 +158,7 @@ impl Walker<'_> {
             && !stream
         {
             found = found.or_stricter(self.search_code(text, self.here)).or_stricter(self.search_escapes(name, text));
-            if rest.iter().any(|word| word.text == "dbshell" || word.text == "dbconsole") {
+            if rest.iter().any(|word| word.text() == "dbshell" || word.text() == "dbconsole") {
                 let what = sql::destroys(text).map(|what| format!("a database client runs `{what}`"));
                 found = found.or_stricter(what.map_or(Verdict::safe(""), Verdict::destructive));
             }
@@ -166,7 +166,7 @@ impl Walker<'_> {
         if found.tier == Tier::Destructive {
             return Some(found);
         }
-        let runs = !stream && rest.iter().any(|word| gives_code(name, &word.text));
+        let runs = !stream && rest.iter().any(|word| gives_code(name, word.text()));
         runs.then(|| Verdict::dangerous("an interpreter runs code from the command line"))
     }
 
@@ -174,7 +174,7 @@ impl Walker<'_> {
     /// command may run.
     fn overhear_stream(&mut self, name: &str, rest: &[Arg]) {
         for script in stream::scripts(name, rest) {
-            let text = script.text.as_str();
+            let text = script.text();
             let runs = match name {
                 "sed" => {
                     let run = |effect| match effect {
@@ -191,7 +191,7 @@ impl Walker<'_> {
                     // The input of this command is unknown.
                     Some(line) => {
                         let outer = (std::mem::replace(&mut self.is_fed, true), self.feed.take());
-                        self.quietly(|walker| walker.run_text(&line, script.span));
+                        self.quietly(|walker| walker.run_text(&line, script.span()));
                         (self.is_fed, self.feed) = outer;
                     }
                     None => self.speak_of_anything(),
@@ -207,7 +207,7 @@ impl Walker<'_> {
             return None;
         }
         let given = if let Input::Text(text) = input { Some((text.as_str(), self.here)) } else { None };
-        let texts = rest.iter().map(|word| (word.text.as_str(), word.span)).chain(given);
+        let texts = rest.iter().map(|word| (word.text(), word.span())).chain(given);
         let mut found = Verdict::safe("");
         for (text, span) in texts {
             found = found.or_stricter(self.search_code(text, span));
@@ -320,11 +320,11 @@ fn only_prints(texts: &[String], rest: &str) -> bool {
 
 /// Returns true if `word` is code of an interpreter that only prints.
 pub(super) fn is_printing(name: &str, before: Option<&Arg>, word: &Arg) -> bool {
-    let given = || before.is_some_and(|option| gives_code(name, &option.text));
+    let given = || before.is_some_and(|option| gives_code(name, option.text()));
     if !is_interpreter(name) || takes_code_as_words(name) || !given() {
         return false;
     }
-    let (texts, around) = texts_and_rest(&word.text);
+    let (texts, around) = texts_and_rest(word.text());
     only_prints(&texts, &around)
 }
 
@@ -333,8 +333,8 @@ pub(crate) fn printed(name: &str, rest: &[Arg]) -> Option<String> {
     if !is_interpreter(name) {
         return None;
     }
-    let at = rest.iter().position(|word| gives_code(name, &word.text))?;
-    let (texts, around) = texts_and_rest(&rest.get(at + 1)?.text);
+    let at = rest.iter().position(|word| gives_code(name, word.text()))?;
+    let (texts, around) = texts_and_rest(rest.get(at + 1)?.text());
     only_prints(&texts, &around).then(|| texts.join("\n") + "\n")
 }
 

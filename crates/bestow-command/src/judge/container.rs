@@ -34,10 +34,9 @@ impl Walker<'_> {
         }
         let mut found = Verdict::safe("");
         for mount in whole {
-            let words =
-                rest.iter().skip(start).map(|word| Arg { text: outside(&word.text, mount).into(), ..word.clone() });
+            let words = rest.iter().skip(start).map(|word| word.with_text(outside(word.text(), mount)));
             let words: Vec<Arg> = words.collect();
-            if words.iter().zip(rest.iter().skip(start)).any(|(word, before)| word.text != before.text) {
+            if words.iter().zip(rest.iter().skip(start)).any(|(word, before)| word.text() != before.text()) {
                 found = found.or_stricter(self.search_words(&words));
             }
         }
@@ -54,10 +53,10 @@ fn mounts(rest: &[Arg]) -> (Vec<Mount>, usize) {
     let (mut mounts, mut start) = (Vec::new(), 0);
     let mut words = rest.iter().enumerate();
     while let Some((index, word)) = words.next() {
-        let (option, joined) = match word.text.split_once('=') {
+        let (option, joined) = match word.text().split_once('=') {
             Some((option, value)) if option.starts_with("--") => (option, Some(value)),
-            _ if word.text.starts_with("-v") && word.text.len() > 2 => ("-v", word.text.get(2..)),
-            _ => (word.text.as_str(), None),
+            _ if word.text().starts_with("-v") && word.text().len() > 2 => ("-v", word.text().get(2..)),
+            _ => (word.text(), None),
         };
         let read: fn(&str) -> Option<Mount> = match option {
             "-v" | "--volume" => volume,
@@ -66,7 +65,7 @@ fn mounts(rest: &[Arg]) -> (Vec<Mount>, usize) {
         };
         let (value, end) = match joined {
             Some(value) => (Some(value), index + 1),
-            None => (words.next().map(|(_, word)| word.text.as_str()), index + 2),
+            None => (words.next().map(|(_, word)| word.text()), index + 2),
         };
         if let Some(mount) = value.and_then(read) {
             mounts.push(mount);

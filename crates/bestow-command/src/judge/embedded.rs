@@ -127,16 +127,16 @@ impl Walker<'_> {
         }
         let mut prose = false;
         let is_prose = |option: &str| PROSE.contains(&option) || name == "git" && PROSE_OF_GIT.contains(&option);
-        let dashes = rest.iter().position(|word| word.text == "--").unwrap_or(rest.len());
+        let dashes = rest.iter().position(|word| word.text() == "--").unwrap_or(rest.len());
         for (index, word) in rest.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|before| rest.get(before));
-            let skip = std::mem::replace(&mut prose, is_prose(&word.text));
-            let option = word.text.split('=').next().unwrap_or_default();
-            if skip || (option.len() < word.text.len() && is_prose(option)) {
+            let skip = std::mem::replace(&mut prose, is_prose(word.text()));
+            let option = word.text().split('=').next().unwrap_or_default();
+            if skip || (option.len() < word.text().len() && is_prose(option)) {
                 continue;
             }
-            let search = |walker: &mut Self| match command_text(&word.text) {
-                Some(text) => walker.search_text(text, word.span),
+            let search = |walker: &mut Self| match command_text(word.text()) {
+                Some(text) => walker.search_text(text, word.span()),
                 None => Verdict::safe(""),
             };
             let inside = if is_data(name, rest, before, index >= dashes, word) {
@@ -161,7 +161,7 @@ impl Walker<'_> {
             return self.search_text(text, self.here);
         }
         let reads = |word: &Arg| {
-            let name = basename(&word.text);
+            let name = basename(word.text());
             shell::is_shell(name) || code::is_interpreter(name) || sql_client::names().any(|client| client == name)
         };
         let Some(suffix) = rest.iter().position(reads).and_then(|at| rest.get(at..)) else { return Verdict::safe("") };
@@ -172,21 +172,19 @@ impl Walker<'_> {
     /// Searches words that the runner passes on. A text is searched thoroughly only if a word before it may run it.
     fn search_handed_on(&mut self, rest: &[Arg]) -> Verdict {
         let runs = |word: &Arg| {
-            let name = word.text.rsplit(['/', '=']).next().unwrap_or_default();
-            let option = word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c');
+            let name = word.text().rsplit(['/', '=']).next().unwrap_or_default();
+            let option = word.text().starts_with('-') && !word.text().starts_with("--") && word.text().ends_with('c');
             // `docker exec` is not the builtin `exec`.
-            let runs = suffix::runs_its_words(name) && word.text != "exec";
+            let runs = suffix::runs_its_words(name) && word.text() != "exec";
             option || runs || shell::is_shell(name) || code::is_interpreter(name)
         };
         match rest.iter().position(runs) {
-            Some(at) if rest.iter().skip(at).any(|word| word.text.contains([UNKNOWN, SOMETHING])) => {
-                self.search_words(rest)
-            }
+            Some(at) if rest.iter().skip(at).any(|word| word.has_unknown()) => self.search_words(rest),
             _ => {
                 self.overhear_texts(rest);
-                let texts = rest.iter().filter(|word| word.text.contains(char::is_whitespace));
+                let texts = rest.iter().filter(|word| word.text().contains(char::is_whitespace));
                 let found = texts.fold(Verdict::safe(""), |found, word| {
-                    found.or_stricter(self.overhearing(|walker| walker.search_text(&word.text, word.span)).0)
+                    found.or_stricter(self.overhearing(|walker| walker.search_text(word.text(), word.span())).0)
                 });
                 found.or_stricter(self.search_suffixes(rest))
             }
@@ -196,15 +194,14 @@ impl Walker<'_> {
 
 /// Returns true if a setting of git may give its subcommands another meaning.
 fn redefines_git(rest: &[Arg]) -> bool {
-    let configures = rest.iter().any(|word| word.text == "config" || word.splits);
+    let configures = rest.iter().any(|word| word.text() == "config" || word.may_split());
     let mut names_next = false;
     rest.iter().any(|word| {
-        let named =
-            std::mem::replace(&mut names_next, matches!(word.text.as_str(), "-c" | "--config" | "--config-env"));
-        let joined = ["--config-env=", "--config=", "-c"].iter().find_map(|option| word.text.strip_prefix(option));
+        let named = std::mem::replace(&mut names_next, matches!(word.text(), "-c" | "--config" | "--config-env"));
+        let joined = ["--config-env=", "--config=", "-c"].iter().find_map(|option| word.text().strip_prefix(option));
         match joined {
             Some(setting) => names_an_alias(setting),
-            None => (named || configures) && names_an_alias(&word.text),
+            None => (named || configures) && names_an_alias(word.text()),
         }
     })
 }
@@ -223,13 +220,13 @@ fn names_an_alias(setting: &str) -> bool {
 fn hands_words_on(name: &str, rest: &[Arg]) -> bool {
     const PLAIN: &[&str] = &["just", "task", "docker", "docker-compose", "podman", "nerdctl", "kubectl", "oc"];
     let without =
-        |options: &[&str]| !rest.iter().any(|word| options.iter().any(|option| word.text.starts_with(option)));
+        |options: &[&str]| !rest.iter().any(|word| options.iter().any(|option| word.text().starts_with(option)));
     let harmless_use = |pair: &[Arg]| match pair {
         [name, action] => {
-            matches!(name.text.as_str(), "submodule" | "bisect")
+            matches!(name.text(), "submodule" | "bisect")
                 && action.is_written()
-                && !action.text.starts_with('-')
-                && !matches!(action.text.as_str(), "foreach" | "run")
+                && !action.text().starts_with('-')
+                && !matches!(action.text(), "foreach" | "run")
         }
         _ => false,
     };
@@ -249,7 +246,7 @@ fn is_data(name: &str, rest: &[Arg], before: Option<&Arg>, behind_dashes: bool, 
         "pkill" | "pgrep" => true,
         // Names of tests.
         "cargo" => {
-            behind_dashes && rest.first().is_some_and(|word| matches!(word.text.as_str(), "test" | "bench" | "nextest"))
+            behind_dashes && rest.first().is_some_and(|word| matches!(word.text(), "test" | "bench" | "nextest"))
         }
         name => code::is_printing(name, before, word),
     }
@@ -258,7 +255,7 @@ fn is_data(name: &str, rest: &[Arg], before: Option<&Arg>, behind_dashes: bool, 
 /// Returns true if the words make this program run a command.
 pub(crate) fn is_runner(name: &str, rest: &[Arg]) -> bool {
     let uses = INDEX.get(name).map(Vec::as_slice).unwrap_or_default();
-    uses.iter().any(|sub| sub.is_none_or(|sub| rest.iter().any(|arg| arg.text == sub)))
+    uses.iter().any(|sub| sub.is_none_or(|sub| rest.iter().any(|arg| arg.text() == sub)))
 }
 
 /// Returns true if a program has some use that runs a command from its words.

@@ -10,7 +10,7 @@ use crate::{
     lang::find,
     options::{Options, Reading},
     tier::Tier,
-    walk::{Arg, IDS, Known, SOMETHING, UNKNOWN, Walker},
+    walk::{Arg, IDS, Walker},
 };
 
 /// A program that runs another one.
@@ -151,7 +151,7 @@ impl Walker<'_> {
     /// Returns the verdict on the inner command, if `name` runs one.
     pub(super) fn judge_inner(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
-        if matches!(rest, [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help")) {
+        if matches!(rest, [word] if word.is_written() && matches!(word.text(), "--version" | "--help")) {
             return None;
         }
         match name {
@@ -159,7 +159,7 @@ impl Walker<'_> {
             "xargs" | "gxargs" => self.judge_xargs(rest, input),
             "find" | "gfind" => self.judge_find(rest),
             "fd" | "fdfind" => self.judge_fd(rest),
-            "command" if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "-v" | "-V")) => {
+            "command" if rest.first().is_some_and(|arg| matches!(arg.text(), "-v" | "-V")) => {
                 Some(Verdict::safe("`command -v` only looks a name up"))
             }
             _ => wrapper_named(name).and_then(|wrapper| self.judge_wrapper(wrapper, rest, input)),
@@ -190,11 +190,9 @@ impl Walker<'_> {
         let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
         let mut verdict = Verdict::safe("`env` only sets variables");
         if let Some(text) = options.value("-S --split-string") {
-            let words = format!(
-                "{text} {}",
-                options.operands.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ")
-            );
-            let span = rest.first().map(|arg| arg.span).unwrap_or_default();
+            let words =
+                format!("{text} {}", options.operands.iter().map(|arg| arg.text()).collect::<Vec<_>>().join(" "));
+            let span = rest.first().map(|arg| arg.span()).unwrap_or_default();
             if text.contains(['\\', '$', '#', '"', '\'']) {
                 // The text has escapes, variables and quotes of its own.
                 self.speak_of_anything();
@@ -205,8 +203,8 @@ impl Walker<'_> {
         }
         let mut start = options.first_operand?;
         while let Some(word) = rest.get(start) {
-            let Some((name, value)) = word.text.split_once('=') else { break };
-            let value = Arg { text: value.into(), ..word.clone() };
+            let Some((name, value)) = word.text().split_once('=') else { break };
+            let value = word.with_text(value);
             verdict = verdict.or_stricter(variable::judge(name, &value, false));
             self.overhear_variable(name, &value);
             start += 1;
@@ -229,15 +227,20 @@ impl Walker<'_> {
     fn judge_xargs(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: XARGS_FLAGS, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else {
-            let words: Vec<Arg> = rest.iter().cloned().chain([anything(self.here)]).collect();
+            let words: Vec<Arg> = rest.iter().cloned().chain([Arg::anything(self.here)]).collect();
             return Some(self.unread_wrapper(&words));
         };
         let inner = match options.first_operand {
             Some(start) => rest.get(start..).unwrap_or_default().to_vec(),
-            None => vec![Arg::literal("echo", rest.first().map(|arg| arg.span).unwrap_or_default())],
+            None => vec![Arg::literal("echo", rest.first().map(|arg| arg.span()).unwrap_or_default())],
         };
         let file = options.given.iter().any(|(name, _)| name == "-a" || name == "--arg-file");
-        let content = options.values.iter().find_map(|value| value.content.clone()).filter(|_| file).map(Input::Text);
+        let content = options
+            .values
+            .iter()
+            .find_map(|value| value.content().map(str::to_owned))
+            .filter(|_| file)
+            .map(Input::Text);
         let input = if file { content.as_ref().unwrap_or(&Input::Unknown) } else { input };
         // If the input is not split at blanks, a name may begin with any character.
         let cut = matches!(input, Input::Text(text) if text == IDS) && options.has("-d --delimiter");
@@ -245,7 +248,7 @@ impl Walker<'_> {
         let mark = options.value("-I -i --replace -J");
         let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
         let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
-        let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span).unwrap_or_default());
+        let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span()).unwrap_or_default());
         let verdict = self.judge(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
         // Of `-I` and `-L` or `-n`, the later option counts. With `-L` or `-n`, the words are appended after all.
         if mark.is_some() && options.has("-L -n --max-args --max-lines") {
@@ -257,13 +260,13 @@ impl Walker<'_> {
     /// Evaluates the programs that `-exec` and similar actions run on the results.
     fn judge_find(&mut self, rest: &[Arg]) -> Option<Verdict> {
         let commands = find::commands(rest);
-        let deletes = rest.iter().any(|word| word.text == "-delete");
+        let deletes = rest.iter().any(|word| word.text() == "-delete");
         if commands.is_empty() && !deletes {
             return None;
         }
         let found = find::found(rest);
         let removes = |command: &Vec<Arg>| {
-            command.first().is_some_and(|program| matches!(basename(&program.text), "rm" | "unlink" | "shred"))
+            command.first().is_some_and(|program| matches!(basename(program.text()), "rm" | "unlink" | "shred"))
         };
         // Deleting file by file has the effect of deleting the whole tree.
         let tree = (deletes || commands.iter().any(removes)).then(|| {
@@ -287,7 +290,7 @@ impl Walker<'_> {
     }
 
     fn judge_fd(&mut self, rest: &[Arg]) -> Option<Verdict> {
-        let runs = |arg: &&Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+        let runs = |arg: &&Arg| matches!(arg.text(), "-x" | "-X" | "--exec" | "--exec-batch");
         let at = rest.iter().position(|arg| runs(&arg))?;
         let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None, MAX_FILLED);
         let verdict = self.judge(&inner, &Input::Unknown);
@@ -295,35 +298,22 @@ impl Walker<'_> {
     }
 }
 
-/// Returns an argument that stands for any number of unknown words.
-fn anything(span: Span) -> Arg {
-    Arg { text: UNKNOWN.into(), span, known: Known::Partly, open: true, ..Arg::default() }
-}
-
 /// Returns the words that `xargs` appends: separate words or whole lines.
 fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
     match input {
         Input::Text(text) if text == IDS => {
-            vec![Arg {
-                text: SOMETHING.into(),
-                span,
-                known: Known::Environment,
-                expanded: true,
-                splits: true,
-                open: true,
-                ..Arg::default()
-            }]
+            vec![Arg::identifiers(span)]
         }
         Input::Text(text) => {
             let lines = text.lines().take(if whole_lines { 64 } else { 0 });
             let words = lines.chain(text.split_whitespace().take(256));
             // `xargs` may leave each word to a later run.
-            let maybe = |word| Arg { expanded: true, ..Arg::literal(word, span) };
+            let maybe = |word| Arg::literal(word, span).into_expansion();
             let mut words: Vec<Arg> = words.map(maybe).collect();
-            words.push(anything(span));
+            words.push(Arg::anything(span));
             words
         }
-        Input::Unknown | Input::Terminal => vec![anything(span)],
+        Input::Unknown | Input::Terminal => vec![Arg::anything(span)],
     }
 }
 
@@ -341,24 +331,16 @@ const MAX_FILLED_BYTES: usize = 1 << 16;
 fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>, most: usize) -> Vec<Arg> {
     let Some(mark) = mark else { return inner.iter().chain(words).cloned().collect() };
     // Every mark becomes every word. If there are too many, the first words and the last one are used.
-    let marks: usize = inner.iter().map(|arg| arg.text.matches(mark).count()).sum();
+    let marks: usize = inner.iter().map(|arg| arg.text().matches(mark).count()).sum();
     let room = (most / marks.max(1)).max(1);
-    let short = |word: &&Arg| word.text.len() * marks <= MAX_FILLED_BYTES;
+    let short = |word: &&Arg| word.text().len() * marks <= MAX_FILLED_BYTES;
     let few: Vec<Arg> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).cloned().collect();
     let words = few.as_slice();
     let fill = |arg: &Arg| -> Vec<Arg> {
-        if !arg.text.contains(mark) {
+        if !arg.text().contains(mark) {
             return vec![arg.clone()];
         }
-        let known = |word: &Arg| if word.known == Known::Environment { word.known } else { Known::Partly };
-        let with = |word: &Arg| Arg {
-            text: arg.text.replace(mark, &word.text).into(),
-            known: known(word),
-            named: false,
-            reckoned: false,
-            ..arg.clone()
-        };
-        words.iter().map(with).collect()
+        words.iter().map(|word| arg.filled(mark, word)).collect()
     };
     inner.iter().flat_map(fill).collect()
 }

@@ -34,7 +34,7 @@ use super::{
     destroy, obeys,
     safe::{self, Proof},
     tier::{Profile, Tier},
-    walk::{Arg, MAX_NESTING, SOMETHING, UNKNOWN, Walker},
+    walk::{Arg, MAX_NESTING, Walker},
 };
 
 /// The standard input of a program.
@@ -106,7 +106,7 @@ impl Walker<'_> {
             self.uses.lose();
         }
         self.speak_of_anything();
-        let names = args.iter().enumerate().filter(|(_, word)| destroy::knows(basename(&word.text)));
+        let names = args.iter().enumerate().filter(|(_, word)| destroy::knows(basename(word.text())));
         let destroying: Vec<usize> = names.map(|(at, _)| at).collect();
         let tried = destroying.iter().take(MAX_WRAPPED).chain(destroying.iter().rev().take(MAX_WRAPPED));
         let found = tried.filter_map(|at| args.get(*at..)).find_map(|behind| self.destroys(behind));
@@ -133,7 +133,7 @@ impl Walker<'_> {
             self.overhear_all(args);
             return Verdict::destructive(rule);
         }
-        let name = basename(&program.text);
+        let name = basename(program.text());
         let proven = self.prove(name, args, input).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
@@ -187,12 +187,13 @@ impl Walker<'_> {
     /// removed, the verdict is destructive.
     fn as_if_removing(&self, args: &[Arg]) -> Verdict {
         let Some((program, rest)) = args.split_first() else { return Verdict::safe("") };
-        let forces = |arg: &Arg| arg.text.starts_with('-') && arg.text.contains('f') && arg.text.contains(['r', 'R']);
-        if !(program.glob || program.text.contains([UNKNOWN, SOMETHING])) || !rest.iter().any(forces) {
+        let forces =
+            |arg: &Arg| arg.text().starts_with('-') && arg.text().contains('f') && arg.text().contains(['r', 'R']);
+        if !(program.is_pattern() || program.has_unknown()) || !rest.iter().any(forces) {
             return Verdict::safe("");
         }
         let removing: Vec<Arg> =
-            std::iter::once(Arg::literal("rm", program.span)).chain(rest.iter().cloned()).collect();
+            std::iter::once(Arg::literal("rm", program.span())).chain(rest.iter().cloned()).collect();
         self.destroys(&removing).map_or_else(|| Verdict::safe(""), Verdict::destructive)
     }
 
@@ -205,7 +206,7 @@ impl Walker<'_> {
     /// trusted.
     fn distrust_name(&self, args: &[Arg], verdict: Verdict) -> Verdict {
         let written =
-            args.first().is_some_and(|program| program.is_written() && safe::trusted_name(&program.text).is_some());
+            args.first().is_some_and(|program| program.is_written() && safe::trusted_name(program.text()).is_some());
         if verdict.tier == Tier::Safe && !written {
             return Verdict::dangerous(unknown_program(args));
         }
@@ -220,7 +221,7 @@ const MAX_LOOKED: usize = 256;
 
 /// Returns true if a program that runs its words is followed by more such programs than are followed.
 fn wraps_too_often(args: &[Arg]) -> bool {
-    let wraps = |word: &&Arg| runs_its_words(basename(&word.text));
+    let wraps = |word: &&Arg| runs_its_words(basename(word.text()));
     args.len() > MAX_WRAPPED
         && args.first().is_some_and(|program| wraps(&program))
         && args.iter().take(MAX_LOOKED).filter(wraps).count() > MAX_WRAPPED
@@ -229,7 +230,7 @@ fn wraps_too_often(args: &[Arg]) -> bool {
 fn unknown_program(args: &[Arg]) -> String {
     match args.first() {
         Some(program) if program.is_written() => {
-            let name: String = program.text.chars().take(40).collect();
+            let name: String = program.text().chars().take(40).collect();
             format!("`{}` is not on any list", crate::values::Escaped(&name))
         }
         _ => "the name of the program is not written out".into(),
@@ -239,7 +240,7 @@ fn unknown_program(args: &[Arg]) -> String {
 /// Returns true for a program that sends its standard input, unless the input is a terminal.
 fn sends_its_input(name: &str, args: &[Arg]) -> bool {
     matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
-        || (name == "openssl" && args.get(1).is_some_and(|word| word.text == "s_client"))
+        || (name == "openssl" && args.get(1).is_some_and(|word| word.text() == "s_client"))
 }
 
 /// Returns true if the input is empty or contains only the word that ends a session.

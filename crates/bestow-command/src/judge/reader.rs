@@ -126,19 +126,19 @@ const WITH_CONSOLES: &[&str] = &[
 /// Returns true if the program runs its standard input.
 pub(crate) fn runs_what_it_reads(name: &str, rest: &[Arg]) -> bool {
     let name = code::plain_name(name);
-    let is_one_of = |names: &[&str]| rest.iter().any(|arg| names.contains(&arg.text.as_str()));
+    let is_one_of = |names: &[&str]| rest.iter().any(|arg| names.contains(&arg.text()));
     if ALWAYS.contains(&name) {
         return true;
     }
     match name {
         "at" | "batch" => !is_one_of(&["-f", "-l", "-c", "-r", "-d", "--help"]),
-        "crontab" => rest.is_empty() || rest.iter().any(|arg| shell::is_input(&arg.text)),
-        "parallel" => !rest.iter().any(|arg| !arg.text.starts_with('-')),
+        "crontab" => rest.is_empty() || rest.iter().any(|arg| shell::is_input(arg.text())),
+        "parallel" => !rest.iter().any(|arg| !arg.text().starts_with('-')),
         "nix-shell" => !is_one_of(&["--run", "--command"]),
         "tmux" => is_one_of(&["-C", "-CC"]),
-        "erl" | "R" => !rest.iter().any(|arg| code::gives_code(name, &arg.text) || arg.text == "-f"),
+        "erl" | "R" => !rest.iter().any(|arg| code::gives_code(name, arg.text()) || arg.text() == "-f"),
         _ if WITH_CONSOLES.contains(&name) && is_one_of(CONSOLES) => true,
-        _ if TOLD.contains(&name) && rest.iter().any(|arg| shell::is_input(&arg.text)) => true,
+        _ if TOLD.contains(&name) && rest.iter().any(|arg| shell::is_input(arg.text())) => true,
         _ if scripts(name).is_some() => reads_its_script(name, rest),
         _ => match CLIENTS.iter().find(|(names, _)| names.split(' ').any(|client| client == name)) {
             Some((_, options)) => reads_statements(name, options, rest),
@@ -169,10 +169,10 @@ pub(super) fn reads_its_script(name: &str, rest: &[Arg]) -> bool {
     let Some(options) = scripts(name) else { return false };
     let mut is_next = false;
     rest.iter().any(|arg| {
-        let (option, joined) = script_option(options, &arg.text);
+        let (option, joined) = script_option(options, arg.text());
         let is_it = std::mem::replace(&mut is_next, option && joined.is_none());
         let may_be = |text: &str| shell::is_input(text) || text.starts_with([UNKNOWN, SOMETHING]);
-        is_it && may_be(&arg.text) || option && joined.is_some_and(may_be)
+        is_it && may_be(arg.text()) || option && joined.is_some_and(may_be)
     })
 }
 
@@ -194,24 +194,24 @@ fn script_option<'w>(options: &str, word: &'w str) -> (bool, Option<&'w str>) {
 fn reads_statements(name: &str, options: &str, rest: &[Arg]) -> bool {
     let gives = |arg: &Arg| {
         let is_it = |option: &str| {
-            let short = option.len() == 2 && !arg.text.starts_with("--") && arg.text.starts_with(option);
-            arg.text == option || short || arg.text.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
+            let short = option.len() == 2 && !arg.text().starts_with("--") && arg.text().starts_with(option);
+            arg.text() == option || short || arg.text().strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
         };
         options.split(' ').any(|option| !option.is_empty() && is_it(option))
     };
-    let operands = rest.iter().filter(|arg| !arg.text.starts_with('-')).count();
+    let operands = rest.iter().filter(|arg| !arg.text().starts_with('-')).count();
     let has_statement = matches!(name, "sqlite3" | "sqlite" | "litecli" | "sqlcipher" | "duckdb") && operands > 1;
     let is_input = |arg: &Arg| {
-        let value = arg.text.split_once('=').map(|(_, value)| value);
-        shell::is_input(value.unwrap_or(&arg.text))
-            || matches!(arg.text.get(..2), Some("-f")) && arg.text.ends_with("f-")
+        let value = arg.text().split_once('=').map(|(_, value)| value);
+        shell::is_input(value.unwrap_or(arg.text()))
+            || matches!(arg.text().get(..2), Some("-f")) && arg.text().ends_with("f-")
     };
     rest.iter().any(is_input) || !(has_statement || rest.iter().any(gives))
 }
 
 /// Returns true if an interpreter is given neither a file nor code, as far as its options show.
 fn reads_its_program(name: &str, rest: &[Arg]) -> bool {
-    if rest.iter().any(|arg| matches!(arg.text.as_str(), "--version" | "--help" | "-V")) && rest.len() == 1 {
+    if rest.iter().any(|arg| matches!(arg.text(), "--version" | "--help" | "-V")) && rest.len() == 1 {
         return false;
     }
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -224,7 +224,7 @@ fn reads_its_program(name: &str, rest: &[Arg]) -> bool {
     );
     let reading = Reading { flags: &flags, stop_at_operand: true, inert: true };
     let Ok(options) = Options::read(rest, reading) else {
-        return !rest.iter().any(|arg| code::gives_code(name, &arg.text));
+        return !rest.iter().any(|arg| code::gives_code(name, arg.text()));
     };
     if options.has("-i --interactive") {
         return true;
@@ -237,7 +237,7 @@ fn reads_its_program(name: &str, rest: &[Arg]) -> bool {
     if options.given.iter().any(gives) {
         return false;
     }
-    options.operands.first().is_none_or(|file| file.open || !file.is_exact() || shell::is_input(&file.text))
+    options.operands.first().is_none_or(|file| file.is_open() || !file.is_exact() || shell::is_input(file.text()))
 }
 
 /// Returns the options that carry code in the form of an option list with values.

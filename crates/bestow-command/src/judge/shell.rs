@@ -36,11 +36,12 @@ pub(crate) fn is_shell(word: &str) -> bool {
 /// Returns true if a program starts a shell when no option names another command.
 pub(crate) fn starts_a_shell(name: &str, rest: &[Arg]) -> bool {
     let flag = |letters: &'static [char]| {
-        let asks =
-            move |arg: &Arg| arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(letters);
+        let asks = move |arg: &Arg| {
+            arg.text().starts_with('-') && !arg.text().starts_with("--") && arg.text().contains(letters)
+        };
         rest.iter().any(asks)
     };
-    let long = |names: &[&str]| rest.iter().any(|arg| names.iter().any(|name| arg.text.starts_with(name)));
+    let long = |names: &[&str]| rest.iter().any(|arg| names.iter().any(|name| arg.text().starts_with(name)));
     match name {
         "chroot" | "unshare" | "nsenter" | "setarch" | "linux32" | "linux64" | "newgrp" => true,
         "su" | "runuser" | "sg" | "script" => !flag(&['c', 'u']) && !long(&["--command", "--user"]),
@@ -134,8 +135,8 @@ impl Walker<'_> {
             "eval" => Some(self.eval(rest)),
             "trap" => self.trap(rest),
             "source" | "." => {
-                let content = rest.first().and_then(|arg| arg.content.clone());
-                let unread = |arg: &Arg| arg.substituted || self.may_be_open(arg, input);
+                let content = rest.first().and_then(|arg| arg.content().map(str::to_owned));
+                let unread = |arg: &Arg| arg.has_output() || self.may_be_open(arg, input);
                 if content.is_none() && rest.first().is_some_and(unread) {
                     self.speak_of_anything();
                 }
@@ -143,7 +144,7 @@ impl Walker<'_> {
                 let found = found.or_stricter(self.search_input(input));
                 Some(Verdict::dangerous("runs a script that is not part of this text").or_stricter(found))
             }
-            "alias" if rest.iter().any(|arg| arg.text.contains('=')) => {
+            "alias" if rest.iter().any(|arg| arg.text().contains('=')) => {
                 let found = self.search_values(rest);
                 Some(Verdict::dangerous("gives a command another meaning").or_stricter(found))
             }
@@ -152,9 +153,9 @@ impl Walker<'_> {
                 let found = self.search_option(rest, "-c --command --run").or_stricter(self.search_input(input));
                 Some(Verdict::dangerous("runs a command as another user or in another environment").or_stricter(found))
             }
-            "tmux" | "screen" | "ssh" if matches!(rest, [word] if LISTS.contains(&word.text.as_str())) => None,
+            "tmux" | "screen" | "ssh" if matches!(rest, [word] if LISTS.contains(&word.text())) => None,
             "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => {
-                let reads = rest.iter().filter(|arg| !arg.text.starts_with('-')).count() <= 1;
+                let reads = rest.iter().filter(|arg| !arg.text().starts_with('-')).count() <= 1;
                 if reads && self.reads_unknown(input) {
                     self.speak_of_anything();
                 }
@@ -175,12 +176,12 @@ impl Walker<'_> {
     }
 
     fn judge_shell_program(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
-        if matches!(rest, [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help")) {
+        if matches!(rest, [word] if word.is_written() && matches!(word.text(), "--version" | "--help")) {
             return None;
         }
         let reading = Reading { flags: SHELL_FLAGS, stop_at_operand: true, inert: true };
         // `+e` turns an option off.
-        let turns_off = rest.iter().any(|word| word.text.starts_with('+'));
+        let turns_off = rest.iter().any(|word| word.text().starts_with('+'));
         let Ok(Some(options)) = Options::read(rest, reading).map(|options| (!turns_off).then_some(options)) else {
             // The shell may run its input, a script or a text. The classifier cannot tell which.
             self.speak_of_anything();
@@ -191,21 +192,21 @@ impl Walker<'_> {
             return Some(self.shell_text(&options));
         }
         let script = options.operands.first();
-        let unread = |script: &&Arg| script.text == "-" || script.substituted || self.may_be_open(script, input);
+        let unread = |script: &&Arg| script.text() == "-" || script.has_output() || self.may_be_open(script, input);
         if script.is_none_or(unread) || options.has("-s") {
             // A known text is followed below. An unknown text may be any command.
-            let given = script.is_none_or(|script| is_input(&script.text)) || options.has("-s");
+            let given = script.is_none_or(|script| is_input(script.text())) || options.has("-s");
             let known =
-                script.is_some_and(|script| script.content.is_some()) || (given && matches!(input, Input::Text(_)));
+                script.is_some_and(|script| script.content().is_some()) || (given && matches!(input, Input::Text(_)));
             (!known).then(|| self.speak_of_anything());
         }
-        if let Some(text) = options.operands.first().and_then(|script| script.content.clone()) {
+        if let Some(text) = options.operands.first().and_then(|script| script.content().map(str::to_owned)) {
             let span = self.here;
             return Some(
                 Verdict::dangerous("a shell runs the text it is given").or_stricter(self.run_text(&text, span)),
             );
         }
-        let from_input = options.operands.first().is_none_or(|script| is_input(&script.text));
+        let from_input = options.operands.first().is_none_or(|script| is_input(script.text()));
         let reads_input = from_input || options.has("-s");
         Some(match input {
             Input::Text(text) if reads_input => {
@@ -225,8 +226,8 @@ impl Walker<'_> {
     /// Returns true if a script may be the content of an open file descriptor.
     fn may_be_open(&self, script: &Arg, input: &Input) -> bool {
         let there = |place: &Place| matches!(place, Place::At(path) if path.contains("dev") || path.contains("/proc"));
-        let unsaid = (script.open || !script.is_exact()) && !matches!(input, Input::Terminal);
-        is_open_file(&script.text) || unsaid || self.scope.places.iter().any(there)
+        let unsaid = (script.is_open() || !script.is_exact()) && !matches!(input, Input::Terminal);
+        is_open_file(script.text()) || unsaid || self.scope.places.iter().any(there)
     }
 
     /// Evaluates `-c text name arguments…`.
@@ -242,7 +243,7 @@ impl Walker<'_> {
         if let Some(name) = arguments.first() {
             self.set("0", Value::of(std::slice::from_ref(name)));
         }
-        let verdict = self.run_text(&text.text, text.span).or_stricter(self.search_content(text));
+        let verdict = self.run_text(text.text(), text.span()).or_stricter(self.search_content(text));
         self.scope = scope;
         if quiet {
             verdict
@@ -252,8 +253,8 @@ impl Walker<'_> {
     }
 
     fn eval(&mut self, rest: &[Arg]) -> Verdict {
-        let text = rest.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
-        let span = rest.first().map(|arg| arg.span).unwrap_or_default();
+        let text = rest.iter().map(Arg::text).collect::<Vec<_>>().join(" ");
+        let span = rest.first().map(|arg| arg.span()).unwrap_or_default();
         let contents: Vec<Verdict> = rest.iter().map(|arg| self.search_content(arg)).collect();
         let verdict = contents.into_iter().fold(self.run_text(&text, span), Verdict::or_stricter);
         let written = rest.iter().all(Arg::is_exact);
@@ -265,9 +266,9 @@ impl Walker<'_> {
     }
 
     fn trap(&mut self, rest: &[Arg]) -> Option<Verdict> {
-        let operands: Vec<&Arg> = rest.iter().filter(|arg| !matches!(arg.text.as_str(), "--" | "-l" | "-p")).collect();
+        let operands: Vec<&Arg> = rest.iter().filter(|arg| !matches!(arg.text(), "--" | "-l" | "-p")).collect();
         let (text, signals) = operands.split_first()?;
-        if signals.is_empty() || matches!(text.text.as_str(), "" | "-") {
+        if signals.is_empty() || matches!(text.text(), "" | "-") {
             return Some(Verdict::safe("resets a trap"));
         }
         let before = self.scope.clone();
@@ -275,7 +276,7 @@ impl Walker<'_> {
         // too.
         self.scope.forget();
         let unset = self.scope.clone();
-        let verdict = self.run_text(&text.text, text.span);
+        let verdict = self.run_text(text.text(), text.span());
         let changes = !self.scope.is_settled(&unset);
         self.scope = before;
         if changes {
@@ -283,8 +284,8 @@ impl Walker<'_> {
             self.suspect("a trap changes what the commands behind it mean");
             self.scope.forget();
         }
-        self.traps.push((text.text.clone(), text.span));
-        let verdict = verdict.or_stricter(self.search_text(&text.text, text.span));
+        self.traps.push((text.text().into(), text.span()));
+        let verdict = verdict.or_stricter(self.search_text(text.text(), text.span()));
         Some(if text.is_exact() {
             verdict
         } else {
@@ -310,8 +311,8 @@ impl Walker<'_> {
                     .or_stricter(self.search_words(rest)),
             );
         };
-        let words: Vec<&str> = options.operands.iter().map(|arg| arg.text.as_str()).collect();
-        let span = options.operands.first()?.span;
+        let words: Vec<&str> = options.operands.iter().map(|arg| arg.text()).collect();
+        let span = options.operands.first()?.span();
         // Several words are joined without their quotes. Only plain words keep their meaning.
         let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:=,@%+-".contains(&byte));
         let joined_well = words.len() == 1 || words.iter().all(|text| plain(text));
@@ -384,11 +385,11 @@ impl Walker<'_> {
     pub(super) fn search_words(&mut self, rest: &[Arg]) -> Verdict {
         let mut found = self.search_suffixes(rest);
         self.overhear_texts(rest);
-        if rest.iter().any(|word| word.text.contains([UNKNOWN, SOMETHING])) {
+        if rest.iter().any(|word| word.has_unknown()) {
             self.speak_of_anything();
         }
-        for word in rest.iter().filter(|word| word.text.contains(char::is_whitespace)) {
-            found = found.or_stricter(self.search_text(&word.text, word.span));
+        for word in rest.iter().filter(|word| word.text().contains(char::is_whitespace)) {
+            found = found.or_stricter(self.search_text(word.text(), word.span()));
         }
         found
     }
@@ -396,7 +397,7 @@ impl Walker<'_> {
     /// Searches the content of a file that `args` run, according to the program: a shell, an interpreter, a database
     /// client.
     pub(crate) fn judge_file(&mut self, args: &[Arg], text: &str, is_program: bool) -> Verdict {
-        let name = args.first().map(|program| basename(&program.text)).unwrap_or_default().to_owned();
+        let name = args.first().map(|program| basename(program.text())).unwrap_or_default().to_owned();
         let runs = is_program || is_shell(&name) || matches!(name.as_str(), "source" | "." | "make");
         let mut found = sql_client::destroys(&name, text);
         if runs || inner::is_wrapper(&name) {
@@ -410,8 +411,8 @@ impl Walker<'_> {
 
     /// Searches the known content of a word as a text.
     fn search_content(&mut self, arg: &Arg) -> Verdict {
-        match &arg.content {
-            Some(text) => self.search_text(&text.clone(), arg.span),
+        match arg.content() {
+            Some(text) => self.search_text(text, arg.span()),
             None => Verdict::safe(""),
         }
     }
@@ -427,13 +428,13 @@ impl Walker<'_> {
     /// Evaluates `parallel 'command {}' ::: words`, with the words in the place of each mark.
     fn search_template(&mut self, rest: &[Arg], input: &Input) -> Verdict {
         self.overhear_template(rest);
-        let Some(at) = rest.iter().position(|arg| arg.text.starts_with(":::")) else {
+        let Some(at) = rest.iter().position(|arg| arg.text().starts_with(":::")) else {
             return self.search_with_lines(rest, input);
         };
         let (template, words) = rest.split_at(at);
-        let template: Vec<&str> = template.iter().map(|arg| arg.text.as_str()).collect();
+        let template: Vec<&str> = template.iter().map(Arg::text).collect();
         let template = template.join(" ");
-        let words: Vec<&str> = words.iter().skip(1).map(|arg| arg.text.as_str()).collect();
+        let words: Vec<&str> = words.iter().skip(1).map(Arg::text).collect();
         let words = words.join(" ");
         let marks = template.matches("{}").count();
         // If there are many marks, only as many are replaced as keep the text small. Then the words are also appended.
@@ -451,8 +452,8 @@ impl Walker<'_> {
         let Input::Text(lines) = input else { return Verdict::safe("") };
         let mut found = Verdict::safe("");
         for line in lines.lines().filter(|line| !line.trim().is_empty()).take(MAX_LINES) {
-            let marked = rest.iter().any(|arg| arg.text.contains("{}"));
-            let filled = rest.iter().map(|arg| Arg { text: arg.text.replace("{}", line).into(), ..arg.clone() });
+            let marked = rest.iter().any(|arg| arg.text().contains("{}"));
+            let filled = rest.iter().map(|arg| arg.with_text(arg.text().replace("{}", line)));
             let words: Vec<Arg> = filled.chain((!marked).then(|| Arg::literal(line, self.here))).collect();
             found = found.or_stricter(self.search_words(&words));
         }
@@ -462,9 +463,9 @@ impl Walker<'_> {
     fn search_values(&mut self, rest: &[Arg]) -> Verdict {
         let mut found = Verdict::safe("");
         for word in rest {
-            if let Some((_, value)) = word.text.split_once('=') {
-                found = found.or_stricter(self.search_text(value, word.span));
-                self.overhear_start_of(value, word.span);
+            if let Some((_, value)) = word.text().split_once('=') {
+                found = found.or_stricter(self.search_text(value, word.span()));
+                self.overhear_start_of(value, word.span());
             }
         }
         found
@@ -474,14 +475,14 @@ impl Walker<'_> {
     fn search_option(&mut self, rest: &[Arg], names: &str) -> Verdict {
         let mut found = self.search_words(rest);
         for (index, word) in rest.iter().enumerate() {
-            let short = word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c');
-            if (short || names.split(' ').any(|name| name == word.text))
+            let short = word.text().starts_with('-') && !word.text().starts_with("--") && word.text().ends_with('c');
+            if (short || names.split(' ').any(|name| name == word.text()))
                 && let Some(value) = rest.get(index + 1)
             {
-                found = found.or_stricter(self.search_text(&value.text, value.span));
+                found = found.or_stricter(self.search_text(value.text(), value.span()));
             }
-            if let Some((_, value)) = word.text.split_once('=') {
-                found = found.or_stricter(self.search_text(value, word.span));
+            if let Some((_, value)) = word.text().split_once('=') {
+                found = found.or_stricter(self.search_text(value, word.span()));
             }
         }
         found

@@ -152,10 +152,10 @@ impl Walker<'_> {
     pub(crate) fn judge_sql(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if let Some(destroys) = client(name) {
-            let joined = rest.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+            let joined = rest.iter().map(Arg::text).collect::<Vec<_>>().join(" ");
             let given = if let Input::Text(text) = input { text.as_str() } else { "" };
-            let texts = rest.iter().flat_map(|word| statements(&word.text)).chain([joined.as_str(), given]);
-            let texts: Vec<&str> = texts.chain(rest.iter().filter_map(|word| word.content.as_deref())).collect();
+            let texts = rest.iter().flat_map(|word| statements(word.text())).chain([joined.as_str(), given]);
+            let texts: Vec<&str> = texts.chain(rest.iter().filter_map(|word| word.content())).collect();
             let found = texts.iter().find_map(|text| destroys(text));
             let found = found.map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
             let started: Vec<String> = texts.iter().flat_map(|text| started(text)).take(MAX_STARTED).collect();
@@ -165,10 +165,10 @@ impl Walker<'_> {
             });
         }
         // A statement in the place of a command: some tools run it directly.
-        if !args.first().is_some_and(|word| sql::may_start(&word.text)) {
+        if !args.first().is_some_and(|word| sql::may_start(word.text())) {
             return None;
         }
-        let whole = args.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        let whole = args.iter().map(Arg::text).collect::<Vec<_>>().join(" ");
         let found = sql::is_destroying_statement(&whole);
         found.map(|what| Verdict::destructive(format!("a database statement: `{what}`")))
     }

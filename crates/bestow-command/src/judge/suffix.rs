@@ -29,7 +29,7 @@ impl Walker<'_> {
         let mut before: Option<&str> = None;
         let mut worst = Verdict::safe("");
         for (index, word) in words.iter().enumerate() {
-            let name = basename(&word.text);
+            let name = basename(word.text());
             // The suffix at the first of several equal names contains the suffixes at the others.
             let may_destroy = may_destroy(name) || self.classifier.additions().may_destroy(name);
             if !may_destroy || before == Some(name) {

@@ -173,9 +173,9 @@ pub(crate) fn names_a_command(name: &str) -> bool {
 /// of the shell.
 pub(crate) fn judge(name: &str, value: &Arg, alone: bool) -> Verdict {
     let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
-    let quiet_pager = PAGERS.contains(&name) && value.is_exact() && matches!(value.text.as_str(), "" | "cat");
+    let quiet_pager = PAGERS.contains(&name) && value.is_exact() && matches!(value.text(), "" | "cat");
     if quiet_pager
-        || (harmless && (!value.text.contains('/') || names_a_zone(name, value)))
+        || (harmless && (!value.text().contains('/') || names_a_zone(name, value)))
         || (alone && !steers_programs(name))
     {
         return Verdict::safe("sets a harmless variable");
@@ -187,7 +187,7 @@ pub(crate) fn judge(name: &str, value: &Arg, alone: bool) -> Verdict {
 /// Returns true for a time zone in the zone directory, such as `TZ=America/New_York`.
 fn names_a_zone(name: &str, value: &Arg) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
-    name == "TZ" && value.is_exact() && !value.text.starts_with('/') && value.text.chars().all(plain)
+    name == "TZ" && value.is_exact() && !value.text().starts_with('/') && value.text().chars().all(plain)
 }
 
 /// Returns true if a variable name says that the value is an address, an identifier or a name, and not a secret.

@@ -95,7 +95,7 @@ impl Walker<'_> {
         };
         let verdict = match inner.as_ref() {
             // A shell reads a single word with blanks.
-            [text] if text.text.contains(char::is_whitespace) => self.run_text(&text.text, text.span),
+            [text] if text.text().contains(char::is_whitespace) => self.run_text(text.text(), text.span()),
             inner => self.judge(inner, input),
         };
         Some(Verdict::dangerous(rule).or_stricter(verdict))
@@ -105,7 +105,7 @@ impl Walker<'_> {
     /// they run.
     fn by_another_name(&self, name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
         let (program, rest) = args.split_first()?;
-        let named = |text: &str| Arg::literal(text, program.span);
+        let named = |text: &str| Arg::literal(text, program.span());
         if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
             return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
         }
@@ -137,19 +137,19 @@ fn within<'a>(name: &str, rest: &'a [Arg]) -> Option<&'a [Arg]> {
 fn module(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
-        if word.text.starts_with("--") {
-            if word.text == "--check-hash-based-pycs" {
+        if word.text().starts_with("--") {
+            if word.text() == "--check-hash-based-pycs" {
                 words.next();
             }
             continue;
         }
-        let letters = word.text.strip_prefix('-')?;
+        let letters = word.text().strip_prefix('-')?;
         // `-W` and `-X` take the rest of the word or the next word as their value, and `-c` takes code.
         let taking = letters.char_indices().find(|(_, letter)| matches!(letter, 'm' | 'c' | 'W' | 'X'));
         let Some((place, letter)) = taking else { continue };
         let joined = letters.get(place + 1..).filter(|joined| !joined.is_empty());
         let module = match (letter, joined) {
-            ('m', Some(joined)) => Arg { text: joined.into(), ..word.clone() },
+            ('m', Some(joined)) => word.with_text(joined),
             ('m', None) => words.next()?.1.clone(),
             ('c', _) => return None,
             (_, Some(_)) => continue,
@@ -166,8 +166,8 @@ fn module(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
 
 /// Returns the program name and the arguments of a script in a directory of system programs.
 fn system_program(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
-    let at = rest.iter().position(|word| !word.text.starts_with('-'))?;
-    let script = rest.get(at).filter(|script| script.is_exact() && script.text.starts_with('/'))?;
-    let name = safe::trusted_name(&script.text)?;
-    Some((Arg { text: name.into(), ..script.clone() }, rest.get(at + 1..)?))
+    let at = rest.iter().position(|word| !word.text().starts_with('-'))?;
+    let script = rest.get(at).filter(|script| script.is_exact() && script.text().starts_with('/'))?;
+    let name = safe::trusted_name(script.text())?;
+    Some((script.with_text(name), rest.get(at + 1..)?))
 }

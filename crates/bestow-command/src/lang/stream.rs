@@ -16,9 +16,9 @@ pub(crate) fn scripts(name: &str, rest: &[Arg]) -> Vec<Arg> {
     let flags = if name == "sed" { SED } else { AWK };
     let reading = Reading { flags, stop_at_operand: name != "sed", inert: true };
     let Ok(options) = Options::read(rest, reading) else {
-        return rest.iter().filter(|word| !word.text.starts_with('-')).cloned().collect();
+        return rest.iter().filter(|word| !word.text().starts_with('-')).cloned().collect();
     };
-    let span = rest.first().map(|word| word.span).unwrap_or_default();
+    let span = rest.first().map(|word| word.span()).unwrap_or_default();
     let is_given = |name: &str| matches!(name, "-e" | "--expression" | "--source");
     let is_named = |name: &str| matches!(name, "-f" | "--file");
     let values = options.given.iter().filter(|(name, _)| is_given(name)).filter_map(|(_, value)| value.clone());

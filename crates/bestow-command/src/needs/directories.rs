@@ -32,7 +32,7 @@ pub(super) fn told(rest: &[Arg]) -> Option<Vec<SmolStr>> {
 
 /// Returns the directory that the word or the next word names.
 fn value<'a>(word: &Arg, behind: &mut impl Iterator<Item = &'a Arg>) -> Option<SmolStr> {
-    let text = word.text.as_str();
+    let text = word.text();
     if OPTIONS.contains(&text) {
         return exact(behind.next()?);
     }

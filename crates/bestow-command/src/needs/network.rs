@@ -36,7 +36,7 @@ impl Walker<'_> {
     /// Records the network access of running `args`.
     pub(super) fn name_network(&mut self, args: &[Arg]) {
         let Some((program, rest)) = args.split_first() else { return };
-        let name = basename(&program.text);
+        let name = basename(program.text());
         let certain = !self.overheard.is_guessing();
         let is_open = is_open(program, name);
         let name = table::plain_name(name);
@@ -64,7 +64,7 @@ impl Walker<'_> {
     pub(crate) fn hear_network(&mut self, words: &[Arg]) {
         let mut beginnings = 0;
         for (at, word) in words.iter().enumerate() {
-            let name = table::plain_name(basename(&word.text));
+            let name = table::plain_name(basename(word.text()));
             if !table::may_need(name) {
                 continue;
             }
@@ -99,7 +99,7 @@ impl Walker<'_> {
 
 /// Returns true for a program whose name is unknown. `name` is its last component.
 fn is_open(program: &Arg, name: &str) -> bool {
-    program.glob || program.open || name.contains([UNKNOWN, SOMETHING, HOME])
+    program.is_pattern() || program.is_open() || name.contains([UNKNOWN, SOMETHING, HOME])
 }
 
 /// Returns the need of `args`, whose program is called `name`.
@@ -109,7 +109,7 @@ fn need(name: &str, args: &[Arg]) -> Need {
     }
     // Some programs accept `+` and a toolchain version before all other words.
     let rest = match args.get(1..).unwrap_or_default() {
-        [version, rest @ ..] if version.text.starts_with('+') => rest,
+        [version, rest @ ..] if version.text().starts_with('+') => rest,
         rest => rest,
     };
     let needs = safe::asks_network(name, rest) || table::needs(name, rest);
@@ -123,7 +123,7 @@ fn need(name: &str, args: &[Arg]) -> Need {
 /// Returns true for a single word that asks for help or a version. For a program without subcommands, `help` is a host.
 fn is_help(name: &str, rest: &[Arg]) -> bool {
     let [word] = rest else { return false };
-    match word.text.as_str() {
+    match word.text() {
         "--version" | "--help" | "-V" | "-h" | "--manual" => true,
         "help" => table::has_subcommands(name),
         _ => false,
@@ -135,8 +135,8 @@ fn is_subcommand_unsaid(rest: &[Arg]) -> bool {
     let mut after_option = false;
     let mut last = None;
     for word in rest {
-        if word.text.starts_with('-') && word.text.len() > 1 {
-            after_option = !word.text.contains('=');
+        if word.text().starts_with('-') && word.text().len() > 1 {
+            after_option = !word.text().contains('=');
             continue;
         }
         last = Some(word);

@@ -185,7 +185,7 @@ fn is_directory(option: &str, names: &str) -> bool {
 pub(super) fn is_told_by_input(name: &str, rest: &[Arg]) -> bool {
     name == "curl" && {
         let words = Words::read(rest, CURL);
-        words.values_of("-K --config").any(|value| judge::is_input(&value.arg().text))
+        words.values_of("-K --config").any(|value| judge::is_input(value.arg().text()))
     }
 }
 
@@ -262,11 +262,11 @@ pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
     if name != "date" && only_says(name) || matches!(name, "test" | "[") {
         return false;
     }
-    match arg.text.split_once('=').filter(|(option, _)| option.starts_with("--")) {
+    match arg.text().split_once('=').filter(|(option, _)| option.starts_with("--")) {
         Some((option, value)) => is_file(option) && is_unknown(value),
         None => {
             let takes_file = name == "date" || name.ends_with("grep");
-            let letters = arg.text.strip_prefix('-').filter(|text| takes_file && !text.starts_with('-'));
+            let letters = arg.text().strip_prefix('-').filter(|text| takes_file && !text.starts_with('-'));
             // After one of these letters, the rest of the word is another value.
             let has_file = |(before, value): (&str, &str)| {
                 !before.contains(['A', 'B', 'C', 'd', 'D', 'e', 'I', 'm']) && is_unknown(value)
@@ -283,7 +283,7 @@ pub(super) fn reads_unknown(name: &str, rest: &[Arg], is_unknown: impl Fn(&Arg) 
         "man" => rest.iter().any(is_unknown),
         "date" => {
             let files = |pair: &[Arg]| match pair {
-                [option, file] => is_date_file(option.text.as_str()) && is_unknown(file),
+                [option, file] => is_date_file(option.text()) && is_unknown(file),
                 _ => false,
             };
             rest.windows(2).any(files)
@@ -377,7 +377,7 @@ enum Text<'a> {
 impl Text<'_> {
     /// Creates a value from the text after the option name in the same word.
     fn end(word: &Arg, text: &str) -> Self {
-        Text::End(Box::new(Arg { text: text.into(), ..word.clone() }))
+        Text::End(Box::new(word.with_text(text)))
     }
 
     fn arg(&self) -> &Arg {
@@ -408,7 +408,7 @@ impl<'a> Words<'a> {
         let takes = |name: &str| is_listed(values, name);
         let mut args = rest.iter();
         while let Some(arg) = args.next() {
-            let text = arg.text.as_str();
+            let text = arg.text();
             if text == "--" {
                 words.operands.extend(args);
                 break;
@@ -437,7 +437,7 @@ impl<'a> Words<'a> {
     /// Parses short options that share one word. The last one may take the rest of the word or the next word as its
     /// value.
     fn read_letters(&mut self, arg: &'a Arg, takes: &impl Fn(&str) -> bool, args: &mut impl Iterator<Item = &'a Arg>) {
-        let text = arg.text.as_str();
+        let text = arg.text();
         let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
         let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
         if let Some(flags) = text.get(..at).filter(|flags| flags.len() > 1) {
@@ -652,12 +652,12 @@ fn mounted(rest: &[Arg]) -> Vec<Operand> {
     let mut named = Vec::new();
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        let (option, joined) = match word.text.split_once('=') {
+        let (option, joined) = match word.text().split_once('=') {
             Some((option, value)) => (option, Some(value)),
-            None => (word.text.as_str(), None),
+            None => (word.text(), None),
         };
         let (option, joined) = match option.strip_prefix("-v").filter(|rest| !rest.is_empty()) {
-            Some(_) => ("-v", word.text.get(2..)),
+            Some(_) => ("-v", word.text().get(2..)),
             None => (option, joined),
         };
         let is_mount = option == "--mount";
@@ -665,30 +665,30 @@ fn mounted(rest: &[Arg]) -> Vec<Operand> {
             continue;
         }
         let Some(given) = (match joined {
-            Some(value) => Some(Arg { text: value.into(), ..word.clone() }),
+            Some(value) => Some(word.with_text(value)),
             None => words.next().cloned(),
         }) else {
             break;
         };
-        let is_setting = |name: &str| given.text.split(',').any(|setting| setting == name);
+        let is_setting = |name: &str| given.text().split(',').any(|setting| setting == name);
         let source = if is_mount {
             let setting = |setting: &str| {
                 ["source=", "src="].iter().find_map(|name| setting.strip_prefix(name)).map(str::to_owned)
             };
-            given.text.split(',').find_map(setting)
+            given.text().split(',').find_map(setting)
         } else {
-            given.text.split_once(':').map(|(source, _)| source.to_owned())
+            given.text().split_once(':').map(|(source, _)| source.to_owned())
         };
         let reads_only = if is_mount {
             is_setting("readonly") || is_setting("ro") || is_setting("readonly=true")
         } else {
-            given.text.splitn(3, ':').nth(2).is_some_and(|options| options.split(',').any(|option| option == "ro"))
+            given.text().splitn(3, ':').nth(2).is_some_and(|options| options.split(',').any(|option| option == "ro"))
         };
         // A name without a slash is the name of a volume.
         let is_path = |source: &String| is_mount || source.starts_with(['/', '.', '~', HOME]);
         let Some(source) = source.filter(is_path) else { continue };
         let access = if reads_only { Access::Read } else { Access::Write };
-        named.extend(path(&Arg { text: source.into(), ..given.clone() }, access, Below::Everything));
+        named.extend(path(&given.with_text(source), access, Below::Everything));
     }
     named
 }
@@ -763,13 +763,13 @@ fn sent_by_curl(words: &Words<'_>) -> Vec<Operand> {
     let read = |value: &Text<'_>, file: &str| {
         if file == "-" { None } else { Text::end(value.arg(), file).path(Access::Read) }
     };
-    let plain = words.values_of(CURL_FILE).filter_map(|value| read(value, value.arg().text.strip_prefix('@')?));
+    let plain = words.values_of(CURL_FILE).filter_map(|value| read(value, value.arg().text().strip_prefix('@')?));
     let named = words.values_of(CURL_NAMED_FILE).filter_map(|value| {
-        let (name, file) = value.arg().text.split_once('@')?;
+        let (name, file) = value.arg().text().split_once('@')?;
         if name.contains('=') { None } else { read(value, file) }
     });
     let forms = words.values_of("-F --form").flat_map(|value| {
-        let files = in_form(&value.arg().text);
+        let files = in_form(value.arg().text());
         files.into_iter().filter_map(|file| read(value, file)).collect::<Vec<_>>()
     });
     plain.chain(named).chain(forms).collect()
@@ -838,7 +838,7 @@ fn name_in_url(url: &str) -> Option<SmolStr> {
 fn tar(rest: &[Arg]) -> Vec<Operand> {
     // The first word may be option letters without a dash.
     let (first, behind) = match rest.split_first() {
-        Some((first, behind)) if !first.text.starts_with('-') => (first.text.as_str(), behind),
+        Some((first, behind)) if !first.text().starts_with('-') => (first.text(), behind),
         _ => ("", rest),
     };
     let words = Words::read(behind, "-f --file -C --directory -T -X --files-from --exclude --exclude-from --transform");
@@ -870,9 +870,9 @@ fn tar(rest: &[Arg]) -> Vec<Operand> {
 }
 
 fn find(rest: &[Arg]) -> Vec<Operand> {
-    let starts = rest.iter().skip_while(|arg| matches!(arg.text.as_str(), "-H" | "-L" | "-P"));
-    let starts: Vec<_> = starts.take_while(|arg| !arg.text.starts_with(['-', '(', '!'])).collect();
-    let has = |options: &[&str]| rest.iter().any(|arg| options.contains(&arg.text.as_str()));
+    let starts = rest.iter().skip_while(|arg| matches!(arg.text(), "-H" | "-L" | "-P"));
+    let starts: Vec<_> = starts.take_while(|arg| !arg.text().starts_with(['-', '(', '!'])).collect();
+    let has = |options: &[&str]| rest.iter().any(|arg| options.contains(&arg.text()));
     let (deletes, runs) = (has(&["-delete"]), has(&["-exec", "-execdir", "-ok", "-okdir"]));
     let access = if deletes { Access::Write } else { Access::Read };
     let below = if deletes { Below::Everything } else { Below::Names };
@@ -880,7 +880,7 @@ fn find(rest: &[Arg]) -> Vec<Operand> {
     if starts.is_empty() {
         named.push(Operand { certain: deletes, ..Operand::certain(access, ".", below) });
     }
-    let follows = rest.iter().any(|arg| arg.text == "-L" || arg.text == "-follow");
+    let follows = rest.iter().any(|arg| arg.text() == "-L" || arg.text() == "-follow");
     if runs {
         // The program may read and write the files that `find` passes to it.
         let found = named.clone().into_iter().flat_map(|start| {
@@ -894,7 +894,7 @@ fn find(rest: &[Arg]) -> Vec<Operand> {
         named.extend(found.collect::<Vec<_>>());
     }
     let outputs = rest.windows(2).filter_map(|pair| match pair {
-        [option, file] if matches!(option.text.as_str(), "-fprint" | "-fprintf" | "-fprint0" | "-fls") => {
+        [option, file] if matches!(option.text(), "-fprint" | "-fprintf" | "-fprint0" | "-fls") => {
             path(file, Access::Write, Below::Nothing)
         }
         _ => None,

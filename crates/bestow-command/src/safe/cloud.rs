@@ -162,7 +162,7 @@ fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> R
         if word.may_be_option() || (!has_verb(&words) && !word.is_exact()) {
             return Err("an expansion may turn into an option".into());
         }
-        let text = word.text.as_str();
+        let text = word.text();
         if words.len() > MAX_VERBS {
             return Err("more words than are read".into());
         }
@@ -176,7 +176,7 @@ fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> R
         if !VALUED.contains(&text) && !has_verb(&words) {
             return Err("an option in front of the verb is not on the list".into());
         }
-        if rest.peek().is_some_and(|next| !next.text.starts_with('-')) {
+        if rest.peek().is_some_and(|next| !next.text().starts_with('-')) {
             rest.next();
         }
     }
@@ -187,18 +187,17 @@ fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> R
 /// Also refuses values from a file or an address.
 fn no_option(rest: &[Arg], names: &[&str]) -> Result<(), String> {
     let named = |word: &Arg| {
-        let option = word.text.split('=').next().unwrap_or_default();
+        let option = word.text().split('=').next().unwrap_or_default();
         option.len() > 3 && option.starts_with("--") && names.iter().any(|name| name.starts_with(option))
     };
     let from_elsewhere = |word: &Arg| {
-        let value =
-            word.text.split_once('=').filter(|_| word.text.starts_with('-')).map_or(word.text.as_str(), |it| it.1);
+        let value = word.text().split_once('=').filter(|_| word.text().starts_with('-')).map_or(word.text(), |it| it.1);
         value.starts_with('@')
-            || ["file://", "fileb://", "http://", "https://"].iter().any(|start| word.text.contains(start))
+            || ["file://", "fileb://", "http://", "https://"].iter().any(|start| word.text().contains(start))
     };
     // The values of a query may be in a JSON file next to the project. Files elsewhere must not be sent.
     let beside = |word: &Arg| {
-        let path = word.text.strip_prefix("file://").unwrap_or("/");
+        let path = word.text().strip_prefix("file://").unwrap_or("/");
         let elsewhere = path.starts_with(['/', '~', '.']) || path.contains("..") || path.contains("/.");
         let secret = ["cred", "secret", "key", "token", "pass", "account"].iter().any(|name| path.contains(name));
         word.is_exact() && !elsewhere && !secret && path.ends_with(".json")

@@ -280,9 +280,9 @@ fn dry_run(options: &Options<'_>) -> Result<(), String> {
 
 /// Accepts a chart in a local directory with values in local files, so that `helm` fetches nothing.
 fn local_chart(options: &Options<'_>) -> Result<(), String> {
-    let fetched = options.values.iter().any(|value| value.text.contains("://"));
+    let fetched = options.values.iter().any(|value| value.text().contains("://"));
     match options.operands.last() {
-        Some(chart) if chart.is_exact() && chart.text.starts_with(['.', '/']) && !fetched => Ok(()),
+        Some(chart) if chart.is_exact() && chart.text().starts_with(['.', '/']) && !fetched => Ok(()),
         _ => Err("a chart that is fetched".into()),
     }
 }
@@ -291,7 +291,7 @@ fn not_raw(options: &Options<'_>) -> Result<(), String> {
     let dumps = options
         .operands
         .iter()
-        .any(|operand| matches!(operand.text.as_str(), "dump" | "undo" | "restart" | "pause" | "resume"));
+        .any(|operand| matches!(operand.text(), "dump" | "undo" | "restart" | "pause" | "resume"));
     if dumps { Err("it does not only report".into()) } else { Ok(()) }
 }
 

@@ -140,6 +140,6 @@ fn anything(_: &[crate::walk::Arg]) -> Result<(), String> {
 fn plain_capability(options: &crate::options::Options<'_>) -> Result<(), String> {
     let plain =
         |name: &str| !matches!(name, "init" | "reset" | "clear" | "rs1" | "rs2" | "rs3" | "is1" | "is2" | "is3");
-    let all = options.operands.iter().all(|operand| operand.is_exact() && plain(&operand.text));
+    let all = options.operands.iter().all(|operand| operand.is_exact() && plain(operand.text()));
     if all && !options.has("-T") { Ok(()) } else { Err("it may set the terminal up".into()) }
 }

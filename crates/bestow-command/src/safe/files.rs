@@ -1,7 +1,7 @@
 //! Programs that read files and directories.
 
 use super::{Operands, Spec, question, spec};
-use crate::walk::Arg;
+use crate::walk::{Arg, has_unknown};
 
 pub(super) const SPECS: &[Spec] = &[
     spec(
@@ -328,20 +328,20 @@ pub(super) const SPECS: &[Spec] = &[
 
 /// Refuses `@file`, which reads options from a file. One of these options loads code.
 fn no_list_of_options(options: &crate::options::Options<'_>) -> Result<(), String> {
-    let list = options.operands.iter().any(|operand| operand.text.starts_with('@'));
+    let list = options.operands.iter().any(|operand| operand.text().starts_with('@'));
     if list { Err("options from a file".into()) } else { Ok(()) }
 }
 
 /// Refuses `less +command`, which runs a command of the pager.
 fn no_plus(options: &crate::options::Options<'_>) -> Result<(), String> {
-    let runs = options.operands.iter().chain(&options.values).any(|operand| operand.text.starts_with('+'));
+    let runs = options.operands.iter().chain(&options.values).any(|operand| operand.text().starts_with('+'));
     if runs { Err("a `+` runs a command of the pager".into()) } else { Ok(()) }
 }
 
 /// Accepts plain file names. `identify '|program'` runs a program, and `identify ephemeral:file` removes the file.
 fn plain_files(options: &crate::options::Options<'_>) -> Result<(), String> {
-    let named = options.operands.iter().map(|operand| operand.text.as_str()).chain(options.value("-i"));
-    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@', '\0', '\u{2}']));
+    let named = options.operands.iter().map(|arg| arg.text()).chain(options.value("-i"));
+    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@']) || has_unknown(name));
     if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
 }
 
@@ -363,8 +363,8 @@ fn chooses(word: &str) -> bool {
 /// Returns true for a word that may be `host:file`, which a remote shell would fetch. An unknown word counts unless it
 /// starts with `/` or `.`.
 fn may_be_remote(word: &Arg) -> bool {
-    let local = word.text.starts_with(['/', '.']);
-    word.text.contains(':') || (word.is_wild() && !local)
+    let local = word.text().starts_with(['/', '.']);
+    word.text().contains(':') || (word.is_wild() && !local)
 }
 
 /// Accepts a listing in the old style of `tar`, where the first word is a bundle of letters without a dash.
@@ -372,10 +372,12 @@ fn lists_archive_old(rest: &[Arg]) -> Result<(), String> {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()
-                && (letters.text.contains('t') || (letters.text.contains('x') && letters.text.contains('O')))
-                && letters.text.bytes().all(|letter| b"tvzjJfaxO".contains(&letter))
+                && (letters.text().contains('t') || (letters.text().contains('x') && letters.text().contains('O')))
+                && letters.text().bytes().all(|letter| b"tvzjJfaxO".contains(&letter))
                 && !rest.iter().any(|word| {
-                    (word.text.starts_with('-') && !chooses(&word.text)) || may_be_remote(word) || word.may_be_option()
+                    (word.text().starts_with('-') && !chooses(word.text()))
+                        || may_be_remote(word)
+                        || word.may_be_option()
                 }) =>
         {
             Ok(())
@@ -387,7 +389,7 @@ fn lists_archive_old(rest: &[Arg]) -> Result<(), String> {
 /// Requires `-` after the document. Without it, the program writes a file next to the document.
 fn prints_text(options: &crate::options::Options<'_>) -> Result<(), String> {
     match options.operands.as_slice() {
-        [_, target] if target.is_written() && target.text == "-" => Ok(()),
+        [_, target] if target.is_written() && target.text() == "-" => Ok(()),
         _ => Err("it writes a file".into()),
     }
 }
@@ -397,9 +399,9 @@ fn lists_members(rest: &[crate::walk::Arg]) -> Result<(), String> {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()
-                && letters.text.trim_start_matches('-').starts_with('t')
-                && letters.text.trim_start_matches('-').bytes().all(|letter| b"tvO".contains(&letter))
-                && !rest.iter().any(|word| word.text.starts_with(['-', '@']) || word.may_be_option()) =>
+                && letters.text().trim_start_matches('-').starts_with('t')
+                && letters.text().trim_start_matches('-').bytes().all(|letter| b"tvO".contains(&letter))
+                && !rest.iter().any(|word| word.text().starts_with(['-', '@']) || word.may_be_option()) =>
         {
             Ok(())
         }
@@ -412,9 +414,9 @@ fn lists_jar(rest: &[crate::walk::Arg]) -> Result<(), String> {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()
-                && letters.text.trim_start_matches('-').starts_with('t')
-                && letters.text.trim_start_matches('-').bytes().all(|letter| b"tvf".contains(&letter))
-                && !rest.iter().any(|word| word.text.starts_with(['-', '@']) || word.may_be_option()) =>
+                && letters.text().trim_start_matches('-').starts_with('t')
+                && letters.text().trim_start_matches('-').bytes().all(|letter| b"tvf".contains(&letter))
+                && !rest.iter().any(|word| word.text().starts_with(['-', '@']) || word.may_be_option()) =>
         {
             Ok(())
         }
@@ -423,19 +425,19 @@ fn lists_jar(rest: &[crate::walk::Arg]) -> Result<(), String> {
 }
 
 fn lists_cpio(options: &crate::options::Options<'_>) -> Result<(), String> {
-    let remote = options.values.iter().any(|value| value.text.contains(':'));
+    let remote = options.values.iter().any(|value| value.text().contains(':'));
     if options.has("-t --list") && !remote { Ok(()) } else { Err("it does not only list".into()) }
 }
 
 /// Refuses a name with a colon, which says how to open the file.
 fn repairs_nothing(options: &crate::options::Options<'_>) -> Result<(), String> {
-    let odd = options.operands.iter().any(|operand| operand.text.contains(':') || operand.text.starts_with('{'));
+    let odd = options.operands.iter().any(|operand| operand.text().contains(':') || operand.text().starts_with('{'));
     if odd { Err("a name that says how to open it".into()) } else { Ok(()) }
 }
 
 /// Accepts printing the members of an archive, which writes no file.
 fn prints_members(options: &crate::options::Options<'_>) -> Result<(), String> {
-    let remote = options.values.iter().any(|value| value.text.contains(':'));
+    let remote = options.values.iter().any(|value| value.text().contains(':'));
     if options.has("-x --extract --get") && options.has("-O --to-stdout") && !remote {
         Ok(())
     } else {

@@ -94,11 +94,11 @@ const ASKED: &[(&str, &str, &str)] = &[
 pub(super) fn asks(name: &str, rest: &[Arg]) -> bool {
     let listed = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
     let Some((question, subcommand)) = rest.split_last() else { return false };
-    let helps = question.text == "--help" || (question.text == "-help" && matches!(name, "terraform" | "tofu"));
+    let helps = question.text() == "--help" || (question.text() == "-help" && matches!(name, "terraform" | "tofu"));
     if !helps || subcommand.len() > 2 || !rest.iter().all(Arg::is_written) {
         return false;
     }
-    let subcommand: Vec<&str> = subcommand.iter().map(|word| word.text.as_str()).collect();
+    let subcommand: Vec<&str> = subcommand.iter().map(Arg::text).collect();
     let mut rows = ASKED.iter().filter(|(names, ..)| listed(names, name));
     rows.any(|(_, subcommands, groups)| match subcommand.as_slice() {
         [subcommand] => listed(subcommands, subcommand),

@@ -301,7 +301,7 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
 /// Searches for a proof that `args` are read-only.
 pub(crate) fn prove(args: &[Arg], classifier: &Classifier, places: &Places) -> Proof {
     let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
-    let Some(name) = trusted_name(&program.text) else { return Proof::Unknown };
+    let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
     if let Some(rule) = classifier.additions().proves(name, rest) {
         return Proof::Reads(rule);
     }
@@ -329,8 +329,8 @@ pub(crate) fn prove(args: &[Arg], classifier: &Classifier, places: &Places) -> P
 /// Returns the rule that a program only prints its version or its help.
 fn answers(name: &str, program: &Arg, rest: &[Arg]) -> Option<String> {
     let is_asked = |question: &Arg| {
-        let has_rows = INDEX.contains_key(name) && matches!(question.text.as_str(), "--help" | "--version");
-        question.is_written() && (has_rows || versions::answers(name, &question.text))
+        let has_rows = INDEX.contains_key(name) && matches!(question.text(), "--help" | "--version");
+        question.is_written() && (has_rows || versions::answers(name, question.text()))
     };
     match rest {
         _ if !program.is_written() => None,
@@ -385,7 +385,7 @@ impl Spec {
 
     fn check_operands(&self, options: &Options<'_>) -> Result<(), String> {
         let count = options.operands.len();
-        let splits = options.operands.iter().any(|operand| operand.splits || operand.glob);
+        let splits = options.operands.iter().any(|operand| operand.may_split() || operand.is_pattern());
         let fits = match self.operands {
             Operands::Any => true,
             Operands::None => count == 0,
@@ -401,7 +401,7 @@ impl Spec {
             return Some(rest);
         }
         // Most rows of a program describe another subcommand.
-        let may_stand = |first: &Arg| first.text.starts_with('-') || occurs(&first.text, self.subcommand);
+        let may_stand = |first: &Arg| first.text().starts_with('-') || occurs(first.text(), self.subcommand);
         let mut subcommands = rest.first().filter(|first| may_stand(first)).map(|_| self.subcommand.split('|'))?;
         subcommands.find_map(|subcommand| self.after_words(rest, subcommand))
     }
@@ -410,7 +410,7 @@ impl Spec {
     fn after_words<'a>(&self, rest: &'a [Arg], subcommand: &str) -> Option<&'a [Arg]> {
         let mut words = rest;
         for wanted in subcommand.split(' ') {
-            if !self.globals.is_empty() && words.first().is_some_and(|word| word.text.starts_with('-')) {
+            if !self.globals.is_empty() && words.first().is_some_and(|word| word.text().starts_with('-')) {
                 let reading = Reading { flags: self.globals, stop_at_operand: true, inert: true };
                 let options = Options::read(words.get(..MAX_BEFORE).unwrap_or(words), reading).ok()?;
                 if !options.given.iter().all(question::is_harmless_global) {
@@ -419,7 +419,7 @@ impl Spec {
                 words = words.get(options.first_operand?..)?;
             }
             let (word, behind) = words.split_first()?;
-            if !word.is_written() || word.text != wanted {
+            if !word.is_written() || word.text() != wanted {
                 return None;
             }
             words = behind;

@@ -296,16 +296,16 @@ use crate::{options::Options, walk::Arg};
 
 /// Refuses a file of names. `dig` takes `+option` and `@server` among its operands.
 fn question_marks(options: &Options<'_>) -> Result<(), String> {
-    let file = options.operands.iter().any(|operand| operand.text.starts_with('+') && operand.text.contains('/'));
+    let file = options.operands.iter().any(|operand| operand.text().starts_with('+') && operand.text().contains('/'));
     if file { Err("an option that names a file".into()) } else { Ok(()) }
 }
 
 /// Accepts operands and values that `openssl` only reads. The options that write files are not listed. A name with a
 /// colon may be a library that holds a key, which `openssl` loads. A password may come from another source.
 fn prints_only(options: &Options<'_>) -> Result<(), String> {
-    let password = |word: &Arg| word.text.starts_with("pass:") || word.text.starts_with("env:");
+    let password = |word: &Arg| word.text().starts_with("pass:") || word.text().starts_with("env:");
     let names = options.values.iter().filter(|value| !password(value)).chain(&options.operands);
-    if names.into_iter().any(|name| name.text.contains(':') || name.is_wild()) {
+    if names.into_iter().any(|name| name.text().contains(':') || name.is_wild()) {
         return Err("a key may be in a library that is loaded".into());
     }
     let odd = options.given.iter().any(|(name, value)| {
@@ -327,13 +327,13 @@ fn reads_capture(options: &Options<'_>) -> Result<(), String> {
 /// Refuses values that change a setting: `radio wifi off` sets it, and `radio wifi` shows it.
 fn names_none(options: &Options<'_>) -> Result<(), String> {
     const SETS: &[&str] = &["on", "off"];
-    let sets = options.operands.iter().any(|word| SETS.contains(&word.text.as_str()) || word.is_wild());
+    let sets = options.operands.iter().any(|word| SETS.contains(&word.text()) || word.is_wild());
     if sets { Err("it sets what it names".into()) } else { Ok(()) }
 }
 
 /// Accepts a request that sends no data. Every word after the address must be a query parameter or a header.
 fn only_get(options: &Options<'_>) -> Result<(), String> {
-    let words: Vec<&str> = options.operands.iter().map(|word| word.text.as_str()).collect();
+    let words: Vec<&str> = options.operands.iter().map(|arg| arg.text()).collect();
     let sent = match words.as_slice() {
         [] => return Err("an address is missing".into()),
         [method, _, rest @ ..] if method.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
@@ -375,7 +375,7 @@ fn ip_shows(options: &Options<'_>) -> Result<(), String> {
         "tunnel",
         "netns",
     ];
-    let words: Vec<&str> = options.operands.iter().map(|word| word.text.as_str()).collect();
+    let words: Vec<&str> = options.operands.iter().map(|arg| arg.text()).collect();
     match words.as_slice() {
         [object] if OBJECTS.contains(object) => Ok(()),
         // For the object `link`, `s` means `set`.

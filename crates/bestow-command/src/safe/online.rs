@@ -67,14 +67,14 @@ impl Spec {
         match self.uses_online(family) {
             Online::Never => false,
             Online::Always => true,
-            Online::Addresses => rest.iter().any(|word| word.text.contains("://")),
+            Online::Addresses => rest.iter().any(|word| word.text().contains("://")),
             Online::For { subcommands, options } => {
                 !subcommands.is_empty() && words.has_subcommand(subcommands)
                     || !options.is_empty() && words.has_flag(options)
             }
             Online::AllBut { subcommands, options } => {
                 let stands = |subcommand: &str| !subcommand.is_empty() && self.after_words(rest, subcommand).is_some();
-                let given = |word: &Arg| options.split(' ').any(|option| option == word.text);
+                let given = |word: &Arg| options.split(' ').any(|option| option == word.text());
                 !subcommands.split('|').any(stands) && !rest.iter().any(given)
             }
             Online::If(asks) => asks(rest),

@@ -1,6 +1,7 @@
 //! Read-only uses of package managers.
 
 use super::{Operands, Spec, online::Online, spec};
+use crate::walk::has_unknown;
 
 const JS: &str = "--unicode --loglevel: --prefix: --only-projects --exclude-peers --lockfile-only --find-by: --before: \
     --searchlimit: --searchopts: --description -g -a -l -p -D -P -r -w: --global --all --long --parseable --json \
@@ -505,7 +506,7 @@ fn only_simulates(options: &Options<'_>) -> Result<(), String> {
     // After a switch, such a word may turn the switch off.
     const SAYS: &[&str] = &["no", "false", "without", "off", "disable", "yes", "true", "with", "on", "enable"];
     let says = |word: &str| SAYS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit());
-    let switched = options.operands.iter().any(|operand| operand.is_wild() || says(&operand.text));
+    let switched = options.operands.iter().any(|operand| operand.is_wild() || says(operand.text()));
     if options.has("-s --simulate --dry-run --just-print --recon --no-act") && !switched {
         Ok(())
     } else {
@@ -518,7 +519,7 @@ fn asks_for_modules(rest: &[Arg]) -> bool {
     let option = |text: &str| matches!(text.trim_start_matches('-'), "m" | "u" | "versions" | "retracted");
     let comes_from = |text: &str| text.split_once('/').is_some_and(|(host, _)| host.trim_matches('.').contains('.'));
     let asks = |text: &str| (text.starts_with('-') && option(text)) || comes_from(text) || text.contains('@');
-    rest.iter().any(|word| asks(&word.text))
+    rest.iter().any(|word| asks(word.text()))
 }
 
 fn lists_package(options: &Options<'_>) -> Result<(), String> {
@@ -527,31 +528,27 @@ fn lists_package(options: &Options<'_>) -> Result<(), String> {
 
 /// Requires a check without changes. In `cargo fmt -- --check`, the words after the dashes belong to `rustfmt`.
 fn formats_nothing(options: &Options<'_>) -> Result<(), String> {
-    let handed_on =
-        options.operands.iter().all(|word| matches!(word.text.as_str(), "--check" | "-l" | "--edition=2021"));
-    let checks = options.has("--check") || options.operands.iter().any(|word| word.text == "--check");
+    let handed_on = options.operands.iter().all(|word| matches!(word.text(), "--check" | "-l" | "--edition=2021"));
+    let checks = options.has("--check") || options.operands.iter().any(|word| word.text() == "--check");
     if handed_on && checks { Ok(()) } else { Err("it rewrites files".into()) }
 }
 
 /// Refuses `pip list -f address`, which searches for packages at the address.
 fn no_links(options: &Options<'_>) -> Result<(), String> {
-    let link = options.operands.iter().any(|operand| operand.text.contains(':') || operand.is_wild());
+    let link = options.operands.iter().any(|operand| operand.text().contains(':') || operand.is_wild());
     if link && options.has("-f") { Err("it looks for packages at an address".into()) } else { Ok(()) }
 }
 
 /// Refuses a formula in a file, because it is code that the program runs.
 fn no_formula_file(options: &Options<'_>) -> Result<(), String> {
     let file = |text: &str| text.starts_with(['.', '/', '~']) || text.ends_with(".rb") || text.contains(':');
-    let any = options.operands.iter().any(|operand| file(&operand.text));
+    let any = options.operands.iter().any(|operand| file(operand.text()));
     if any { Err("a formula in a file is code".into()) } else { Ok(()) }
 }
 
 fn queries(options: &Options<'_>) -> Result<(), String> {
     // The format `%{NAME:expand}` expands the text of a package, including commands.
-    if options
-        .value("--qf --queryformat")
-        .is_some_and(|format| format.contains(['\0', '\u{2}']) || format.contains("expand"))
-    {
+    if options.value("--qf --queryformat").is_some_and(|format| has_unknown(format) || format.contains("expand")) {
         return Err("a format that may run a macro".into());
     }
     if options.has("-q --query -qa -qi -ql -qf -qpl -qR --qa --qi --version") {
@@ -562,7 +559,7 @@ fn queries(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn only_names(options: &Options<'_>) -> Result<(), String> {
-    if options.operands.iter().any(|operand| operand.text.contains('=')) {
+    if options.operands.iter().any(|operand| operand.text().contains('=')) {
         Err("it sets what it names".into())
     } else {
         Ok(())
@@ -585,5 +582,9 @@ fn no_operand_but_names(options: &Options<'_>) -> Result<(), String> {
         "release",
     ];
     let bumps = |text: &str| BUMPS.contains(&text) || text.starts_with(|c: char| c.is_ascii_digit());
-    if options.operands.iter().any(|operand| bumps(&operand.text)) { Err("it sets the version".into()) } else { Ok(()) }
+    if options.operands.iter().any(|operand| bumps(operand.text())) {
+        Err("it sets the version".into())
+    } else {
+        Ok(())
+    }
 }

@@ -16,10 +16,16 @@ type Answer = Result<(), String>;
 /// Returns the text of a program. An unknown number in it is replaced by `1`, because any number has the same effect.
 fn program(word: &Arg) -> Result<Cow<'_, str>, String> {
     if word.is_exact() {
-        return Ok(Cow::Borrowed(&word.text));
+        return Ok(Cow::Borrowed(word.text()));
     }
-    if word.reckoned && !word.is_wild() && !word.glob && !word.splits && !word.open && !word.text.contains(UNKNOWN) {
-        return Ok(Cow::Owned(word.text.replace(SOMETHING, "1")));
+    if word.is_number()
+        && !word.is_wild()
+        && !word.is_pattern()
+        && !word.may_split()
+        && !word.is_open()
+        && !word.text().contains(UNKNOWN)
+    {
+        return Ok(Cow::Owned(word.text().replace(SOMETHING, "1")));
     }
     Err("a program text that is not written out".into())
 }
@@ -45,7 +51,7 @@ pub(super) fn sed_script(options: &Options<'_>) -> Answer {
 /// Checks the program of `awk`, which is the first operand. `name=value` among the other operands only sets a variable.
 pub(super) fn awk_program(options: &Options<'_>) -> Answer {
     let program = options.operands.first().ok_or("a program is missing")?;
-    let reads_network = options.operands.iter().any(|operand| operand.text.starts_with("/inet"));
+    let reads_network = options.operands.iter().any(|operand| operand.text().starts_with("/inet"));
     if reads_network {
         return Err("`awk` opens a network connection".into());
     }
@@ -58,14 +64,14 @@ pub(super) fn find_expression(rest: &[Arg]) -> Answer {
 
 /// Accepts `date +format`. Any other operand sets the clock.
 pub(super) fn date_format(options: &Options<'_>) -> Answer {
-    let shows = options.operands.iter().all(|operand| operand.text.starts_with('+'));
+    let shows = options.operands.iter().all(|operand| operand.text().starts_with('+'));
     let reads = options.has("-j");
     if shows || reads { Ok(()) } else { Err("an operand without `+` sets the clock".into()) }
 }
 
 /// Accepts only targets that store nothing, such as `/dev/null`.
 pub(super) fn writes_nothing(options: &Options<'_>) -> Answer {
-    let free = |operand: &&Arg| operand.is_exact() && crate::walk::is_free(&operand.text);
+    let free = |operand: &&Arg| operand.is_exact() && crate::walk::is_free(operand.text());
     if options.operands.iter().all(free) { Ok(()) } else { Err("it writes its operands".into()) }
 }
 
@@ -92,7 +98,7 @@ pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
 
 pub(super) fn addresses(options: &Options<'_>) -> Answer {
     // A single variable as the address hides the scheme and the host.
-    match options.operands.iter().find(|operand| !is_fetched(&operand.text) || operand.text == UNKNOWN.to_string()) {
+    match options.operands.iter().find(|operand| !is_fetched(operand.text()) || operand.text() == UNKNOWN.to_string()) {
         Some(_) => Err("an address that is more than fetched".into()),
         None => Ok(()),
     }
@@ -107,11 +113,11 @@ pub(super) fn wget_addresses(options: &Options<'_>) -> Answer {
         })
     };
     let hidden = |operand: &&Arg| {
-        let text = decoded(&operand.text);
+        let text = decoded(operand.text());
         let path = text.split(['#', '?']).next().unwrap_or_default();
         let pattern =
             text.get(..3).is_some_and(|scheme| scheme.eq_ignore_ascii_case("ftp")) && text.contains(['*', '?', '[']);
-        pattern || is_hidden(&operand.text) || is_hidden(&text) || is_hidden(path)
+        pattern || is_hidden(operand.text()) || is_hidden(&text) || is_hidden(path)
     };
     if options.operands.iter().any(hidden) {
         return Err("it saves a file that programs may obey".into());
@@ -166,27 +172,27 @@ pub(super) fn stays_or_is_written(words: &[Arg], reach: Reach) -> bool {
 
 /// Returns true if every value may be public, and every operand may be public or names this machine.
 pub(super) fn fetches_what_is_written(options: &Options<'_>) -> bool {
-    let fetched = |operand: &&Arg| may_be_told(operand) || (is_at_home(operand) && !operand.substituted);
+    let fetched = |operand: &&Arg| may_be_told(operand) || (is_at_home(operand) && !operand.has_output());
     options.values.iter().all(|value| may_be_told(value)) && options.operands.iter().all(fetched)
 }
 
 /// Returns true if a word is written out. A variable whose name suggests an address, a number or a name is accepted
 /// too.
 fn may_be_told(word: &Arg) -> bool {
-    let named = word.named && !word.is_wild() && !word.substituted && !word.text.contains(SOMETHING);
+    let named = word.is_named() && !word.is_wild() && !word.has_output() && !word.text().contains(SOMETHING);
     named || is_written_out(word)
 }
 
 /// Returns true if a word is known from the text alone, so that a reader of the line sees the sent data.
 fn is_written_out(word: &Arg) -> bool {
-    let known = word.known == Known::Fully && !word.splits && !word.open && !word.substituted;
-    known && !word.text.contains(HOME) && (!word.glob || is_address_with_signs(&word.text))
+    let known = word.known() == Known::Fully && !word.may_split() && !word.is_open() && !word.has_output();
+    known && !word.text().contains(HOME) && (!word.is_pattern() || is_address_with_signs(word.text()))
 }
 
 /// Returns true if a word contains an environment variable and no other unknown part.
 fn is_of_environment(word: &Arg) -> bool {
-    let hidden = word.substituted || word.private || word.open || word.glob;
-    word.known == Known::Environment && !hidden && !word.text.contains(HOME)
+    let hidden = word.has_output() || word.may_be_secret() || word.is_open() || word.is_pattern();
+    word.known() == Known::Environment && !hidden && !word.text().contains(HOME)
 }
 
 /// Returns true for an address with pattern characters, such as `https://host/path?a=b`. No file has such a name.
@@ -197,13 +203,13 @@ fn is_address_with_signs(text: &str) -> bool {
 }
 
 fn may_be_address(word: &Arg) -> bool {
-    word.text.contains(':') || (word.is_wild() && !word.text.starts_with(['/', '.', '-', HOME]))
+    word.text().contains(':') || (word.is_wild() && !word.text().starts_with(['/', '.', '-', HOME]))
 }
 
 /// Returns true for an address on this machine.
 fn is_at_home(word: &Arg) -> bool {
     let home = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
-    home.iter().any(|host| word.text.strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)))
+    home.iter().any(|host| word.text().strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)))
 }
 
 /// Returns true if `rest` may follow the name of this machine: a port, a path, a query. A `@` before the path would
@@ -275,19 +281,20 @@ pub(super) fn is_harmless_global((name, value): &(SmolStr, Option<SmolStr>)) -> 
 
 /// Refuses addresses that may run a program, such as `git ls-remote ext::…`.
 pub(super) fn plain_remote(options: &Options<'_>) -> Answer {
-    let plain = |operand: &&Arg| operand.is_exact() && !operand.text.contains("::") && !operand.text.contains("=");
+    let plain = |operand: &&Arg| operand.is_exact() && !operand.text().contains("::") && !operand.text().contains("=");
     if options.operands.iter().all(plain) { Ok(()) } else { Err("an address that may run a program".into()) }
 }
 
 /// Accepts `git config name`, which reads. `git config name value` writes.
 pub(super) fn one_name(options: &Options<'_>) -> Answer {
-    let verb = options.operands.first().is_some_and(|word| {
-        matches!(word.text.as_str(), "edit" | "set" | "unset" | "rename-section" | "remove-section")
-    });
+    let verb = options
+        .operands
+        .first()
+        .is_some_and(|word| matches!(word.text(), "edit" | "set" | "unset" | "rename-section" | "remove-section"));
     if verb {
         return Err("it changes the configuration".into());
     }
-    let one = matches!(options.operands.as_slice(), [name] if !name.splits && !name.glob);
+    let one = matches!(options.operands.as_slice(), [name] if !name.may_split() && !name.is_pattern());
     if one || options.has("-l --list --get --get-all --get-regexp --get-urlmatch") {
         Ok(())
     } else {
@@ -297,25 +304,24 @@ pub(super) fn one_name(options: &Options<'_>) -> Answer {
 
 /// Accepts plain variable names, because the shell may evaluate other operands.
 pub(super) fn plain_names(options: &Options<'_>) -> Answer {
-    let name = |operand: &&Arg| operand.is_exact() && crate::syntax::is_name(&operand.text);
+    let name = |operand: &&Arg| operand.is_exact() && crate::syntax::is_name(operand.text());
     if options.operands.iter().all(name) { Ok(()) } else { Err("a name that may be evaluated".into()) }
 }
 
 /// Accepts harmless assignments. `export name=value` is evaluated like the assignment before a command.
 pub(super) fn exported(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
-        let (name, value) = operand.text.split_once('=').unwrap_or((&operand.text, ""));
-        let value = Arg { text: value.into(), ..(*operand).clone() };
-        if !crate::syntax::is_name(name) || operand.text.contains('[') {
+        let (name, value) = operand.text().split_once('=').unwrap_or((operand.text(), ""));
+        let value = operand.with_text(value);
+        if !crate::syntax::is_name(name) || operand.text().contains('[') {
             return Err("a name that may be evaluated".into());
         }
         // The shell parses a list again if it was written as a text.
-        let list =
-            value.text.starts_with('(') || (options.has("-a -A") && value.text.starts_with([UNKNOWN, SOMETHING]));
+        let list = value.text().starts_with('(') || (options.has("-a -A") && value.starts_unknown());
         if list {
             return Err("a list that is evaluated".into());
         }
-        if operand.text.contains('=') {
+        if operand.text().contains('=') {
             let alone = !options.has("-x");
             let verdict = crate::judge::variable::judge(name, &value, alone);
             if verdict.tier > crate::tier::Tier::Safe {
@@ -328,8 +334,8 @@ pub(super) fn exported(options: &Options<'_>) -> Answer {
 
 /// Refuses operands of `test` and `printf` that the shell evaluates although they are quoted.
 pub(super) fn no_evaluation(rest: &[Arg]) -> Answer {
-    let traps = rest.iter().any(|word| crate::walk::is_evaluation_trap(&word.text));
-    let evaluates = |word: &&Arg| matches!(word.text.as_str(), "-v" | "-R");
+    let traps = rest.iter().any(|word| crate::walk::is_evaluation_trap(word.text()));
+    let evaluates = |word: &&Arg| matches!(word.text(), "-v" | "-R");
     let wild = rest.windows(2).any(|pair| matches!(pair, [first, second] if evaluates(&first) && !second.is_exact()));
     if traps || wild { Err("an operand that is evaluated".into()) } else { Ok(()) }
 }
@@ -337,7 +343,7 @@ pub(super) fn no_evaluation(rest: &[Arg]) -> Answer {
 /// Refuses operands that may become several words, because these may be `-v name`.
 pub(super) fn plain_test(rest: &[Arg]) -> Answer {
     no_evaluation(rest)?;
-    let several = rest.iter().any(|word| word.is_wild() && (word.splits || word.open));
+    let several = rest.iter().any(|word| word.is_wild() && (word.may_split() || word.is_open()));
     if several { Err("without quotes it may become a test that runs code".into()) } else { Ok(()) }
 }
 
@@ -345,15 +351,15 @@ pub(super) fn plain_test(rest: &[Arg]) -> Answer {
 pub(super) fn printf_operands(rest: &[Arg]) -> Answer {
     no_evaluation(rest)?;
     let first = rest.first();
-    let option = first.is_some_and(|word| word.text.starts_with("-v") || (word.may_be_option() && word.is_wild()));
+    let option = first.is_some_and(|word| word.text().starts_with("-v") || (word.may_be_option() && word.is_wild()));
     if option { Err("`printf -v` sets a variable".into()) } else { Ok(()) }
 }
 
 /// Accepts only signal 0, or a list of signals.
 pub(super) fn only_asks(rest: &[Arg]) -> Answer {
-    match rest.first().map(|word| word.text.as_str()) {
+    match rest.first().map(Arg::text) {
         // A later option may name another signal.
-        Some("-0") if rest.iter().skip(1).any(|word| word.text.starts_with('-') || word.may_be_option()) => {
+        Some("-0") if rest.iter().skip(1).any(|word| word.text().starts_with('-') || word.may_be_option()) => {
             Err("it may send a signal".into())
         }
         Some("-0" | "-l" | "-L") => Ok(()),
@@ -364,21 +370,19 @@ pub(super) fn only_asks(rest: &[Arg]) -> Answer {
 /// Accepts a single option that shows a version or help.
 pub(super) fn one_of_a_kind(rest: &[Arg]) -> Answer {
     match rest {
-        [word] if word.is_written() && matches!(word.text.as_str(), "--version" | "--help" | "-V" | "-version") => {
-            Ok(())
-        }
+        [word] if word.is_written() && matches!(word.text(), "--version" | "--help" | "-V" | "-version") => Ok(()),
         _ => Err("it may change, delete or run something in this form".into()),
     }
 }
 
 /// Returns true for a file that usually holds secrets, by its name.
 pub(super) fn reads_secret(word: &Arg) -> bool {
-    crate::tool::is_sensitive(&word.text)
+    crate::tool::is_sensitive(word.text())
 }
 
 /// Accepts `gh api` requests that only read. Its default method is GET.
 pub(super) fn reads_api(options: &Options<'_>) -> Answer {
-    if options.operands.iter().any(|operand| operand.text.contains("graphql")) {
+    if options.operands.iter().any(|operand| operand.text().contains("graphql")) {
         return Err("a query may change something".into());
     }
     // A field changes the default method to one that writes.

@@ -43,13 +43,13 @@ pub(super) fn prints(name: &str, rest: &[Arg]) -> bool {
 
 /// Returns true for a word with an environment variable whose name suggests a secret.
 fn is_of_environment(word: &Arg) -> bool {
-    word.private && word.known == Known::Environment
+    word.may_be_secret() && word.known() == Known::Environment
 }
 
 fn prints_settings(name: &str, rest: &[Arg]) -> bool {
     rows_of(SUBCOMMANDS, name).any(|subcommand| {
         let mut words = rest.iter();
-        subcommand.split(' ').all(|wanted| words.any(|word| is_word(&word.text, wanted)))
+        subcommand.split(' ').all(|wanted| words.any(|word| is_word(word.text(), wanted)))
     })
 }
 
@@ -71,7 +71,7 @@ fn reads_environment(name: &str, rest: &[Arg]) -> bool {
                 !before.ends_with(|c| is_letter(c) || c == '.') && !behind.unwrap_or_default().starts_with(is_letter)
             })
         };
-        rest.iter().any(|word| stands_in(&word.text))
+        rest.iter().any(|word| stands_in(word.text()))
     })
 }
 

@@ -62,15 +62,15 @@ fn set_options(rest: &[Arg]) -> Answer {
     const NAMED: &[&str] = &["errexit", "nounset", "pipefail", "xtrace", "noclobber", "noglob", "verbose", "posix"];
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        let letters = word.text.strip_prefix(['-', '+']);
+        let letters = word.text().strip_prefix(['-', '+']);
         match letters {
-            _ if word.text == "--" => return Ok(()),
+            _ if word.text() == "--" => return Ok(()),
             Some(letters)
                 if word.is_exact()
                     && !letters.is_empty()
                     && letters.bytes().all(|letter| b"euxvfCEo".contains(&letter)) =>
             {
-                if letters.contains('o') && !words.next().is_some_and(|name| NAMED.contains(&name.text.as_str())) {
+                if letters.contains('o') && !words.next().is_some_and(|name| NAMED.contains(&name.text())) {
                     return Err("an option that is not on the list".into());
                 }
             }
@@ -92,7 +92,7 @@ fn quiet_options(options: &Options<'_>) -> Answer {
         "lastpipe",
         "inherit_errexit",
     ];
-    if options.operands.iter().all(|name| NAMES.contains(&name.text.as_str())) {
+    if options.operands.iter().all(|name| NAMES.contains(&name.text())) {
         Ok(())
     } else {
         Err("an option that is not on the list".into())
@@ -111,9 +111,9 @@ fn looks_up(options: &Options<'_>) -> Answer {
 /// Accepts harmless exports. An exported variable reaches every later program.
 fn exported(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
-        let Some((name, value)) = operand.text.split_once('=') else { continue };
-        let value = Arg { text: value.into(), ..(*operand).clone() };
-        if crate::walk::is_evaluation_trap(&value.text) {
+        let Some((name, value)) = operand.text().split_once('=') else { continue };
+        let value = operand.with_text(value);
+        if crate::walk::is_evaluation_trap(value.text()) {
             return Err("a value that arithmetic would run".into());
         }
         let verdict = crate::judge::variable::judge(name, &value, false);
@@ -125,7 +125,7 @@ fn exported(options: &Options<'_>) -> Answer {
 }
 
 fn plain_number(options: &Options<'_>) -> Answer {
-    let number = |word: &&Arg| word.text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |word: &&Arg| word.text().bytes().all(|byte| byte.is_ascii_digit());
     if options.operands.iter().all(number) { Ok(()) } else { Err("an operand that is not a number".into()) }
 }
 
@@ -134,6 +134,6 @@ fn fc_lists(options: &Options<'_>) -> Answer {
 }
 
 fn plain_arithmetic(rest: &[Arg]) -> Answer {
-    let plain = |word: &Arg| word.is_exact() && !word.text.contains(['[', '$', '`']);
+    let plain = |word: &Arg| word.is_exact() && !word.text().contains(['[', '$', '`']);
     if rest.iter().all(plain) { Ok(()) } else { Err("an expression that may be evaluated twice".into()) }
 }

@@ -313,13 +313,14 @@ fn when(holds: bool, why: &str) -> Result<(), String> {
 /// Accepts words of `ps`, which has three styles of options. No option writes. Without a dash, `e` shows the
 /// environment of every process, which may contain secrets.
 fn ps_words(rest: &[Arg]) -> Result<(), String> {
-    when(!rest.iter().any(|word| word.text.contains("--pdeathsig")), "an option that is not on the list")?;
+    when(!rest.iter().any(|word| word.text().contains("--pdeathsig")), "an option that is not on the list")?;
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        let is_unknown = !word.is_written() && !word.reckoned;
-        let shows = if word.text.starts_with('-') { is_bsd(&word.text) } else { word.text.contains('e') || is_unknown };
+        let is_unknown = !word.is_written() && !word.is_number();
+        let shows =
+            if word.text().starts_with('-') { is_bsd(word.text()) } else { word.text().contains('e') || is_unknown };
         when(!shows, "it shows the environment of processes")?;
-        if ps_takes_the_next(&word.text) {
+        if ps_takes_the_next(word.text()) {
             words.next();
         }
     }
@@ -380,19 +381,19 @@ fn status_words(options: &Options<'_>) -> Result<(), String> {
             || word.starts_with("list")
             || word.ends_with("-status")
     };
-    when(options.operands.first().is_none_or(|word| word.is_exact() && reads(&word.text)), "it may change a setting")
+    when(options.operands.first().is_none_or(|word| word.is_exact() && reads(word.text())), "it may change a setting")
 }
 
 fn service_status(options: &Options<'_>) -> Result<(), String> {
     let status = matches!(
         options.operands.as_slice(),
-        [name, verb] if !name.text.contains('/') && name.is_exact() && verb.is_exact() && verb.text == "status"
+        [name, verb] if !name.text().contains('/') && name.is_exact() && verb.is_exact() && verb.text() == "status"
     );
     when(status || (options.operands.is_empty() && options.has("--status-all")), "it changes a service")
 }
 
 fn no_assignment(options: &Options<'_>) -> Result<(), String> {
-    when(!options.operands.iter().any(|word| word.text.contains('=') || word.is_wild()), "it sets a value")
+    when(!options.operands.iter().any(|word| word.text().contains('=') || word.is_wild()), "it sets a value")
 }
 
 fn reads_gpu(options: &Options<'_>) -> Result<(), String> {
@@ -400,7 +401,7 @@ fn reads_gpu(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn firewall(options: &Options<'_>) -> Result<(), String> {
-    let status = matches!(options.operands.as_slice(), [word] | [word, _] if word.text == "status");
+    let status = matches!(options.operands.as_slice(), [word] | [word, _] if word.text() == "status");
     when(status || (options.operands.is_empty() && !options.given.is_empty()), "it changes the firewall")
 }
 
@@ -409,8 +410,8 @@ fn lists_rules(options: &Options<'_>) -> Result<(), String> {
 }
 
 fn lists_tables(options: &Options<'_>) -> Result<(), String> {
-    let lists = options.operands.first().is_some_and(|word| word.text == "list")
-        && options.operands.iter().all(|word| word.is_exact() && !word.text.contains([';', '\n', '{']));
+    let lists = options.operands.first().is_some_and(|word| word.text() == "list")
+        && options.operands.iter().all(|word| word.is_exact() && !word.text().contains([';', '\n', '{']));
     when(lists, "it changes the firewall")
 }
 
@@ -433,18 +434,18 @@ fn plain_operands(options: &Options<'_>) -> Result<(), String> {
 
 /// Returns true for `hg identify somewhere`, which contacts another repository.
 fn identifies_another(rest: &[Arg]) -> bool {
-    let mut operands = rest.iter().map(|word| word.text.as_str()).filter(|word| !word.starts_with('-'));
+    let mut operands = rest.iter().map(Arg::text).filter(|word| !word.starts_with('-'));
     operands.any(|word| matches!(word, "identify" | "id")) && operands.next().is_some()
 }
 
 /// Refuses an address, because the program would contact it.
 fn local_operands(options: &Options<'_>) -> Result<(), String> {
-    let local = |word: &&Arg| !word.text.contains("://") && !word.substituted;
+    let local = |word: &&Arg| !word.text().contains("://") && !word.has_output();
     when(options.operands.iter().all(local), "an address that is asked")
 }
 
 fn plain_pid(options: &Options<'_>) -> Result<(), String> {
-    let number = |word: &&Arg| word.text.bytes().all(|byte| byte.is_ascii_digit()) || !word.is_wild();
+    let number = |word: &&Arg| word.text().bytes().all(|byte| byte.is_ascii_digit()) || !word.is_wild();
     when(options.operands.iter().all(number), "an operand that is not a process")
 }
 

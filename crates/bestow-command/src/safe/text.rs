@@ -222,7 +222,7 @@ pub(super) const SPECS: &[Spec] = &[
 fn jq_with_arguments(rest: &[crate::walk::Arg]) -> Result<(), String> {
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        match word.text.as_str() {
+        match word.text() {
             "--arg" | "--argjson" | "--slurpfile" | "--rawfile" => drop((words.next(), words.next())),
             "--args" | "--jsonargs" | "-r" | "-c" | "-n" | "-s" | "-e" | "-S" | "-M" | "-C" | "-R" | "-j" | "-a"
             | "-rc" | "-nr" | "-rn" | "-sr" | "-rs" | "-cr" | "--raw-output" | "--compact-output" | "--null-input"
@@ -240,6 +240,7 @@ fn yq_expression(options: &crate::options::Options<'_>) -> Result<(), String> {
         return Err("`-s` writes files in one program of this name".into());
     }
     // `load("f")` and similar functions open a file that the expression names.
-    let opens = options.operands.iter().any(|word| word.text.contains("load") || !word.is_written() && !word.glob);
+    let opens =
+        options.operands.iter().any(|word| word.text().contains("load") || !word.is_written() && !word.is_pattern());
     if opens { Err("its expression may open another file".into()) } else { Ok(()) }
 }

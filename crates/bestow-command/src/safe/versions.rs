@@ -154,15 +154,15 @@ fn isolated_module(rest: &[crate::walk::Arg]) -> Result<(), String> {
     let formats = |text: &str| {
         matches!(text, "--indent" | "--sort-keys" | "--no-ensure-ascii" | "--compact" | "--tab" | "2" | "4")
     };
-    let files = rest.iter().filter(|word| !formats(&word.text)).count();
-    let reads = match name.text.as_str() {
+    let files = rest.iter().filter(|word| !formats(word.text())).count();
+    let reads = match name.text() {
         "json.tool" => {
             files <= 1
-                && rest.iter().all(|word| word.is_exact() && (formats(&word.text) || !word.text.starts_with('-')))
+                && rest.iter().all(|word| word.is_exact() && (formats(word.text()) || !word.text().starts_with('-')))
         }
         "site" | "sysconfig" | "platform" | "this" => rest.is_empty(),
         _ => false,
     };
-    let asked = isolated.text == "-I" && module.text == "-m" && written;
+    let asked = isolated.text() == "-I" && module.text() == "-m" && written;
     if asked && reads { Ok(()) } else { Err("it runs code".into()) }
 }

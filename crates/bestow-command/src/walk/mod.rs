@@ -22,7 +22,7 @@ mod written;
 use smol_str::SmolStr;
 use std::rc::Rc;
 
-pub(super) use arg::{Arg, HOME, Known, SOMETHING, UNKNOWN};
+pub(super) use arg::{Arg, HOME, Known, SOMETHING, UNKNOWN, has_unknown};
 pub(super) use builtin::declares_variables;
 pub(super) use ids::IDS;
 use output::Output;

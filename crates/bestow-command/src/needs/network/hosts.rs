@@ -97,7 +97,7 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Optio
     let mut operands = 0;
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        let text = word.text.as_str();
+        let text = word.text();
         if text.starts_with('-') && text.len() > 1 {
             let (options, joined) = options(text, valued);
             let takes = options.last().is_some_and(|option| is_listed(valued, option));
@@ -116,7 +116,8 @@ fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Optio
         }
         operands += 1;
         // A pattern that matches no file stays as it is written.
-        let pattern = || (word.glob && word.known == Known::Fully && !word.splits).then(|| word.text.clone());
+        let pattern =
+            || (word.is_pattern() && word.known() == Known::Fully && !word.may_split()).then(|| word.text().into());
         let Some(text) = exact(word).or_else(pattern) else {
             hosts.push(None);
             continue;
@@ -160,7 +161,7 @@ pub(super) fn heard(name: &str, words: &[Arg]) -> Vec<Option<SmolStr>> {
 }
 
 fn heard_in(name: &str, word: &Arg) -> Vec<Option<SmolStr>> {
-    let text = word.text.as_str();
+    let text = word.text();
     // Every address contains a colon.
     if !text.contains(':') && !text.contains("/inet") {
         return Vec::new();

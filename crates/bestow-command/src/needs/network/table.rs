@@ -353,15 +353,15 @@ pub(super) fn needs(name: &str, rest: &[Arg]) -> bool {
     let any = |list: &str| words.has_subcommand(list);
     rows(name).any(|uses| match uses {
         All => true,
-        AllBut(list) => !rest.first().is_some_and(|first| list.split('|').any(|local| first.text == local)),
+        AllBut(list) => !rest.first().is_some_and(|first| list.split('|').any(|local| first.text() == local)),
         Sub(list) => any(list),
         Begun(list) => any(list) || words.begins_subcommand(list),
-        Bare => rest.iter().all(|word| word.text.starts_with('-')),
+        Bare => rest.iter().all(|word| word.text().starts_with('-')),
         With(options) => words.has_flag(options),
         Told(options) => is_told(options, rest),
         SubWith(list, options) => any(list) && words.has_flag(options),
-        Remote => rest.iter().any(|word| hosts::is_remote(&word.text)),
-        Database => rest.iter().any(|word| hosts::is_database(&word.text)),
+        Remote => rest.iter().any(|word| hosts::is_remote(word.text())),
+        Database => rest.iter().any(|word| hosts::is_database(word.text())),
     })
 }
 
@@ -379,9 +379,9 @@ fn rows(name: &str) -> impl Iterator<Item = &'static Uses> {
 /// Returns true if one of `options` is given with a value that is not a path. A path is a socket of this machine.
 fn is_told(options: &str, rest: &[Arg]) -> bool {
     let given = |(at, word): (usize, &Arg)| {
-        let text = word.text.as_str();
+        let text = word.text();
         let value = options.split(' ').find_map(|option| match text.strip_prefix(option)? {
-            "" => Some(rest.get(at + 1).map(|next| next.text.as_str()).unwrap_or_default()),
+            "" => Some(rest.get(at + 1).map(Arg::text).unwrap_or_default()),
             joined if option.starts_with("--") => joined.strip_prefix('='),
             joined => Some(joined),
         });

@@ -56,7 +56,7 @@ pub(super) fn named(rest: &[Arg]) -> Vec<Operand> {
     }
     let Some((does, values, behind)) = subcommand(rest) else { return Vec::new() };
     let words = Words::read(behind, values);
-    let dashes = behind.iter().position(|arg| arg.text == "--");
+    let dashes = behind.iter().position(|arg| arg.text() == "--");
     let told = dashes.and_then(|at| behind.get(at + 1..)).unwrap_or_default();
     let below = |arg: &Arg, access, below| path(arg, access, below).map(perhaps);
     let mut named: Vec<_> = words.operands.iter().filter_map(|arg| in_revision(arg)).collect();
@@ -97,7 +97,7 @@ pub(super) fn named(rest: &[Arg]) -> Vec<Operand> {
 fn subcommand(rest: &[Arg]) -> Option<(Does, &'static str, &[Arg])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
-        match word.text.as_str() {
+        match word.text() {
             "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--config-env" => {
                 words.next();
             }
@@ -142,8 +142,8 @@ fn is_a_revision(text: &str) -> bool {
 pub(super) fn reads_unknown(rest: &[Arg], is_unknown: impl Fn(&Arg) -> bool) -> bool {
     without_index(rest).is_some_and(|without| {
         // If one operand is a revision, git does not compare files outside of a repository.
-        let versions = !without.certain && without.files.iter().any(|arg| is_a_revision(&arg.text));
-        let counts = |arg: &Arg| !versions || arg.known == Known::Partly;
+        let versions = !without.certain && without.files.iter().any(|arg| is_a_revision(arg.text()));
+        let counts = |arg: &Arg| !versions || arg.known() == Known::Partly;
         without.files.iter().any(|arg| is_unknown(arg) && counts(arg))
     })
 }
@@ -157,12 +157,12 @@ struct WithoutIndex<'a> {
 }
 
 fn without_index(rest: &[Arg]) -> Option<WithoutIndex<'_>> {
-    let at = rest.iter().position(|arg| matches!(arg.text.as_str(), "grep" | "diff"))?;
+    let at = rest.iter().position(|arg| matches!(arg.text(), "grep" | "diff"))?;
     let (verb, behind) = rest.get(at..)?.split_first()?;
-    let options = behind.iter().take_while(|arg| arg.text != "--");
-    let is_told = |arg: &Arg| arg.text.len() > "--no-".len() && is_short_for(&arg.text, "--no-index");
+    let options = behind.iter().take_while(|arg| arg.text() != "--");
+    let is_told = |arg: &Arg| arg.text().len() > "--no-".len() && is_short_for(arg.text(), "--no-index");
     let is_told = options.into_iter().any(is_told);
-    if verb.text == "grep" {
+    if verb.text() == "grep" {
         let words = Words::read(behind, GREP);
         let skipped = usize::from(!words.has("-e -f"));
         let files = words.operands.into_iter().skip(skipped).collect();
@@ -170,8 +170,8 @@ fn without_index(rest: &[Arg]) -> Option<WithoutIndex<'_>> {
     }
     let files = Words::read(behind, "-G -I -O -S -U -l").operands;
     // A word that may become several words may be two names.
-    let may_be_two = files.len() == 2 || files.iter().any(|arg| arg.splits || arg.open);
-    let outside = |arg: &&Arg| arg.text.starts_with(['/', HOME]) || arg.text.split('/').any(|name| name == "..");
+    let may_be_two = files.len() == 2 || files.iter().any(|arg| arg.may_split() || arg.is_open());
+    let outside = |arg: &&Arg| arg.text().starts_with(['/', HOME]) || arg.text().split('/').any(|name| name == "..");
     let certain = is_told || files.len() == 2 && files.iter().any(outside);
     (certain || may_be_two).then_some(WithoutIndex { files, certain, searches: false })
 }
