@@ -23,6 +23,8 @@ mod needs;
 mod obeys;
 mod options;
 mod overheard;
+mod predicates;
+mod programs;
 mod safe;
 mod shape;
 mod spelling;

@@ -13,7 +13,7 @@ use std::{
     path::PathBuf,
 };
 
-use crate::{Classification, Classifier, Profile, destroy, safe};
+use crate::{Classification, Classifier, Profile, programs};
 
 /// The forms in which each program name is asked about. `NAME` stands for the name.
 const FORMS: &[&str] = &[
@@ -56,10 +56,9 @@ fn lines() -> BTreeSet<String> {
     let cases = rows.filter_map(|row: serde_json::Value| row["command"].as_str().map(str::to_owned));
     let others = fs::read_to_string(data("lines.jsonl")).unwrap();
     let others: Vec<String> = others.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let safe = safe::FAMILIES.iter().flat_map(|family| family.specs);
-    let destroy = destroy::TABLES.iter().copied().flatten();
-    let examples =
-        safe.map(|row| (row.matches, row.not_matches)).chain(destroy.map(|row| (row.matches, row.not_matches)));
+    let safe = programs::all().flat_map(|program| program.reads).map(|row| (row.matches, row.not_matches));
+    let destroy = programs::all().flat_map(|program| program.destroys).map(|row| (row.matches, row.not_matches));
+    let examples = safe.chain(destroy);
     let examples = examples.flat_map(|(matches, others)| matches.iter().chain(others)).map(|line| (*line).to_owned());
     cases.chain(others).chain(examples).collect()
 }
