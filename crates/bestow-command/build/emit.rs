@@ -74,7 +74,7 @@ impl Emitter<'_> {
         let code = format!(
             "static READS_{name}: Reads = Reads {{ subcommands: {}, globals: {}, flags: {}, operands: {operands}, \
              tests: &[{}], otherwise: {}, code: {}, words: {}, inert: {}, stop_at_operand: {}, reach: Reach::{}, \
-             online: {}, only_at_start: {}, lenient: {}, shows_files: {shows_files}, matches: {}, not_matches: {}, \
+             online: {}, only_at_start: {}, lenient: {}, shows_files: {shows_files}, predicate: {:?}, matches: {}, not_matches: {}, \
              place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
             self.words(globals),
@@ -93,6 +93,7 @@ impl Emitter<'_> {
             self.online(row.network.as_ref(), reach),
             row.only_at_start,
             row.lenient,
+            row.code.as_deref().or(row.words.as_deref()).unwrap_or_default(),
             list(&row.matches),
             list(&row.not_matches),
         );
@@ -172,11 +173,12 @@ impl Emitter<'_> {
         ];
         let tests: Vec<String> = tests.into_iter().flatten().collect();
         let code = format!(
-            "static DESTROYS_{name}: Destroys = Destroys {{ subcommands: {}, when: &[{}], why: {:?}, matches: {}, \
+            "static DESTROYS_{name}: Destroys = Destroys {{ subcommands: {}, when: &[{}], why: {:?}, predicates: &{:?}, matches: {}, \
              not_matches: {}, place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
             tests.join(", "),
             row.why.as_deref().unwrap_or_default(),
+            [&row.operand_code, &row.code].into_iter().flatten().collect::<Vec<_>>(),
             list(&row.matches),
             list(&row.not_matches),
         );

@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod about;
 mod addition;
 mod answer;
 mod classifier;
@@ -38,6 +39,7 @@ pub mod values;
 mod walk;
 mod wildcard;
 
+pub use about::{ProgramFacts, ProgramForm, known_programs};
 pub use addition::{Additions, InvalidAddition, Row};
 pub use answer::{Classification, Part, Span};
 pub use classifier::{Classifier, classify, classify_tool};
@@ -51,6 +53,7 @@ pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
 pub mod internal {
     pub use crate::{
         needs::{NamedUses, bare_hosts, hosts_in},
+        programs::{SecretOption, secret_option},
         spelling::{GIVEN, quoted},
         tool::{
             Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, is_certainly_a_path,

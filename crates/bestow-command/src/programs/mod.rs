@@ -9,8 +9,14 @@ mod record;
 mod table;
 
 pub(crate) use form::has_form;
+pub use record::SecretOption;
 pub(crate) use record::{
-    AllWords, Count, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
-    SecretOption, Starts, Test, Uses, When, Wraps,
+    AllWords, Count, Destroys, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role, Starts, Test,
+    Uses, When, Wraps,
 };
 pub(crate) use table::{all, find, find_by_start};
+
+/// Returns the short option of a program that takes a secret, if there is one.
+pub fn secret_option(program: &str) -> Option<SecretOption> {
+    find(program)?.secret_option
+}

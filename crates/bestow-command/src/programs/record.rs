@@ -96,6 +96,8 @@ pub(crate) struct Reads {
     pub(crate) lenient: bool,
     /// True if the program shows the content of the files that its operands name.
     pub(crate) shows_files: bool,
+    /// The name of the predicate in `code` or `words`. Empty if there is none.
+    pub(crate) predicate: &'static str,
     /// Example commands that are safe.
     pub(crate) matches: &'static [&'static str],
     /// Example commands that look similar but are not safe.
@@ -202,6 +204,8 @@ pub(crate) struct Destroys {
     pub(crate) subcommands: &'static str,
     pub(crate) when: &'static [When],
     pub(crate) why: &'static str,
+    /// The names of the predicates in `when`.
+    pub(crate) predicates: &'static [&'static str],
     /// Example commands that are destructive.
     pub(crate) matches: &'static [&'static str],
     /// Example commands that look similar but are not destructive.
@@ -337,11 +341,11 @@ pub(crate) struct Plain {
 
 /// A short option of a program that takes a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SecretOption {
+pub struct SecretOption {
     /// The letter of the option.
-    pub(crate) letter: u8,
+    pub letter: u8,
     /// True if the value may be the next word.
-    pub(crate) apart: bool,
+    pub apart: bool,
     /// The character between a name and the secret, if a name comes first.
-    pub(crate) after: Option<u8>,
+    pub after: Option<u8>,
 }
