@@ -13,7 +13,7 @@ use super::{
     judge::{self, Verdict},
     options::{Options, Reading},
     tier::{Profile, Tier},
-    walk::Arg,
+    word::Word,
 };
 
 /// The reason why an addition is refused. Each variant names the program and, if there is one, the example.
@@ -184,7 +184,7 @@ impl Additions {
     }
 
     /// Returns the rule by which a command is read-only, if a matching row was added.
-    pub(super) fn proves(&self, name: &str, rest: &[Arg]) -> Option<String> {
+    pub(super) fn proves(&self, name: &str, rest: &[Word]) -> Option<String> {
         let fits = |row: &&Safe| row.program == name && row.fits(rest);
         self.safe.iter().find(fits).map(|row| format!("`{}` was added as only reading in this form", row.program))
     }
@@ -195,7 +195,7 @@ impl Additions {
     }
 
     /// Returns the tier and rule of the highest raise that matches a command, if there is one.
-    pub(super) fn raise(&self, args: &[Arg]) -> Option<Verdict> {
+    pub(super) fn raise(&self, args: &[Word]) -> Option<Verdict> {
         let (program, rest) = args.split_first()?;
         let name = judge::basename(program.text());
         let fits = |raise: &&Raise| {
@@ -238,7 +238,7 @@ impl Examples<'_> {
 }
 
 impl Safe {
-    fn fits(&self, rest: &[Arg]) -> bool {
+    fn fits(&self, rest: &[Word]) -> bool {
         let subcommand = self.subcommand.len();
         let named = rest.len() >= subcommand
             && self.subcommand.iter().zip(rest).all(|(wanted, arg)| arg.is_written() && arg.text() == *wanted);

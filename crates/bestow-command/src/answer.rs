@@ -1,33 +1,16 @@
 //! The result types of the classifier.
 
-use serde::{Serialize, Serializer, ser::SerializeTuple};
+use serde::Serialize;
 
 use crate::values::{Obeys, Said, Spoken, SpokenPart, StartDir};
 
 use super::{
     needs::NamedUses,
     shape::Shape,
+    span::Span,
     tier::{Tier, prefix},
     wildcard,
 };
-
-/// A range of bytes in the command line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Span {
-    /// The index of the first byte.
-    pub start: usize,
-    /// The index after the last byte.
-    pub end: usize,
-}
-
-impl Serialize for Span {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut pair = serializer.serialize_tuple(2)?;
-        pair.serialize_element(&self.start)?;
-        pair.serialize_element(&self.end)?;
-        pair.end()
-    }
-}
 
 /// One thing that the command line does, with its tier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

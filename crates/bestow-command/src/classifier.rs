@@ -8,9 +8,10 @@ use crate::values::{CommandRules, SensitiveName, Spoken, Tools};
 
 use super::{
     addition::{Additions, InvalidAddition},
-    answer::{Classification, Span},
+    answer::Classification,
     judge::{Input, basename, is_known},
     shape::Shape,
+    span::Span,
     spelling::{GIVEN, quoted},
     syntax,
     tier::{Profile, Tier},
@@ -179,7 +180,7 @@ impl Classifier {
 
     /// Also evaluates the whole text as one SQL statement, because a bare statement may contain shell operators.
     fn search_statement(&self, text: &str, walker: &mut Walker<'_>, whole: Span) {
-        let word = super::walk::Arg::literal(text.trim(), whole);
+        let word = crate::word::Word::literal(text.trim(), whole);
         let verdict = walker.judge_sql("", &[word], &Input::Terminal);
         if let Some(verdict) = verdict {
             walker.note(verdict.tier, verdict.rule, whole);

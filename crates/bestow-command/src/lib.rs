@@ -23,8 +23,10 @@ mod needs;
 mod obeys;
 mod options;
 mod overheard;
+mod place;
 mod safe;
 mod shape;
+mod span;
 mod spelling;
 mod syntax;
 #[cfg(test)]
@@ -35,11 +37,13 @@ mod undo;
 pub mod values;
 mod walk;
 mod wildcard;
+mod word;
 
 pub use addition::{Additions, InvalidAddition, Row};
-pub use answer::{Classification, Part, Span};
+pub use answer::{Classification, Part};
 pub use classifier::{Classifier, classify, classify_tool};
 pub use shape::{InvalidShape, Shape, ShapeWord};
+pub use span::Span;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
 pub use tool::built_in_tools;
 pub use values::{CommandRules, Raise, SafeAddition, StrictJson};

@@ -13,8 +13,10 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::{
     judge::{self, basename},
+    place::Place,
     safe,
-    walk::{Arg, HOME, Known, Place, SOMETHING, UNKNOWN, Walker, is_free},
+    walk::{Walker, is_free},
+    word::{Gaps, Known, Word},
 };
 use crate::values::{Access, Below, Named};
 
@@ -170,7 +172,7 @@ impl Operand {
 
 impl Walker<'_> {
     /// Records the uses of running `args`.
-    pub(super) fn name_uses(&mut self, args: &[Arg]) {
+    pub(super) fn name_uses(&mut self, args: &[Word]) {
         let Some((program, rest)) = args.split_first().filter(|_| !self.uses.is_full()) else { return };
         let guessing = self.overheard.is_guessing();
         let name = basename(program.text());
@@ -218,7 +220,7 @@ impl Walker<'_> {
     }
 
     /// Records the words that may be program files which are run.
-    fn name_programs(&mut self, words: &[Arg]) {
+    fn name_programs(&mut self, words: &[Word]) {
         for operand in words.iter().filter(|arg| !arg.text().starts_with('-')).filter_map(|arg| word(arg, Access::Read))
         {
             if self.uses.is_full() || is_no_file(&operand.text) {
@@ -233,7 +235,7 @@ impl Walker<'_> {
 
     /// Returns the path in each of the directories in which the line may run.
     fn in_places(&mut self, text: &SmolStr) -> Vec<SmolStr> {
-        if text.starts_with(['/', HOME]) {
+        if text.is_rooted() {
             return vec![written(text)];
         }
         if !self.can_follow(self.scope.weight_of_places()) {
@@ -250,25 +252,25 @@ impl Walker<'_> {
     }
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
-    fn reads_what_is_unknown(&self, name: &str, rest: &[Arg]) -> bool {
+    fn reads_what_is_unknown(&self, name: &str, rest: &[Word]) -> bool {
         if rest.iter().any(|arg| roles::hides_a_file(name, arg)) || roles::reads_unknown(name, rest, is_unknown_path) {
             return true;
         }
         let by_role = roles::reads_operands(name);
         let reads = by_role || safe::reads_operands(name) && !roles::opens_nothing(name);
         // A role tells which words are file names. These words are checked one by one.
-        let is_relative = |arg: &Arg| !arg.text().starts_with(['-', '/', HOME]);
+        let is_relative = |arg: &Word| !arg.text().is_rooted() && !arg.text().starts_with('-');
         let is_lost = !by_role && self.scope.places.iter().any(is_unknown_place);
         reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
     /// Returns true if the program is known to read the files that its words name, and to write none of them.
-    fn only_reads(&self, args: &[Arg]) -> bool {
+    fn only_reads(&self, args: &[Word]) -> bool {
         matches!(safe::prove(args, self.classifier, &self.scope.places), safe::Proof::Reads(_))
     }
 
     /// Records that a redirection reads or writes a file.
-    pub(super) fn name_redirect(&mut self, access: Access, target: &Arg) {
+    pub(super) fn name_redirect(&mut self, access: Access, target: &Word) {
         let certain = !self.overheard.is_guessing();
         if let Some(host) = network::connection(target.text()) {
             return self.reach(host, certain);
@@ -288,7 +290,7 @@ impl Walker<'_> {
         if is_no_file(&text) {
             return;
         }
-        let is_relative = !text.starts_with(['/', HOME]);
+        let is_relative = !text.is_rooted();
         if is_relative && !self.can_follow(self.scope.weight_of_places()) {
             return;
         }
@@ -329,12 +331,12 @@ fn is_unknown_place(place: &Place) -> bool {
 
 /// Returns true for a path in the home of another user. Such a home need not be next to the user's own home.
 fn is_of_another(text: &str) -> bool {
-    text.strip_prefix(HOME).is_some_and(|rest| rest.starts_with("/../"))
+    text.after_home().is_some_and(|rest| rest.starts_with("/../"))
 }
 
 /// Returns the text with `~` for the home directory, and with `./` before a name that only looks like a home.
 fn written(text: &SmolStr) -> SmolStr {
-    match text.strip_prefix(HOME) {
+    match text.after_home() {
         Some(rest) => format_smolstr!("~{rest}"),
         None if text.starts_with('~') => format_smolstr!("./{text}"),
         None => text.clone(),
@@ -352,12 +354,12 @@ fn is_no_file(text: &str) -> bool {
 }
 
 /// Returns the word as a path that a program certainly uses in this way.
-fn path(arg: &Arg, access: Access, below: Below) -> Option<Operand> {
+fn path(arg: &Word, access: Access, below: Below) -> Option<Operand> {
     if let Some(text) = exact(arg) {
         return Some(Operand::certain(access, text, below));
     }
     // The value of a variable is a pattern if the variable was set to a pattern.
-    let is_held = arg.is_expanded() && arg.known() != Known::Fully && !arg.text().contains([HOME, UNKNOWN, SOMETHING]);
+    let is_held = arg.is_expanded() && arg.known() != Known::Fully && !arg.text().has_gap();
     let is_pattern = arg.is_pattern() || is_held;
     let (above, pattern) = is_pattern.then(|| around_pattern(arg.text()))??;
     Some(Operand { pattern: Some(pattern), ..Operand::certain(access, above, below) })
@@ -367,7 +369,7 @@ fn path(arg: &Arg, access: Access, below: Below) -> Option<Operand> {
 fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
     let signs = |c: char| matches!(c, '*' | '?' | '[' | '(' | '{' | '\\');
     let before = text.find(signs).and_then(|at| text.get(..at))?;
-    if before.contains([UNKNOWN, SOMETHING]) {
+    if before.has_unknown() {
         return None;
     }
     let (above, rest) = match before.rfind('/') {
@@ -379,9 +381,9 @@ fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
 }
 
 /// Returns the word if every character is known. It may start with the home directory.
-fn exact(arg: &Arg) -> Option<SmolStr> {
-    let home = arg.known() == Known::Environment && arg.text().starts_with(HOME);
-    let inner = arg.text().strip_prefix(HOME).unwrap_or(arg.text());
+fn exact(arg: &Word) -> Option<SmolStr> {
+    let home = arg.known() == Known::Environment && arg.text().after_home().is_some();
+    let inner = arg.text().after_home().unwrap_or(arg.text());
     // A word without a blank is still one word after splitting.
     let is_one = !arg.may_split() || !arg.text().is_empty() && !inner.contains(char::is_whitespace);
     // The working directory of the shell is part of the environment. It is known as `.`.
@@ -390,30 +392,30 @@ fn exact(arg: &Arg) -> Option<SmolStr> {
         && !arg.is_pattern()
         && is_one
         && !arg.is_open()
-        && !inner.contains([UNKNOWN, SOMETHING, HOME]);
+        && !inner.has_gap();
     whole.then(|| arg.text().into())
 }
 
 /// Returns the word as an operand that may be a path. A pattern stays a pattern.
-fn word(arg: &Arg, access: Access) -> Option<Operand> {
+fn word(arg: &Word, access: Access) -> Option<Operand> {
     let operand = path(arg, access, Below::Nothing)?;
     Some(Operand { certain: false, ..operand })
 }
 
 /// Returns true if the word may be a path that is unknown.
-fn is_unknown_path(arg: &Arg) -> bool {
+fn is_unknown_path(arg: &Word) -> bool {
     let is_option = arg.text().starts_with('-') && !arg.is_open();
     !is_option && !is_pipe(arg) && path(arg, Access::Read, Below::Nothing).is_none()
 }
 
 /// Returns true for a process substitution, which is a pipe.
-fn is_pipe(arg: &Arg) -> bool {
+fn is_pipe(arg: &Word) -> bool {
     arg.text().contains("/dev/fd/63")
 }
 
 /// Returns everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
 /// `@`.
-fn words(arg: &Arg, access: Access) -> Vec<Operand> {
+fn words(arg: &Word, access: Access) -> Vec<Operand> {
     let Some(whole) = word(arg, access) else { return Vec::new() };
     if whole.pattern.is_some() {
         return vec![whole];

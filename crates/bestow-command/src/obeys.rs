@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::LazyLock};
 use foldhash::fast::RandomState;
 use smol_str::SmolStr;
 
-use super::walk::Arg;
+use super::word::Word;
 use crate::values::{Obeyed, Obeys, base_name};
 
 const CARGO: &[&str] = &[".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
@@ -74,7 +74,7 @@ static BY_PROGRAM: LazyLock<HashMap<&str, Obeyed, RandomState>> = LazyLock::new(
 });
 
 /// Returns the files that a read-only program obeys, without the directories in which it runs.
-pub(super) fn of(args: &[Arg]) -> Option<Obeys> {
+pub(super) fn of(args: &[Word]) -> Option<Obeys> {
     let (program, rest) = args.split_first()?;
     let name = base_name(program.text());
     let files = *BY_PROGRAM.get(name)?;
@@ -84,13 +84,13 @@ pub(super) fn of(args: &[Arg]) -> Option<Obeys> {
 }
 
 /// Returns true if git only prints its version or help. It looks for no repository then.
-fn answers(rest: &[Arg]) -> bool {
-    matches!(rest.first().map(Arg::text), Some("--version" | "-v" | "version" | "--help" | "help"))
+fn answers(rest: &[Word]) -> bool {
+    matches!(rest.first().map(Word::text), Some("--version" | "-v" | "version" | "--help" | "help"))
 }
 
 /// Returns the directory that options before a subcommand select, one relative to the other. Returns `None` if an
 /// option may select any directory.
-fn into(name: &str, rest: &[Arg]) -> Option<SmolStr> {
+fn into(name: &str, rest: &[Word]) -> Option<SmolStr> {
     let mut at = String::new();
     let mut words = rest.iter();
     while let Some(word) = words.next() {

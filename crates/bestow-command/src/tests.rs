@@ -1,6 +1,6 @@
 //! Tests of the tables against their own examples.
 
-use super::{Span, Tier, classifier::Classifier, classify, destroy, needs, safe, walk::Arg};
+use super::{Span, Tier, classifier::Classifier, classify, destroy, needs, safe, word::Word};
 use crate::values::{Access, Named, Said, Spoken};
 
 #[test]
@@ -390,7 +390,7 @@ fn every_use_that_a_safe_row_knows_to_ask_the_network_needs_the_network() {
     let (mut wrong, mut asking, mut staying) = (Vec::new(), 0, 0);
     for family in safe::FAMILIES {
         for (spec, example) in family.specs.iter().flat_map(|spec| spec.matches.iter().map(move |one| (spec, one))) {
-            let words: Vec<Arg> = example.split(' ').map(|word| Arg::literal(word, Span::default())).collect();
+            let words: Vec<Word> = example.split(' ').map(|word| Word::literal(word, Span::default())).collect();
             let asks = spec.is_online(family, words.get(1..).unwrap_or_default());
             let counted = if asks { &mut asking } else { &mut staying };
             *counted += 1;

@@ -5,7 +5,7 @@ use super::{
     When::{Flag, Line, Named, NoFlag, Text},
     rule,
 };
-use crate::walk::{Arg, Place};
+use crate::{place::Place, word::Word};
 
 pub(super) const RULES: &[Rule] = &[
     rule("railway", "deletes a service or a project")
@@ -204,7 +204,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Returns true for `-rm -r` and `-rmr`: options of a command that is itself written as an option.
-fn removes_below(words: &[Arg], _: &Place) -> bool {
+fn removes_below(words: &[Word], _: &Place) -> bool {
     let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.text()));
     has(&["-rmr"]) || (has(&["-rm"]) && has(&["-r", "-R", "-skipTrash"]))
 }

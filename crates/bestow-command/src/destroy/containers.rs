@@ -5,7 +5,10 @@ use super::{
     When::{Flag, Later, Line, Named, NoFlag, Text},
     rule,
 };
-use crate::walk::{Arg, Place};
+use crate::{
+    place::Place,
+    word::{Gaps, Word},
+};
 
 pub(super) const RULES: &[Rule] = &[
     rule("docker podman nerdctl", "removes everything that is not running").sub("system prune|system reset").examples(
@@ -118,8 +121,8 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Returns true if the manifests come from a kustomization or from a path that is not a YAML or JSON file. Such a
 /// source may describe several objects that the command does not name.
-fn names_a_directory(words: &[Arg], _: &Place) -> bool {
-    let mut words = words.iter().map(Arg::text);
+fn names_a_directory(words: &[Word], _: &Place) -> bool {
+    let mut words = words.iter().map(Word::text);
     while let Some(word) = words.next() {
         let named = match word {
             "-k" | "--kustomize" => return true,
@@ -128,7 +131,7 @@ fn names_a_directory(words: &[Arg], _: &Place) -> bool {
             _ => word.strip_prefix("--filename=").or_else(|| word.strip_prefix("-f")),
         };
         let file = |name: &str| [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end));
-        if named.is_some_and(|name| !file(name) && !name.is_empty() && !name.contains(crate::walk::UNKNOWN)) {
+        if named.is_some_and(|name| !file(name) && !name.is_empty() && !name.has_optional()) {
             return true;
         }
     }
@@ -136,7 +139,7 @@ fn names_a_directory(words: &[Arg], _: &Place) -> bool {
 }
 
 /// Returns true for `--all`, or for a forced removal of operands that another command lists.
-fn names_all_there_are(words: &[Arg], _: &Place) -> bool {
+fn names_all_there_are(words: &[Word], _: &Place) -> bool {
     let all =
         |text: &str| matches!(text, "--all" | "-a") || (text.starts_with("-f") && text.contains('a') && text.len() < 5);
     let listed = words.iter().any(|word| word.is_open() || (word.has_output() && word.may_split()));

@@ -6,7 +6,7 @@ use super::{
     When::{Flag, Line, Named, NoFlag, Operand, Text},
     rule,
 };
-use crate::walk::{Arg, Place};
+use crate::{place::Place, word::Word};
 
 pub(super) const RULES: &[Rule] = &[
     rule("dropdb", "drops a database").examples(&["dropdb production", "dropdb -h x --if-exists y"], &["createdb x"]),
@@ -92,14 +92,14 @@ fn flushes(word: &str, _: &Place) -> bool {
 }
 
 /// Returns true for `del` and `unlink` with keys that another command lists.
-fn deletes_unknown_keys(words: &[Arg], _: &Place) -> bool {
-    let deletes = |word: &Arg| ["del", "unlink"].iter().any(|verb| word.text().eq_ignore_ascii_case(verb));
+fn deletes_unknown_keys(words: &[Word], _: &Place) -> bool {
+    let deletes = |word: &Word| ["del", "unlink"].iter().any(|verb| word.text().eq_ignore_ascii_case(verb));
     let at = words.iter().position(deletes);
     at.and_then(|at| words.get(at..)).is_some_and(|keys| keys.iter().any(|key| key.is_open() || key.has_output()))
 }
 
 /// Returns true if the command ends with `reset`, `drop`, `drop -f`, `down -all` or `down --all`.
-fn takes_everything_back(words: &[Arg], _: &Place) -> bool {
-    let last: Vec<&str> = words.iter().rev().filter(|word| !word.is_wild()).take(2).map(Arg::text).collect();
+fn takes_everything_back(words: &[Word], _: &Place) -> bool {
+    let last: Vec<&str> = words.iter().rev().filter(|word| !word.is_wild()).take(2).map(Word::text).collect();
     matches!(last.as_slice(), ["reset" | "drop", ..] | ["-all" | "--all", "down"] | ["-f", "drop"])
 }

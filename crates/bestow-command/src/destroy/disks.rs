@@ -101,6 +101,6 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Returns true for a drive name such as `c:` and `D:\`.
-fn names_drive(word: &str, _: &crate::walk::Place) -> bool {
+fn names_drive(word: &str, _: &crate::place::Place) -> bool {
     matches!(word.as_bytes(), [letter, b':'] | [letter, b':', _] if letter.is_ascii_alphabetic())
 }

@@ -20,10 +20,7 @@ use std::{borrow::Cow, sync::LazyLock};
 
 use foldhash::HashMap;
 
-use super::{
-    judge::basename,
-    walk::{Arg, Place},
-};
+use super::{judge::basename, place::Place, word::Word};
 pub(crate) use words::{Words, occurs};
 
 /// A predicate on one operand.
@@ -45,7 +42,7 @@ enum When {
     /// A word after the first one that equals this text.
     Later(&'static str),
     /// A predicate on all words after the program.
-    Line(fn(&[Arg], &Place) -> bool),
+    Line(fn(&[Word], &Place) -> bool),
 }
 
 /// A row of the table.
@@ -140,7 +137,7 @@ pub(crate) fn knows(name: &str) -> bool {
 }
 
 /// Returns the reason why running `args` is destructive, if a rule matches.
-pub(crate) fn find(args: &[Arg], place: &Place) -> Option<String> {
+pub(crate) fn find(args: &[Word], place: &Place) -> Option<String> {
     let (program, rest) = args.split_first()?;
     let name = program_name(program.text());
     let mut rules = rules_for(&name).peekable();

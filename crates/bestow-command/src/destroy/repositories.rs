@@ -5,7 +5,7 @@ use super::{
     When::{Flag, Named, NoFlag, Operand, Text},
     rule,
 };
-use crate::walk::Place;
+use crate::place::Place;
 
 pub(super) const RULES: &[Rule] = &[
     rule("gh glab hub tea", "deletes a repository").sub("repo delete|repos delete|project delete").examples(

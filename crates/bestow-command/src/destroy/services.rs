@@ -1,10 +1,7 @@
 //! HTTP requests that delete the data of a service: indices, collections, repositories, volumes.
 
 use super::{Rule, When::Line, rule};
-use crate::{
-    lang::sql,
-    walk::{Arg, Place},
-};
+use crate::{lang::sql, place::Place, word::Word};
 
 pub(super) const RULES: &[Rule] = &[
     rule(CLIENTS, "deletes what a store keeps").when(&[Line(deletes_in_a_store)]).examples(
@@ -122,12 +119,12 @@ fn address(word: &str) -> Option<Address<'_>> {
     Some(Address { host, port, path })
 }
 
-fn addresses(words: &[Arg]) -> impl Iterator<Item = Address<'_>> {
+fn addresses(words: &[Word]) -> impl Iterator<Item = Address<'_>> {
     words.iter().filter_map(|word| address(word.text()))
 }
 
 /// Returns true if a word gives the method `DELETE` in any form: `-X DELETE`, `-sXDELETE`, `--method=DELETE`.
-fn asks_to_delete(words: &[Arg]) -> bool {
+fn asks_to_delete(words: &[Word]) -> bool {
     words.iter().any(|word| {
         let text = word.text().to_ascii_uppercase();
         text == "DELETE"
@@ -136,7 +133,7 @@ fn asks_to_delete(words: &[Arg]) -> bool {
     })
 }
 
-fn deletes_in_a_store(words: &[Arg], _: &Place) -> bool {
+fn deletes_in_a_store(words: &[Word], _: &Place) -> bool {
     let deletes = asks_to_delete(words);
     let to_the_daemon =
         words.iter().any(|word| word.text().ends_with("docker.sock") || word.text().ends_with("podman.sock"));
@@ -152,12 +149,12 @@ fn deletes_in_a_store(words: &[Arg], _: &Place) -> bool {
     })
 }
 
-fn solr_deletes(words: &[Arg]) -> bool {
+fn solr_deletes(words: &[Word]) -> bool {
     let deletes = ["action=DELETE", "action=UNLOAD", "<delete>", "\"delete\":{\"query\""];
     words.iter().any(|word| deletes.iter().any(|sign| word.text().contains(sign)))
 }
 
-fn deletes_at_a_platform(words: &[Arg], _: &Place) -> bool {
+fn deletes_at_a_platform(words: &[Word], _: &Place) -> bool {
     let is = |host: &str, known: &str| {
         host.strip_suffix(known).is_some_and(|before| before.is_empty() || before.ends_with('.'))
     };
@@ -167,7 +164,7 @@ fn deletes_at_a_platform(words: &[Arg], _: &Place) -> bool {
         })
 }
 
-fn sends_a_statement(words: &[Arg], _: &Place) -> bool {
+fn sends_a_statement(words: &[Word], _: &Place) -> bool {
     let reads = addresses(words).any(|address| {
         let queried = ["/query", "/sql", "/exec", "/_sql"].iter().any(|path| address.path.starts_with(path));
         STATEMENT_PORTS.contains(&address.port) || queried
@@ -186,7 +183,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// Returns true for a mutation that deletes, or for a setting that makes a private repository public.
-fn mutates(words: &[Arg], _: &Place) -> bool {
+fn mutates(words: &[Word], _: &Place) -> bool {
     words.iter().any(|word| {
         let plain: String =
             word.text().chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\')).collect();

@@ -6,7 +6,7 @@ use super::{
     rule,
     target::is_doomed,
 };
-use crate::walk::{Arg, Place};
+use crate::{place::Place, word::Word};
 
 pub(super) const RULES: &[Rule] = &[
     rule("sudo sudoedit gsudo", "acts as the superuser").examples(
@@ -125,15 +125,15 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Returns true if the words name a command to run, or ask for a shell, as the superuser.
-fn names_a_command(words: &[Arg], _: &Place) -> bool {
+fn names_a_command(words: &[Word], _: &Place) -> bool {
     let runs = words.iter().any(|word| !word.text().starts_with('-')) || words.iter().any(|word| word.text() == "-s");
-    let asks = |word: &Arg| matches!(word.text(), "-L" | "-C" | "--version" | "--help" | "-h" | "-V");
+    let asks = |word: &Word| matches!(word.text(), "-L" | "-C" | "--version" | "--help" | "-h" | "-V");
     runs && !words.first().is_some_and(asks) && user_of(words, &["-u", "--user"]).is_none_or(|user| is_root(&user))
 }
 
 /// Returns true if the user becomes root: `su`, `su - root -c ls`, `runuser -u root ls`. Without a name, root is the
 /// default.
-fn becomes_root(words: &[Arg], _: &Place) -> bool {
+fn becomes_root(words: &[Word], _: &Place) -> bool {
     let asks = words.iter().any(|word| matches!(word.text(), "--help" | "--version" | "-V" | "-h"));
     let named = user_of(words, &["-u", "--user"]).or_else(|| {
         let mut words = words.iter();
@@ -157,8 +157,8 @@ fn becomes_root(words: &[Arg], _: &Place) -> bool {
 }
 
 /// Returns the user that an option names, whether the value is joined to the option or not.
-fn user_of(words: &[Arg], options: &[&str]) -> Option<String> {
-    let mut words = words.iter().map(Arg::text);
+fn user_of(words: &[Word], options: &[&str]) -> Option<String> {
+    let mut words = words.iter().map(Word::text);
     let named = words.find_map(|word| {
         options.iter().find_map(|option| {
             let rest = word.strip_prefix(option)?;
@@ -172,13 +172,13 @@ fn is_nothing(operand: &str, _: &Place) -> bool {
     operand == "/dev/null"
 }
 
-fn names_a_doomed_path(words: &[Arg], place: &Place) -> bool {
+fn names_a_doomed_path(words: &[Word], place: &Place) -> bool {
     let fields = words.iter().flat_map(|word| word.text().split_whitespace());
     let paths = fields.filter_map(|field| field.strip_prefix("path=").or_else(|| field.strip_prefix("dest=")));
     paths.into_iter().any(|path| is_doomed(path, place))
 }
 
-fn whole_disk(words: &[Arg], place: &Place) -> bool {
+fn whole_disk(words: &[Word], place: &Place) -> bool {
     words.iter().any(|word| word.text().as_bytes().get(1) == Some(&b':') && is_doomed(word.text(), place))
 }
 

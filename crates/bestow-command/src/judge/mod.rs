@@ -34,7 +34,8 @@ use super::{
     destroy, obeys,
     safe::{self, Proof},
     tier::{Profile, Tier},
-    walk::{Arg, MAX_NESTING, Walker},
+    walk::{MAX_NESTING, Walker},
+    word::Word,
 };
 
 /// The standard input of a program.
@@ -76,7 +77,7 @@ impl Verdict {
 
 impl Walker<'_> {
     /// Evaluates an argument vector with its standard input.
-    pub(super) fn judge(&mut self, args: &[Arg], input: &Input) -> Verdict {
+    pub(super) fn judge(&mut self, args: &[Word], input: &Input) -> Verdict {
         if !self.can_judge(args.len()) {
             self.speak_of_anything();
             let found = self.destroys(args);
@@ -99,7 +100,7 @@ impl Walker<'_> {
     }
 
     /// Handles wrappers that are nested too deeply to follow: it only searches for commands that destroy by themselves.
-    fn give_up_wrapped(&mut self, args: &[Arg]) -> Verdict {
+    fn give_up_wrapped(&mut self, args: &[Word]) -> Verdict {
         if self.overheard.is_guessing() {
             self.uses.lose_words();
         } else {
@@ -115,7 +116,7 @@ impl Walker<'_> {
 
     /// Evaluates a command without an input of its own with the input of the surrounding compound command. Only
     /// destruction counts.
-    fn judge_with_feed(&mut self, args: &[Arg], input: &Input) -> Verdict {
+    fn judge_with_feed(&mut self, args: &[Word], input: &Input) -> Verdict {
         if !matches!(input, Input::Terminal) {
             return Verdict::safe("");
         }
@@ -126,7 +127,7 @@ impl Walker<'_> {
         verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
     }
 
-    fn judge_here(&mut self, args: &[Arg], input: &Input) -> Verdict {
+    fn judge_here(&mut self, args: &[Word], input: &Input) -> Verdict {
         let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
         let found = self.destroys(args);
         if let Some(rule) = found {
@@ -143,7 +144,7 @@ impl Walker<'_> {
     }
 
     /// Evaluates a program that is not destructive by itself.
-    fn prove(&mut self, name: &str, args: &[Arg], input: &Input) -> Verdict {
+    fn prove(&mut self, name: &str, args: &[Word], input: &Input) -> Verdict {
         if let Some(verdict) = self.judge_inner(name, args, input) {
             return self.distrust_name(args, verdict);
         }
@@ -171,7 +172,7 @@ impl Walker<'_> {
 
     /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows who
     /// may write these files. The strict profile does not rely on this and returns dangerous.
-    fn obeying(&mut self, args: &[Arg], rule: String) -> Verdict {
+    fn obeying(&mut self, args: &[Word], rule: String) -> Verdict {
         let Some(obeys) = obeys::of(args) else { return Verdict::safe(rule) };
         if self.classifier.profile() == Profile::Strict {
             return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
@@ -185,26 +186,26 @@ impl Walker<'_> {
 
     /// Evaluates a program with an unknown name as `rm`, if its words include `-rf`. With a path that must not be
     /// removed, the verdict is destructive.
-    fn as_if_removing(&self, args: &[Arg]) -> Verdict {
+    fn as_if_removing(&self, args: &[Word]) -> Verdict {
         let Some((program, rest)) = args.split_first() else { return Verdict::safe("") };
         let forces =
-            |arg: &Arg| arg.text().starts_with('-') && arg.text().contains('f') && arg.text().contains(['r', 'R']);
+            |arg: &Word| arg.text().starts_with('-') && arg.text().contains('f') && arg.text().contains(['r', 'R']);
         if !(program.is_pattern() || program.has_unknown()) || !rest.iter().any(forces) {
             return Verdict::safe("");
         }
-        let removing: Vec<Arg> =
-            std::iter::once(Arg::literal("rm", program.span())).chain(rest.iter().cloned()).collect();
+        let removing: Vec<Word> =
+            std::iter::once(Word::literal("rm", program.span())).chain(rest.iter().cloned()).collect();
         self.destroys(&removing).map_or_else(|| Verdict::safe(""), Verdict::destructive)
     }
 
     /// Returns the verdict of a custom rule that raises the tier, or safe.
-    fn raised(&self, args: &[Arg]) -> Verdict {
+    fn raised(&self, args: &[Word]) -> Verdict {
         self.classifier.additions().raise(args).unwrap_or_else(|| Verdict::safe(""))
     }
 
     /// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
     /// trusted.
-    fn distrust_name(&self, args: &[Arg], verdict: Verdict) -> Verdict {
+    fn distrust_name(&self, args: &[Word], verdict: Verdict) -> Verdict {
         let written =
             args.first().is_some_and(|program| program.is_written() && safe::trusted_name(program.text()).is_some());
         if verdict.tier == Tier::Safe && !written {
@@ -220,14 +221,14 @@ const MAX_WRAPPED: usize = 2 * MAX_NESTING;
 const MAX_LOOKED: usize = 256;
 
 /// Returns true if a program that runs its words is followed by more such programs than are followed.
-fn wraps_too_often(args: &[Arg]) -> bool {
-    let wraps = |word: &&Arg| runs_its_words(basename(word.text()));
+fn wraps_too_often(args: &[Word]) -> bool {
+    let wraps = |word: &&Word| runs_its_words(basename(word.text()));
     args.len() > MAX_WRAPPED
         && args.first().is_some_and(|program| wraps(&program))
         && args.iter().take(MAX_LOOKED).filter(wraps).count() > MAX_WRAPPED
 }
 
-fn unknown_program(args: &[Arg]) -> String {
+fn unknown_program(args: &[Word]) -> String {
     match args.first() {
         Some(program) if program.is_written() => {
             let name: String = program.text().chars().take(40).collect();
@@ -238,7 +239,7 @@ fn unknown_program(args: &[Arg]) -> String {
 }
 
 /// Returns true for a program that sends its standard input, unless the input is a terminal.
-fn sends_its_input(name: &str, args: &[Arg]) -> bool {
+fn sends_its_input(name: &str, args: &[Word]) -> bool {
     matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
         || (name == "openssl" && args.get(1).is_some_and(|word| word.text() == "s_client"))
 }

@@ -2,7 +2,8 @@
 
 use crate::{
     destroy::target,
-    walk::{HOME, Place},
+    place::Place,
+    word::{Fragment, Gaps, is_gap},
 };
 
 /// Calls that remove the file or tree that their argument names.
@@ -149,14 +150,13 @@ pub(super) fn destroys(code: &str, texts: &[String], rest: &str, stream: bool) -
         texts.iter().map(|text| home_marked(text.trim_start_matches(['>', '<', '+', ' ']))).collect();
     let doomed = |path: &String| target::is_doomed(path, &Place::Start);
     let absolute = |path: &String| {
-        path.starts_with(['/', HOME]) && path.len() > usize::from(path.starts_with(HOME)) && doomed(path)
-            || target::is_system_file(path, &Place::Start)
+        path.is_rooted() && path.after_home() != Some("") && doomed(path) || target::is_system_file(path, &Place::Start)
     };
     let vital = |path: &String| target::is_vital(path, &Place::Start) || target::is_device(path);
     if calls(REMOVERS) && paths.iter().any(|path| doomed(path) || absolute(path)) {
         return Some("code removes a root, home or system directory");
     }
-    let below = |path: &String| path.trim_matches(['/', HOME]).len() > 1 && absolute(path);
+    let below = |path: &String| path.trim_matches(|c| c == '/' || is_gap(c)).len() > 1 && absolute(path);
     if (calls(OF_FILES) && paths.iter().any(absolute)) || (calls(OFTEN_HARMLESS) && paths.iter().any(below)) {
         return Some("code removes what belongs to the system");
     }
@@ -213,7 +213,7 @@ fn removes_a_glob(code: &str) -> bool {
 /// Replaces a leading `~` by the marker of the home directory.
 pub(super) fn home_marked(text: &str) -> String {
     match text.strip_prefix('~') {
-        Some(rest) => format!("{HOME}{rest}"),
+        Some(rest) => format!("{}{rest}", Fragment::Home),
         None => text.to_owned(),
     }
 }

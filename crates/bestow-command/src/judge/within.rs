@@ -10,7 +10,8 @@ use crate::{
     destroy::Words,
     options::{Options, Reading},
     safe::{self, Proof},
-    walk::{Arg, Walker},
+    walk::Walker,
+    word::Word,
 };
 
 /// A use of a program that runs the command after it.
@@ -86,7 +87,7 @@ fn listed_name(name: &str) -> &str {
 
 impl Walker<'_> {
     /// Returns the verdict on the inner command, if there is one.
-    pub(super) fn judge_within(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+    pub(super) fn judge_within(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         let (inner, rule) = match (self.by_another_name(name, args), within(listed_name(name), rest)) {
             (Some(inner), _) => (Cow::Owned(inner), "a command by another name"),
@@ -103,9 +104,9 @@ impl Walker<'_> {
 
     /// Translates `git-fetch x`, `python3 -m pip install x` and `python3 /usr/bin/pip install x` to the command that
     /// they run.
-    fn by_another_name(&self, name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
+    fn by_another_name(&self, name: &str, args: &[Word]) -> Option<Vec<Word>> {
         let (program, rest) = args.split_first()?;
-        let named = |text: &str| Arg::literal(text, program.span());
+        let named = |text: &str| Word::literal(text, program.span());
         if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
             return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
         }
@@ -119,7 +120,7 @@ impl Walker<'_> {
 }
 
 /// Returns the command after the own words of the program.
-fn within<'a>(name: &str, rest: &'a [Arg]) -> Option<&'a [Arg]> {
+fn within<'a>(name: &str, rest: &'a [Word]) -> Option<&'a [Word]> {
     INDEX.get(name)?.iter().find_map(|running| {
         let words = Words::new(rest);
         let ends = running.subcommand.split('|').map(|subcommand| match subcommand {
@@ -134,7 +135,7 @@ fn within<'a>(name: &str, rest: &'a [Arg]) -> Option<&'a [Arg]> {
 }
 
 /// Returns the module that `-m` names, and its arguments.
-fn module(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
+fn module(rest: &[Word]) -> Option<(Word, &[Word])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
         if word.text().starts_with("--") {
@@ -165,7 +166,7 @@ fn module(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
 }
 
 /// Returns the program name and the arguments of a script in a directory of system programs.
-fn system_program(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
+fn system_program(rest: &[Word]) -> Option<(Word, &[Word])> {
     let at = rest.iter().position(|word| !word.text().starts_with('-'))?;
     let script = rest.get(at).filter(|script| script.is_exact() && script.text().starts_with('/'))?;
     let name = safe::trusted_name(script.text())?;

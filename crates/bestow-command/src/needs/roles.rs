@@ -13,7 +13,7 @@ use crate::{
     lang::sed,
     options::is_listed,
     values::{Access, Below},
-    walk::{Arg, HOME, SOMETHING, UNKNOWN},
+    word::{Gaps, Word},
 };
 
 /// The use that a program makes of its operands.
@@ -182,7 +182,7 @@ fn is_directory(option: &str, names: &str) -> bool {
 }
 
 /// Returns true if the program reads further options from its input. The files that these options name are unknown.
-pub(super) fn is_told_by_input(name: &str, rest: &[Arg]) -> bool {
+pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
     name == "curl" && {
         let words = Words::read(rest, CURL);
         words.values_of("-K --config").any(|value| judge::is_input(value.arg().text()))
@@ -256,8 +256,8 @@ pub(super) fn opens_nothing(name: &str) -> bool {
 }
 
 /// Returns true if the same word gives an option and the unknown name of a file to read.
-pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
-    let is_unknown = |value: &str| value.contains([UNKNOWN, SOMETHING]);
+pub(super) fn hides_a_file(name: &str, arg: &Word) -> bool {
+    let is_unknown = |value: &str| value.has_unknown();
     let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
     if name != "date" && only_says(name) || matches!(name, "test" | "[") {
         return false;
@@ -278,11 +278,11 @@ pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
 
 /// Returns true if `name` reads an operand for which `is_unknown` holds. It covers programs that read operands only in
 /// some uses.
-pub(super) fn reads_unknown(name: &str, rest: &[Arg], is_unknown: impl Fn(&Arg) -> bool) -> bool {
+pub(super) fn reads_unknown(name: &str, rest: &[Word], is_unknown: impl Fn(&Word) -> bool) -> bool {
     match name {
         "man" => rest.iter().any(is_unknown),
         "date" => {
-            let files = |pair: &[Arg]| match pair {
+            let files = |pair: &[Word]| match pair {
                 [option, file] => is_date_file(option.text()) && is_unknown(file),
                 _ => false,
             };
@@ -316,7 +316,7 @@ static BY_PROGRAM: LazyLock<HashMap<&'static str, (Role, &'static str)>> = LazyL
 
 /// Returns the files that `name` reads and writes with these words. `reads_only` is true if the program is proven to
 /// write none of them.
-pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
+pub(super) fn of(name: &str, rest: &[Word], reads_only: bool) -> Vec<Operand> {
     match name {
         "dd" => return dd(rest),
         "docker" | "podman" | "nerdctl" => return mounted(rest),
@@ -358,7 +358,7 @@ fn everything_if(all: bool) -> Below {
 
 /// The operands and options of a command line.
 struct Words<'a> {
-    operands: Vec<&'a Arg>,
+    operands: Vec<&'a Word>,
     options: Vec<Given<'a>>,
 }
 
@@ -370,17 +370,17 @@ struct Given<'a> {
 
 /// The value of an option: a separate word or the end of one.
 enum Text<'a> {
-    Word(&'a Arg),
-    End(Box<Arg>),
+    Word(&'a Word),
+    End(Box<Word>),
 }
 
 impl Text<'_> {
     /// Creates a value from the text after the option name in the same word.
-    fn end(word: &Arg, text: &str) -> Self {
+    fn end(word: &Word, text: &str) -> Self {
         Text::End(Box::new(word.with_text(text)))
     }
 
-    fn arg(&self) -> &Arg {
+    fn arg(&self) -> &Word {
         match self {
             Text::Word(arg) => arg,
             Text::End(arg) => arg,
@@ -403,7 +403,7 @@ fn means(option: &str, names: &str) -> bool {
 
 impl<'a> Words<'a> {
     /// Parses words into operands and options. `values` lists the options that take a value.
-    fn read(rest: &'a [Arg], values: &str) -> Words<'a> {
+    fn read(rest: &'a [Word], values: &str) -> Words<'a> {
         let mut words = Words { operands: Vec::new(), options: Vec::new() };
         let takes = |name: &str| is_listed(values, name);
         let mut args = rest.iter();
@@ -436,7 +436,12 @@ impl<'a> Words<'a> {
 
     /// Parses short options that share one word. The last one may take the rest of the word or the next word as its
     /// value.
-    fn read_letters(&mut self, arg: &'a Arg, takes: &impl Fn(&str) -> bool, args: &mut impl Iterator<Item = &'a Arg>) {
+    fn read_letters(
+        &mut self,
+        arg: &'a Word,
+        takes: &impl Fn(&str) -> bool,
+        args: &mut impl Iterator<Item = &'a Word>,
+    ) {
         let text = arg.text();
         let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
         let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
@@ -549,7 +554,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
 }
 
 /// Returns the files that a program of `sed` reads and writes.
-fn scripted(programs: &[&Arg], words: &Words<'_>) -> Vec<Operand> {
+fn scripted(programs: &[&Word], words: &Words<'_>) -> Vec<Operand> {
     let given = words.values_of("-e --expression").filter_map(Text::text);
     let scripts: Vec<SmolStr> = programs.iter().filter_map(|arg| exact(arg)).chain(given).collect();
     let used = |effect: sed::Effect<'_>| {
@@ -619,7 +624,7 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
     };
     // The written files have the names of the files in a source, or unknown names.
     let is_whole = name != "rsync" && (words.has_letter('T') || words.has("--no-target-directory"));
-    let is_open = |source: &&&Arg| match exact(source) {
+    let is_open = |source: &&&Word| match exact(source) {
         Some(text) if name == "rsync" => text.ends_with('/') || basename(&text) == ".",
         Some(text) => matches!(basename(&text), "." | ".."),
         None => true,
@@ -648,7 +653,7 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
 
 /// Returns the host directories that are mounted in a container. The container writes them unless the mount is
 /// read-only.
-fn mounted(rest: &[Arg]) -> Vec<Operand> {
+fn mounted(rest: &[Word]) -> Vec<Operand> {
     let mut named = Vec::new();
     let mut words = rest.iter();
     while let Some(word) = words.next() {
@@ -685,7 +690,7 @@ fn mounted(rest: &[Arg]) -> Vec<Operand> {
             given.text().splitn(3, ':').nth(2).is_some_and(|options| options.split(',').any(|option| option == "ro"))
         };
         // A name without a slash is the name of a volume.
-        let is_path = |source: &String| is_mount || source.starts_with(['/', '.', '~', HOME]);
+        let is_path = |source: &String| is_mount || source.is_rooted() || source.starts_with(['.', '~']);
         let Some(source) = source.filter(is_path) else { continue };
         let access = if reads_only { Access::Read } else { Access::Write };
         named.extend(path(&given.with_text(source), access, Below::Everything));
@@ -693,8 +698,8 @@ fn mounted(rest: &[Arg]) -> Vec<Operand> {
     named
 }
 
-fn dd(rest: &[Arg]) -> Vec<Operand> {
-    let of = |arg: &Arg| {
+fn dd(rest: &[Word]) -> Vec<Operand> {
+    let of = |arg: &Word| {
         let text = exact(arg)?;
         let (name, value) = text.split_once('=')?;
         let access = match name {
@@ -708,7 +713,7 @@ fn dd(rest: &[Arg]) -> Vec<Operand> {
 }
 
 /// Returns the files of `date`. `date -f file` prints the text that it cannot parse as a date.
-fn date(rest: &[Arg]) -> Vec<Operand> {
+fn date(rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, "-d -f -r -s -v -z --date --file --reference --set");
     // With the option `-j`, the value of `-f` is a format.
     let names = if words.has_letter('j') { "-r" } else { "-f -r" };
@@ -737,7 +742,7 @@ const CURL_FILE: &str = "-d --data --data-ascii --data-binary --json -H --header
 /// Options of `curl` whose value may have a name before the `@` and the file.
 const CURL_NAMED_FILE: &str = "--data-urlencode --url-query --variable";
 
-fn curl(rest: &[Arg]) -> Vec<Operand> {
+fn curl(rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, CURL);
     let mut named = Vec::new();
     let dir = words.values_of("--output-dir").find_map(Text::text);
@@ -791,7 +796,7 @@ fn in_braces(text: &str) -> Option<Operand> {
     Some(Operand::certain(Access::Write, file.trim_start_matches('>'), Below::Nothing))
 }
 
-fn wget(rest: &[Arg]) -> Vec<Operand> {
+fn wget(rest: &[Word]) -> Vec<Operand> {
     const VALUES: &str = "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i \
         --input-file --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
         --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base --warc-file \
@@ -835,7 +840,7 @@ fn name_in_url(url: &str) -> Option<SmolStr> {
     (!name.is_empty()).then(|| name.into())
 }
 
-fn tar(rest: &[Arg]) -> Vec<Operand> {
+fn tar(rest: &[Word]) -> Vec<Operand> {
     // The first word may be option letters without a dash.
     let (first, behind) = match rest.split_first() {
         Some((first, behind)) if !first.text().starts_with('-') => (first.text(), behind),
@@ -869,7 +874,7 @@ fn tar(rest: &[Arg]) -> Vec<Operand> {
     named
 }
 
-fn find(rest: &[Arg]) -> Vec<Operand> {
+fn find(rest: &[Word]) -> Vec<Operand> {
     let starts = rest.iter().skip_while(|arg| matches!(arg.text(), "-H" | "-L" | "-P"));
     let starts: Vec<_> = starts.take_while(|arg| !arg.text().starts_with(['-', '(', '!'])).collect();
     let has = |options: &[&str]| rest.iter().any(|arg| options.contains(&arg.text()));

@@ -1,7 +1,7 @@
 //! Read-only commands of clouds and hosting platforms.
 
 use super::{Spec, spec};
-use crate::{options::Options, walk::Arg};
+use crate::{options::Options, word::Word};
 
 pub(super) const SPECS: &[Spec] = &[
     spec("aws", "").raw(aws_reads).examples(
@@ -155,7 +155,7 @@ const MAX_VERBS: usize = 64;
 
 /// Returns the words that are neither options nor their values. Every option before the verb must be known: an unknown
 /// option without a value would otherwise hide the verb.
-fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> Result<Vec<&'a str>, String> {
+fn verbs<'a>(rest: &'a [Word], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> Result<Vec<&'a str>, String> {
     let mut words = Vec::new();
     let mut rest = rest.iter().peekable();
     while let Some(word) = rest.next() {
@@ -185,18 +185,18 @@ fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> R
 
 /// Refuses options that redirect a request, run a program, or read options from a file, including their abbreviations.
 /// Also refuses values from a file or an address.
-fn no_option(rest: &[Arg], names: &[&str]) -> Result<(), String> {
-    let named = |word: &Arg| {
+fn no_option(rest: &[Word], names: &[&str]) -> Result<(), String> {
+    let named = |word: &Word| {
         let option = word.text().split('=').next().unwrap_or_default();
         option.len() > 3 && option.starts_with("--") && names.iter().any(|name| name.starts_with(option))
     };
-    let from_elsewhere = |word: &Arg| {
+    let from_elsewhere = |word: &Word| {
         let value = word.text().split_once('=').filter(|_| word.text().starts_with('-')).map_or(word.text(), |it| it.1);
         value.starts_with('@')
             || ["file://", "fileb://", "http://", "https://"].iter().any(|start| word.text().contains(start))
     };
     // The values of a query may be in a JSON file next to the project. Files elsewhere must not be sent.
-    let beside = |word: &Arg| {
+    let beside = |word: &Word| {
         let path = word.text().strip_prefix("file://").unwrap_or("/");
         let elsewhere = path.starts_with(['/', '~', '.']) || path.contains("..") || path.contains("/.");
         let secret = ["cred", "secret", "key", "token", "pass", "account"].iter().any(|name| path.contains(name));
@@ -227,7 +227,7 @@ fn is_secret(words: &[&str]) -> bool {
     words.iter().take(5).any(|word| SECRET_WORDS.iter().any(|secret| word.contains(secret)))
 }
 
-fn aws_reads(rest: &[Arg]) -> Result<(), String> {
+fn aws_reads(rest: &[Word]) -> Result<(), String> {
     no_option(
         rest,
         &[
@@ -289,7 +289,7 @@ fn aws_reads(rest: &[Arg]) -> Result<(), String> {
 const GCLOUD_VERBS: &[&str] =
     &["list", "describe", "info", "version", "get-value", "read", "get-iam-policy", "list-tags", "tail"];
 
-fn gcloud_reads(rest: &[Arg]) -> Result<(), String> {
+fn gcloud_reads(rest: &[Word]) -> Result<(), String> {
     no_option(rest, &["--flags-file", "--access-token-file", "--impersonate-service-account", "--log-http"])?;
     let bare = ["--quiet", "-q", "--uri", "--verbose", "--show-labels", "--flatten"];
     let words = verbs(rest, &bare, |words| words.iter().any(|word| GCLOUD_VERBS.contains(word)))?;
@@ -417,7 +417,7 @@ const AZ_VERBS: &[&str] =
 const AZ_CHANGES: &[&str] =
     &["set", "unset", "add", "delete", "remove", "create", "update", "clear", "purge", "import", "upgrade"];
 
-fn az_reads(rest: &[Arg]) -> Result<(), String> {
+fn az_reads(rest: &[Word]) -> Result<(), String> {
     no_option(rest, &[])?;
     let bare = ["--verbose", "--debug", "--only-show-errors", "-d", "--show-details", "--all"];
     let words = verbs(rest, &bare, |words| words.last().is_some_and(|word| AZ_VERBS.contains(word)))?;

@@ -1,7 +1,7 @@
 //! Read-only commands for containers and clusters.
 
 use super::{Spec, online::Online, spec};
-use crate::{options::Options, walk::UNKNOWN};
+use crate::{options::Options, word::Gaps};
 
 const KUBE_GLOBALS: &str = "-n: --namespace: --context: --cluster: -v: --request-timeout: --user:";
 
@@ -269,7 +269,7 @@ pub(super) const SPECS: &[Spec] = &[
 fn local_files(options: &Options<'_>) -> Result<(), String> {
     let named = |(name, value): &(smol_str::SmolStr, Option<smol_str::SmolStr>)| {
         matches!(name.as_str(), "-f" | "--filename" | "-k")
-            && value.as_ref().is_none_or(|value| value.contains("://") || value.starts_with(UNKNOWN))
+            && value.as_ref().is_none_or(|value| value.contains("://") || value.starts_optional())
     };
     if options.given.iter().any(named) { Err("a file that is fetched".into()) } else { Ok(()) }
 }

@@ -131,7 +131,7 @@ pub(super) const SPECS: &[Spec] = &[
 ];
 
 /// Accepts all words, for programs that treat every word as text.
-fn anything(_: &[crate::walk::Arg]) -> Result<(), String> {
+fn anything(_: &[crate::word::Word]) -> Result<(), String> {
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Programs that read files and directories.
 
 use super::{Operands, Spec, question, spec};
-use crate::walk::{Arg, has_unknown};
+use crate::word::{Gaps, Word};
 
 pub(super) const SPECS: &[Spec] = &[
     spec(
@@ -341,7 +341,7 @@ fn no_plus(options: &crate::options::Options<'_>) -> Result<(), String> {
 /// Accepts plain file names. `identify '|program'` runs a program, and `identify ephemeral:file` removes the file.
 fn plain_files(options: &crate::options::Options<'_>) -> Result<(), String> {
     let named = options.operands.iter().map(|arg| arg.text()).chain(options.value("-i"));
-    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@']) || has_unknown(name));
+    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@']) || name.has_unknown());
     if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
 }
 
@@ -362,13 +362,13 @@ fn chooses(word: &str) -> bool {
 
 /// Returns true for a word that may be `host:file`, which a remote shell would fetch. An unknown word counts unless it
 /// starts with `/` or `.`.
-fn may_be_remote(word: &Arg) -> bool {
+fn may_be_remote(word: &Word) -> bool {
     let local = word.text().starts_with(['/', '.']);
     word.text().contains(':') || (word.is_wild() && !local)
 }
 
 /// Accepts a listing in the old style of `tar`, where the first word is a bundle of letters without a dash.
-fn lists_archive_old(rest: &[Arg]) -> Result<(), String> {
+fn lists_archive_old(rest: &[Word]) -> Result<(), String> {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()
@@ -395,7 +395,7 @@ fn prints_text(options: &crate::options::Options<'_>) -> Result<(), String> {
 }
 
 /// Accepts `ar t archive members`.
-fn lists_members(rest: &[crate::walk::Arg]) -> Result<(), String> {
+fn lists_members(rest: &[crate::word::Word]) -> Result<(), String> {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()
@@ -410,7 +410,7 @@ fn lists_members(rest: &[crate::walk::Arg]) -> Result<(), String> {
 }
 
 /// Accepts `jar tf archive members`.
-fn lists_jar(rest: &[crate::walk::Arg]) -> Result<(), String> {
+fn lists_jar(rest: &[crate::word::Word]) -> Result<(), String> {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()

@@ -3,7 +3,7 @@
 //! The option must directly follow the subcommand: after an operand it may be meant for another program. Plugins and
 //! aliases are subcommands too. Therefore only names are listed that users cannot redefine.
 
-use crate::walk::Arg;
+use crate::word::Word;
 
 /// Rows of programs, their subcommands, and those subcommands that have subcommands themselves.
 const ASKED: &[(&str, &str, &str)] = &[
@@ -91,14 +91,14 @@ const ASKED: &[(&str, &str, &str)] = &[
 ];
 
 /// Returns true if the words after `name` only ask for help.
-pub(super) fn asks(name: &str, rest: &[Arg]) -> bool {
+pub(super) fn asks(name: &str, rest: &[Word]) -> bool {
     let listed = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
     let Some((question, subcommand)) = rest.split_last() else { return false };
     let helps = question.text() == "--help" || (question.text() == "-help" && matches!(name, "terraform" | "tofu"));
-    if !helps || subcommand.len() > 2 || !rest.iter().all(Arg::is_written) {
+    if !helps || subcommand.len() > 2 || !rest.iter().all(Word::is_written) {
         return false;
     }
-    let subcommand: Vec<&str> = subcommand.iter().map(Arg::text).collect();
+    let subcommand: Vec<&str> = subcommand.iter().map(Word::text).collect();
     let mut rows = ASKED.iter().filter(|(names, ..)| listed(names, name));
     rows.any(|(_, subcommands, groups)| match subcommand.as_slice() {
         [subcommand] => listed(subcommands, subcommand),

@@ -29,9 +29,10 @@ use super::{
     classifier::Classifier,
     destroy::occurs,
     options::{Options, Reading},
+    place::{Place, Places},
     tier::Profile,
-    walk::{Arg, Place, Places},
     wildcard,
+    word::Word,
 };
 use online::Online;
 pub(super) use online::{asking_network, asks_network, has_subcommands, reads_operands, stays_here};
@@ -70,7 +71,7 @@ const MAX_BEFORE: usize = 64;
 type Question = fn(&Options<'_>) -> Result<(), String>;
 
 /// A predicate on the unparsed words, for programs whose options no list can describe.
-type RawQuestion = fn(&[Arg]) -> Result<(), String>;
+type RawQuestion = fn(&[Word]) -> Result<(), String>;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -299,7 +300,7 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
 }
 
 /// Searches for a proof that `args` are read-only.
-pub(crate) fn prove(args: &[Arg], classifier: &Classifier, places: &Places) -> Proof {
+pub(crate) fn prove(args: &[Word], classifier: &Classifier, places: &Places) -> Proof {
     let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
     let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
     if let Some(rule) = classifier.additions().proves(name, rest) {
@@ -327,8 +328,8 @@ pub(crate) fn prove(args: &[Arg], classifier: &Classifier, places: &Places) -> P
 }
 
 /// Returns the rule that a program only prints its version or its help.
-fn answers(name: &str, program: &Arg, rest: &[Arg]) -> Option<String> {
-    let is_asked = |question: &Arg| {
+fn answers(name: &str, program: &Word, rest: &[Word]) -> Option<String> {
+    let is_asked = |question: &Word| {
         let has_rows = INDEX.contains_key(name) && matches!(question.text(), "--help" | "--version");
         question.is_written() && (has_rows || versions::answers(name, question.text()))
     };
@@ -351,7 +352,7 @@ impl Spec {
     /// subcommand.
     fn try_prove(
         &self,
-        rest: &[Arg],
+        rest: &[Word],
         family: &Family,
         profile: Profile,
         places: &Places,
@@ -396,18 +397,18 @@ impl Spec {
     }
 
     /// Returns the words after the subcommand, if the words contain the subcommand of this row.
-    fn after_subcommand<'a>(&self, rest: &'a [Arg]) -> Option<&'a [Arg]> {
+    fn after_subcommand<'a>(&self, rest: &'a [Word]) -> Option<&'a [Word]> {
         if self.subcommand.is_empty() {
             return Some(rest);
         }
         // Most rows of a program describe another subcommand.
-        let may_stand = |first: &Arg| first.text().starts_with('-') || occurs(first.text(), self.subcommand);
+        let may_stand = |first: &Word| first.text().starts_with('-') || occurs(first.text(), self.subcommand);
         let mut subcommands = rest.first().filter(|first| may_stand(first)).map(|_| self.subcommand.split('|'))?;
         subcommands.find_map(|subcommand| self.after_words(rest, subcommand))
     }
 
     /// Returns the words after `subcommand`. Global options may precede each of its words.
-    fn after_words<'a>(&self, rest: &'a [Arg], subcommand: &str) -> Option<&'a [Arg]> {
+    fn after_words<'a>(&self, rest: &'a [Word], subcommand: &str) -> Option<&'a [Word]> {
         let mut words = rest;
         for wanted in subcommand.split(' ') {
             if !self.globals.is_empty() && words.first().is_some_and(|word| word.text().starts_with('-')) {

@@ -292,7 +292,7 @@ pub(super) const SPECS: &[Spec] = &[
         .examples(&["scutil --dns"], &["networksetup -setdnsservers x", "scutil --set HostName x"]),
 ];
 
-use crate::{options::Options, walk::Arg};
+use crate::{options::Options, word::Word};
 
 /// Refuses a file of names. `dig` takes `+option` and `@server` among its operands.
 fn question_marks(options: &Options<'_>) -> Result<(), String> {
@@ -303,7 +303,7 @@ fn question_marks(options: &Options<'_>) -> Result<(), String> {
 /// Accepts operands and values that `openssl` only reads. The options that write files are not listed. A name with a
 /// colon may be a library that holds a key, which `openssl` loads. A password may come from another source.
 fn prints_only(options: &Options<'_>) -> Result<(), String> {
-    let password = |word: &Arg| word.text().starts_with("pass:") || word.text().starts_with("env:");
+    let password = |word: &Word| word.text().starts_with("pass:") || word.text().starts_with("env:");
     let names = options.values.iter().filter(|value| !password(value)).chain(&options.operands);
     if names.into_iter().any(|name| name.text().contains(':') || name.is_wild()) {
         return Err("a key may be in a library that is loaded".into());

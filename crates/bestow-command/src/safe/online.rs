@@ -3,11 +3,7 @@
 //! The rows that describe safe uses also describe the need for the network. Thus no use is missing in a second table.
 
 use super::{FAMILIES, Family, INDEX, Reach, Row, Spec, answers};
-use crate::{
-    destroy::Words,
-    tier::Profile,
-    walk::{Arg, Places},
-};
+use crate::{destroy::Words, place::Places, tier::Profile, word::Word};
 
 /// The uses that need the network, among those that a row describes.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +23,7 @@ pub(super) enum Online {
         options: &'static str,
     },
     /// Uses whose words satisfy this predicate.
-    If(fn(&[Arg]) -> bool),
+    If(fn(&[Word]) -> bool),
 }
 
 impl Spec {
@@ -62,7 +58,7 @@ impl Spec {
     }
 
     /// Returns true if this use, which the row describes, needs the network.
-    pub(crate) fn is_online(&self, family: &Family, rest: &[Arg]) -> bool {
+    pub(crate) fn is_online(&self, family: &Family, rest: &[Word]) -> bool {
         let words = Words::new(rest);
         match self.uses_online(family) {
             Online::Never => false,
@@ -74,7 +70,7 @@ impl Spec {
             }
             Online::AllBut { subcommands, options } => {
                 let stands = |subcommand: &str| !subcommand.is_empty() && self.after_words(rest, subcommand).is_some();
-                let given = |word: &Arg| options.split(' ').any(|option| option == word.text());
+                let given = |word: &Word| options.split(' ').any(|option| option == word.text());
                 !subcommands.split('|').any(stands) && !rest.iter().any(given)
             }
             Online::If(asks) => asks(rest),
@@ -82,7 +78,7 @@ impl Spec {
     }
 
     /// Returns true for words that contain the subcommand of this row, proven or not.
-    fn speaks_of(&self, rest: &[Arg]) -> bool {
+    fn speaks_of(&self, rest: &[Word]) -> bool {
         let words = Words::new(rest);
         self.after_subcommand(rest).is_some() || words.has_subcommand(self.subcommand)
     }
@@ -111,14 +107,14 @@ pub(crate) fn reads_operands(name: &str) -> bool {
 }
 
 /// Returns true if `name` needs the network with these words, according to the rows.
-pub(crate) fn asks_network(name: &str, rest: &[Arg]) -> bool {
+pub(crate) fn asks_network(name: &str, rest: &[Word]) -> bool {
     let asks = |(spec, family): &Row| family.only_online || spec.is_online(family, rest) && spec.speaks_of(rest);
     rows(name).iter().any(asks)
 }
 
 /// Returns true if `name` with these words is proven to read only from this machine. No row may say that this use needs
 /// the network.
-pub(crate) fn stays_here(name: &str, args: &[Arg]) -> bool {
+pub(crate) fn stays_here(name: &str, args: &[Word]) -> bool {
     let Some((program, rest)) = args.split_first() else { return false };
     let places = Places::default();
     let proves = |(spec, family): &&Row| spec.try_prove(rest, family, Profile::Default, &places).is_ok();

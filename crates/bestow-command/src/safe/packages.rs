@@ -1,7 +1,7 @@
 //! Read-only uses of package managers.
 
 use super::{Operands, Spec, online::Online, spec};
-use crate::walk::has_unknown;
+use crate::word::{Gaps, Word};
 
 const JS: &str = "--unicode --loglevel: --prefix: --only-projects --exclude-peers --lockfile-only --find-by: --before: \
     --searchlimit: --searchopts: --description -g -a -l -p -D -P -r -w: --global --all --long --parseable --json \
@@ -492,7 +492,7 @@ pub(super) const SPECS: &[Spec] = &[
         .examples(&["luarocks list"], &["luarocks install x"]),
 ];
 
-use crate::{options::Options, walk::Arg};
+use crate::options::Options;
 
 fn given(options: &Options<'_>) -> Result<(), String> {
     if options.given.is_empty() { Err("a subcommand is missing".into()) } else { Ok(()) }
@@ -515,7 +515,7 @@ fn only_simulates(options: &Options<'_>) -> Result<(), String> {
 }
 
 /// Returns true if the words query modules: by an option, or by names that contain a host or a version.
-fn asks_for_modules(rest: &[Arg]) -> bool {
+fn asks_for_modules(rest: &[Word]) -> bool {
     let option = |text: &str| matches!(text.trim_start_matches('-'), "m" | "u" | "versions" | "retracted");
     let comes_from = |text: &str| text.split_once('/').is_some_and(|(host, _)| host.trim_matches('.').contains('.'));
     let asks = |text: &str| (text.starts_with('-') && option(text)) || comes_from(text) || text.contains('@');
@@ -548,7 +548,7 @@ fn no_formula_file(options: &Options<'_>) -> Result<(), String> {
 
 fn queries(options: &Options<'_>) -> Result<(), String> {
     // The format `%{NAME:expand}` expands the text of a package, including commands.
-    if options.value("--qf --queryformat").is_some_and(|format| has_unknown(format) || format.contains("expand")) {
+    if options.value("--qf --queryformat").is_some_and(|format| format.has_unknown() || format.contains("expand")) {
         return Err("a format that may run a macro".into());
     }
     if options.has("-q --query -qa -qi -ql -qf -qpl -qR --qa --qi --version") {

@@ -6,7 +6,7 @@ use super::Reach;
 use crate::{
     lang::{awk, find, sed},
     options::Options,
-    walk::{Arg, HOME, Known, SOMETHING, UNKNOWN},
+    word::{Fragment, Gaps, Known, Word, may_be_empty},
 };
 use smol_str::SmolStr;
 
@@ -14,7 +14,7 @@ use smol_str::SmolStr;
 type Answer = Result<(), String>;
 
 /// Returns the text of a program. An unknown number in it is replaced by `1`, because any number has the same effect.
-fn program(word: &Arg) -> Result<Cow<'_, str>, String> {
+fn program(word: &Word) -> Result<Cow<'_, str>, String> {
     if word.is_exact() {
         return Ok(Cow::Borrowed(word.text()));
     }
@@ -23,9 +23,9 @@ fn program(word: &Arg) -> Result<Cow<'_, str>, String> {
         && !word.is_pattern()
         && !word.may_split()
         && !word.is_open()
-        && !word.text().contains(UNKNOWN)
+        && !word.text().has_optional()
     {
-        return Ok(Cow::Owned(word.text().replace(SOMETHING, "1")));
+        return Ok(Cow::Owned(word.text().with_number("1")));
     }
     Err("a program text that is not written out".into())
 }
@@ -58,7 +58,7 @@ pub(super) fn awk_program(options: &Options<'_>) -> Answer {
     awk::check(&self::program(program)?).map_err(Into::into)
 }
 
-pub(super) fn find_expression(rest: &[Arg]) -> Answer {
+pub(super) fn find_expression(rest: &[Word]) -> Answer {
     find::check(rest)
 }
 
@@ -71,7 +71,7 @@ pub(super) fn date_format(options: &Options<'_>) -> Answer {
 
 /// Accepts only targets that store nothing, such as `/dev/null`.
 pub(super) fn writes_nothing(options: &Options<'_>) -> Answer {
-    let free = |operand: &&Arg| operand.is_exact() && crate::walk::is_free(operand.text());
+    let free = |operand: &&Word| operand.is_exact() && crate::walk::is_free(operand.text());
     if options.operands.iter().all(free) { Ok(()) } else { Err("it writes its operands".into()) }
 }
 
@@ -98,7 +98,11 @@ pub(super) fn curl_addresses(options: &Options<'_>) -> Answer {
 
 pub(super) fn addresses(options: &Options<'_>) -> Answer {
     // A single variable as the address hides the scheme and the host.
-    match options.operands.iter().find(|operand| !is_fetched(operand.text()) || operand.text() == UNKNOWN.to_string()) {
+    match options
+        .operands
+        .iter()
+        .find(|operand| !is_fetched(operand.text()) || operand.text().fragments().eq([Fragment::Unknown]))
+    {
         Some(_) => Err("an address that is more than fetched".into()),
         None => Ok(()),
     }
@@ -112,7 +116,7 @@ pub(super) fn wget_addresses(options: &Options<'_>) -> Answer {
             name.starts_with('.') || crate::tool::is_sensitive(name) || crate::tool::is_guarded(name)
         })
     };
-    let hidden = |operand: &&Arg| {
+    let hidden = |operand: &&Word| {
         let text = decoded(operand.text());
         let path = text.split(['#', '?']).next().unwrap_or_default();
         let pattern =
@@ -161,7 +165,7 @@ fn is_odd_number(address: &str) -> bool {
 
 /// Returns true if each of `words` stays on this machine or may be public. A word with a variable, a pattern or the
 /// output of a command may contain a secret. A name that is looked up is sent too.
-pub(super) fn stays_or_is_written(words: &[Arg], reach: Reach) -> bool {
+pub(super) fn stays_or_is_written(words: &[Word], reach: Reach) -> bool {
     match reach {
         Reach::Here | Reach::Web => true,
         Reach::Addresses => words.iter().all(|word| !may_be_address(word) || may_be_told(word)),
@@ -172,27 +176,27 @@ pub(super) fn stays_or_is_written(words: &[Arg], reach: Reach) -> bool {
 
 /// Returns true if every value may be public, and every operand may be public or names this machine.
 pub(super) fn fetches_what_is_written(options: &Options<'_>) -> bool {
-    let fetched = |operand: &&Arg| may_be_told(operand) || (is_at_home(operand) && !operand.has_output());
+    let fetched = |operand: &&Word| may_be_told(operand) || (is_at_home(operand) && !operand.has_output());
     options.values.iter().all(|value| may_be_told(value)) && options.operands.iter().all(fetched)
 }
 
 /// Returns true if a word is written out. A variable whose name suggests an address, a number or a name is accepted
 /// too.
-fn may_be_told(word: &Arg) -> bool {
-    let named = word.is_named() && !word.is_wild() && !word.has_output() && !word.text().contains(SOMETHING);
+fn may_be_told(word: &Word) -> bool {
+    let named = word.is_named() && !word.is_wild() && !word.has_output() && !word.text().has_certain_gap();
     named || is_written_out(word)
 }
 
 /// Returns true if a word is known from the text alone, so that a reader of the line sees the sent data.
-fn is_written_out(word: &Arg) -> bool {
+fn is_written_out(word: &Word) -> bool {
     let known = word.known() == Known::Fully && !word.may_split() && !word.is_open() && !word.has_output();
-    known && !word.text().contains(HOME) && (!word.is_pattern() || is_address_with_signs(word.text()))
+    known && !word.text().has_home() && (!word.is_pattern() || is_address_with_signs(word.text()))
 }
 
 /// Returns true if a word contains an environment variable and no other unknown part.
-fn is_of_environment(word: &Arg) -> bool {
+fn is_of_environment(word: &Word) -> bool {
     let hidden = word.has_output() || word.may_be_secret() || word.is_open() || word.is_pattern();
-    word.known() == Known::Environment && !hidden && !word.text().contains(HOME)
+    word.known() == Known::Environment && !hidden && !word.text().has_home()
 }
 
 /// Returns true for an address with pattern characters, such as `https://host/path?a=b`. No file has such a name.
@@ -202,22 +206,22 @@ fn is_address_with_signs(text: &str) -> bool {
     before.contains("://") || (is_path && !text.contains(['*', '[']))
 }
 
-fn may_be_address(word: &Arg) -> bool {
-    word.text().contains(':') || (word.is_wild() && !word.text().starts_with(['/', '.', '-', HOME]))
+fn may_be_address(word: &Word) -> bool {
+    word.text().contains(':') || (word.is_wild() && !word.text().is_rooted() && !word.text().starts_with(['.', '-']))
 }
 
 /// Returns true for an address on this machine.
-fn is_at_home(word: &Arg) -> bool {
+fn is_at_home(word: &Word) -> bool {
     let home = ["http://localhost", "http://127.0.0.1", "https://localhost", "localhost", "127.0.0.1", "http://[::1]"];
     home.iter().any(|host| word.text().strip_prefix(host).is_some_and(|rest| is_behind_host(rest, word)))
 }
 
 /// Returns true if `rest` may follow the name of this machine: a port, a path, a query. A `@` before the path would
 /// turn the name into a user and a password.
-fn is_behind_host(rest: &str, word: &Arg) -> bool {
+fn is_behind_host(rest: &str, word: &Word) -> bool {
     let authority = rest.split('/').next().unwrap_or_default();
     let port = authority.strip_prefix(':').map(|port| port.split('?').next().unwrap_or_default());
-    let digits = |port: &str| port.chars().all(|c| c.is_ascii_digit() || (c == UNKNOWN && !word.is_wild()));
+    let digits = |port: &str| port.chars().all(|c| c.is_ascii_digit() || (may_be_empty(c) && !word.is_wild()));
     (rest.is_empty() || rest.starts_with(['/', ':', '?']))
         && !authority.contains(['@', '\\', '#'])
         && port.is_none_or(digits)
@@ -281,7 +285,7 @@ pub(super) fn is_harmless_global((name, value): &(SmolStr, Option<SmolStr>)) -> 
 
 /// Refuses addresses that may run a program, such as `git ls-remote ext::…`.
 pub(super) fn plain_remote(options: &Options<'_>) -> Answer {
-    let plain = |operand: &&Arg| operand.is_exact() && !operand.text().contains("::") && !operand.text().contains("=");
+    let plain = |operand: &&Word| operand.is_exact() && !operand.text().contains("::") && !operand.text().contains("=");
     if options.operands.iter().all(plain) { Ok(()) } else { Err("an address that may run a program".into()) }
 }
 
@@ -304,7 +308,7 @@ pub(super) fn one_name(options: &Options<'_>) -> Answer {
 
 /// Accepts plain variable names, because the shell may evaluate other operands.
 pub(super) fn plain_names(options: &Options<'_>) -> Answer {
-    let name = |operand: &&Arg| operand.is_exact() && crate::syntax::is_name(operand.text());
+    let name = |operand: &&Word| operand.is_exact() && crate::syntax::is_name(operand.text());
     if options.operands.iter().all(name) { Ok(()) } else { Err("a name that may be evaluated".into()) }
 }
 
@@ -333,22 +337,22 @@ pub(super) fn exported(options: &Options<'_>) -> Answer {
 }
 
 /// Refuses operands of `test` and `printf` that the shell evaluates although they are quoted.
-pub(super) fn no_evaluation(rest: &[Arg]) -> Answer {
+pub(super) fn no_evaluation(rest: &[Word]) -> Answer {
     let traps = rest.iter().any(|word| crate::walk::is_evaluation_trap(word.text()));
-    let evaluates = |word: &&Arg| matches!(word.text(), "-v" | "-R");
+    let evaluates = |word: &&Word| matches!(word.text(), "-v" | "-R");
     let wild = rest.windows(2).any(|pair| matches!(pair, [first, second] if evaluates(&first) && !second.is_exact()));
     if traps || wild { Err("an operand that is evaluated".into()) } else { Ok(()) }
 }
 
 /// Refuses operands that may become several words, because these may be `-v name`.
-pub(super) fn plain_test(rest: &[Arg]) -> Answer {
+pub(super) fn plain_test(rest: &[Word]) -> Answer {
     no_evaluation(rest)?;
     let several = rest.iter().any(|word| word.is_wild() && (word.may_split() || word.is_open()));
     if several { Err("without quotes it may become a test that runs code".into()) } else { Ok(()) }
 }
 
 /// Refuses `printf -v name`, which sets a variable and evaluates its name.
-pub(super) fn printf_operands(rest: &[Arg]) -> Answer {
+pub(super) fn printf_operands(rest: &[Word]) -> Answer {
     no_evaluation(rest)?;
     let first = rest.first();
     let option = first.is_some_and(|word| word.text().starts_with("-v") || (word.may_be_option() && word.is_wild()));
@@ -356,8 +360,8 @@ pub(super) fn printf_operands(rest: &[Arg]) -> Answer {
 }
 
 /// Accepts only signal 0, or a list of signals.
-pub(super) fn only_asks(rest: &[Arg]) -> Answer {
-    match rest.first().map(Arg::text) {
+pub(super) fn only_asks(rest: &[Word]) -> Answer {
+    match rest.first().map(Word::text) {
         // A later option may name another signal.
         Some("-0") if rest.iter().skip(1).any(|word| word.text().starts_with('-') || word.may_be_option()) => {
             Err("it may send a signal".into())
@@ -368,7 +372,7 @@ pub(super) fn only_asks(rest: &[Arg]) -> Answer {
 }
 
 /// Accepts a single option that shows a version or help.
-pub(super) fn one_of_a_kind(rest: &[Arg]) -> Answer {
+pub(super) fn one_of_a_kind(rest: &[Word]) -> Answer {
     match rest {
         [word] if word.is_written() && matches!(word.text(), "--version" | "--help" | "-V" | "-version") => Ok(()),
         _ => Err("it may change, delete or run something in this form".into()),
@@ -376,7 +380,7 @@ pub(super) fn one_of_a_kind(rest: &[Arg]) -> Answer {
 }
 
 /// Returns true for a file that usually holds secrets, by its name.
-pub(super) fn reads_secret(word: &Arg) -> bool {
+pub(super) fn reads_secret(word: &Word) -> bool {
     crate::tool::is_sensitive(word.text())
 }
 

@@ -1,7 +1,7 @@
 //! Uses of programs that print data that is usually secret. They are read-only, but the strict profile prompts for
 //! them.
 
-use crate::walk::{Arg, Known};
+use crate::word::{Known, Word};
 
 /// Programs, and their subcommands that print settings or objects that usually contain secrets.
 const SUBCOMMANDS: &[(&str, &[&str])] = &[
@@ -37,16 +37,16 @@ const LANGUAGES: &[(&str, &[&str])] = &[
 ];
 
 /// Returns true if the program `name` prints data that is usually secret, with the words `rest`.
-pub(super) fn prints(name: &str, rest: &[Arg]) -> bool {
+pub(super) fn prints(name: &str, rest: &[Word]) -> bool {
     rest.iter().any(is_of_environment) || prints_settings(name, rest) || reads_environment(name, rest)
 }
 
 /// Returns true for a word with an environment variable whose name suggests a secret.
-fn is_of_environment(word: &Arg) -> bool {
+fn is_of_environment(word: &Word) -> bool {
     word.may_be_secret() && word.known() == Known::Environment
 }
 
-fn prints_settings(name: &str, rest: &[Arg]) -> bool {
+fn prints_settings(name: &str, rest: &[Word]) -> bool {
     rows_of(SUBCOMMANDS, name).any(|subcommand| {
         let mut words = rest.iter();
         subcommand.split(' ').all(|wanted| words.any(|word| is_word(word.text(), wanted)))
@@ -60,7 +60,7 @@ fn is_word(text: &str, wanted: &str) -> bool {
     names.any(|name| name == wanted || name.strip_suffix('s') == Some(wanted))
 }
 
-fn reads_environment(name: &str, rest: &[Arg]) -> bool {
+fn reads_environment(name: &str, rest: &[Word]) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut words = rows_of(LANGUAGES, name);
     words.any(|wanted| {

@@ -55,10 +55,10 @@ pub(super) const SPECS: &[Spec] = &[
 ];
 
 type Answer = Result<(), String>;
-use crate::{options::Options, walk::Arg};
+use crate::{options::Options, word::Word};
 
 /// Accepts `-e`, `-u`, `-x`, `-o pipefail`, similar options, and positional parameters.
-fn set_options(rest: &[Arg]) -> Answer {
+fn set_options(rest: &[Word]) -> Answer {
     const NAMED: &[&str] = &["errexit", "nounset", "pipefail", "xtrace", "noclobber", "noglob", "verbose", "posix"];
     let mut words = rest.iter();
     while let Some(word) = words.next() {
@@ -125,7 +125,7 @@ fn exported(options: &Options<'_>) -> Answer {
 }
 
 fn plain_number(options: &Options<'_>) -> Answer {
-    let number = |word: &&Arg| word.text().bytes().all(|byte| byte.is_ascii_digit());
+    let number = |word: &&Word| word.text().bytes().all(|byte| byte.is_ascii_digit());
     if options.operands.iter().all(number) { Ok(()) } else { Err("an operand that is not a number".into()) }
 }
 
@@ -133,7 +133,7 @@ fn fc_lists(options: &Options<'_>) -> Answer {
     if options.has("-l -ln -lr") { Ok(()) } else { Err("it runs commands again".into()) }
 }
 
-fn plain_arithmetic(rest: &[Arg]) -> Answer {
-    let plain = |word: &Arg| word.is_exact() && !word.text().contains(['[', '$', '`']);
+fn plain_arithmetic(rest: &[Word]) -> Answer {
+    let plain = |word: &Word| word.is_exact() && !word.text().contains(['[', '$', '`']);
     if rest.iter().all(plain) { Ok(()) } else { Err("an expression that may be evaluated twice".into()) }
 }

@@ -304,7 +304,7 @@ pub(super) const SPECS: &[Spec] = &[
     spec("tmux screen", "-ls -list").asking(lists_sessions).none().examples(&["screen -ls"], &["screen -dm x", "tmux"]),
 ];
 
-use crate::walk::Arg;
+use crate::word::Word;
 
 fn when(holds: bool, why: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(why.into()) }
@@ -312,7 +312,7 @@ fn when(holds: bool, why: &str) -> Result<(), String> {
 
 /// Accepts words of `ps`, which has three styles of options. No option writes. Without a dash, `e` shows the
 /// environment of every process, which may contain secrets.
-fn ps_words(rest: &[Arg]) -> Result<(), String> {
+fn ps_words(rest: &[Word]) -> Result<(), String> {
     when(!rest.iter().any(|word| word.text().contains("--pdeathsig")), "an option that is not on the list")?;
     let mut words = rest.iter();
     while let Some(word) = words.next() {
@@ -433,19 +433,19 @@ fn plain_operands(options: &Options<'_>) -> Result<(), String> {
 }
 
 /// Returns true for `hg identify somewhere`, which contacts another repository.
-fn identifies_another(rest: &[Arg]) -> bool {
-    let mut operands = rest.iter().map(Arg::text).filter(|word| !word.starts_with('-'));
+fn identifies_another(rest: &[Word]) -> bool {
+    let mut operands = rest.iter().map(Word::text).filter(|word| !word.starts_with('-'));
     operands.any(|word| matches!(word, "identify" | "id")) && operands.next().is_some()
 }
 
 /// Refuses an address, because the program would contact it.
 fn local_operands(options: &Options<'_>) -> Result<(), String> {
-    let local = |word: &&Arg| !word.text().contains("://") && !word.has_output();
+    let local = |word: &&Word| !word.text().contains("://") && !word.has_output();
     when(options.operands.iter().all(local), "an address that is asked")
 }
 
 fn plain_pid(options: &Options<'_>) -> Result<(), String> {
-    let number = |word: &&Arg| word.text().bytes().all(|byte| byte.is_ascii_digit()) || !word.is_wild();
+    let number = |word: &&Word| word.text().bytes().all(|byte| byte.is_ascii_digit()) || !word.is_wild();
     when(options.operands.iter().all(number), "an operand that is not a process")
 }
 

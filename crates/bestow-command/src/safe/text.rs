@@ -219,7 +219,7 @@ pub(super) const SPECS: &[Spec] = &[
 ];
 
 /// Accepts `jq --arg name value`: the option takes two values, which the option list cannot express.
-fn jq_with_arguments(rest: &[crate::walk::Arg]) -> Result<(), String> {
+fn jq_with_arguments(rest: &[crate::word::Word]) -> Result<(), String> {
     let mut words = rest.iter();
     while let Some(word) = words.next() {
         match word.text() {

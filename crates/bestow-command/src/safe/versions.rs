@@ -148,9 +148,9 @@ fn asked(options: &crate::options::Options<'_>) -> Result<(), String> {
 }
 
 /// Accepts `python3 -I -m module` for read-only modules. `json.tool` writes the file that a second name gives.
-fn isolated_module(rest: &[crate::walk::Arg]) -> Result<(), String> {
+fn isolated_module(rest: &[crate::word::Word]) -> Result<(), String> {
     let [isolated, module, name, rest @ ..] = rest else { return Err("it runs code".into()) };
-    let written = [isolated, module, name].into_iter().all(crate::walk::Arg::is_written);
+    let written = [isolated, module, name].into_iter().all(crate::word::Word::is_written);
     let formats = |text: &str| {
         matches!(text, "--indent" | "--sort-keys" | "--no-ensure-ascii" | "--compact" | "--tab" | "2" | "4")
     };

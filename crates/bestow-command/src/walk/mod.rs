@@ -4,7 +4,6 @@
 //! the directory) as far as the text determines it. It has no knowledge of programs: [`judge`](super::judge) evaluates
 //! them.
 
-mod arg;
 mod arithmetic;
 mod brace;
 mod builtin;
@@ -19,29 +18,29 @@ mod simple;
 mod value;
 mod written;
 
+use crate::word::Word;
 use smol_str::SmolStr;
 use std::rc::Rc;
 
-pub(super) use arg::{Arg, HOME, Known, SOMETHING, UNKNOWN, has_unknown};
 pub(super) use builtin::declares_variables;
-pub(super) use ids::IDS;
 use output::Output;
-pub(super) use scope::{Place, Places, Positional, Scope};
+pub(super) use scope::{Positional, Scope};
 pub(super) use simple::is_free;
 pub(super) use value::Value;
 
 use crate::values::{Obeys, Spoken};
 
 use super::{
-    answer::{Part, Span},
+    answer::Part,
     classifier::Classifier,
     destroy,
     judge::{self, Input, variable},
     needs::NamedUses,
     overheard::Overheard,
+    span::Span,
     syntax::{
         self,
-        tree::{Command, Form, Parsed, Script, Word},
+        tree::{Command, Form, Parsed, RawWord, Script},
     },
     tier::Tier,
 };
@@ -116,7 +115,7 @@ pub(super) struct Walker<'c> {
     /// The resources that the line names.
     pub(super) uses: NamedUses,
     /// The bodies of here-documents in the current text.
-    bodies: Rc<Vec<Word>>,
+    bodies: Rc<Vec<RawWord>>,
     /// The current nesting depth.
     pub(super) nesting: usize,
     visits: usize,
@@ -198,11 +197,11 @@ impl<'c> Walker<'c> {
     }
 
     /// Returns the reason why running `args` is destructive in one of its possible directories.
-    pub(super) fn destroys(&self, args: &[Arg]) -> Option<String> {
+    pub(super) fn destroys(&self, args: &[Word]) -> Option<String> {
         let found = self.scope.places.iter().find_map(|place| destroy::find(args, place));
         found.or_else(|| {
-            let printed = args.iter().any(|arg| arg.substituted && arg.content.is_some());
-            let printed = printed.then(|| args.iter().flat_map(Arg::printed_words).collect::<Vec<_>>())?;
+            let printed = args.iter().any(|arg| arg.has_output() && arg.content().is_some());
+            let printed = printed.then(|| args.iter().flat_map(Word::printed_words).collect::<Vec<_>>())?;
             self.scope.places.iter().find_map(|place| destroy::find(&printed, place))
         })
     }

@@ -8,7 +8,7 @@ use crate::{
     judge,
     options::is_listed,
     values::canonical_host,
-    walk::{Arg, Known},
+    word::{Known, Word},
 };
 
 /// The operands of a program that are hosts.
@@ -76,7 +76,7 @@ const ROWS: &[(&str, Place, &str, &str)] = &[
 
 /// Returns the hosts that the words of the network program `name` name. An inner `None` stands for an unknown host.
 /// Returns `None` if a pattern expands to too many hosts.
-pub(super) fn named(name: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
+pub(super) fn named(name: &str, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
     let row = ROWS.iter().find(|(names, ..)| occurs(name, names) && names.split(' ').any(|known| known == name));
     let mut hosts = match row {
         Some((_, place, valued, elsewhere)) => at_places(*place, valued, elsewhere, rest)?,
@@ -92,7 +92,7 @@ pub(super) fn named(name: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
     Some(hosts)
 }
 
-fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
+fn at_places(place: Place, valued: &str, elsewhere: &str, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
     let mut hosts = Vec::new();
     let mut operands = 0;
     let mut words = rest.iter();
@@ -156,11 +156,11 @@ fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
 }
 
 /// Returns the hosts that words may name to a program whose use of its words is unknown.
-pub(super) fn heard(name: &str, words: &[Arg]) -> Vec<Option<SmolStr>> {
+pub(super) fn heard(name: &str, words: &[Word]) -> Vec<Option<SmolStr>> {
     words.iter().flat_map(|word| heard_in(name, word)).collect()
 }
 
-fn heard_in(name: &str, word: &Arg) -> Vec<Option<SmolStr>> {
+fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
     let text = word.text();
     // Every address contains a colon.
     if !text.contains(':') && !text.contains("/inet") {
