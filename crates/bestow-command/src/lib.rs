@@ -24,6 +24,8 @@ mod obeys;
 mod options;
 mod overheard;
 mod place;
+mod predicates;
+mod programs;
 mod safe;
 mod shape;
 mod span;

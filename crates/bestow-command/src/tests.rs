@@ -1,19 +1,22 @@
 //! Tests of the tables against their own examples.
 
-use super::{Span, Tier, classifier::Classifier, classify, destroy, needs, safe, word::Word};
+mod golden;
+
+use std::collections::BTreeMap;
+
+use super::{Span, Tier, classifier::Classifier, classify, needs, programs, word::Word};
 use crate::values::{Access, Named, Said, Spoken};
 
 #[test]
 fn every_safe_row_matches_its_examples() {
     let mut wrong = Vec::new();
-    for spec in safe::FAMILIES.iter().flat_map(|family| family.specs) {
-        assert!(!spec.matches.is_empty() && !spec.not_matches.is_empty(), "a row without examples: {spec:?}");
+    for row in programs::all().flat_map(|program| program.reads) {
         for (example, safe) in
-            spec.matches.iter().map(|one| (one, true)).chain(spec.not_matches.iter().map(|one| (one, false)))
+            row.matches.iter().map(|one| (one, true)).chain(row.not_matches.iter().map(|one| (one, false)))
         {
             let answer = classify(example);
             if (answer.tier == Tier::Safe) != safe {
-                wrong.push(format!("{example}: {}", answer.reason));
+                wrong.push(format!("{}: `{example}`: {}", row.place, answer.reason));
             }
         }
     }
@@ -23,14 +26,13 @@ fn every_safe_row_matches_its_examples() {
 #[test]
 fn every_destructive_row_matches_its_examples() {
     let mut wrong = Vec::new();
-    for rule in destroy::TABLES.iter().copied().flatten() {
-        assert!(!rule.matches.is_empty() && !rule.not_matches.is_empty(), "a row without examples: {rule:?}");
+    for row in programs::all().flat_map(|program| program.destroys) {
         for (example, hit) in
-            rule.matches.iter().map(|one| (one, true)).chain(rule.not_matches.iter().map(|one| (one, false)))
+            row.matches.iter().map(|one| (one, true)).chain(row.not_matches.iter().map(|one| (one, false)))
         {
             let answer = classify(example);
             if (answer.tier == Tier::Destructive) != hit {
-                wrong.push(format!("{example}: {}", answer.reason));
+                wrong.push(format!("{}: `{example}`: {}", row.place, answer.reason));
             }
         }
     }
@@ -388,15 +390,15 @@ fn reached(line: &str) -> (bool, bool) {
 #[test]
 fn every_use_that_a_safe_row_knows_to_ask_the_network_needs_the_network() {
     let (mut wrong, mut asking, mut staying) = (Vec::new(), 0, 0);
-    for family in safe::FAMILIES {
-        for (spec, example) in family.specs.iter().flat_map(|spec| spec.matches.iter().map(move |one| (spec, one))) {
-            let words: Vec<Word> = example.split(' ').map(|word| Word::literal(word, Span::default())).collect();
-            let asks = spec.is_online(family, words.get(1..).unwrap_or_default());
-            let counted = if asks { &mut asking } else { &mut staying };
-            *counted += 1;
-            if reached(example) != (asks, false) {
-                wrong.push(format!("{example}: asks {asks}, reaches {:?}", reached(example)));
-            }
+    let rows: BTreeMap<&str, &programs::Reads> =
+        programs::all().flat_map(|program| program.reads).map(|row| (row.place, *row)).collect();
+    for (row, example) in rows.values().flat_map(|row| row.matches.iter().map(move |one| (row, one))) {
+        let words: Vec<Word> = example.split(' ').map(|word| Word::literal(word, Span::default())).collect();
+        let asks = row.is_online(words.get(1..).unwrap_or_default());
+        let counted = if asks { &mut asking } else { &mut staying };
+        *counted += 1;
+        if reached(example) != (asks, false) {
+            wrong.push(format!("{}: `{example}`: asks {asks}, reaches {:?}", row.place, reached(example)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

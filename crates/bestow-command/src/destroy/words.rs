@@ -2,8 +2,11 @@
 
 use memchr::memmem;
 
-use super::When;
-use crate::{place::Place, word::Word};
+use crate::{
+    place::Place,
+    programs::{When, has_form},
+    word::Word,
+};
 
 #[derive(Debug)]
 pub(crate) struct Words<'a> {
@@ -106,7 +109,7 @@ impl<'a> Words<'a> {
                 at += 1;
                 if self.is_option(at - 1, word) {
                     after_option = !word.text().contains('=');
-                } else if names(word.text(), wanted) {
+                } else if has_form(word.text(), wanted) {
                     break;
                 } else if !std::mem::take(&mut after_option) {
                     return None;
@@ -127,7 +130,7 @@ impl<'a> Words<'a> {
             When::Flag(flags) => self.has_flag(flags),
             When::NoFlag(flags) => !flags.split(' ').any(|flag| self.options().any(|option| is_flag(option, flag, 5))),
             When::Operand(question) => self.operands(from).any(|operand| question(operand, place)),
-            When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| names(operand, name))),
+            When::Named(list) => self.operands(from).any(|operand| list.split(' ').any(|name| has_form(operand, name))),
             When::Text(list) => self.words.iter().any(|word| list.split(' ').any(|text| word.text().contains(text))),
             When::Line(question) => question(self.words, place),
             When::Later(text) => self.words.iter().skip(1).any(|word| word.text() == text),
@@ -138,15 +141,6 @@ impl<'a> Words<'a> {
 /// Returns true if `list` may contain `word`: the word is a substring of the list, or the list contains a pattern.
 pub(crate) fn occurs(word: &str, list: &str) -> bool {
     memmem::find(list.as_bytes(), word.as_bytes()).is_some() || list.contains('*')
-}
-
-/// Returns true if `word` matches `pattern`. For example, `delete-*` matches any word with this prefix.
-fn names(word: &str, pattern: &str) -> bool {
-    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(end), _) => word.ends_with(end),
-        (_, Some(start)) => word.starts_with(start),
-        _ => word == pattern,
-    }
 }
 
 /// Returns true if `option` gives `flag`: joined with others, with a value, or as a long option abbreviated to at least

@@ -2,9 +2,6 @@
 
 mod git;
 
-use std::sync::LazyLock;
-
-use foldhash::HashMap;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{Operand, directories, exact, path};
@@ -12,169 +9,10 @@ use crate::{
     judge::{self, basename},
     lang::sed,
     options::is_listed,
+    programs::{self, Role},
     values::{Access, Below},
     word::{Gaps, Word},
 };
-
-/// The use that a program makes of its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    /// Reads all operands.
-    Reads,
-    /// Reads all operands except the first, which is a pattern, unless an option gives the pattern.
-    Searches,
-    /// Reads the names of all files below the operands.
-    Lists,
-    /// Reads all operands, with everything below them if an option requests it.
-    Compares,
-    /// Writes all operands.
-    Writes,
-    /// Writes all operands except the first, which is not a path.
-    Changes,
-    /// Reads all operands except the last, and writes the last.
-    Copies,
-    /// Removes all operands except the last, and writes the last.
-    Moves,
-}
-
-/// Rows of a role, its programs, and the options of these programs that take a value.
-const ROLES: &[(Role, &[&str], &str)] = &[
-    (
-        Role::Reads,
-        &[
-            "b2sum",
-            "base32",
-            "base64",
-            "bat",
-            "batcat",
-            "bzcat",
-            "cat",
-            "gcat",
-            "gzcat",
-            "lzcat",
-            "zstdcat",
-            "md5",
-            "shasum",
-            "cksum",
-            "cmp",
-            "comm",
-            "cut",
-            "diff3",
-            "expand",
-            "file",
-            "fold",
-            "fmt",
-            "head",
-            "hexdump",
-            "hd",
-            "join",
-            "less",
-            "md5sum",
-            "more",
-            "nl",
-            "od",
-            "paste",
-            "pr",
-            "rev",
-            "sha1sum",
-            "sha224sum",
-            "sha256sum",
-            "sha384sum",
-            "sha512sum",
-            "source",
-            ".",
-            "strings",
-            "sum",
-            "tac",
-            "tail",
-            "tsort",
-            "unexpand",
-            "uniq",
-            "wc",
-            "xxd",
-            "xzcat",
-            "zcat",
-            "zless",
-            "zmore",
-        ],
-        "-n -c -k -t -d -f -w -s -l -S -T -b -N -j -A -I --lines --bytes --key --field-separator --delimiter --fields \
-         --width --skip --length --buffer-size --characters --format --printf --time-style --color --sort --indent",
-    ),
-    (
-        Role::Searches,
-        &["egrep", "fgrep", "ggrep", "grep", "zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "zstdgrep"],
-        "-A -B -C -m -e -f -d -D --include --exclude --exclude-dir --exclude-from --max-count --context \
-         --after-context --before-context --regexp --file --color --colour --label --binary-files --directories \
-         --devices",
-    ),
-    (
-        Role::Searches,
-        &["ack", "ag", "rg"],
-        "-A -B -C -m -g -G -t -T -e -f -E -j -M -r -d --glob --iglob --type --type-not --context --after-context \
-         --before-context --regexp --file --max-count --max-depth --color --colors --sort --encoding --replace \
-         --threads",
-    ),
-    (Role::Searches, &["awk", "gawk", "mawk"], "-F -v -f -e -l --field-separator --assign --file --source --load"),
-    (Role::Searches, &["sed"], "-e -f -l --expression --file --line-length"),
-    (Role::Searches, &["perl"], "-e -E -I -M -m -F"),
-    (
-        Role::Searches,
-        &["jq", "yq"],
-        "-f -L -o -p --from-file --arg --argjson --slurpfile --rawfile --indent --tab --expression",
-    ),
-    (
-        Role::Reads,
-        &["gsort", "sort"],
-        "-o -k -t -S -T --output --key --field-separator --buffer-size --temporary-directory",
-    ),
-    (Role::Compares, &["diff", "sdiff", "colordiff"], "-U -C -I -x -X -W -F --unified --context --exclude --width"),
-    (
-        Role::Lists,
-        &["du", "ls", "readlink", "realpath", "stat", "tree"],
-        "-L -I -P -d -c -t -w -T --max-depth --exclude --format --printf --time-style --color --sort --indent --width",
-    ),
-    (
-        Role::Writes,
-        &["mkdir", "mkfifo", "rm", "rmdir", "shred", "tee", "unlink"],
-        "-m -n -s --mode --iterations --size",
-    ),
-    (Role::Writes, &["touch", "truncate"], "-d -r -t -s --date --reference --size"),
-    (Role::Changes, &["chgrp", "chmod", "chown", "setfacl"], "--reference -m -x -M -X --from"),
-    (
-        Role::Copies,
-        &["rsync", "scp"],
-        "-e -f -B -T -M -P -i -l -o -F -S -J -c --rsh --filter --exclude --include --exclude-from --include-from \
-         --files-from --port --rsync-path --bwlimit --chmod --chown --max-size --min-size --timeout --log-file \
-         --log-file-format --write-batch --only-write-batch --read-batch --backup-dir --partial-dir --temp-dir \
-         --compare-dest --copy-dest --link-dest --password-file --out-format --iconv --block-size --max-delete \
-         --suffix",
-    ),
-    (Role::Copies, &["cp", "install", "ln"], "-S -m -o -g -t --suffix --mode --owner --group --target-directory"),
-    (Role::Moves, &["mv"], "-S -t --suffix --target-directory"),
-];
-
-/// Rows of programs, their options that name a file to write, and their options that name a file to read.
-const FILES: &[(&[&str], &str, &str)] = &[
-    (&["gsort", "sort"], "-o --output", "--files0-from --random-source"),
-    (
-        &["rsync"],
-        "--log-file --write-batch --only-write-batch --backup-dir --partial-dir --temp-dir -T",
-        "--files-from --exclude-from --include-from --password-file --read-batch --compare-dest --copy-dest \
-         --link-dest",
-    ),
-    (
-        &["curl"],
-        "-c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --etag-save --hsts --alt-svc --libcurl",
-        "-T --upload-file -K --config -E --cert --key --cacert --etag-compare --hsts --alt-svc --netrc-file -b \
-         --cookie",
-    ),
-    (
-        &["wget"],
-        "-o --output-file -a --append-output --save-cookies --warc-file --hsts-file --rejected-log",
-        "-i --input-file --post-file --body-file --load-cookies --hsts-file --ca-certificate --certificate \
-         --private-key",
-    ),
-];
 
 /// Returns true if the option, perhaps abbreviated, is one of `names` that take a directory.
 fn is_directory(option: &str, names: &str) -> bool {
@@ -305,14 +143,9 @@ fn is_short_for(option: &str, names: &str) -> bool {
 }
 
 fn role_of(name: &str) -> Option<(Role, &'static str)> {
-    BY_PROGRAM.get(name).copied()
+    let files = programs::find(name)?.files?;
+    files.role.map(|role| (role, files.valued))
 }
-
-/// The roles by program.
-static BY_PROGRAM: LazyLock<HashMap<&'static str, (Role, &'static str)>> = LazyLock::new(|| {
-    let rows = ROLES.iter();
-    rows.flat_map(|(role, programs, values)| programs.iter().map(|program| (*program, (*role, *values)))).collect()
-});
 
 /// Returns the files that `name` reads and writes with these words. `reads_only` is true if the program is proven to
 /// write none of them.
@@ -459,16 +292,14 @@ impl<'a> Words<'a> {
 
     /// Returns the files that options of `name` read and write.
     fn files_of(&self, name: &str) -> Vec<Operand> {
-        let Some((_, writes, reads)) = FILES.iter().find(|(names, ..)| names.contains(&name)) else {
-            return Vec::new();
-        };
+        let Some(files) = programs::find(name).and_then(|program| program.files) else { return Vec::new() };
         let named = |names: &'static str, access| {
             let given = self.options.iter().filter(move |given| means(&given.name, names));
             // A directory is used with the files inside it.
             let below = |given: &Given<'_>| everything_if(is_directory(&given.name, names));
             given.filter_map(move |given| path(given.value.as_ref()?.arg(), access, below(given)))
         };
-        named(writes, Access::Write).chain(named(reads, Access::Read)).collect()
+        named(files.writes, Access::Write).chain(named(files.reads, Access::Read)).collect()
     }
 
     /// Returns true if the program also reads the targets of links below its operands.
