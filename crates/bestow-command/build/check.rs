@@ -157,6 +157,12 @@ impl<'b> Check<'b, '_> {
                 self.refuse(place, "`some` has facts only: a row about some of the names has `only`");
             }
         }
+        for name in record.some.iter().chain([record]).flat_map(|part| &part.answers) {
+            match self.book.reads.get_key_value(name) {
+                Some((name, _)) => drop(self.used.insert(name)),
+                None => self.unknown(place, "shared row", name, self.book.reads.keys()),
+            }
+        }
         let reads: Vec<_> = record.reads.iter().map(|row| self.placed(place, row, record)).collect();
         let destroys: Vec<_> = record.destroys.iter().map(|row| self.placed(place, row, record)).collect();
         for row in &reads {
@@ -179,15 +185,24 @@ impl<'b> Check<'b, '_> {
             }
             alike.insert(key, programs.len());
             let facts = record.some.iter().filter(|part| part.names.contains(name));
+            let facts: Vec<&Record> = [record].into_iter().chain(facts).collect();
+            let own = reads.iter().filter(|row| here(&row.row.only)).map(|row| self.shared_reads(row));
+            let answers = facts.iter().flat_map(|record| &record.answers).filter_map(|name| self.answer(name));
             programs.push(Program {
                 place,
                 names: vec![name],
-                facts: [record].into_iter().chain(facts).collect(),
-                reads: reads.iter().filter(|row| here(&row.row.only)).map(|row| self.shared_reads(row)).collect(),
+                reads: own.chain(answers).collect(),
+                facts,
                 destroys: destroys.iter().filter(|row| here(&row.row.only)).map(|row| self.shared(row)).collect(),
             });
         }
         programs
+    }
+
+    /// Returns the shared row with this name.
+    fn answer(&self, name: &str) -> Option<Row<'b, Reads>> {
+        let (place, row) = self.book.reads.get(name)?;
+        Some(Row { place: place.clone(), row, record: None })
     }
 
     /// Returns the shared row that a row stands for, or the row itself.

@@ -7,8 +7,8 @@ use crate::{
     hash,
     read::Book,
     schema::{
-        Count, Destroys, Files, HostOperands, Hosts, Network, NetworkWord, Obeys, Online, OnlineWord, Operands, Reach,
-        Reads, Record, Role, SecretOption, Starts, Words, Wraps,
+        Count, Destroys, Files, HostOperands, Hosts, Network, NetworkWord, Obeys, Online, OnlineWord, Operands, Plain,
+        Reach, Reads, Record, Role, SecretOption, Starts, Words, Wraps,
     },
 };
 
@@ -190,13 +190,14 @@ impl Emitter<'_> {
         let destroys = destroys.map(|at| format!("&DESTROYS_{at}"));
         let network: Vec<String> =
             facts.iter().flat_map(|record| &record.network).map(|network| self.network(network)).collect();
+        let plain: Vec<String> = facts.iter().flat_map(|record| &record.plain).map(|plain| self.plain(plain)).collect();
         let starts: Vec<String> =
             facts.iter().flat_map(|record| &record.starts).map(|starts| self.starts(starts)).collect();
         format!(
             "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
              obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
-             help: {}, help_groups: {}, says: {}, one_dash: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
-             secret_option: {} }},\n",
+             help: {}, help_groups: {}, says: {}, one_dash: {}, option_file: {}, letter_bundle: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
+             plain: &[{}], secret_option: {} }},\n",
             program.names,
             program.place,
             reads.collect::<Vec<_>>().join(", "),
@@ -215,10 +216,13 @@ impl Emitter<'_> {
             self.words(last(facts, |record| record.help_groups.as_ref())),
             facts.iter().any(|record| record.says),
             facts.iter().any(|record| record.one_dash),
+            facts.iter().any(|record| record.option_file),
+            facts.iter().any(|record| record.letter_bundle),
             facts.iter().any(|record| record.changes),
             optional(last(facts, |record| record.wraps.as_ref()).map(|wraps| self.wraps(wraps))),
             starts.join(", "),
             list(&all(facts, |record| &record.may_start)),
+            plain.join(", "),
             optional(last(facts, |record| record.secret_option.as_ref()).map(secret_option)),
         )
     }
@@ -250,6 +254,11 @@ impl Emitter<'_> {
     fn starts(&self, starts: &Starts) -> String {
         let (subcommands, flags) = (alternatives(&starts.subcommands), self.words(starts.flags.as_ref()));
         format!("Starts {{ subcommands: {subcommands}, flags: {flags} }}")
+    }
+
+    fn plain(&self, plain: &Plain) -> String {
+        let (subcommands, flags) = (alternatives(&plain.subcommands), self.words(Some(&plain.flags)));
+        format!("Plain {{ subcommands: {subcommands}, flags: {flags} }}")
     }
 
     fn wraps(&self, wraps: &Wraps) -> String {

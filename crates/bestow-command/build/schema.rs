@@ -67,6 +67,12 @@ pub(crate) struct Record {
     pub(crate) reads: Vec<Spanned<Reads>>,
     #[serde(default)]
     pub(crate) destroys: Vec<Spanned<Destroys>>,
+    /// Shared rows that stand behind its own.
+    #[serde(default)]
+    pub(crate) answers: Vec<String>,
+    /// Options that change neither what the program runs nor where it writes, in forms that do not only read.
+    #[serde(default)]
+    pub(crate) plain: Vec<Plain>,
     pub(crate) rollback: Option<String>,
     pub(crate) obeys: Option<Obeys>,
     /// Options that name the directory in which the program looks for the files that it obeys.
@@ -90,6 +96,10 @@ pub(crate) struct Record {
     pub(crate) says: bool,
     #[serde(default)]
     pub(crate) one_dash: bool,
+    #[serde(default)]
+    pub(crate) option_file: bool,
+    #[serde(default)]
+    pub(crate) letter_bundle: bool,
     #[serde(default)]
     pub(crate) changes: bool,
     pub(crate) wraps: Option<Wraps>,
@@ -353,6 +363,15 @@ pub(crate) struct Starts {
     #[serde(default)]
     pub(crate) subcommands: Vec<String>,
     pub(crate) flags: Option<Words>,
+}
+
+/// Options of a form that change neither what the program runs nor where it writes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plain {
+    #[serde(default)]
+    pub(crate) subcommands: Vec<String>,
+    pub(crate) flags: Words,
 }
 
 /// A short option that takes a secret.

@@ -1,94 +1,12 @@
 //! Commands that are hidden in the words of another program: `--to-command='rm …'`, `core.pager=rm …`,
 //! `-e '!rm …'`.
 
-use std::sync::LazyLock;
-
-use foldhash::HashMap;
-
 use super::{Input, Verdict, basename, code, reader, shell, sql_client, suffix};
 use crate::{
-    destroy,
+    destroy, programs,
     walk::{Walker, declares_variables},
     word::{Word, is_unknown},
 };
-
-/// Programs that run a command from their arguments and have no table of their own.
-const RUNNERS: &[&str] = &[
-    "docker exec",
-    "docker run",
-    "docker compose",
-    "docker-compose exec",
-    "docker-compose run",
-    "podman exec",
-    "podman run",
-    "nerdctl exec",
-    "kubectl exec",
-    "kubectl run",
-    "oc exec",
-    "lxc exec",
-    "incus exec",
-    "vagrant ssh",
-    "npm exec",
-    "npm x",
-    "pnpm exec",
-    "pnpm dlx",
-    "yarn dlx",
-    "yarn exec",
-    "bun x",
-    "uv run",
-    "uvx",
-    "poetry run",
-    "pipenv run",
-    "pipx run",
-    "pdm run",
-    "rye run",
-    "conda run",
-    "bundle exec",
-    "mise exec",
-    "mise x",
-    "asdf exec",
-    "nix run",
-    "nix develop",
-    "nix-shell",
-    "rustup run",
-    "cargo run",
-    "go run",
-    "heroku run",
-    "fly ssh",
-    "gcloud compute",
-    "aws ssm",
-    "ansible",
-    "salt",
-    "multipass exec",
-    "wsl",
-    "chezmoi",
-    "devbox run",
-    "git bisect",
-    "git submodule",
-    "railway run",
-    "doppler run",
-    "op run",
-    "dotenv",
-    "make",
-    "just",
-    "task",
-    "ssh-agent",
-    "gdb",
-    "lldb",
-    "rr",
-    "gdbserver",
-    "dlv",
-];
-
-/// The runners by program: the subcommands that run something, or `None` if every use does.
-static INDEX: LazyLock<HashMap<&'static str, Vec<Option<&'static str>>>> = LazyLock::new(|| {
-    let mut index: HashMap<_, Vec<_>> = HashMap::default();
-    for runner in RUNNERS {
-        let (program, sub) = runner.split_once(' ').map_or((*runner, None), |(program, sub)| (program, Some(sub)));
-        index.entry(program).or_default().push(sub);
-    }
-    index
-});
 
 /// Options whose value is prose.
 const PROSE: &[&str] = &[
@@ -253,26 +171,29 @@ fn is_data(name: &str, rest: &[Word], before: Option<&Word>, behind_dashes: bool
     }
 }
 
+/// Returns the subcommands that may run a command from their words. An empty text stands for every use.
+fn subcommands(name: &str) -> &'static [&'static str] {
+    programs::find(name).map(|program| program.may_start).unwrap_or_default()
+}
+
 /// Returns true if the words make this program run a command.
 pub(crate) fn is_runner(name: &str, rest: &[Word]) -> bool {
-    let uses = INDEX.get(name).map(Vec::as_slice).unwrap_or_default();
-    uses.iter().any(|sub| sub.is_none_or(|sub| rest.iter().any(|arg| arg.text() == sub)))
+    subcommands(name).iter().any(|sub| sub.is_empty() || rest.iter().any(|arg| arg.text() == *sub))
 }
 
 /// Returns true if a program has some use that runs a command from its words.
 pub(crate) fn has_runner(name: &str) -> bool {
-    INDEX.contains_key(name)
+    !subcommands(name).is_empty()
 }
 
 /// Returns the programs that have some use that runs a command from their words.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    INDEX.keys().copied()
+    programs::all().filter(|program| !program.may_start.is_empty()).flat_map(|program| program.names.iter().copied())
 }
 
 /// Returns true if the words name a use of a runner that runs a command. `make` is not included.
 pub(super) fn is_runner_of(name: &str, rest: &[String]) -> bool {
-    let uses = INDEX.get(name).filter(|_| name != "make").map(Vec::as_slice).unwrap_or_default();
-    uses.iter().any(|sub| sub.is_none_or(|sub| rest.iter().any(|word| word == sub)))
+    name != "make" && subcommands(name).iter().any(|sub| sub.is_empty() || rest.iter().any(|word| word == sub))
 }
 
 /// Returns the part of a word that is a command line of a possibly destructive program, if there is one.

@@ -1,107 +1,23 @@
 //! Wrappers: programs that run the program that their arguments name.
 
-use std::sync::LazyLock;
-
-use foldhash::HashMap;
-
 use super::{Input, Verdict, basename, variable};
 use crate::{
     lang::find,
     options::{Options, Reading},
+    programs::{self, Wraps},
     span::Span,
     tier::Tier,
     walk::Walker,
     word::{IDENTIFIERS, Word},
 };
 
-/// A program that runs another one.
-#[derive(Debug)]
-struct Wrapper {
-    names: &'static str,
-    flags: &'static str,
-    /// The number of operands before the command.
-    own_operands: usize,
-    /// The lowest tier of any command that runs through this program.
-    floor: Tier,
-}
-
-const fn wrapper(names: &'static str, flags: &'static str) -> Wrapper {
-    Wrapper { names, flags, own_operands: 0, floor: Tier::Safe }
-}
-
-impl Wrapper {
-    const fn own(mut self, operands: usize) -> Self {
-        self.own_operands = operands;
-        self
-    }
-
-    const fn dangerous(mut self) -> Self {
-        self.floor = Tier::Dangerous;
-        self
-    }
-}
-
-/// The wrappers. Each option list is complete enough to find the command. An option that is not listed makes the whole
-/// command dangerous.
-const WRAPPERS: &[Wrapper] = &[
-    wrapper("nice", "-n: --adjustment: -#"),
-    wrapper("nohup", ""),
-    wrapper("time", "-p -v --verbose --portability -f: --format: -q --quiet"),
-    wrapper("gtime", "-p -v --verbose -f: --format:"),
-    wrapper("timeout gtimeout", "-k: --kill-after: -s: --signal: --foreground --preserve-status -v --verbose").own(1),
-    wrapper("stdbuf gstdbuf", "-i: -o: -e: --input: --output: --error:"),
-    wrapper("ionice", "-c: -n: -t --class: --classdata: --ignore"),
-    wrapper("setsid", "-c -f -w --ctty --fork --wait"),
-    wrapper("command", "-p"),
-    wrapper("builtin", ""),
-    wrapper("exec", "-c -l -a:"),
-    wrapper("noglob nocorrect", ""),
-    wrapper("busybox toybox", "").dangerous(),
-    wrapper("chrt", "-b -f -i -o -r -R -m -v -d -T: -P: -D: --batch --fifo --idle --other --rr").own(1),
-    wrapper("taskset", "-c -a --cpu-list --all-tasks").own(1),
-    wrapper("caffeinate", "-d -i -m -s -u -t:"),
-    wrapper("arch", "-arm64 -x86_64 -arm64e -i386"),
-    wrapper("setarch linux32 linux64", "-R --addr-no-randomize -v").dangerous(),
-    wrapper("numactl", "-N: -m: -C: -i: -l --cpunodebind: --membind: --physcpubind: --interleave:").dangerous(),
-    wrapper("prlimit", "--nofile? --cpu? --as? --core? --data? --fsize? --nproc? --rss? --stack?").dangerous(),
-    wrapper("flock", "-x -e -s -u -n -w: -E: -o -F --exclusive --shared --nonblock --timeout: --wait:")
-        .own(1)
-        .dangerous(),
-    wrapper("strace", "-f -ff -c -C -t -tt -T -y -yy -v -q -e: -o: -s: -p: -P: -E: -u:").dangerous(),
-    wrapper("ltrace", "-f -c -t -T -e: -o: -s: -p:").dangerous(),
-    wrapper("perf", "").own(1).dangerous(),
-    wrapper("valgrind", "-q -v --leak-check: --tool: --error-exitcode: --track-origins: --log-file:").dangerous(),
-    wrapper("unshare", "-m -u -i -n -p -U -C -f -r -c --fork --user --net --pid --mount --map-root-user").dangerous(),
-    wrapper("nsenter", "-a -t: -m -u -i -n -p -U -C --all --target: --mount --uts --ipc --net --pid").dangerous(),
-    wrapper("chroot", "--userspec: --groups: --skip-chdir").own(1).dangerous(),
-    wrapper("doas", "-n -s -L -u: -C:").dangerous(),
-    wrapper("pkexec", "--user: --disable-internal-agent --keep-cwd").dangerous(),
-    wrapper("run0", "-u: --user: -g: --group: -D: --chdir: --nice: --unit:").dangerous(),
-    wrapper("runuser", "-u: --user: -g: --group: -G:").dangerous(),
-    wrapper("setpriv", "--reuid: --regid: --clear-groups --init-groups --no-new-privs").dangerous(),
-    wrapper("systemd-run", "--user --scope -t -P -q --pty --pipe --wait --unit: -p: --property: -E: --setenv:")
-        .dangerous(),
-    wrapper("systemd-inhibit", "--what: --who: --why: --mode:").dangerous(),
-    wrapper("dbus-run-session torsocks torify proxychains proxychains4 unbuffer catchsegv fakeroot", "-q --")
-        .dangerous(),
-    wrapper("xvfb-run", "-a --auto-servernum -n: -s: --server-args:").dangerous(),
-    wrapper("firejail", "--quiet --net: --private --noprofile").dangerous(),
-    wrapper("bwrap", "--bind: --ro-bind: --dev: --proc: --unshare-all --die-with-parent").dangerous(),
-    wrapper("faketime", "-f -m").own(1).dangerous(),
-    wrapper("rlwrap", "-a -c -r").dangerous(),
-    wrapper("direnv", "").own(2).dangerous(),
-    wrapper("hyperfine", "-w: -r: -N -i --warmup: --runs: --export-json:").dangerous(),
-    wrapper("entr", "-c -r -d -s -n -p").dangerous(),
-    wrapper("npx pnpx bunx", "-y --yes -q --quiet -p: --package: -c:").dangerous(),
-    wrapper("proot", "-r: -b: -w: -0").dangerous(),
-];
-
 /// Wrappers that are parsed in a way of their own.
 const SPECIAL: &[&str] = &["env", "xargs", "gxargs", "find", "gfind", "fd", "fdfind", "parallel", "watch"];
 
 /// Returns all programs that run the program that their arguments name.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    SPECIAL.iter().copied().chain(WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ')))
+    let listed = programs::all().filter(|program| program.wraps.is_some());
+    SPECIAL.iter().copied().chain(listed.flat_map(|program| program.names.iter().copied()))
 }
 
 /// Returns every listed wrapper with as many words of its own as it takes, ready for a command after it.
@@ -119,9 +35,8 @@ pub(crate) fn prefixes() -> Vec<String> {
         "parallel",
         "watch",
     ];
-    let listed =
-        WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ').map(move |name| (name, wrapper.own_operands)));
-    let listed = listed.map(|(name, own)| format!("{name}{}", " 1".repeat(own)));
+    let listed = programs::all().filter_map(|program| Some((program.names, program.wraps?.operands)));
+    let listed = listed.flat_map(|(names, own)| names.iter().map(move |name| format!("{name}{}", " 1".repeat(own))));
     listed.chain(special.map(str::to_owned)).collect()
 }
 
@@ -130,12 +45,8 @@ pub(super) fn is_wrapper(name: &str) -> bool {
     wrapper_named(name).is_some() || SPECIAL.contains(&name)
 }
 
-static INDEX: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {
-    WRAPPERS.iter().flat_map(|wrapper| wrapper.names.split(' ').map(move |name| (name, wrapper))).collect()
-});
-
-fn wrapper_named(name: &str) -> Option<&'static Wrapper> {
-    INDEX.get(name).copied()
+fn wrapper_named(name: &str) -> Option<Wraps> {
+    programs::find(name)?.wraps
 }
 
 const ENV_FLAGS: &str = "-i -0 -v - -u: -C: -S: --ignore-environment --null --unset: --chdir: --split-string: --debug";
@@ -167,14 +78,15 @@ impl Walker<'_> {
         }
     }
 
-    fn judge_wrapper(&mut self, wrapper: &Wrapper, rest: &[Word], input: &Input) -> Option<Verdict> {
+    fn judge_wrapper(&mut self, wrapper: Wraps, rest: &[Word], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: wrapper.flags, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
-        let start = options.first_operand? + wrapper.own_operands;
+        let start = options.first_operand? + wrapper.operands;
         let inner = rest.get(start..).filter(|inner| !inner.is_empty())?;
         self.overhear_texts(&options.values.iter().copied().chain(inner.first()).cloned().collect::<Vec<_>>());
         let verdict = self.judge(inner, input);
-        let floor = Verdict { tier: wrapper.floor, rule: "runs another program in a changed setting".into() };
+        let tier = if wrapper.dangerous { Tier::Dangerous } else { Tier::Safe };
+        let floor = Verdict { tier, rule: "runs another program in a changed setting".into() };
         Some(floor.or_stricter(verdict))
     }
 

@@ -1,83 +1,29 @@
 //! Programs that run a command in some of their uses, and commands with another name. The inner command is evaluated by
 //! itself, in addition to the program around it.
 
-use std::{borrow::Cow, sync::LazyLock};
-
-use foldhash::HashMap;
+use std::borrow::Cow;
 
 use super::{Input, Verdict, code};
 use crate::{
     destroy::Words,
     options::{Options, Reading},
+    programs::{self, Starts},
     safe::{self, Proof},
     walk::Walker,
     word::Word,
 };
 
-/// A use of a program that runs the command after it.
-#[derive(Debug)]
-struct Running {
-    names: &'static str,
-    /// The words of the subcommand. Alternatives are separated by `|`. Empty if every use runs a command.
-    subcommand: &'static str,
-    flags: &'static str,
-}
-
-const fn running(names: &'static str, subcommand: &'static str, flags: &'static str) -> Running {
-    Running { names, subcommand, flags }
-}
-
-/// The uses that run a command. Each option list is complete enough to find the command. With an option that is not
-/// listed, the command is not found here.
-const USES: &[Running] = &[
-    running("git", "bisect run", ""),
-    running("git", "submodule foreach", "--recursive --quiet -q"),
-    running("sshpass", "", "-p: -f: -d: -e? -P: -v"),
-    running("ssh-agent", "", "-a: -t: -c -s -d -D"),
-    running("screen", "", "-a -A -c: -d -D -e: -h: -i -L -m -n -O -p: -q -s: -S: -t: -T: -U -v"),
-    running("tmux", "new-session|new", "-A -d -D -E -P -X -c: -e: -f: -F: -n: -s: -t: -x: -y:"),
-    running("tmux", "new-window|neww", "-a -b -d -k -P -S -c: -e: -F: -n: -t:"),
-    running("tmux", "split-window|splitw", "-b -d -f -h -I -v -P -Z -c: -e: -F: -l: -p: -t:"),
-    running("tmux", "respawn-pane|respawnp|respawn-window|respawnw", "-k -c: -e: -t:"),
-    running("tmux", "run-shell|run", "-b -C -c: -d: -t:"),
-    running("poetry pipenv pdm rye hatch", "run", "-q --quiet"),
-    running(
-        "uv",
-        "run",
-        "-q --quiet --frozen --locked --no-sync --offline --isolated --no-dev --all-extras --with: -p: --python: \
-         --project: --directory: --extra: --group:",
-    ),
-    running("conda mamba micromamba", "run", "-n: -p: -v --name: --prefix: --cwd: --no-capture-output --live-stream"),
-    running("bundle bundler", "exec", "--keep-file-descriptors"),
-    running("npm", "exec|x", "-y --yes -p: --package:"),
-    running("pnpm yarn", "exec|dlx", "-q --quiet -p: --package:"),
-    running("bun", "x", "-y"),
-    running("pipx", "run", "-q --quiet --spec: --python:"),
-    running("uvx", "", "-q --quiet --from: --with: -p: --python:"),
-    running("corepack", "", ""),
-    running("op doppler", "run", "--env-file: --no-masking -p: -c: --project: --config:"),
-    running(
-        LOADER,
-        "",
-        "--library-path: --inhibit-cache --inhibit-rpath: --audit: --preload: --argv0: --glibc-hwcaps-prepend: \
-         --glibc-hwcaps-mask: --list --verify",
-    ),
-];
-
 /// The listed name of the program loader, whose real name differs between machines.
 const LOADER: &str = "ld.so";
 
-static INDEX: LazyLock<HashMap<&'static str, Vec<&'static Running>>> = LazyLock::new(|| {
-    let mut index: HashMap<_, Vec<_>> = HashMap::default();
-    for running in USES {
-        running.names.split(' ').for_each(|name| index.entry(name).or_default().push(running));
-    }
-    index
-});
-
 /// Returns true if some use of the program runs a command, or if the name is another name of a command.
 pub(super) fn may_run(name: &str) -> bool {
-    INDEX.contains_key(listed_name(name)) || name.starts_with("git-")
+    !uses(listed_name(name)).is_empty() || name.starts_with("git-")
+}
+
+/// Returns the uses of a program that run the command after them.
+fn uses(name: &str) -> &'static [Starts] {
+    programs::find(name).map(|program| program.starts).unwrap_or_default()
 }
 
 fn listed_name(name: &str) -> &str {
@@ -121,9 +67,9 @@ impl Walker<'_> {
 
 /// Returns the command after the own words of the program.
 fn within<'a>(name: &str, rest: &'a [Word]) -> Option<&'a [Word]> {
-    INDEX.get(name)?.iter().find_map(|running| {
+    uses(name).iter().find_map(|running| {
         let words = Words::new(rest);
-        let ends = running.subcommand.split('|').map(|subcommand| match subcommand {
+        let ends = running.subcommands.split('|').map(|subcommand| match subcommand {
             "" => Some(0),
             subcommand => words.after_subcommand(subcommand),
         });

@@ -10,7 +10,7 @@ mod table;
 
 pub(crate) use form::has_form;
 pub(crate) use record::{
-    AllWords, Count, Destroys, Files, HostOperands, Hosts, Online, Operands, Program, Reach, Reads, Role, SecretOption,
-    Starts, Test, Uses, When, Wraps,
+    AllWords, Count, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
+    SecretOption, Starts, Test, Uses, When, Wraps,
 };
 pub(crate) use table::{all, find, find_by_start};

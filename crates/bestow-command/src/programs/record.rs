@@ -41,6 +41,10 @@ pub(crate) struct Program {
     pub(crate) says: bool,
     /// True if the long options of the program have one dash.
     pub(crate) one_dash: bool,
+    /// True if the program reads options from the file after `@`.
+    pub(crate) option_file: bool,
+    /// True if the first word may be a bundle of option letters without a dash.
+    pub(crate) letter_bundle: bool,
     /// True if the program changes data, and its operands are never commands.
     pub(crate) changes: bool,
     /// The words before the command, if the program is a wrapper.
@@ -49,6 +53,8 @@ pub(crate) struct Program {
     pub(crate) starts: &'static [Starts],
     /// The subcommands whose words are searched for commands. An empty text stands for every use.
     pub(crate) may_start: &'static [&'static str],
+    /// Options that change neither what the program runs nor where it writes, in forms that do not only read.
+    pub(crate) plain: &'static [Plain],
     /// The short option that takes a secret.
     pub(crate) secret_option: Option<SecretOption>,
 }
@@ -314,6 +320,14 @@ pub(crate) struct Starts {
     /// The words of the subcommand. Alternatives are separated by `|`. Empty if every use starts a command.
     pub(crate) subcommands: &'static str,
     /// Every option. With one that is not listed, the command is not found.
+    pub(crate) flags: &'static str,
+}
+
+/// Options of a form that change neither what the program runs nor where it writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain {
+    /// The words of the subcommand. Alternatives are separated by `|`.
+    pub(crate) subcommands: &'static str,
     pub(crate) flags: &'static str,
 }
 

@@ -3,7 +3,7 @@
 use super::{
     hash,
     record::{
-        AllWords, Count, Destroys, Files, HostOperands, Hosts, Online, Operands, Program, Reach, Reads, Role,
+        AllWords, Count, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
         SecretOption, Starts, Test, Uses, When, Wraps,
     },
 };

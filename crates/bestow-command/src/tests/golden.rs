@@ -40,6 +40,9 @@ const FORMS: &[&str] = &[
     "echo 'rm -rf /' | NAME",
     "/opt/NAME config get a",
     "ls | xargs NAME",
+    "NAME add -v x -o @y a::b",
+    "NAME -cqr --quiet --verbose -p x",
+    "NAME build -q --release -j 4 --watch x=y",
 ];
 
 fn data(file: &str) -> PathBuf {
@@ -79,10 +82,11 @@ impl Answer {
     fn of(line: &str) -> Answer {
         let found = Classifier::default().classify(line);
         let advice = found.rollback_advice();
+        let by_name: Vec<_> = found.spoken().into_iter().flatten().map(|part| part.by_name).collect();
         let Classification { tier, reason, parts, understood, shape, named } = found;
         let strict = Classifier::new(Profile::Strict).classify(line);
         let mut verdict = format!("{tier} {reason} {understood} {} {} {advice}", strict.tier, strict.reason);
-        let mut uses = format!("{:?} {named:?}", shape.map(|shape| shape.to_string()));
+        let mut uses = format!("{:?} {named:?} {by_name:?}", shape.map(|shape| shape.to_string()));
         for part in parts {
             let _ = write!(verdict, "\n{} {} {} {:?}", part.tier, part.rule, part.command, part.span);
             let _ = write!(uses, "\n{:?} {:?} {:?} {:?}", part.runs, part.starts, part.dirs, part.obeys);
