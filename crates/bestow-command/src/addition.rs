@@ -5,14 +5,14 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::values::{CommandRules, Escaped, Raise, SafeAddition};
-
-use super::{
-    answer::Classification,
+use crate::{
+    classification::Classification,
     classifier::Classifier,
-    judge::{self, Verdict},
+    judge::{self},
     options::{Options, Reading},
     tier::{Profile, Tier},
+    values::{CommandRules, Escaped, Raise, SafeAddition},
+    verdict::Verdict,
     word::Word,
 };
 
@@ -197,7 +197,7 @@ impl Additions {
     /// Returns the tier and rule of the highest raise that matches a command, if there is one.
     pub(super) fn raise(&self, args: &[Word]) -> Option<Verdict> {
         let (program, rest) = args.split_first()?;
-        let name = judge::basename(program.text());
+        let name = crate::values::base_name(program.text());
         let fits = |raise: &&Raise| {
             raise.program == name && raise.words.iter().all(|word| rest.iter().any(|arg| arg.text() == *word))
         };

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::values::{CommandRules, SensitiveName, Spoken, Tools};
-
-use super::{
+use crate::{
     addition::{Additions, InvalidAddition},
-    answer::Classification,
-    judge::{Input, basename, is_known},
+    classification::Classification,
+    invocation::Input,
+    judge::is_known,
     shape::Shape,
     span::Span,
     spelling::{GIVEN, quoted},
     syntax,
     tier::{Profile, Tier},
     tool,
+    values::{CommandRules, SensitiveName, Spoken, Tools, base_name},
     walk::Walker,
 };
 
@@ -120,7 +120,7 @@ impl Classifier {
     /// are only added for a program on some list. For any other program they make no difference.
     #[doc(hidden)]
     pub fn classify_program(&self, path: &str) -> Classification {
-        let words = if is_known(basename(path)) { " $words" } else { "" };
+        let words = if is_known(base_name(path)) { " $words" } else { "" };
         self.classify(&format!("{}{words} {GIVEN}", quoted(path)))
     }
 

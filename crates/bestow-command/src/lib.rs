@@ -13,16 +13,20 @@
 #![forbid(unsafe_code)]
 
 mod addition;
-mod answer;
+mod classification;
 mod classifier;
+mod critical_paths;
 mod destroy;
+mod invocation;
 mod judge;
 mod lang;
 mod line;
+mod named_uses;
 mod needs;
 mod obeys;
 mod options;
 mod overheard;
+mod part;
 mod place;
 mod predicates;
 mod programs;
@@ -37,13 +41,16 @@ mod tier;
 mod tool;
 mod undo;
 pub mod values;
+mod variables;
+mod verdict;
 mod walk;
 mod wildcard;
 mod word;
 
 pub use addition::{Additions, InvalidAddition, Row};
-pub use answer::{Classification, Part};
+pub use classification::Classification;
 pub use classifier::{Classifier, classify, classify_tool};
+pub use part::Part;
 pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use span::Span;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
@@ -54,7 +61,8 @@ pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::{
-        needs::{NamedUses, bare_hosts, hosts_in},
+        named_uses::NamedUses,
+        needs::{bare_hosts, hosts_in},
         spelling::{GIVEN, quoted},
         tool::{
             Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, is_certainly_a_path,

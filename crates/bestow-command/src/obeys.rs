@@ -4,8 +4,11 @@
 
 use smol_str::SmolStr;
 
-use super::{programs, word::Word};
-use crate::values::{Obeyed, Obeys, base_name};
+use crate::{
+    programs,
+    values::{Obeyed, Obeys, base_name},
+    word::Word,
+};
 
 /// Returns the files that a read-only program obeys, without the directories in which it runs.
 pub(super) fn of(args: &[Word]) -> Option<Obeys> {

@@ -4,14 +4,16 @@
 use foldhash::HashSet;
 use smol_str::SmolStr;
 
-use super::{
-    judge::{self, Input, basename, variable},
+use crate::{
+    invocation::Input,
+    judge::{self},
     lang::find,
     span::Span,
+    values::{Ends, Said, Spoken, base_name},
+    variables,
     walk::Walker,
     word::{Fragment, Gaps, Known, UNKNOWN, Word, is_gap},
 };
-use crate::values::{Ends, Said, Spoken};
 
 /// The limit of words that are recorded for one line. Further words count as any command.
 const MAX_WORDS: usize = 1 << 16;
@@ -106,7 +108,7 @@ impl Walker<'_> {
             "chgrp", "chmod", "chown", "cp", "dd", "kill", "killall", "ln", "mv", "pkill", "rm", "rmdir", "shred",
             "truncate", "unlink", "wipefs",
         ];
-        let name = args.first().map(|program| basename(program.text())).unwrap_or_default();
+        let name = args.first().map(|program| base_name(program.text())).unwrap_or_default();
         if !START_NOTHING.contains(&name) {
             self.speak_anywhere(args);
             self.overhear_texts(args);
@@ -116,12 +118,12 @@ impl Walker<'_> {
     /// Records commands after unknown words of a wrapper, because the command may begin after any of them.
     pub(super) fn overhear_wrapper(&mut self, args: &[Word], input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
-        let name = basename(program.text());
+        let name = base_name(program.text());
         // A program with an unknown name may be a shell.
         if judge::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_known) {
             self.overhear_input(input);
         }
-        if !judge::is_silent(input) || self.reads_unknown(input) {
+        if !input.is_silent() || self.reads_unknown(input) {
             self.overhear_reader(name, rest, input);
         }
         let is_find = matches!(name, "find" | "gfind");
@@ -265,7 +267,7 @@ impl Walker<'_> {
         if name.starts_with("GIT_CONFIG") {
             // The configuration may define an alias, a pager or an editor.
             self.speak_of_anything();
-        } else if variable::names_a_command(name) {
+        } else if variables::names_a_command(name) {
             if text.has_unknown() {
                 self.speak_of_anything();
             }
@@ -283,7 +285,7 @@ fn has_reader(words: &[Word]) -> bool {
     while let Some((program, rest)) = behind.split_first() {
         // If there are very many words, the arguments of such a name are not checked.
         let told = if words.len() <= MAX_TOLD { rest } else { &[] };
-        if program.is_written() && judge::runs_what_it_reads(basename(program.text()), told) {
+        if program.is_written() && judge::runs_what_it_reads(base_name(program.text()), told) {
             return true;
         }
         behind = rest;

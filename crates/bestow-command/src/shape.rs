@@ -4,8 +4,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    answer::Classification,
+use crate::{
+    classification::Classification,
     judge,
     safe::trusted_name,
     syntax::{

@@ -5,16 +5,15 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{
-    Input, Verdict,
-    signs::{self, home_marked},
-};
 use crate::{
-    destroy::target,
+    critical_paths,
+    invocation::Input,
+    judge::signs::{self, home_marked},
     lang::{awk, sed, sql, stream},
     place::Place,
     span::Span,
     tier::Tier,
+    verdict::Verdict,
     walk::Walker,
     word::Word,
 };
@@ -146,9 +145,9 @@ impl Walker<'_> {
         for word in rest {
             found = found.or_stricter(self.search_program(word.text(), word.span(), stream));
             if name == "sed" {
-                if sed::written(word.text())
-                    .is_some_and(|path| target::is_vital(path, &Place::Start) || target::is_device(path))
-                {
+                if sed::written(word.text()).is_some_and(|path| {
+                    critical_paths::is_vital(path, &Place::Start) || critical_paths::is_device(path)
+                }) {
                     return Some(Verdict::destructive("`sed` overwrites a device or a file of the system"));
                 }
                 for text in sed::executed(word.text()) {

@@ -1,8 +1,9 @@
 //! Host directories that are mounted in a container. A command that destroys the mount destroys the host directory.
 
-use super::{Verdict, basename};
 use crate::{
-    destroy::target,
+    critical_paths,
+    values::base_name,
+    verdict::Verdict,
     walk::Walker,
     word::{Word, is_gap},
 };
@@ -25,7 +26,7 @@ fn starts_containers(name: &str) -> bool {
 impl Walker<'_> {
     /// Searches for destruction of a mount that is a whole root, home, working directory or volume.
     pub(super) fn search_mounts(&mut self, name: &str, rest: &[Word]) -> Verdict {
-        if !starts_containers(basename(name)) {
+        if !starts_containers(base_name(name)) {
             return Verdict::safe("");
         }
         let (mounts, start) = mounts(rest);
@@ -45,7 +46,7 @@ impl Walker<'_> {
     }
 
     fn is_whole(&self, source: &str) -> bool {
-        self.scope.places.iter().any(|place| target::is_doomed(source, place))
+        self.scope.places.iter().any(|place| critical_paths::is_doomed(source, place))
     }
 }
 

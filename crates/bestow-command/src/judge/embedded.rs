@@ -1,9 +1,13 @@
 //! Commands that are hidden in the words of another program: `--to-command='rm …'`, `core.pager=rm …`,
 //! `-e '!rm …'`.
 
-use super::{Input, Verdict, basename, code, reader, shell, sql_client, suffix};
 use crate::{
-    destroy, programs,
+    destroy,
+    invocation::Input,
+    judge::{code, reader, shell, sql_client, suffix},
+    programs,
+    values::base_name,
+    verdict::Verdict,
     walk::{Walker, declares_variables},
     word::{Word, is_unknown},
 };
@@ -80,7 +84,7 @@ impl Walker<'_> {
             return self.search_text(text, self.here);
         }
         let reads = |word: &Word| {
-            let name = basename(word.text());
+            let name = base_name(word.text());
             shell::is_shell(name) || code::is_interpreter(name) || sql_client::names().any(|client| client == name)
         };
         let Some(suffix) = rest.iter().position(reads).and_then(|at| rest.get(at..)) else { return Verdict::safe("") };
@@ -205,7 +209,7 @@ fn command_text(word: &str) -> Option<&str> {
         .map(|text| text.trim_start_matches(['!', ':', '|', ' ', '"', '\'']))
         .find(|text| {
             let mut words = text.split_whitespace();
-            let first = basename(words.next().unwrap_or_default());
+            let first = base_name(words.next().unwrap_or_default());
             words.next().is_some() && (destroy::knows(first) || (suffix::may_destroy(first) && names_destroyer(text)))
         })
 }
@@ -215,5 +219,5 @@ fn command_text(word: &str) -> Option<&str> {
 fn names_destroyer(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '&' | '|'))
         .skip(1)
-        .any(|word| destroy::knows(basename(word)))
+        .any(|word| destroy::knows(base_name(word)))
 }

@@ -1,12 +1,15 @@
 //! Wrappers: programs that run the program that their arguments name.
 
-use super::{Input, Verdict, basename, variable};
 use crate::{
+    invocation::Input,
     lang::find,
     options::{Options, Reading},
     programs::{self, Wraps},
     span::Span,
     tier::Tier,
+    values::base_name,
+    variables,
+    verdict::Verdict,
     walk::Walker,
     word::{IDENTIFIERS, Word},
 };
@@ -118,7 +121,7 @@ impl Walker<'_> {
         while let Some(word) = rest.get(start) {
             let Some((name, value)) = word.text().split_once('=') else { break };
             let value = word.with_text(value);
-            verdict = verdict.or_stricter(variable::judge(name, &value, false));
+            verdict = verdict.or_stricter(variables::judge(name, &value, false));
             self.overhear_variable(name, &value);
             start += 1;
         }
@@ -179,7 +182,7 @@ impl Walker<'_> {
         }
         let found = find::found(rest);
         let removes = |command: &Vec<Word>| {
-            command.first().is_some_and(|program| matches!(basename(program.text()), "rm" | "unlink" | "shred"))
+            command.first().is_some_and(|program| matches!(base_name(program.text()), "rm" | "unlink" | "shred"))
         };
         // Deleting file by file has the effect of deleting the whole tree.
         let tree = (deletes || commands.iter().any(removes)).then(|| {

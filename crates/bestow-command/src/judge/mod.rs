@@ -14,7 +14,6 @@ mod shell;
 mod signs;
 mod sql_client;
 mod suffix;
-pub(super) mod variable;
 mod within;
 
 pub(super) use code::{printed as printed_by_code, runs_code};
@@ -26,54 +25,18 @@ pub(super) use reader::runs_what_it_reads;
 pub(super) use shell::{is_input, is_shell, starts_a_shell};
 pub(super) use suffix::runs_its_words;
 
-use std::borrow::Cow;
 
-use crate::values::Obeys;
-
-use super::{
-    destroy, obeys,
+use crate::{
+    destroy,
+    invocation::Input,
+    obeys,
     safe::{self, Proof},
     tier::{Profile, Tier},
+    values::{Obeys, base_name},
+    verdict::Verdict,
     walk::{MAX_NESTING, Walker},
     word::Word,
 };
-
-/// The standard input of a program.
-#[derive(Clone, Debug)]
-pub(super) enum Input {
-    /// An input that this text does not determine.
-    Terminal,
-    /// This text, as far as it matters.
-    Text(String),
-    /// Unknown input.
-    Unknown,
-}
-
-/// A tier and the rule that decided it.
-#[derive(Clone, Debug)]
-pub(super) struct Verdict {
-    pub(super) tier: Tier,
-    pub(super) rule: Cow<'static, str>,
-}
-
-impl Verdict {
-    pub(super) fn safe(rule: impl Into<Cow<'static, str>>) -> Self {
-        Verdict { tier: Tier::Safe, rule: rule.into() }
-    }
-
-    pub(super) fn dangerous(rule: impl Into<Cow<'static, str>>) -> Self {
-        Verdict { tier: Tier::Dangerous, rule: rule.into() }
-    }
-
-    pub(super) fn destructive(rule: impl Into<Cow<'static, str>>) -> Self {
-        Verdict { tier: Tier::Destructive, rule: rule.into() }
-    }
-
-    /// Returns the stricter verdict. If both are equally strict, it returns this one.
-    pub(super) fn or_stricter(self, other: Verdict) -> Verdict {
-        if other.tier > self.tier { other } else { self }
-    }
-}
 
 impl Walker<'_> {
     /// Evaluates an argument vector with its standard input.
@@ -90,7 +53,7 @@ impl Walker<'_> {
         self.name_uses(args);
         self.overhear_wrapper(args, input);
         let outer = self.is_fed;
-        self.is_fed |= !is_silent(input);
+        self.is_fed |= !input.is_silent();
         let verdict = self.deeper(|walker| walker.judge_here(args, input)).unwrap_or_else(|| {
             self.speak_of_anything();
             Verdict::dangerous("wrapped too deeply to follow")
@@ -107,7 +70,7 @@ impl Walker<'_> {
             self.uses.lose();
         }
         self.speak_of_anything();
-        let names = args.iter().enumerate().filter(|(_, word)| destroy::knows(basename(word.text())));
+        let names = args.iter().enumerate().filter(|(_, word)| destroy::knows(base_name(word.text())));
         let destroying: Vec<usize> = names.map(|(at, _)| at).collect();
         let tried = destroying.iter().take(MAX_WRAPPED).chain(destroying.iter().rev().take(MAX_WRAPPED));
         let found = tried.filter_map(|at| args.get(*at..)).find_map(|behind| self.destroys(behind));
@@ -134,7 +97,7 @@ impl Walker<'_> {
             self.overhear_all(args);
             return Verdict::destructive(rule);
         }
-        let name = basename(program.text());
+        let name = base_name(program.text());
         let proven = self.prove(name, args, input).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
@@ -155,7 +118,7 @@ impl Walker<'_> {
         if let Some(verdict) = within.into_iter().chain(known).reduce(Verdict::or_stricter) {
             return self.distrust_name(args, verdict);
         }
-        if sends_its_input(name, args) && (self.is_fed || !is_silent(input)) {
+        if sends_its_input(name, args) && (self.is_fed || !input.is_silent()) {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
         }
         let verdict = match safe::prove(args, self.classifier, &self.scope.places) {
@@ -222,7 +185,7 @@ const MAX_LOOKED: usize = 256;
 
 /// Returns true if a program that runs its words is followed by more such programs than are followed.
 fn wraps_too_often(args: &[Word]) -> bool {
-    let wraps = |word: &&Word| runs_its_words(basename(word.text()));
+    let wraps = |word: &&Word| runs_its_words(base_name(word.text()));
     args.len() > MAX_WRAPPED
         && args.first().is_some_and(|program| wraps(&program))
         && args.iter().take(MAX_LOOKED).filter(wraps).count() > MAX_WRAPPED
@@ -242,20 +205,6 @@ fn unknown_program(args: &[Word]) -> String {
 fn sends_its_input(name: &str, args: &[Word]) -> bool {
     matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
         || (name == "openssl" && args.get(1).is_some_and(|word| word.text() == "s_client"))
-}
-
-/// Returns true if the input is empty or contains only the word that ends a session.
-pub(super) fn is_silent(input: &Input) -> bool {
-    match input {
-        Input::Terminal => true,
-        Input::Text(text) => matches!(text.trim_end_matches('\n'), "" | "Q"),
-        Input::Unknown => false,
-    }
-}
-
-/// Returns the last component of a path.
-pub(super) fn basename(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns true if an interpreter is given a file or a module, without options before it that could be code.

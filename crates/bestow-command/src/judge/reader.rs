@@ -1,7 +1,8 @@
 //! Programs that run the commands in their standard input. If the input is unknown, they may run any command.
 
-use super::{Input, code, shell};
 use crate::{
+    invocation::Input,
+    judge::{code, shell},
     options::{Options, Reading},
     walk::Walker,
     word::{Gaps, Word},

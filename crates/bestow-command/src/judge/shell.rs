@@ -1,12 +1,15 @@
 //! Shells and builtins that run a text.
 
-use super::{Input, Verdict, basename, code, inner, sql_client};
 use crate::{
+    invocation::Input,
+    judge::{code, inner, sql_client},
     options::{Options, Reading},
     overheard::without_host,
     place::Place,
     syntax,
     tier::Tier,
+    values::base_name,
+    verdict::Verdict,
     walk::{Dialect, Positional, Value, Walker},
     word::{Gaps, Word, may_be_empty},
 };
@@ -32,7 +35,7 @@ pub(super) const SHELLS: &[&str] = &[
 
 /// Returns true if a word names one of these shells.
 pub(crate) fn is_shell(word: &str) -> bool {
-    SHELLS.contains(&basename(word))
+    SHELLS.contains(&base_name(word))
 }
 
 /// Returns true if a program starts a shell when no option names another command.
@@ -69,7 +72,7 @@ pub(crate) fn is_input(script: &str) -> bool {
 
 /// Returns true if a name may be that of an open file, whose content is unknown.
 fn is_open_file(name: &str) -> bool {
-    basename(name) == "stdin" || name.starts_with("fd/") || name.contains("/fd/")
+    base_name(name) == "stdin" || name.starts_with("fd/") || name.contains("/fd/")
 }
 
 /// Other programs and builtins that run a text from their words or their input.
@@ -394,7 +397,7 @@ impl Walker<'_> {
     /// Searches the content of a file that `args` run, according to the program: a shell, an interpreter, a database
     /// client.
     pub(crate) fn judge_file(&mut self, args: &[Word], text: &str, is_program: bool) -> Verdict {
-        let name = args.first().map(|program| basename(program.text())).unwrap_or_default().to_owned();
+        let name = args.first().map(|program| base_name(program.text())).unwrap_or_default().to_owned();
         let runs = is_program || is_shell(&name) || matches!(name.as_str(), "source" | "." | "make");
         let mut found = sql_client::destroys(&name, text);
         if runs || inner::is_wrapper(&name) {

@@ -1,7 +1,7 @@
 //! Signs of destruction in code of almost any language: calls outside of quoted texts, and paths and modes inside them.
 
 use crate::{
-    destroy::target,
+    critical_paths,
     place::Place,
     word::{Fragment, Gaps, is_gap},
 };
@@ -148,11 +148,12 @@ pub(super) fn destroys(code: &str, texts: &[String], rest: &str, stream: bool) -
     let calls = |names: &[&str]| names.iter().any(|name| code.contains(name));
     let paths: Vec<String> =
         texts.iter().map(|text| home_marked(text.trim_start_matches(['>', '<', '+', ' ']))).collect();
-    let doomed = |path: &String| target::is_doomed(path, &Place::Start);
+    let doomed = |path: &String| critical_paths::is_doomed(path, &Place::Start);
     let absolute = |path: &String| {
-        path.is_rooted() && path.after_home() != Some("") && doomed(path) || target::is_system_file(path, &Place::Start)
+        path.is_rooted() && path.after_home() != Some("") && doomed(path)
+            || critical_paths::is_system_file(path, &Place::Start)
     };
-    let vital = |path: &String| target::is_vital(path, &Place::Start) || target::is_device(path);
+    let vital = |path: &String| critical_paths::is_vital(path, &Place::Start) || critical_paths::is_device(path);
     if calls(REMOVERS) && paths.iter().any(|path| doomed(path) || absolute(path)) {
         return Some("code removes a root, home or system directory");
     }
@@ -207,7 +208,7 @@ fn removes_a_glob(code: &str) -> bool {
         let rest = code.get(at + call.len()..)?.trim_start_matches(['(', ' ']);
         rest.strip_prefix('<')?.split('>').next()
     });
-    globs.into_iter().any(|path| target::is_doomed(&home_marked(path), &Place::Start))
+    globs.into_iter().any(|path| critical_paths::is_doomed(&home_marked(path), &Place::Start))
 }
 
 /// Replaces a leading `~` by the marker of the home directory.

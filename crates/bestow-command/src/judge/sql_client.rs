@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{Input, Verdict};
-use crate::{lang::sql, tier::Tier, walk::Walker, word::Word};
+use crate::{invocation::Input, lang::sql, tier::Tier, verdict::Verdict, walk::Walker, word::Word};
 
 /// Clients for SQL or for a language with the verbs of SQL.
 const CLIENTS: &[&str] = &[

@@ -4,12 +4,21 @@ use std::sync::LazyLock;
 
 use foldhash::HashSet;
 
-use super::{
-    Input, Verdict, basename, code, embedded, inner,
-    shell::{SHELLS, TEXT_RUNNERS},
-    sql_client, within,
+use crate::{
+    destroy,
+    invocation::Input,
+    judge::{
+        code, embedded, inner,
+        shell::{SHELLS, TEXT_RUNNERS},
+        sql_client, within,
+    },
+    span::Span,
+    tier::Tier,
+    values::base_name,
+    verdict::Verdict,
+    walk::Walker,
+    word::Word,
 };
-use crate::{destroy, span::Span, tier::Tier, walk::Walker, word::Word};
 
 /// The limit of possible commands in one argument vector. A person does not write a command line with more of them.
 const MAX_CANDIDATES: usize = 64;
@@ -24,7 +33,7 @@ impl Walker<'_> {
         let mut before: Option<&str> = None;
         let mut worst = Verdict::safe("");
         for (index, word) in words.iter().enumerate() {
-            let name = basename(word.text());
+            let name = base_name(word.text());
             // The suffix at the first of several equal names contains the suffixes at the others.
             let may_destroy = may_destroy(name) || self.classifier.additions().may_destroy(name);
             if !may_destroy || before == Some(name) {

@@ -3,12 +3,14 @@
 
 use std::borrow::Cow;
 
-use super::{Input, Verdict, code};
 use crate::{
     destroy::Words,
+    invocation::Input,
+    judge::code,
     options::{Options, Reading},
     programs::{self, Starts},
     safe::{self, Proof},
+    verdict::Verdict,
     walk::Walker,
     word::Word,
 };

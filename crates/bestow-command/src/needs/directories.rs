@@ -2,8 +2,10 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{Operand, exact};
-use crate::word::{Gaps, Word};
+use crate::{
+    needs::{Operand, exact},
+    word::{Gaps, Word},
+};
 
 /// Options that take a directory to work in.
 const OPTIONS: [&str; 8] =

@@ -12,11 +12,11 @@ use smol_str::SmolStr;
 #[cfg(test)]
 pub(crate) use table::subcommands;
 
-use super::{exact, roles};
 use crate::{
-    judge::{self, basename},
+    judge,
+    needs::{exact, roles},
     safe,
-    values::Named,
+    values::{Named, base_name},
     walk::Walker,
     word::{Gaps, Word},
 };
@@ -37,7 +37,7 @@ impl Walker<'_> {
     /// Records the network access of running `args`.
     pub(super) fn name_network(&mut self, args: &[Word]) {
         let Some((program, rest)) = args.split_first() else { return };
-        let name = basename(program.text());
+        let name = base_name(program.text());
         let certain = !self.overheard.is_guessing();
         let is_open = is_open(program, name);
         let name = table::plain_name(name);
@@ -65,7 +65,7 @@ impl Walker<'_> {
     pub(crate) fn hear_network(&mut self, words: &[Word]) {
         let mut beginnings = 0;
         for (at, word) in words.iter().enumerate() {
-            let name = table::plain_name(basename(word.text()));
+            let name = table::plain_name(base_name(word.text()));
             if !table::may_need(name) {
                 continue;
             }

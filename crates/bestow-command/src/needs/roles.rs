@@ -4,13 +4,13 @@ mod git;
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{Operand, directories, exact, path};
 use crate::{
-    judge::{self, basename},
+    judge,
     lang::sed,
+    needs::{Operand, directories, exact, path},
     options::is_listed,
     programs::{self, Role},
-    values::{Access, Below},
+    values::{Access, Below, base_name},
     word::{Gaps, Word},
 };
 
@@ -456,8 +456,8 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
     // The written files have the names of the files in a source, or unknown names.
     let is_whole = name != "rsync" && (words.has_letter('T') || words.has("--no-target-directory"));
     let is_open = |source: &&&Word| match exact(source) {
-        Some(text) if name == "rsync" => text.ends_with('/') || basename(&text) == ".",
-        Some(text) => matches!(basename(&text), "." | ".."),
+        Some(text) if name == "rsync" => text.ends_with('/') || base_name(&text) == ".",
+        Some(text) => matches!(base_name(&text), "." | ".."),
         None => true,
     };
     let is_open = all == Below::Everything && is_whole || sources.iter().any(|source| is_open(&source));
@@ -466,7 +466,7 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
         // If the target is a directory, the file is written inside it. The type of the target is not known yet.
         let inside = sources.iter().filter(|_| !is_whole).filter_map(|source| {
             let source = exact(source)?;
-            Some(format_smolstr!("{into}/{}", basename(source.trim_end_matches('/'))))
+            Some(format_smolstr!("{into}/{}", base_name(source.trim_end_matches('/'))))
         });
         let certain = is_directory(into);
         named.extend(inside.map(|text| Operand { certain, ..Operand::certain(Access::Write, text, all) }));
@@ -667,7 +667,7 @@ fn name_in_url(url: &str) -> Option<SmolStr> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest.split(['?', '#']).next().unwrap_or(rest);
     let (_, path) = path.split_once('/')?;
-    let name = basename(path);
+    let name = base_name(path);
     (!name.is_empty()).then(|| name.into())
 }
 

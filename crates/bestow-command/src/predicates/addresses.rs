@@ -2,9 +2,9 @@
 
 use smol_str::SmolStr;
 
-use super::{Answer, when};
 use crate::{
     options::Options,
+    predicates::{Answer, when},
     word::{Fragment, Gaps, Word},
 };
 

@@ -1,8 +1,8 @@
 //! Predicates on archives and documents: the words must only list or print.
 
-use super::Answer;
 use crate::{
     options::Options,
+    predicates::Answer,
     word::{Gaps, Word},
 };
 

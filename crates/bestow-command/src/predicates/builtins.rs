@@ -1,7 +1,10 @@
 //! Predicates on the words of builtins of the shell.
 
-use super::Answer;
-use crate::{options::Options, word::Word};
+use crate::{
+    options::Options,
+    predicates::Answer,
+    word::{Gaps, Word},
+};
 
 /// Accepts `-e`, `-u`, `-x`, `-o pipefail`, similar options, and positional parameters.
 pub(crate) fn set_options(rest: &[Word]) -> Answer {
@@ -39,7 +42,7 @@ pub(crate) fn exported_variables(options: &Options<'_>) -> Answer {
         if crate::walk::is_evaluation_trap(value.text()) {
             return Err("a value that arithmetic would run".into());
         }
-        let verdict = crate::judge::variable::judge(name, &value, false);
+        let verdict = crate::variables::judge(name, &value, false);
         if verdict.tier > crate::tier::Tier::Safe {
             return Err(verdict.rule.into_owned());
         }
@@ -78,7 +81,7 @@ pub(crate) fn declared_variables(options: &Options<'_>) -> Answer {
         }
         if operand.text().contains('=') {
             let alone = !options.has("-x");
-            let verdict = crate::judge::variable::judge(name, &value, alone);
+            let verdict = crate::variables::judge(name, &value, alone);
             if verdict.tier > crate::tier::Tier::Safe {
                 return Err(verdict.rule.into_owned());
             }

@@ -1,7 +1,6 @@
 //! Predicates on the words of the clients of clouds.
 
-use super::Answer;
-use crate::word::Word;
+use crate::{predicates::Answer, word::Word};
 
 /// Options before a verb whose value is the next word.
 const VALUED: &[&str] = &[

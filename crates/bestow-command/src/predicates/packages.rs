@@ -1,7 +1,10 @@
 //! Predicates on the words of package managers and formatters.
 
-use super::{Answer, when};
-use crate::{options::Options, word::Gaps};
+use crate::{
+    options::Options,
+    predicates::{Answer, when},
+    word::Gaps,
+};
 
 pub(crate) fn simulation(options: &Options<'_>) -> Answer {
     // After a switch, such a word may turn the switch off.

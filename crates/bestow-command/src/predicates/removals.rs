@@ -1,7 +1,7 @@
 //! Predicates on critical files: removed, moved, overwritten, or opened to everybody.
 
 use crate::{
-    destroy::target::{is_device, is_doomed, is_system_file, is_vital},
+    critical_paths::{is_device, is_doomed, is_system_file, is_vital},
     place::Place,
     word::{Gaps, Word},
 };

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::Answer;
 use crate::{
     lang::{awk, find, sed},
     options::Options,
+    predicates::Answer,
     word::{Gaps, Word},
 };
 

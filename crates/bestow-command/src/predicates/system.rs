@@ -1,7 +1,10 @@
 //! Predicates on the words of programs of the system.
 
-use super::{Answer, when};
-use crate::{options::Options, word::Word};
+use crate::{
+    options::Options,
+    predicates::{Answer, when},
+    word::Word,
+};
 
 /// Accepts `date +format`. Any other operand sets the clock.
 pub(crate) fn date_format(options: &Options<'_>) -> Answer {

@@ -1,11 +1,11 @@
 //! Arithmetic and tests. Both evaluate text, and the evaluation may assign variables and run commands.
 
-use super::{Value, Walker, is_evaluation_trap};
-use crate::word::Word;
 use crate::{
     span::Span,
     syntax::tree::{Piece, RawWord},
     tier::Tier,
+    walk::{Value, Walker, is_evaluation_trap},
+    word::Word,
 };
 use smol_str::SmolStr;
 

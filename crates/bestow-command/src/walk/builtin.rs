@@ -1,12 +1,13 @@
 //! Builtins that change the state of the shell. Their other effects are evaluated like those of any other command.
 
-use super::{Value, Walker, scope::Positional};
-use crate::word::{Fragment, Gaps, IDENTIFIERS, Known, Word};
 use crate::{
-    judge::{Input, variable},
+    invocation::Input,
     span::Span,
     syntax::is_name,
     tier::Tier,
+    variables,
+    walk::{Value, Walker, scope::Positional},
+    word::{Fragment, Gaps, IDENTIFIERS, Known, Word},
 };
 use smol_str::SmolStr;
 
@@ -164,7 +165,7 @@ impl Walker<'_> {
         let Some(value) = self.scope.assigned(name).cloned() else { return };
         let verdicts = value.texts.iter().map(|text| {
             let value = Word::literal(text.clone(), Span::default()).knowing(value.known).into_expansion();
-            variable::judge(name, &value, false)
+            variables::judge(name, &value, false)
         });
         if let Some(verdict) = verdicts.max_by_key(|verdict| verdict.tier).filter(|verdict| verdict.tier > Tier::Safe) {
             self.suspect(verdict.rule);

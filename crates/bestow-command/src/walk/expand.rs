@@ -1,17 +1,16 @@
 //! The expansion of words to arguments. Quotes are already removed. This step resolves braces, tildes, variables and
 //! substitutions.
 
-use crate::word::{Fragment, Gaps, Known, Meaning, Origin, UNKNOWN, Word, is_literal, literal};
-use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
-
-use super::{MAX_EXPANDED, Walker, brace, edit, output, value::Value};
 use crate::{
-    destroy::target,
-    judge::variable,
+    critical_paths,
     place::{Place, Places},
     span::Span,
     syntax::tree::{Change, Parameter, Piece, RawWord},
+    variables,
+    walk::{MAX_EXPANDED, Walker, brace, edit, output, value::Value},
+    word::{Fragment, Gaps, Known, Meaning, Origin, UNKNOWN, Word, is_literal, literal},
 };
+use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
 
 /// The limit of alternatives that one word is followed into.
 const MAX_ALTERNATIVES: usize = 64;
@@ -253,7 +252,7 @@ impl Walker<'_> {
                 matches!(parameter.form, Change::Nothing | Change::Required | Change::Default)
                     && parameter.subscript.is_empty()
                     && parameter.inside.iter().all(written)
-                    && variable::names_an_address(&parameter.name)
+                    && variables::names_an_address(&parameter.name)
                     && self.scope.assigned(&parameter.name).is_none()
             }
             Piece::Bare(_) | Piece::Quoted(_) | Piece::Element => true,
@@ -423,7 +422,7 @@ impl Walker<'_> {
         let texts = before.texts.iter().take(4).filter(|text| !text.has_gap());
         let doomed = texts
             .filter_map(|text| edit::edited(text, sign, word.text()).map(SmolStr::from))
-            .find(|text| text.starts_with('/') && target::is_doomed(text, &Place::Start));
+            .find(|text| text.starts_with('/') && critical_paths::is_doomed(text, &Place::Start));
         match doomed {
             Some(text) if !edited.texts.contains(&text) && !edited.list => {
                 let known = edited.known;

@@ -1,9 +1,12 @@
 //! Lists, branches and loops. The classifier does not know which way a line takes. After them, only facts that hold on
 //! every way are kept.
 
-use super::{Input, Output, Scope, Walker, ids, simple};
-use crate::syntax::tree::{Joint, Pipeline, RawWord, Script, Statement};
-use crate::word::IDENTIFIERS;
+use crate::{
+    invocation::Input,
+    syntax::tree::{Joint, Pipeline, RawWord, Script, Statement},
+    walk::{Output, Scope, Walker, ids, simple},
+    word::IDENTIFIERS,
+};
 
 /// The limit of rounds of a loop. After it, all values that the loop changes become unknown.
 const MAX_ROUNDS: usize = 4;

@@ -1,18 +1,18 @@
 //! Functions: their definitions, and the commands of their calls.
 
-use crate::word::{Gaps, Word};
-use std::rc::Rc;
-
-use super::{
-    Input, MAX_NESTING, Output, Walker,
-    scope::{Function, Positional},
-};
 use crate::{
+    invocation::Input,
     judge,
     span::Span,
     syntax::tree::{Command, Form, Piece, RawWord, Script, Simple},
     tier::Tier,
+    walk::{
+        MAX_NESTING, Output, Walker,
+        scope::{Function, Positional},
+    },
+    word::{Gaps, Word},
 };
+use std::rc::Rc;
 
 /// The limit of definitions of one function that a call follows.
 const MAX_BODIES: usize = 8;

@@ -18,7 +18,23 @@ mod simple;
 mod value;
 mod written;
 
-use crate::word::Word;
+use crate::{
+    classifier::Classifier,
+    destroy,
+    invocation::Input,
+    named_uses::NamedUses,
+    overheard::Overheard,
+    part::Part,
+    span::Span,
+    syntax::{
+        self,
+        tree::{Command, Form, Parsed, RawWord, Script},
+    },
+    tier::Tier,
+    values::{Obeys, Spoken},
+    variables,
+    word::Word,
+};
 use smol_str::SmolStr;
 use std::rc::Rc;
 
@@ -27,23 +43,6 @@ use output::Output;
 pub(super) use scope::{Positional, Scope};
 pub(super) use simple::is_free;
 pub(super) use value::Value;
-
-use crate::values::{Obeys, Spoken};
-
-use super::{
-    answer::Part,
-    classifier::Classifier,
-    destroy,
-    judge::{self, Input, variable},
-    needs::NamedUses,
-    overheard::Overheard,
-    span::Span,
-    syntax::{
-        self,
-        tree::{Command, Form, Parsed, RawWord, Script},
-    },
-    tier::Tier,
-};
 
 /// The limit of commands that are visited in total. Functions and texts inside texts multiply them.
 const MAX_VISITS: usize = 20_000;
@@ -301,7 +300,7 @@ impl<'c> Walker<'c> {
         }
         let given = self.redirects(&command.redirects).unwrap_or(input);
         let outer = (self.feed.clone(), self.is_fed);
-        self.is_fed |= !judge::is_silent(&given);
+        self.is_fed |= !given.is_silent();
         if let Input::Text(text) = given {
             self.feed = Some(text);
         }
@@ -365,7 +364,7 @@ impl<'c> Walker<'c> {
     /// variable may change programs, or that arithmetic may run its value.
     pub(super) fn set(&mut self, name: &str, value: Value) {
         let plain = name.split('[').next().unwrap_or(name);
-        if variable::steers_programs(plain) {
+        if variables::steers_programs(plain) {
             let shown: String = plain.chars().take(40).collect();
             self.suspect(format!("the variable `{shown}` may change what programs do"));
         }

@@ -1,9 +1,11 @@
 //! The output of commands whose text alone determines it.
 
-use crate::word::{UNKNOWN, Word};
-
-use crate::syntax::tree::{Form, Piece, RawWord, Script, Simple};
-use crate::{judge, lang::find};
+use crate::{
+    judge,
+    lang::find,
+    syntax::tree::{Form, Piece, RawWord, Script, Simple},
+    word::{UNKNOWN, Word},
+};
 
 /// Programs whose output is a number, the name of a commit, a date, an absolute path or similar: it can neither be an
 /// option nor code. Each row lists the options that keep it so.

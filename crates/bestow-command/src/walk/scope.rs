@@ -2,18 +2,17 @@
 //!
 //! After several ways meet, only facts that hold on all of them are kept: see [`Scope::join`].
 
-use crate::word::{Fragment, Gaps, Known, Word};
-use smol_str::{SmolStr, format_smolstr};
-use std::rc::Rc;
-
-use foldhash::HashMap;
-
-use super::value::Value;
 use crate::{
     place::{Place, Places},
     syntax::tree::Command,
     values::StartDir,
+    walk::value::Value,
+    word::{Fragment, Gaps, Known, Word},
 };
+use smol_str::{SmolStr, format_smolstr};
+use std::rc::Rc;
+
+use foldhash::HashMap;
 
 /// The limit of variables. Beyond it, every variable may have any value.
 const MAX_VARIABLES: usize = 64;

@@ -1,25 +1,24 @@
 //! Simple commands: assignments, redirections, and the program with its arguments.
 
-use crate::word::{Gaps, Word};
-use std::rc::Rc;
-
-use super::{
-    Scope, Walker,
-    builtin::list_of,
-    function::may_be_a_program,
-    output::{self, Output},
-    value::Value,
-};
-use crate::values::{Access, Spoken, StartDir};
-
 use crate::{
-    destroy::target,
-    judge::{Input, variable},
+    critical_paths,
+    invocation::Input,
     overheard::said_of,
     span::Span,
     syntax::tree::{Assignment, Flow, Piece, RawWord, Redirect, Simple},
     tier::Tier,
+    values::{Access, Spoken, StartDir},
+    variables,
+    walk::{
+        Scope, Walker,
+        builtin::list_of,
+        function::may_be_a_program,
+        output::{self, Output},
+        value::Value,
+    },
+    word::{Gaps, Word},
 };
+use std::rc::Rc;
 
 impl Walker<'_> {
     /// Walks a simple command. Returns its certain output.
@@ -149,7 +148,7 @@ impl Walker<'_> {
         self.here = span;
         for value in &values {
             self.hear_variable(&assignment.name, value);
-            let verdict = variable::judge(&assignment.name, value, alone);
+            let verdict = variables::judge(&assignment.name, value, alone);
             if verdict.tier > Tier::Safe {
                 // A variable that a program runs (a pager, an editor) is searched like a command line.
                 let text = value.content().unwrap_or(value.text());
@@ -235,8 +234,9 @@ impl Walker<'_> {
     fn empties(&mut self, redirects: &[Redirect]) {
         for redirect in redirects.iter().filter(|redirect| redirect.flow == Flow::Write) {
             let targets = self.named(&redirect.target);
-            let lost =
-                |target: &&Word| self.scope.places.iter().any(|place| target::is_system_file(target.text(), place));
+            let lost = |target: &&Word| {
+                self.scope.places.iter().any(|place| critical_paths::is_system_file(target.text(), place))
+            };
             if let Some(target) = targets.iter().find(lost).filter(|target| !is_free(target.text())) {
                 self.note(Tier::Destructive, "a redirection empties a file of the system", target.span());
             }
@@ -253,16 +253,16 @@ impl Walker<'_> {
         let network = text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
         let rule = match flow {
             _ if network => "a redirection opens a network connection",
-            Flow::Write if target::is_device(text) => {
+            Flow::Write if critical_paths::is_device(text) => {
                 self.note(Tier::Destructive, format!("a redirection overwrites the device `{text}`"), target.span());
                 return;
             }
-            Flow::Write if self.scope.places.iter().any(|place| target::is_vital(text, place)) => {
+            Flow::Write if self.scope.places.iter().any(|place| critical_paths::is_vital(text, place)) => {
                 let rule = "a redirection overwrites what the system starts or knows its users by";
                 self.note(Tier::Destructive, rule, target.span());
                 return;
             }
-            Flow::Write if target::is_program_of_the_system(text) => {
+            Flow::Write if critical_paths::is_program_of_the_system(text) => {
                 self.note(Tier::Destructive, "a redirection overwrites a program of the system", target.span());
                 return;
             }

@@ -1,9 +1,11 @@
 //! The known values of a variable.
 
-use crate::word::{Fragment, Known, Word};
+use crate::{
+    critical_paths,
+    place::Place,
+    word::{Fragment, Known, Word},
+};
 use smol_str::{SmolStr, format_smolstr};
-
-use crate::{destroy::target, place::Place};
 
 /// The limit of texts of one variable, and the limit of bytes in one text. A larger value becomes unknown.
 const MAX_TEXTS: usize = 64;
@@ -57,7 +59,7 @@ impl Value {
         let open = values.iter().any(|value| value.is_wild() || value.may_be_option() && value.is_pattern());
         if open {
             let printed = values.iter().filter(|value| value.content().is_some()).flat_map(Word::printed_words);
-            let doomed = printed.filter(|word| target::is_doomed(word.text(), &Place::Somewhere)).take(2);
+            let doomed = printed.filter(|word| critical_paths::is_doomed(word.text(), &Place::Somewhere)).take(2);
             let texts =
                 values.iter().map(|value| value.shared_text()).chain(doomed.map(|word| word.shared_text())).collect();
             return Value::one_of(texts, Known::Partly);

@@ -3,12 +3,12 @@
 //! This search never makes a command safe and never replaces other checks of the file: the file may have another
 //! content by the time it runs.
 
-use super::{Output, Walker};
-use crate::word::Word;
 use crate::{
     span::Span,
     syntax::tree::{Change, Flow, Piece, RawWord, Redirect},
     tier::Tier,
+    walk::{Output, Walker},
+    word::Word,
 };
 
 /// The limit of files that are recorded, and the limit of bytes in one file.

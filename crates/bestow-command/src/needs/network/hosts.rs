@@ -2,9 +2,9 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{super::exact, globs};
 use crate::{
     judge,
+    needs::{exact, network::globs},
     options::is_listed,
     programs::{self, HostOperands, Hosts},
     values::canonical_host,

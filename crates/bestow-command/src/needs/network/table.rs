@@ -1,8 +1,8 @@
 //! Programs that need the network, in addition to the uses that the safe list describes.
 
-use super::hosts;
 use crate::{
     destroy::Words,
+    needs::network::hosts,
     programs::{self, Uses},
     safe,
     word::Word,

@@ -1,7 +1,7 @@
 //! The files that `git` reads and writes: operands, paths in a revision, and stored versions of files.
 
-use super::{Operand, Words, copied, exact, is_short_for, path};
 use crate::{
+    needs::roles::{Operand, Words, copied, exact, is_short_for, path},
     values::{Access, Below},
     word::{Gaps, Known, Word},
 };

@@ -1,7 +1,6 @@
 //! The effects of setting a variable on the programs that read it.
 
-use super::Verdict;
-use crate::word::Word;
+use crate::{verdict::Verdict, word::Word};
 
 /// Variables that only affect the format of output or the amount of logging.
 const HARMLESS: &[&str] = &[
