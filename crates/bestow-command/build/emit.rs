@@ -37,6 +37,11 @@ fn list(texts: &[String]) -> String {
     format!("&{texts:?}")
 }
 
+fn patterns(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| format!("Cow::Borrowed({text:?})")).collect();
+    format!("&[{}]", texts.join(", "))
+}
+
 /// Returns the alternatives of subcommands in the form that the lookup reads.
 fn alternatives(subcommands: &[String]) -> String {
     format!("{:?}", subcommands.join("|"))
@@ -117,7 +122,7 @@ impl Emitter<'_> {
             ("ValueNot", &row.value_not),
         ];
         let lists = lists.into_iter().filter(|(_, texts)| !texts.is_empty());
-        tests.extend(lists.map(|(name, texts)| format!("Test::{name}({})", list(texts))));
+        tests.extend(lists.map(|(name, texts)| format!("Test::{name}({})", patterns(texts))));
         tests.extend(row.written_out.then(|| "Test::WrittenOut".to_owned()));
         tests.extend(row.known.then(|| "Test::Known".to_owned()));
         tests.extend(row.least_operands.map(|least| format!("Test::LeastOperands({least})")));
@@ -198,7 +203,7 @@ impl Emitter<'_> {
         format!(
             "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
              obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
-             help: {}, help_groups: {}, says: {}, one_dash: {}, option_file: {}, letter_bundle: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
+             help: {}, help_groups: {}, says: {}, one_dash: {}, option_file: {}, letter_bundle: {}, only_says: {}, opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
              plain: &[{}], secret_option: {} }},\n",
             program.names,
             program.place,
@@ -220,6 +225,8 @@ impl Emitter<'_> {
             facts.iter().any(|record| record.one_dash),
             facts.iter().any(|record| record.option_file),
             facts.iter().any(|record| record.letter_bundle),
+            facts.iter().any(|record| record.only_says),
+            facts.iter().any(|record| record.opens_nothing),
             facts.iter().any(|record| record.changes),
             optional(last(facts, |record| record.wraps.as_ref()).map(|wraps| self.wraps(wraps))),
             starts.join(", "),

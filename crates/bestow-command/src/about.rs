@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     judge,
     programs::{self, AllWords, Count, Destroys, Online, Operands, Program, Reads, Role, Test, Uses, When},
-    values::Obeyed,
+    values::{Escaped, Obeyed},
 };
 
 /// All that is known about a program. Its `Display` is a text for a person, and it serializes to an object.
@@ -141,7 +141,7 @@ fn alternatives(list: &'static str) -> Vec<&'static str> {
 }
 
 /// Describes a test of a read-only form.
-fn told(test: Test) -> String {
+fn told(test: Test<'_>) -> String {
     match test {
         Test::Options(Count::None) => "no options".into(),
         Test::Options(Count::One) => "exactly one option".into(),
@@ -242,6 +242,8 @@ fn secrets(program: &Program) -> Vec<String> {
 fn notes(program: &Program) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(program.says.then(|| "answers `--version` and `--help`".to_owned()));
+    notes.extend(program.only_says.then(|| "its words are texts and not paths".to_owned()));
+    notes.extend(program.opens_nothing.then(|| "shows no content of the files that its operands name".to_owned()));
     notes.extend(program.changes.then(|| "changes data, and its operands are never commands".to_owned()));
     notes.extend((!program.help.is_empty()).then(|| format!("explains with `--help`: {}", program.help)));
     let keeps = program.keeps.replace('|', ", ");
@@ -289,7 +291,7 @@ impl ProgramForm {
         }
         for (mark, examples) in [("yes", &self.matches), ("no ", &self.not_matches)] {
             for example in examples {
-                writeln!(f, "  {mark}: {}", example.escape_debug())?;
+                writeln!(f, "  {mark}: {}", Escaped(example))?;
             }
         }
         Ok(())

@@ -5,15 +5,15 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::values::{CommandRules, Escaped, Raise, SafeAddition};
-
-use super::{
-    answer::Classification,
+use crate::{
+    classification::Classification,
     classifier::Classifier,
-    judge::{self, Verdict},
-    options::{Options, Reading},
+    custom_form::{CustomForm, misplaced},
+    judge::{self},
     tier::{Profile, Tier},
-    walk::Arg,
+    values::{CommandRules, Escaped, Raise, SafeAddition},
+    verdict::Verdict,
+    word::Word,
 };
 
 /// The reason why an addition is refused. Each variant names the program and, if there is one, the example.
@@ -109,16 +109,8 @@ const MAX_WORDS: usize = 256;
 /// Checked custom rules. Clones share their rows.
 #[derive(Clone, Debug, Default)]
 pub struct Additions {
-    safe: Arc<[Safe]>,
+    safe: Arc<[CustomForm]>,
     raises: Arc<[Raise]>,
-}
-
-#[derive(Clone, Debug)]
-struct Safe {
-    program: String,
-    subcommand: Vec<String>,
-    flags: String,
-    operands: bool,
 }
 
 impl Additions {
@@ -149,12 +141,7 @@ impl Additions {
         if let Some((_, why)) = malformed(rules).into_iter().next() {
             return Err(why);
         }
-        let rows = rules.safe.iter().map(|addition| Safe {
-            program: addition.program.clone(),
-            subcommand: addition.subcommand.clone(),
-            flags: addition.flags.join(" "),
-            operands: addition.operands,
-        });
+        let rows = rules.safe.iter().map(CustomForm::of);
         Ok(Additions { safe: rows.collect(), raises: rules.raises.iter().cloned().collect() })
     }
 
@@ -184,8 +171,8 @@ impl Additions {
     }
 
     /// Returns the rule by which a command is read-only, if a matching row was added.
-    pub(super) fn proves(&self, name: &str, rest: &[Arg]) -> Option<String> {
-        let fits = |row: &&Safe| row.program == name && row.fits(rest);
+    pub(super) fn proves(&self, name: &str, rest: &[Word]) -> Option<String> {
+        let fits = |row: &&CustomForm| row.program == name && row.fits(rest);
         self.safe.iter().find(fits).map(|row| format!("`{}` was added as only reading in this form", row.program))
     }
 
@@ -195,9 +182,9 @@ impl Additions {
     }
 
     /// Returns the tier and rule of the highest raise that matches a command, if there is one.
-    pub(super) fn raise(&self, args: &[Arg]) -> Option<Verdict> {
+    pub(super) fn raise(&self, args: &[Word]) -> Option<Verdict> {
         let (program, rest) = args.split_first()?;
-        let name = judge::basename(program.text());
+        let name = crate::values::base_name(program.text());
         let fits = |raise: &&Raise| {
             raise.program == name && raise.words.iter().all(|word| rest.iter().any(|arg| arg.text() == *word))
         };
@@ -237,38 +224,23 @@ impl Examples<'_> {
     }
 }
 
-impl Safe {
-    fn fits(&self, rest: &[Arg]) -> bool {
-        let subcommand = self.subcommand.len();
-        let named = rest.len() >= subcommand
-            && self.subcommand.iter().zip(rest).all(|(wanted, arg)| arg.is_written() && arg.text() == *wanted);
-        let reading = Reading { flags: &self.flags, stop_at_operand: false, inert: false };
-        named
-            && Options::read(rest.get(subcommand..).unwrap_or_default(), reading)
-                .is_ok_and(|options| self.operands || options.operands.is_empty())
-    }
-}
-
 fn check_safe(index: usize, addition: &SafeAddition) -> Result<(), InvalidAddition> {
-    let lists = [&addition.subcommand[..], &addition.flags, &addition.matches, &addition.not_matches];
+    let forms = [&addition.subcommand, &addition.subcommands, &addition.flags, &addition.requires, &addition.refuses];
+    let operands = [&addition.first_operand, &addition.operand_is, &addition.operand_not, &addition.value_not];
+    let lists = forms.into_iter().chain(operands).chain([&addition.matches, &addition.not_matches]);
     check_size(index, &addition.program, lists)?;
     check_program(&addition.program, &addition.matches, &addition.not_matches)?;
     if judge::runs_text(&addition.program, &[]) {
         return Err(InvalidAddition::RunsOthers(addition.program.clone()));
     }
-    let bad_flag = addition
-        .flags
-        .iter()
-        .find(|flag| !flag.starts_with('-') || flag.len() < 2 || flag.contains(char::is_whitespace));
-    let bad_word = addition.subcommand.iter().find(|word| word.starts_with('-') || word.is_empty());
-    match bad_flag.or(bad_word) {
-        Some(word) => Err(InvalidAddition::Word(addition.program.clone(), word.clone())),
+    match misplaced(addition) {
+        Some(word) => Err(InvalidAddition::Word(addition.program.clone(), word.to_owned())),
         None => Ok(()),
     }
 }
 
 fn check_raise(index: usize, raise: &Raise) -> Result<(), InvalidAddition> {
-    check_size(index, &raise.program, [&raise.words, &raise.matches, &raise.not_matches, &[]])?;
+    check_size(index, &raise.program, [&raise.words, &raise.matches, &raise.not_matches])?;
     check_program(&raise.program, &raise.matches, &raise.not_matches)?;
     if raise.tier == Tier::Safe { Err(InvalidAddition::NotRaised(raise.program.clone())) } else { Ok(()) }
 }
@@ -280,8 +252,12 @@ fn malformed(rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
     safe.chain(raises).filter_map(|(row, checked)| checked.err().map(|why| (row, why))).collect()
 }
 
-fn check_size(index: usize, name: &str, lists: [&[String]; 4]) -> Result<(), InvalidAddition> {
-    let words: usize = lists.iter().map(|list| list.len()).sum();
+fn check_size<'l>(
+    index: usize,
+    name: &str,
+    lists: impl IntoIterator<Item = &'l Vec<String>>,
+) -> Result<(), InvalidAddition> {
+    let words: usize = lists.into_iter().map(Vec::len).sum();
     if index < MAX_ROWS && words <= MAX_WORDS { Ok(()) } else { Err(InvalidAddition::TooMany(name.into())) }
 }
 

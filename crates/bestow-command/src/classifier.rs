@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::values::{CommandRules, SensitiveName, Spoken, Tools};
-
-use super::{
+use crate::{
     addition::{Additions, InvalidAddition},
-    answer::{Classification, Span},
-    judge::{Input, basename, is_known},
+    classification::Classification,
+    invocation::Input,
+    judge::is_known,
     shape::Shape,
+    span::Span,
     spelling::{GIVEN, quoted},
     syntax,
     tier::{Profile, Tier},
     tool,
+    values::{CommandRules, SensitiveName, Spoken, Tools, base_name},
     walk::Walker,
 };
 
@@ -119,7 +120,7 @@ impl Classifier {
     /// are only added for a program on some list. For any other program they make no difference.
     #[doc(hidden)]
     pub fn classify_program(&self, path: &str) -> Classification {
-        let words = if is_known(basename(path)) { " $words" } else { "" };
+        let words = if is_known(base_name(path)) { " $words" } else { "" };
         self.classify(&format!("{}{words} {GIVEN}", quoted(path)))
     }
 
@@ -179,7 +180,7 @@ impl Classifier {
 
     /// Also evaluates the whole text as one SQL statement, because a bare statement may contain shell operators.
     fn search_statement(&self, text: &str, walker: &mut Walker<'_>, whole: Span) {
-        let word = super::walk::Arg::literal(text.trim(), whole);
+        let word = crate::word::Word::literal(text.trim(), whole);
         let verdict = walker.judge_sql("", &[word], &Input::Terminal);
         if let Some(verdict) = verdict {
             walker.note(verdict.tier, verdict.rule, whole);

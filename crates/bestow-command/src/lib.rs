@@ -14,20 +14,27 @@
 
 mod about;
 mod addition;
-mod answer;
+mod classification;
 mod classifier;
+mod critical_paths;
+mod custom_form;
 mod destroy;
+mod invocation;
 mod judge;
 mod lang;
 mod line;
+mod named_uses;
 mod needs;
 mod obeys;
 mod options;
 mod overheard;
+mod part;
+mod place;
 mod predicates;
 mod programs;
 mod safe;
 mod shape;
+mod span;
 mod spelling;
 mod syntax;
 #[cfg(test)]
@@ -36,14 +43,19 @@ mod tier;
 mod tool;
 mod undo;
 pub mod values;
+mod variables;
+mod verdict;
 mod walk;
 mod wildcard;
+mod word;
 
 pub use about::{ProgramFacts, ProgramForm, known_programs};
 pub use addition::{Additions, InvalidAddition, Row};
-pub use answer::{Classification, Part, Span};
+pub use classification::Classification;
 pub use classifier::{Classifier, classify, classify_tool};
+pub use part::Part;
 pub use shape::{InvalidShape, Shape, ShapeWord};
+pub use span::Span;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
 pub use tool::built_in_tools;
 pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
@@ -52,7 +64,8 @@ pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::{
-        needs::{NamedUses, bare_hosts, hosts_in},
+        named_uses::NamedUses,
+        needs::{bare_hosts, hosts_in},
         programs::{SecretOption, secret_option},
         spelling::{GIVEN, quoted},
         tool::{

@@ -11,145 +11,14 @@ mod roles;
 pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{
-    judge::{self, basename},
+use crate::{
+    judge,
+    place::Place,
     safe,
-    walk::{Arg, HOME, Known, Place, SOMETHING, UNKNOWN, Walker, is_free},
+    values::{Access, Below, Named, base_name},
+    walk::{Walker, is_free},
+    word::{Gaps, Known, Word},
 };
-use crate::values::{Access, Below, Named};
-
-/// The limit of uses that one line may name. The uses of a longer line are not followed.
-const MAX_NAMED: usize = 500;
-
-/// The uses that a line names, in the order in which they were found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NamedUses {
-    /// The certain uses.
-    certain: Vec<Named>,
-    /// Words that may be paths, and other uncertain uses.
-    words: Vec<Named>,
-    /// True if there are more certain uses than are kept.
-    too_many: bool,
-    /// True if there are more uncertain uses than are kept.
-    too_many_words: bool,
-    /// True if the line reads a file whose path is unknown.
-    unknown: bool,
-    /// The hosts that variables name to programs that reach the network.
-    told: Vec<SmolStr>,
-    /// True if the line may run any command, for example the content of a file that it reads.
-    runs_anything: bool,
-}
-
-impl NamedUses {
-    /// Returns all uses, certain ones first.
-    pub fn iter(&self) -> impl Iterator<Item = &Named> {
-        self.certain.iter().chain(&self.words)
-    }
-
-    /// Returns the certain uses: those that the line names to a known program.
-    pub fn certain(&self) -> &[Named] {
-        &self.certain
-    }
-
-    /// Returns true if the line names more uses than are kept.
-    pub fn is_cut(&self) -> bool {
-        self.too_many || self.too_many_words
-    }
-
-    /// Returns true if the line has more certain uses than are kept.
-    pub fn uses_too_much(&self) -> bool {
-        self.too_many
-    }
-
-    /// Returns true if the line reads a file whose path is unknown.
-    pub fn reads_what_nobody_can_tell(&self) -> bool {
-        self.unknown
-    }
-
-    /// Records that the line was not followed to its end. It may use any resource.
-    pub(super) fn lose(&mut self) {
-        (self.too_many, self.too_many_words) = (true, true);
-    }
-
-    /// Records that more words may be run than were searched.
-    pub(super) fn lose_words(&mut self) {
-        self.too_many_words = true;
-    }
-
-    /// Adds the uses of another line that may be meant as well. They all become uncertain.
-    pub(super) fn join(&mut self, other: NamedUses) {
-        self.too_many_words |= other.is_cut();
-        for mut named in other.certain.into_iter().chain(other.words) {
-            if let Named::Path { certain, .. } | Named::Network { certain, .. } = &mut named {
-                *certain = false;
-            }
-            self.push(named);
-        }
-    }
-
-    /// Records a host that a variable names.
-    fn told_host(&mut self, host: SmolStr) {
-        if self.told.len() < MAX_NAMED {
-            self.told.push(host);
-        } else {
-            self.lose_words();
-        }
-    }
-
-    /// Records that the line may run any command, including the content of a file that it reads.
-    pub(super) fn run_anything(&mut self) {
-        self.runs_anything = true;
-    }
-
-    /// Returns the uses of a line that was followed to its end. Hosts of variables become uses if the line reaches the
-    /// network. Files that it reads become programs if it may run any command.
-    pub(super) fn settled(mut self) -> NamedUses {
-        let reaches = |one: &&Named| matches!(one, Named::Network { .. });
-        if self.iter().any(|one| reaches(&one)) {
-            let told = std::mem::take(&mut self.told);
-            told.into_iter().for_each(|host| self.push(Named::Network { host: Some(host), certain: false }));
-        }
-        if self.runs_anything {
-            let read = |one: &Named| match one {
-                Named::Path { access: Access::Read, text, pattern, below: Below::Nothing, certain: true } => {
-                    Some(Named::Program { text: text.clone(), pattern: pattern.clone() })
-                }
-                Named::Path { .. } | Named::Program { .. } | Named::Network { .. } => None,
-            };
-            let read: Vec<_> = self.certain.iter().filter_map(read).collect();
-            read.into_iter().for_each(|program| self.push(program));
-        }
-        self
-    }
-
-    /// Returns true if no further use is kept.
-    fn is_full(&self) -> bool {
-        self.too_many && self.too_many_words
-    }
-
-    fn reads_unknown(&mut self) {
-        self.unknown = true;
-    }
-
-    fn push(&mut self, new: Named) {
-        let is_word = match &new {
-            Named::Path { certain, .. } | Named::Network { certain, .. } => !certain,
-            Named::Program { .. } => true,
-        };
-        let (all, too_many) = match is_word {
-            true => (&mut self.words, &mut self.too_many_words),
-            false => (&mut self.certain, &mut self.too_many),
-        };
-        if *too_many || all.contains(&new) {
-            return;
-        }
-        if all.len() < MAX_NAMED {
-            all.push(new);
-        } else {
-            *too_many = true;
-        }
-    }
-}
 
 /// One word of a command as a path, before the directory of the line is put in front of it.
 #[derive(Clone, Debug)]
@@ -170,10 +39,10 @@ impl Operand {
 
 impl Walker<'_> {
     /// Records the uses of running `args`.
-    pub(super) fn name_uses(&mut self, args: &[Arg]) {
+    pub(super) fn name_uses(&mut self, args: &[Word]) {
         let Some((program, rest)) = args.split_first().filter(|_| !self.uses.is_full()) else { return };
         let guessing = self.overheard.is_guessing();
-        let name = basename(program.text());
+        let name = base_name(program.text());
         self.name_network(args);
         let is_known = program.is_exact() && roles::knows(name);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
@@ -207,7 +76,7 @@ impl Walker<'_> {
             }
             let certain = operand.certain && !guessing;
             for elsewhere in &moved {
-                if self.uses.too_many_words {
+                if self.uses.has_enough_words() {
                     break;
                 }
                 let there = directories::below(elsewhere, &operand);
@@ -218,7 +87,7 @@ impl Walker<'_> {
     }
 
     /// Records the words that may be program files which are run.
-    fn name_programs(&mut self, words: &[Arg]) {
+    fn name_programs(&mut self, words: &[Word]) {
         for operand in words.iter().filter(|arg| !arg.text().starts_with('-')).filter_map(|arg| word(arg, Access::Read))
         {
             if self.uses.is_full() || is_no_file(&operand.text) {
@@ -233,7 +102,7 @@ impl Walker<'_> {
 
     /// Returns the path in each of the directories in which the line may run.
     fn in_places(&mut self, text: &SmolStr) -> Vec<SmolStr> {
-        if text.starts_with(['/', HOME]) {
+        if text.is_rooted() {
             return vec![written(text)];
         }
         if !self.can_follow(self.scope.weight_of_places()) {
@@ -250,25 +119,25 @@ impl Walker<'_> {
     }
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
-    fn reads_what_is_unknown(&self, name: &str, rest: &[Arg]) -> bool {
+    fn reads_what_is_unknown(&self, name: &str, rest: &[Word]) -> bool {
         if rest.iter().any(|arg| roles::hides_a_file(name, arg)) || roles::reads_unknown(name, rest, is_unknown_path) {
             return true;
         }
         let by_role = roles::reads_operands(name);
         let reads = by_role || safe::reads_operands(name) && !roles::opens_nothing(name);
         // A role tells which words are file names. These words are checked one by one.
-        let is_relative = |arg: &Arg| !arg.text().starts_with(['-', '/', HOME]);
+        let is_relative = |arg: &Word| !arg.text().is_rooted() && !arg.text().starts_with('-');
         let is_lost = !by_role && self.scope.places.iter().any(is_unknown_place);
         reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
     /// Returns true if the program is known to read the files that its words name, and to write none of them.
-    fn only_reads(&self, args: &[Arg]) -> bool {
+    fn only_reads(&self, args: &[Word]) -> bool {
         matches!(safe::prove(args, self.classifier, &self.scope.places), safe::Proof::Reads(_))
     }
 
     /// Records that a redirection reads or writes a file.
-    pub(super) fn name_redirect(&mut self, access: Access, target: &Arg) {
+    pub(super) fn name_redirect(&mut self, access: Access, target: &Word) {
         let certain = !self.overheard.is_guessing();
         if let Some(host) = network::connection(target.text()) {
             return self.reach(host, certain);
@@ -288,7 +157,7 @@ impl Walker<'_> {
         if is_no_file(&text) {
             return;
         }
-        let is_relative = !text.starts_with(['/', HOME]);
+        let is_relative = !text.is_rooted();
         if is_relative && !self.can_follow(self.scope.weight_of_places()) {
             return;
         }
@@ -329,12 +198,12 @@ fn is_unknown_place(place: &Place) -> bool {
 
 /// Returns true for a path in the home of another user. Such a home need not be next to the user's own home.
 fn is_of_another(text: &str) -> bool {
-    text.strip_prefix(HOME).is_some_and(|rest| rest.starts_with("/../"))
+    text.after_home().is_some_and(|rest| rest.starts_with("/../"))
 }
 
 /// Returns the text with `~` for the home directory, and with `./` before a name that only looks like a home.
 fn written(text: &SmolStr) -> SmolStr {
-    match text.strip_prefix(HOME) {
+    match text.after_home() {
         Some(rest) => format_smolstr!("~{rest}"),
         None if text.starts_with('~') => format_smolstr!("./{text}"),
         None => text.clone(),
@@ -352,12 +221,12 @@ fn is_no_file(text: &str) -> bool {
 }
 
 /// Returns the word as a path that a program certainly uses in this way.
-fn path(arg: &Arg, access: Access, below: Below) -> Option<Operand> {
+fn path(arg: &Word, access: Access, below: Below) -> Option<Operand> {
     if let Some(text) = exact(arg) {
         return Some(Operand::certain(access, text, below));
     }
     // The value of a variable is a pattern if the variable was set to a pattern.
-    let is_held = arg.is_expanded() && arg.known() != Known::Fully && !arg.text().contains([HOME, UNKNOWN, SOMETHING]);
+    let is_held = arg.is_expanded() && arg.known() != Known::Fully && !arg.text().has_gap();
     let is_pattern = arg.is_pattern() || is_held;
     let (above, pattern) = is_pattern.then(|| around_pattern(arg.text()))??;
     Some(Operand { pattern: Some(pattern), ..Operand::certain(access, above, below) })
@@ -367,7 +236,7 @@ fn path(arg: &Arg, access: Access, below: Below) -> Option<Operand> {
 fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
     let signs = |c: char| matches!(c, '*' | '?' | '[' | '(' | '{' | '\\');
     let before = text.find(signs).and_then(|at| text.get(..at))?;
-    if before.contains([UNKNOWN, SOMETHING]) {
+    if before.has_unknown() {
         return None;
     }
     let (above, rest) = match before.rfind('/') {
@@ -379,9 +248,9 @@ fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
 }
 
 /// Returns the word if every character is known. It may start with the home directory.
-fn exact(arg: &Arg) -> Option<SmolStr> {
-    let home = arg.known() == Known::Environment && arg.text().starts_with(HOME);
-    let inner = arg.text().strip_prefix(HOME).unwrap_or(arg.text());
+fn exact(arg: &Word) -> Option<SmolStr> {
+    let home = arg.known() == Known::Environment && arg.text().after_home().is_some();
+    let inner = arg.text().after_home().unwrap_or(arg.text());
     // A word without a blank is still one word after splitting.
     let is_one = !arg.may_split() || !arg.text().is_empty() && !inner.contains(char::is_whitespace);
     // The working directory of the shell is part of the environment. It is known as `.`.
@@ -390,30 +259,30 @@ fn exact(arg: &Arg) -> Option<SmolStr> {
         && !arg.is_pattern()
         && is_one
         && !arg.is_open()
-        && !inner.contains([UNKNOWN, SOMETHING, HOME]);
+        && !inner.has_gap();
     whole.then(|| arg.text().into())
 }
 
 /// Returns the word as an operand that may be a path. A pattern stays a pattern.
-fn word(arg: &Arg, access: Access) -> Option<Operand> {
+fn word(arg: &Word, access: Access) -> Option<Operand> {
     let operand = path(arg, access, Below::Nothing)?;
     Some(Operand { certain: false, ..operand })
 }
 
 /// Returns true if the word may be a path that is unknown.
-fn is_unknown_path(arg: &Arg) -> bool {
+fn is_unknown_path(arg: &Word) -> bool {
     let is_option = arg.text().starts_with('-') && !arg.is_open();
     !is_option && !is_pipe(arg) && path(arg, Access::Read, Below::Nothing).is_none()
 }
 
 /// Returns true for a process substitution, which is a pipe.
-fn is_pipe(arg: &Arg) -> bool {
+fn is_pipe(arg: &Word) -> bool {
     arg.text().contains("/dev/fd/63")
 }
 
 /// Returns everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
 /// `@`.
-fn words(arg: &Arg, access: Access) -> Vec<Operand> {
+fn words(arg: &Word, access: Access) -> Vec<Operand> {
     let Some(whole) = word(arg, access) else { return Vec::new() };
     if whole.pattern.is_some() {
         return vec![whole];

@@ -4,11 +4,14 @@
 
 use smol_str::SmolStr;
 
-use super::{programs, walk::Arg};
-use crate::values::{Obeyed, Obeys, base_name};
+use crate::{
+    programs,
+    values::{Obeyed, Obeys, base_name},
+    word::Word,
+};
 
 /// Returns the files that a read-only program obeys, without the directories in which it runs.
-pub(super) fn of(args: &[Arg]) -> Option<Obeys> {
+pub(super) fn of(args: &[Word]) -> Option<Obeys> {
     let (program, rest) = args.split_first()?;
     let name = base_name(program.text());
     let known = programs::find(name)?;
@@ -19,13 +22,13 @@ pub(super) fn of(args: &[Arg]) -> Option<Obeys> {
 }
 
 /// Returns true if git only prints its version or help. It looks for no repository then.
-fn answers(rest: &[Arg]) -> bool {
-    matches!(rest.first().map(Arg::text), Some("--version" | "-v" | "version" | "--help" | "help"))
+fn answers(rest: &[Word]) -> bool {
+    matches!(rest.first().map(Word::text), Some("--version" | "-v" | "version" | "--help" | "help"))
 }
 
 /// Returns the directory that options before a subcommand select, one relative to the other. Returns `None` if an
 /// option may select any directory.
-fn into(name: &str, options: &str, rest: &[Arg]) -> Option<SmolStr> {
+fn into(name: &str, options: &str, rest: &[Word]) -> Option<SmolStr> {
     let leads = |option: &str| options.split(' ').any(|known| known == option);
     let mut at = String::new();
     let mut words = rest.iter();

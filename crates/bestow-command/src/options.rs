@@ -7,7 +7,7 @@
 
 use memchr::memmem;
 
-use super::walk::{Arg, UNKNOWN};
+use super::word::{Gaps, Word};
 use smol_str::{SmolStr, format_smolstr};
 
 /// The value that a listed option takes.
@@ -23,12 +23,12 @@ enum Takes<'l> {
 /// A parsed command line.
 #[derive(Debug, Default)]
 pub(super) struct Options<'a> {
-    pub(super) operands: Vec<&'a Arg>,
+    pub(super) operands: Vec<&'a Word>,
     pub(super) given: Vec<(SmolStr, Option<SmolStr>)>,
     /// The index of the first operand among the words.
     pub(super) first_operand: Option<usize>,
     /// The words that hold option values, for checks of data that a program sends.
-    pub(super) values: Vec<&'a Arg>,
+    pub(super) values: Vec<&'a Word>,
 }
 
 /// The settings of the parser.
@@ -72,7 +72,7 @@ impl<'a> Options<'a> {
     }
 
     /// Parses `words`, which do not include the program name.
-    pub(super) fn read(words: &'a [Arg], reading: Reading<'_>) -> Result<Self, Misfit> {
+    pub(super) fn read(words: &'a [Word], reading: Reading<'_>) -> Result<Self, Misfit> {
         let mut options = Options::default();
         let mut rest = words.iter().enumerate();
         while let Some((index, word)) = rest.next() {
@@ -101,9 +101,9 @@ impl<'a> Options<'a> {
 
     fn option(
         &mut self,
-        word: &'a Arg,
+        word: &'a Word,
         reading: Reading<'_>,
-        next: &mut impl FnMut() -> Option<&'a Arg>,
+        next: &mut impl FnMut() -> Option<&'a Word>,
     ) -> Result<(), Misfit> {
         let (name, attached) = match word.text().split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -134,10 +134,10 @@ impl<'a> Options<'a> {
     /// Parses joined letters such as `-abc`. The first letter with a value takes the rest of the word or the next word.
     fn cluster(
         &mut self,
-        word: &'a Arg,
+        word: &'a Word,
         letters: &str,
         reading: Reading<'_>,
-        next: &mut impl FnMut() -> Option<&'a Arg>,
+        next: &mut impl FnMut() -> Option<&'a Word>,
     ) -> Result<(), Misfit> {
         for (at, letter) in letters.char_indices() {
             let name = format_smolstr!("-{letter}");
@@ -156,12 +156,12 @@ impl<'a> Options<'a> {
 
     fn take(
         &mut self,
-        word: &'a Arg,
+        word: &'a Word,
         name: &str,
         takes: Takes<'_>,
         attached: Option<&str>,
         reading: Reading<'_>,
-        next: &mut impl FnMut() -> Option<&'a Arg>,
+        next: &mut impl FnMut() -> Option<&'a Word>,
     ) -> Result<(), Misfit> {
         // If no option can do harm, the assignment of values to options does not matter.
         let must_stay = !reading.inert || reading.stop_at_operand;
@@ -171,7 +171,8 @@ impl<'a> Options<'a> {
             (Takes::Nothing, Some(_)) => return Err(Misfit::Value(name.into())),
             (Takes::Value(allowed) | Takes::Maybe(allowed), Some(value)) => {
                 // `-F"$x"` takes the next word if `x` is empty.
-                let vanishes = value.chars().all(|c| c == UNKNOWN) && !name.starts_with("--") && !value.is_empty();
+                let vanishes =
+                    value.without_optional_start().is_empty() && !name.starts_with("--") && !value.is_empty();
                 if must_stay && (word.may_split() || vanishes) {
                     return Err(Misfit::MayBeOption);
                 }

@@ -4,13 +4,16 @@
 use foldhash::HashSet;
 use smol_str::SmolStr;
 
-use super::{
-    answer::Span,
-    judge::{self, Input, basename, variable},
+use crate::{
+    invocation::Input,
+    judge::{self},
     lang::find,
-    walk::{Arg, HOME, Known, SOMETHING, UNKNOWN, Walker},
+    span::Span,
+    values::{Ends, Said, Spoken, base_name},
+    variables,
+    walk::Walker,
+    word::{Fragment, Gaps, Known, UNKNOWN, Word, is_gap},
 };
-use crate::values::{Ends, Said, Spoken};
 
 /// The limit of words that are recorded for one line. Further words count as any command.
 const MAX_WORDS: usize = 1 << 16;
@@ -63,14 +66,14 @@ impl Walker<'_> {
     }
 
     /// Records that a command of these words may run.
-    pub(super) fn speak(&mut self, args: &[Arg]) {
+    pub(super) fn speak(&mut self, args: &[Word]) {
         if !self.overheard.is_full() {
             self.overheard.push(Spoken::of(said_of(args)));
         }
     }
 
     /// Records that a command may begin at any of these words.
-    pub(super) fn speak_anywhere(&mut self, words: &[Arg]) {
+    pub(super) fn speak_anywhere(&mut self, words: &[Word]) {
         if words.is_empty() {
             return;
         }
@@ -100,12 +103,12 @@ impl Walker<'_> {
 
     /// Records every suffix of the words and every text in them as a command, except for programs that start no other
     /// program.
-    pub(super) fn overhear_all(&mut self, args: &[Arg]) {
+    pub(super) fn overhear_all(&mut self, args: &[Word]) {
         const START_NOTHING: &[&str] = &[
             "chgrp", "chmod", "chown", "cp", "dd", "kill", "killall", "ln", "mv", "pkill", "rm", "rmdir", "shred",
             "truncate", "unlink", "wipefs",
         ];
-        let name = args.first().map(|program| basename(program.text())).unwrap_or_default();
+        let name = args.first().map(|program| base_name(program.text())).unwrap_or_default();
         if !START_NOTHING.contains(&name) {
             self.speak_anywhere(args);
             self.overhear_texts(args);
@@ -113,14 +116,14 @@ impl Walker<'_> {
     }
 
     /// Records commands after unknown words of a wrapper, because the command may begin after any of them.
-    pub(super) fn overhear_wrapper(&mut self, args: &[Arg], input: &Input) {
+    pub(super) fn overhear_wrapper(&mut self, args: &[Word], input: &Input) {
         let Some((program, rest)) = args.split_first() else { return };
-        let name = basename(program.text());
+        let name = base_name(program.text());
         // A program with an unknown name may be a shell.
         if judge::starts_a_shell(name, rest) || !is_plain(program) && !said(program).iter().all(is_known) {
             self.overhear_input(input);
         }
-        if !judge::is_silent(input) || self.reads_unknown(input) {
+        if !input.is_silent() || self.reads_unknown(input) {
             self.overhear_reader(name, rest, input);
         }
         let is_find = matches!(name, "find" | "gfind");
@@ -138,11 +141,11 @@ impl Walker<'_> {
         if is_find {
             return self.overhear_find(rest);
         }
-        let unknown = |arg: &Arg| !is_plain(arg) && said(arg).iter().any(|word| !is_known(word));
+        let unknown = |arg: &Word| !is_plain(arg) && said(arg).iter().any(|word| !is_known(word));
         if without_host(name, rest).is_some_and(|others| !others.iter().any(unknown)) {
             return;
         }
-        let operand = |arg: &&Arg| arg.is_written() && !arg.text().starts_with('-') && !arg.text().contains('=');
+        let operand = |arg: &&Word| arg.is_written() && !arg.text().starts_with('-') && !arg.text().contains('=');
         if rest.iter().take_while(|arg| !operand(arg)).any(unknown) {
             self.speak_anywhere(rest);
             self.overhear_texts(rest);
@@ -151,7 +154,7 @@ impl Walker<'_> {
 
     /// Records the commands in the input of a program that runs its input. Each line may be a command, with or without
     /// a sign before it.
-    fn overhear_reader(&mut self, name: &str, rest: &[Arg], input: &Input) {
+    fn overhear_reader(&mut self, name: &str, rest: &[Word], input: &Input) {
         if !judge::runs_what_it_reads(name, rest) {
             return;
         }
@@ -159,7 +162,7 @@ impl Walker<'_> {
             Input::Text(text) => {
                 let signs = |c: char| c.is_whitespace() || "@-+!\\:".contains(c);
                 for line in text.lines().map(|line| line.trim_start_matches(signs)).take(MAX_LINES) {
-                    self.overhear_text(&line.replace([UNKNOWN, SOMETHING], "\u{fffd}"), self.here);
+                    self.overhear_text(&line.as_data(), self.here);
                 }
             }
             Input::Unknown | Input::Terminal if self.reads_unknown(input) => self.speak_of_anything(),
@@ -171,7 +174,7 @@ impl Walker<'_> {
     fn overhear_input(&mut self, input: &Input) {
         match input {
             Input::Text(text) => {
-                if text.contains([UNKNOWN, SOMETHING]) {
+                if text.has_unknown() {
                     self.speak_of_anything();
                 }
                 self.overhear_text(text, self.here);
@@ -183,8 +186,8 @@ impl Walker<'_> {
 
     /// Records commands after unknown words of `find`. An unknown word may be `-exec`, unless it is the value of a
     /// test.
-    fn overhear_find(&mut self, rest: &[Arg]) {
-        let mut before: Option<&Arg> = None;
+    fn overhear_find(&mut self, rest: &[Word]) {
+        let mut before: Option<&Word> = None;
         for (at, arg) in rest.iter().enumerate() {
             let value = before.replace(arg).is_some_and(|test| find::takes_value(test.text()));
             if is_plain(arg) {
@@ -200,7 +203,7 @@ impl Walker<'_> {
     }
 
     /// Records the texts in the words of a program that may run them.
-    pub(super) fn overhear_texts(&mut self, words: &[Arg]) {
+    pub(super) fn overhear_texts(&mut self, words: &[Word]) {
         for word in words {
             let attached = (word.text().starts_with('-') && !word.text().starts_with("--")).then_some(2);
             let marks = word.text().match_indices(['=', '!']).take(8).map(|(at, mark)| at + mark.len());
@@ -209,7 +212,7 @@ impl Walker<'_> {
                 let text = text.trim_start_matches(['!', '|', ' ', '"', '\'']);
                 if text.contains(|c: char| c.is_whitespace() || ";|&$`(<>".contains(c)) {
                     // Unknown parts of the text are taken for data.
-                    self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), word.span());
+                    self.overhear_text(&text.as_data(), word.span());
                 } else if start > 0 && !text.is_empty() {
                     self.speak(&[word.with_text(text)]);
                 }
@@ -238,51 +241,51 @@ impl Walker<'_> {
     }
 
     /// Records the template of `parallel 'command {}'`. Words replace the mark, or are appended.
-    pub(super) fn overhear_template(&mut self, words: &[Arg]) {
+    pub(super) fn overhear_template(&mut self, words: &[Word]) {
         let template = words.iter().take_while(|arg| !arg.text().starts_with(":::"));
-        let filled = |arg: &Arg| match (arg.text().find('{'), arg.text().rfind('}')) {
-            (Some(open), Some(close)) if open < close => arg.partly(UNKNOWN),
+        let filled = |arg: &Word| match (arg.text().find('{'), arg.text().rfind('}')) {
+            (Some(open), Some(close)) if open < close => arg.partly(Fragment::Unknown),
             _ => arg.clone(),
         };
-        let mut filled: Vec<Arg> = template.map(filled).collect();
-        let texts: Vec<&str> = filled.iter().map(Arg::text).collect();
+        let mut filled: Vec<Word> = template.map(filled).collect();
+        let texts: Vec<&str> = filled.iter().map(Word::text).collect();
         let text = texts.join(" ");
         self.overhear_start_of(&text, self.here);
-        filled.push(Arg::unknown(Span::default()));
+        filled.push(Word::unknown(Span::default()));
         for start in 0..filled.len().min(16) {
             let words = filled.get(start..).unwrap_or_default().to_vec();
-            if words.first().is_some_and(Arg::is_written) {
+            if words.first().is_some_and(Word::is_written) {
                 self.speak(&words);
             }
         }
     }
 
     /// Records the effects of a variable: a host, or a command that programs run.
-    pub(super) fn overhear_variable(&mut self, name: &str, value: &Arg) {
+    pub(super) fn overhear_variable(&mut self, name: &str, value: &Word) {
         self.hear_variable(name, value);
         let text = value.content().unwrap_or(value.text());
         if name.starts_with("GIT_CONFIG") {
             // The configuration may define an alias, a pager or an editor.
             self.speak_of_anything();
-        } else if variable::names_a_command(name) {
-            if text.contains([UNKNOWN, SOMETHING]) {
+        } else if variables::names_a_command(name) {
+            if text.has_unknown() {
                 self.speak_of_anything();
             }
             self.overhear_start_of(text, value.span());
         } else if text.contains(char::is_whitespace) {
             // Programs do not run this variable. Unknown parts of the text are taken for data.
-            self.overhear_text(&text.replace([UNKNOWN, SOMETHING], "\u{fffd}"), value.span());
+            self.overhear_text(&text.as_data(), value.span());
         }
     }
 }
 
 /// Returns true if one of these words may be a program that runs its input.
-fn has_reader(words: &[Arg]) -> bool {
+fn has_reader(words: &[Word]) -> bool {
     let mut behind = words;
     while let Some((program, rest)) = behind.split_first() {
         // If there are very many words, the arguments of such a name are not checked.
         let told = if words.len() <= MAX_TOLD { rest } else { &[] };
-        if program.is_written() && judge::runs_what_it_reads(basename(program.text()), told) {
+        if program.is_written() && judge::runs_what_it_reads(base_name(program.text()), told) {
             return true;
         }
         behind = rest;
@@ -292,7 +295,7 @@ fn has_reader(words: &[Arg]) -> bool {
 
 /// Returns the words of `ssh` without the host, if the host is a single word after `--`. There, a host cannot be an
 /// option that runs a command.
-pub(super) fn without_host(name: &str, rest: &[Arg]) -> Option<Vec<Arg>> {
+pub(super) fn without_host(name: &str, rest: &[Word]) -> Option<Vec<Word>> {
     let end = rest.iter().position(|arg| arg.is_written() && arg.text() == "--").filter(|_| name == "ssh")?;
     let (before, behind) = rest.split_at_checked(end)?;
     let [_, host, there @ ..] = behind else { return None };
@@ -304,7 +307,7 @@ fn is_known(word: &Said) -> bool {
 }
 
 /// Returns the known parts of these words.
-pub(super) fn said_of(args: &[Arg]) -> Vec<Said> {
+pub(super) fn said_of(args: &[Word]) -> Vec<Said> {
     let mut words = Vec::with_capacity(args.len());
     for arg in args {
         if is_plain(arg) {
@@ -317,7 +320,7 @@ pub(super) fn said_of(args: &[Arg]) -> Vec<Said> {
 }
 
 /// Returns true if a word is exactly its text.
-fn is_plain(arg: &Arg) -> bool {
+fn is_plain(arg: &Word) -> bool {
     arg.is_written() && !arg.is_open()
 }
 
@@ -329,19 +332,19 @@ fn may_extend(text: &str) -> bool {
     doubled || ["@*", "+*", "!*", "?*"].iter().any(|sign| text.contains(sign))
 }
 
-fn said(arg: &Arg) -> Vec<Said> {
+fn said(arg: &Word) -> Vec<Said> {
     if is_plain(arg) {
         return vec![Said::Is(arg.text().into())];
     }
     let globs = |c: char| matches!(c, '*' | '?' | '[') || (arg.is_expanded() && c == '\\');
-    let special = |c: char| matches!(c, UNKNOWN | SOMETHING | HOME) || globs(c);
+    let special = |c: char| is_gap(c) || globs(c);
     let (first, last) = (arg.text().find(special), arg.text().rfind(special));
     let start: SmolStr = first.and_then(|at| arg.text().get(..at)).unwrap_or_default().into();
     if arg.is_open() || (first.is_none() && (arg.known() == Known::Partly || arg.may_split())) {
         return vec![Said::anything()];
     }
     // The end of a character class is not searched.
-    let home = arg.text().contains(HOME) && !arg.is_pattern() && !arg.has_unknown();
+    let home = arg.text().has_home() && !arg.is_pattern() && !arg.has_unknown();
     let plain_end = !arg.text().contains(['[', '(', '\\']);
     let end: SmolStr = last.and_then(|at| arg.text().get(at + 1..)).filter(|_| plain_end).unwrap_or_default().into();
     match first {

@@ -4,13 +4,13 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    answer::Classification,
+use crate::{
+    classification::Classification,
     judge,
     safe::trusted_name,
     syntax::{
         parse,
-        tree::{Flow, Form, Parsed, Piece, Redirect, Word},
+        tree::{Flow, Form, Parsed, Piece, RawWord, Redirect},
     },
     tier::Tier,
     tool,
@@ -148,14 +148,14 @@ fn is_given(redirect: &Redirect) -> bool {
 }
 
 /// Returns the text of a word without expansions.
-fn written(word: &Word) -> Option<String> {
+fn written(word: &RawWord) -> Option<String> {
     word.pieces
         .iter()
         .map(|piece| match piece {
             Piece::Bare(text) if text.contains('{') => None,
             Piece::Bare(text) | Piece::Quoted(text) => Some(text.as_str()),
-            Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => None,
-            Piece::Process(_) | Piece::Arithmetic(_) => None,
+            Piece::Element | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) => None,
+            Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => None,
         })
         .collect()
 }

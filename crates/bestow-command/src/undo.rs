@@ -1,10 +1,6 @@
 //! Advice on recovery after a destructive command.
 
-use super::{
-    answer::{Classification, Part},
-    programs,
-    tier::Tier,
-};
+use crate::{classification::Classification, part::Part, programs, tier::Tier};
 
 impl Classification {
     /// Returns the advice for the first destructive part.

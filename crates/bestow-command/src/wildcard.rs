@@ -4,12 +4,11 @@
 //! matches operands, and options that a table lists as harmless for this program and subcommand. Any other word that
 //! may change the command or its place must be written in the pattern itself.
 
-use crate::values::{Said, Spoken, base_name};
-
-use super::{
+use crate::{
     options,
     programs::{self, Plain},
     safe,
+    values::{Said, Spoken, base_name},
 };
 
 /// Options that select another working directory, in any program.

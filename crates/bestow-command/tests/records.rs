@@ -127,3 +127,83 @@ fn the_documentation_names_every_word_of_a_record() {
         assert!(page.contains(word), "`{word}` is not explained");
     }
 }
+
+/// Names of programs that are also other words.
+const OTHER_WORDS: &str = ". : [ w R yes true false help set unset read write exec command source host hosts patch file \
+    mail users snap join open rename pass expand jobs login ls cat clear du tail wait time sort noglob ftp ab port nvme hd \
+    bash grep timeout tty crontab passwd pr test just task docker mysql nix rpm dpkg del unlink";
+
+/// Files with the names of programs in their code, and the reason.
+const WITH_NAMES: &[(&str, &str)] = &[
+    ("code.rs", "interpreters: languages are not data"),
+    ("reader.rs", "programs that read a program: languages are not data"),
+    ("shell.rs", "shells"),
+    ("sql_client.rs", "clients of databases: languages are not data"),
+    ("signs.rs", "calls in code of languages"),
+    ("builtin.rs", "builtins, which the interpreter runs"),
+    ("container.rs", "mounts of containers"),
+    ("embedded.rs", "words that runners hand on"),
+    ("inner.rs", "wrappers with words of their own"),
+    ("wrappers.rs", "wrappers with words of their own"),
+    ("within.rs", "the loader, and `git-x` for `git x`"),
+    ("mod.rs", "shells, and programs that send their input"),
+    ("hosts.rs", "patterns of `awk`"),
+    ("declared.rs", "schemes of addresses"),
+    ("addresses.rs", "schemes of addresses"),
+    ("system.rs", "words of `ip` and of `hg`"),
+    ("roles.rs", "programs whose files have forms of their own"),
+    ("git.rs", "subcommands of `git`"),
+    ("obeys.rs", "options of `git` before a subcommand"),
+    ("overheard.rs", "programs that start nothing"),
+    ("invocation.rs", "programs that start nothing"),
+    ("shape.rs", "shapes with a path or a text"),
+    ("pattern.rs", "global options of `git`"),
+    ("wildcard.rs", "transports of `git`"),
+    ("id_output.rs", "programs that print ids"),
+    ("ids.rs", "programs that print ids"),
+    ("output.rs", "programs with a known output"),
+    ("simple.rs", "programs that pass their input on"),
+    ("generated_files.rs", "programs that write their input"),
+    ("written.rs", "programs that write their input"),
+];
+
+/// Returns the texts between quotes in a file of Rust, without its comments and its tests.
+fn texts_of(code: &str) -> Vec<String> {
+    let code = code.split("#[cfg(test)]").next().unwrap();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.flat_map(|line| line.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+fn rust_files(directory: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() && !matches!(name, "lang" | "tests") {
+            rust_files(&path, found);
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            found.push(path);
+        }
+    }
+}
+
+/// Checks that what is known about a program stands in its record. A new list of programs in the code is refused.
+#[test]
+fn no_other_file_names_a_program() {
+    let book = read::book(package()).unwrap();
+    let names: BTreeSet<&str> =
+        book.records.iter().flat_map(|(_, record)| record.names.iter().map(String::as_str)).collect();
+    let words: BTreeSet<&str> = OTHER_WORDS.split_ascii_whitespace().collect();
+    let mut files = Vec::new();
+    rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let mut wrong = Vec::new();
+    for file in files {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        if WITH_NAMES.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let texts = texts_of(&fs::read_to_string(&file).unwrap());
+        let named = texts.iter().filter(|text| names.contains(text.as_str()) && !words.contains(text.as_str()));
+        wrong.extend(named.map(|text| format!("{}: `{text}`", file.display())));
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}

@@ -4,15 +4,15 @@
 //! order, joined or abbreviated. Subcommands match after global options that are on no list. In doubt, a row should
 //! match.
 
-pub(crate) mod target;
 mod words;
 
 use std::borrow::Cow;
 
-use super::{
-    judge::basename,
+use crate::{
+    place::Place,
     programs::{self, Destroys},
-    walk::{Arg, Place},
+    values::base_name,
+    word::Word,
 };
 pub(crate) use words::{Words, occurs};
 
@@ -40,7 +40,7 @@ pub(crate) fn knows(name: &str) -> bool {
 }
 
 /// Returns the reason why running `args` is destructive, if a rule matches.
-pub(crate) fn find(args: &[Arg], place: &Place) -> Option<String> {
+pub(crate) fn find(args: &[Word], place: &Place) -> Option<String> {
     let (program, rest) = args.split_first()?;
     let name = program_name(program.text());
     let mut rules = rules_for(&name).peekable();
@@ -51,7 +51,7 @@ pub(crate) fn find(args: &[Arg], place: &Place) -> Option<String> {
 
 /// Returns the last component of a program name, without `.exe` and in lower case where a rule knows that spelling.
 fn program_name(text: &str) -> Cow<'_, str> {
-    let name = basename(text);
+    let name = base_name(text);
     let name = name.rsplit('\\').next().unwrap_or(name);
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let is_listed = |name: &str| programs::find(name).is_some_and(|program| !program.destroys.is_empty());

@@ -3,29 +3,30 @@
 use memchr::memmem;
 
 use crate::{
+    place::Place,
     programs::{When, has_form},
-    walk::{Arg, Place},
+    word::Word,
 };
 
 #[derive(Debug)]
 pub(crate) struct Words<'a> {
-    words: &'a [Arg],
+    words: &'a [Word],
     /// The index of the `--` that ends the options.
     end_of_options: usize,
 }
 
 impl<'a> Words<'a> {
-    pub(crate) fn new(words: &'a [Arg]) -> Self {
+    pub(crate) fn new(words: &'a [Word]) -> Self {
         let end_of_options = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
         Words { words, end_of_options }
     }
 
-    fn is_option(&self, index: usize, word: &Arg) -> bool {
+    fn is_option(&self, index: usize, word: &Word) -> bool {
         index < self.end_of_options && word.text().starts_with('-') && word.text().len() > 1
     }
 
     fn options(&self) -> impl Iterator<Item = &'a str> {
-        self.words.iter().take(self.end_of_options).map(Arg::text).filter(|text| text.starts_with('-'))
+        self.words.iter().take(self.end_of_options).map(Word::text).filter(|text| text.starts_with('-'))
     }
 
     fn operands(&self, from: usize) -> impl Iterator<Item = &'a str> {

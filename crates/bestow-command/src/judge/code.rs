@@ -5,16 +5,17 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{
-    Input, Verdict,
-    signs::{self, home_marked},
-};
 use crate::{
-    answer::Span,
-    destroy::target,
+    critical_paths,
+    invocation::Input,
+    judge::signs::{self, home_marked},
     lang::{awk, sed, sql, stream},
+    place::Place,
+    span::Span,
     tier::Tier,
-    walk::{Arg, Place, Walker},
+    verdict::Verdict,
+    walk::Walker,
+    word::Word,
 };
 
 /// Interpreters and the options that carry code.
@@ -131,7 +132,7 @@ pub(super) fn plain_name(name: &str) -> &str {
 impl Walker<'_> {
     /// Returns the verdict on an interpreter with code, if `name` is an interpreter or a console and the verdict is
     /// decided here.
-    pub(super) fn judge_code(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+    pub(super) fn judge_code(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if !is_interpreter(name) {
             return self.judge_console(name, rest, input);
@@ -144,9 +145,9 @@ impl Walker<'_> {
         for word in rest {
             found = found.or_stricter(self.search_program(word.text(), word.span(), stream));
             if name == "sed" {
-                if sed::written(word.text())
-                    .is_some_and(|path| target::is_vital(path, &Place::Start) || target::is_device(path))
-                {
+                if sed::written(word.text()).is_some_and(|path| {
+                    critical_paths::is_vital(path, &Place::Start) || critical_paths::is_device(path)
+                }) {
                     return Some(Verdict::destructive("`sed` overwrites a device or a file of the system"));
                 }
                 for text in sed::executed(word.text()) {
@@ -172,7 +173,7 @@ impl Walker<'_> {
 
     /// Records the commands that a program of `sed` or `awk` runs. If the program builds a command from its input, any
     /// command may run.
-    fn overhear_stream(&mut self, name: &str, rest: &[Arg]) {
+    fn overhear_stream(&mut self, name: &str, rest: &[Word]) {
         for script in stream::scripts(name, rest) {
             let text = script.text();
             let runs = match name {
@@ -202,7 +203,7 @@ impl Walker<'_> {
 
     /// Searches the words and the input of a console for destructive code: `rails runner code`,
     /// `manage.py shell -c code`.
-    fn judge_console(&mut self, name: &str, rest: &[Arg], input: &Input) -> Option<Verdict> {
+    fn judge_console(&mut self, name: &str, rest: &[Word], input: &Input) -> Option<Verdict> {
         if !CONSOLES.contains(&name) {
             return None;
         }
@@ -277,7 +278,7 @@ impl Walker<'_> {
             if text.contains(char::is_whitespace) {
                 found = found.or_stricter(self.search_text(text, span));
             } else {
-                words.push(Arg::literal(home_marked(text), span));
+                words.push(Word::literal(home_marked(text), span));
             }
         }
         // `["rm", "-rf", "/"]` is a command line too.
@@ -319,7 +320,7 @@ fn only_prints(texts: &[String], rest: &str) -> bool {
 }
 
 /// Returns true if `word` is code of an interpreter that only prints.
-pub(super) fn is_printing(name: &str, before: Option<&Arg>, word: &Arg) -> bool {
+pub(super) fn is_printing(name: &str, before: Option<&Word>, word: &Word) -> bool {
     let given = || before.is_some_and(|option| gives_code(name, option.text()));
     if !is_interpreter(name) || takes_code_as_words(name) || !given() {
         return false;
@@ -329,7 +330,7 @@ pub(super) fn is_printing(name: &str, before: Option<&Arg>, word: &Arg) -> bool 
 }
 
 /// Returns the output of an interpreter whose code only prints.
-pub(crate) fn printed(name: &str, rest: &[Arg]) -> Option<String> {
+pub(crate) fn printed(name: &str, rest: &[Word]) -> Option<String> {
     if !is_interpreter(name) {
         return None;
     }

@@ -1,9 +1,11 @@
 //! Host directories that are mounted in a container. A command that destroys the mount destroys the host directory.
 
-use super::{Verdict, basename};
 use crate::{
-    destroy::target,
-    walk::{Arg, HOME, Walker},
+    critical_paths,
+    values::base_name,
+    verdict::Verdict,
+    walk::Walker,
+    word::{Word, is_gap},
 };
 
 /// The limit of whole directories in one container. A command with more is taken to destroy one of them.
@@ -23,8 +25,8 @@ fn starts_containers(name: &str) -> bool {
 
 impl Walker<'_> {
     /// Searches for destruction of a mount that is a whole root, home, working directory or volume.
-    pub(super) fn search_mounts(&mut self, name: &str, rest: &[Arg]) -> Verdict {
-        if !starts_containers(basename(name)) {
+    pub(super) fn search_mounts(&mut self, name: &str, rest: &[Word]) -> Verdict {
+        if !starts_containers(base_name(name)) {
             return Verdict::safe("");
         }
         let (mounts, start) = mounts(rest);
@@ -35,7 +37,7 @@ impl Walker<'_> {
         let mut found = Verdict::safe("");
         for mount in whole {
             let words = rest.iter().skip(start).map(|word| word.with_text(outside(word.text(), mount)));
-            let words: Vec<Arg> = words.collect();
+            let words: Vec<Word> = words.collect();
             if words.iter().zip(rest.iter().skip(start)).any(|(word, before)| word.text() != before.text()) {
                 found = found.or_stricter(self.search_words(&words));
             }
@@ -44,12 +46,12 @@ impl Walker<'_> {
     }
 
     fn is_whole(&self, source: &str) -> bool {
-        self.scope.places.iter().any(|place| target::is_doomed(source, place))
+        self.scope.places.iter().any(|place| critical_paths::is_doomed(source, place))
     }
 }
 
 /// Returns the mounts that the options request, and the index after the last of these options.
-fn mounts(rest: &[Arg]) -> (Vec<Mount>, usize) {
+fn mounts(rest: &[Word]) -> (Vec<Mount>, usize) {
     let (mut mounts, mut start) = (Vec::new(), 0);
     let mut words = rest.iter().enumerate();
     while let Some((index, word)) = words.next() {
@@ -113,7 +115,7 @@ fn outside(text: &str, mount: &Mount) -> String {
     while let Some(at) = rest.find(&mount.inside) {
         let (before, found) = rest.split_at(at);
         let behind = found.get(mount.inside.len()..).unwrap_or_default();
-        let begins = !before.ends_with(|c: char| c.is_ascii_alphanumeric() || "/._-".contains(c) || c == HOME)
+        let begins = !before.ends_with(|c: char| c.is_ascii_alphanumeric() || "/._-".contains(c) || is_gap(c))
             && (!before.is_empty() || out.is_empty());
         let ends = !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || "._-".contains(c));
         out.push_str(before);

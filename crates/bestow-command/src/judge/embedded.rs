@@ -1,10 +1,15 @@
 //! Commands that are hidden in the words of another program: `--to-command='rm …'`, `core.pager=rm …`,
 //! `-e '!rm …'`.
 
-use super::{Input, Verdict, basename, code, reader, shell, sql_client, suffix};
 use crate::{
-    destroy, programs,
-    walk::{Arg, SOMETHING, UNKNOWN, Walker, declares_variables},
+    destroy,
+    invocation::Input,
+    judge::{code, reader, shell, sql_client, suffix},
+    programs,
+    values::base_name,
+    verdict::Verdict,
+    walk::{Walker, declares_variables},
+    word::{Word, is_unknown},
 };
 
 /// Options whose value is prose.
@@ -31,7 +36,7 @@ const PROSE_OF_GIT: &[&str] = &["-S", "-G"];
 
 impl Walker<'_> {
     /// Searches the words of a command that is not safe for destruction.
-    pub(super) fn search_embedded(&mut self, name: &str, args: &[Arg]) -> Verdict {
+    pub(super) fn search_embedded(&mut self, name: &str, args: &[Word]) -> Verdict {
         let rest = args.get(1..).unwrap_or_default();
         let mut found = Verdict::safe("");
         if is_runner(name, rest) {
@@ -69,7 +74,7 @@ impl Walker<'_> {
     }
 
     /// Searches the input of a runner, which passes it on to the shell or client that it runs.
-    pub(super) fn search_given(&mut self, name: &str, args: &[Arg], input: &Input) -> Verdict {
+    pub(super) fn search_given(&mut self, name: &str, args: &[Word], input: &Input) -> Verdict {
         let rest = args.get(1..).unwrap_or_default();
         let Input::Text(text) = input else { return Verdict::safe("") };
         if !is_runner(name, rest) {
@@ -78,8 +83,8 @@ impl Walker<'_> {
         if reader::reads_its_script(name, rest) {
             return self.search_text(text, self.here);
         }
-        let reads = |word: &Arg| {
-            let name = basename(word.text());
+        let reads = |word: &Word| {
+            let name = base_name(word.text());
             shell::is_shell(name) || code::is_interpreter(name) || sql_client::names().any(|client| client == name)
         };
         let Some(suffix) = rest.iter().position(reads).and_then(|at| rest.get(at..)) else { return Verdict::safe("") };
@@ -88,8 +93,8 @@ impl Walker<'_> {
     }
 
     /// Searches words that the runner passes on. A text is searched thoroughly only if a word before it may run it.
-    fn search_handed_on(&mut self, rest: &[Arg]) -> Verdict {
-        let runs = |word: &Arg| {
+    fn search_handed_on(&mut self, rest: &[Word]) -> Verdict {
+        let runs = |word: &Word| {
             let name = word.text().rsplit(['/', '=']).next().unwrap_or_default();
             let option = word.text().starts_with('-') && !word.text().starts_with("--") && word.text().ends_with('c');
             // `docker exec` is not the builtin `exec`.
@@ -111,7 +116,7 @@ impl Walker<'_> {
 }
 
 /// Returns true if a setting of git may give its subcommands another meaning.
-fn redefines_git(rest: &[Arg]) -> bool {
+fn redefines_git(rest: &[Word]) -> bool {
     let configures = rest.iter().any(|word| word.text() == "config" || word.may_split());
     let mut names_next = false;
     rest.iter().any(|word| {
@@ -129,17 +134,17 @@ fn redefines_git(rest: &[Arg]) -> bool {
 fn names_an_alias(setting: &str) -> bool {
     const SECTIONS: &[&str] = &["alias.", "include.", "includeif."];
     let setting = setting.to_ascii_lowercase();
-    let written = setting.split([UNKNOWN, SOMETHING]).next().unwrap_or_default();
+    let written = setting.split(is_unknown).next().unwrap_or_default();
     let open = written.len() < setting.len();
     SECTIONS.iter().any(|section| written.starts_with(section) || (open && section.starts_with(written)))
 }
 
 /// Returns true if a runner passes its words on one by one, so that it runs none of them as a text.
-fn hands_words_on(name: &str, rest: &[Arg]) -> bool {
+fn hands_words_on(name: &str, rest: &[Word]) -> bool {
     const PLAIN: &[&str] = &["just", "task", "docker", "docker-compose", "podman", "nerdctl", "kubectl", "oc"];
     let without =
         |options: &[&str]| !rest.iter().any(|word| options.iter().any(|option| word.text().starts_with(option)));
-    let harmless_use = |pair: &[Arg]| match pair {
+    let harmless_use = |pair: &[Word]| match pair {
         [name, action] => {
             matches!(name.text(), "submodule" | "bisect")
                 && action.is_written()
@@ -158,7 +163,7 @@ fn hands_words_on(name: &str, rest: &[Arg]) -> bool {
 }
 
 /// Returns true for a word that the program only compares or displays.
-fn is_data(name: &str, rest: &[Arg], before: Option<&Arg>, behind_dashes: bool, word: &Arg) -> bool {
+fn is_data(name: &str, rest: &[Word], before: Option<&Word>, behind_dashes: bool, word: &Word) -> bool {
     match name {
         name if declares_variables(name) => true,
         "pkill" | "pgrep" => true,
@@ -176,7 +181,7 @@ fn subcommands(name: &str) -> &'static [&'static str] {
 }
 
 /// Returns true if the words make this program run a command.
-pub(crate) fn is_runner(name: &str, rest: &[Arg]) -> bool {
+pub(crate) fn is_runner(name: &str, rest: &[Word]) -> bool {
     subcommands(name).iter().any(|sub| sub.is_empty() || rest.iter().any(|arg| arg.text() == *sub))
 }
 
@@ -204,7 +209,7 @@ fn command_text(word: &str) -> Option<&str> {
         .map(|text| text.trim_start_matches(['!', ':', '|', ' ', '"', '\'']))
         .find(|text| {
             let mut words = text.split_whitespace();
-            let first = basename(words.next().unwrap_or_default());
+            let first = base_name(words.next().unwrap_or_default());
             words.next().is_some() && (destroy::knows(first) || (suffix::may_destroy(first) && names_destroyer(text)))
         })
 }
@@ -214,5 +219,5 @@ fn command_text(word: &str) -> Option<&str> {
 fn names_destroyer(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '&' | '|'))
         .skip(1)
-        .any(|word| destroy::knows(basename(word)))
+        .any(|word| destroy::knows(base_name(word)))
 }

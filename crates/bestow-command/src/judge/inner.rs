@@ -1,13 +1,17 @@
 //! Wrappers: programs that run the program that their arguments name.
 
-use super::{Input, Verdict, basename, variable};
 use crate::{
-    answer::Span,
+    invocation::Input,
     lang::find,
     options::{Options, Reading},
     programs::{self, Wraps},
+    span::Span,
     tier::Tier,
-    walk::{Arg, IDS, Walker},
+    values::base_name,
+    variables,
+    verdict::Verdict,
+    walk::Walker,
+    word::{IDENTIFIERS, Word},
 };
 
 /// Wrappers that are parsed in a way of their own.
@@ -60,7 +64,7 @@ pub(crate) fn wraps(name: &str) -> bool {
 
 impl Walker<'_> {
     /// Returns the verdict on the inner command, if `name` runs one.
-    pub(super) fn judge_inner(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+    pub(super) fn judge_inner(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if matches!(rest, [word] if word.is_written() && matches!(word.text(), "--version" | "--help")) {
             return None;
@@ -77,7 +81,7 @@ impl Walker<'_> {
         }
     }
 
-    fn judge_wrapper(&mut self, wrapper: Wraps, rest: &[Arg], input: &Input) -> Option<Verdict> {
+    fn judge_wrapper(&mut self, wrapper: Wraps, rest: &[Word], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: wrapper.flags, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
         let start = options.first_operand? + wrapper.operands;
@@ -91,13 +95,13 @@ impl Walker<'_> {
 
     /// Evaluates a wrapper with an unknown option. The option may take the next word or not, so every word may start
     /// the command.
-    fn unread_wrapper(&mut self, rest: &[Arg]) -> Verdict {
+    fn unread_wrapper(&mut self, rest: &[Word]) -> Verdict {
         self.hear_hosts(rest);
         Verdict::dangerous("runs another program with options that are not on the list")
             .or_stricter(self.search_words(rest))
     }
 
-    fn judge_env(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
+    fn judge_env(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: ENV_FLAGS, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
         let mut verdict = Verdict::safe("`env` only sets variables");
@@ -117,7 +121,7 @@ impl Walker<'_> {
         while let Some(word) = rest.get(start) {
             let Some((name, value)) = word.text().split_once('=') else { break };
             let value = word.with_text(value);
-            verdict = verdict.or_stricter(variable::judge(name, &value, false));
+            verdict = verdict.or_stricter(variables::judge(name, &value, false));
             self.overhear_variable(name, &value);
             start += 1;
         }
@@ -136,15 +140,15 @@ impl Walker<'_> {
         }
     }
 
-    fn judge_xargs(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
+    fn judge_xargs(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: XARGS_FLAGS, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else {
-            let words: Vec<Arg> = rest.iter().cloned().chain([Arg::anything(self.here)]).collect();
+            let words: Vec<Word> = rest.iter().cloned().chain([Word::anything(self.here)]).collect();
             return Some(self.unread_wrapper(&words));
         };
         let inner = match options.first_operand {
             Some(start) => rest.get(start..).unwrap_or_default().to_vec(),
-            None => vec![Arg::literal("echo", rest.first().map(|arg| arg.span()).unwrap_or_default())],
+            None => vec![Word::literal("echo", rest.first().map(|arg| arg.span()).unwrap_or_default())],
         };
         let file = options.given.iter().any(|(name, _)| name == "-a" || name == "--arg-file");
         let content = options
@@ -155,7 +159,7 @@ impl Walker<'_> {
             .map(Input::Text);
         let input = if file { content.as_ref().unwrap_or(&Input::Unknown) } else { input };
         // If the input is not split at blanks, a name may begin with any character.
-        let cut = matches!(input, Input::Text(text) if text == IDS) && options.has("-d --delimiter");
+        let cut = matches!(input, Input::Text(text) if text == IDENTIFIERS) && options.has("-d --delimiter");
         let input = if cut { &Input::Unknown } else { input };
         let mark = options.value("-I -i --replace -J");
         let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
@@ -170,20 +174,20 @@ impl Walker<'_> {
     }
 
     /// Evaluates the programs that `-exec` and similar actions run on the results.
-    fn judge_find(&mut self, rest: &[Arg]) -> Option<Verdict> {
+    fn judge_find(&mut self, rest: &[Word]) -> Option<Verdict> {
         let commands = find::commands(rest);
         let deletes = rest.iter().any(|word| word.text() == "-delete");
         if commands.is_empty() && !deletes {
             return None;
         }
         let found = find::found(rest);
-        let removes = |command: &Vec<Arg>| {
-            command.first().is_some_and(|program| matches!(basename(program.text()), "rm" | "unlink" | "shred"))
+        let removes = |command: &Vec<Word>| {
+            command.first().is_some_and(|program| matches!(base_name(program.text()), "rm" | "unlink" | "shred"))
         };
         // Deleting file by file has the effect of deleting the whole tree.
         let tree = (deletes || commands.iter().any(removes)).then(|| {
-            let words = ["rm", "-r"].map(|word| Arg::literal(word, self.here));
-            let tree: Vec<Arg> = words.into_iter().chain(found.iter().cloned()).collect();
+            let words = ["rm", "-r"].map(|word| Word::literal(word, self.here));
+            let tree: Vec<Word> = words.into_iter().chain(found.iter().cloned()).collect();
             self.destroys(&tree)
         });
         let mut verdict = Verdict::dangerous(if commands.is_empty() {
@@ -192,7 +196,7 @@ impl Walker<'_> {
             "`find` runs a program on what it finds; `| xargs` is safe with one that only reads"
         });
         // If there are many commands, only the first and the last directory are tried.
-        let few: Vec<Arg> = found.iter().take(1).chain(found.iter().skip(1).last()).cloned().collect();
+        let few: Vec<Word> = found.iter().take(1).chain(found.iter().skip(1).last()).cloned().collect();
         let found = if commands.len() > MAX_COMMANDS { few } else { found };
         let most = 4 * MAX_FILLED / commands.len().max(1);
         for command in commands.iter().map(|command| filled(command, &found, Some("{}"), most.min(MAX_FILLED))) {
@@ -201,8 +205,8 @@ impl Walker<'_> {
         Some(tree.flatten().map_or(verdict, Verdict::destructive))
     }
 
-    fn judge_fd(&mut self, rest: &[Arg]) -> Option<Verdict> {
-        let runs = |arg: &&Arg| matches!(arg.text(), "-x" | "-X" | "--exec" | "--exec-batch");
+    fn judge_fd(&mut self, rest: &[Word]) -> Option<Verdict> {
+        let runs = |arg: &&Word| matches!(arg.text(), "-x" | "-X" | "--exec" | "--exec-batch");
         let at = rest.iter().position(|arg| runs(&arg))?;
         let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None, MAX_FILLED);
         let verdict = self.judge(&inner, &Input::Unknown);
@@ -211,21 +215,21 @@ impl Walker<'_> {
 }
 
 /// Returns the words that `xargs` appends: separate words or whole lines.
-fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Arg> {
+fn input_words(input: &Input, whole_lines: bool, span: Span) -> Vec<Word> {
     match input {
-        Input::Text(text) if text == IDS => {
-            vec![Arg::identifiers(span)]
+        Input::Text(text) if text == IDENTIFIERS => {
+            vec![Word::identifiers(span)]
         }
         Input::Text(text) => {
             let lines = text.lines().take(if whole_lines { 64 } else { 0 });
             let words = lines.chain(text.split_whitespace().take(256));
             // `xargs` may leave each word to a later run.
-            let maybe = |word| Arg::literal(word, span).into_expansion();
-            let mut words: Vec<Arg> = words.map(maybe).collect();
-            words.push(Arg::anything(span));
+            let maybe = |word| Word::literal(word, span).into_expansion();
+            let mut words: Vec<Word> = words.map(maybe).collect();
+            words.push(Word::anything(span));
             words
         }
-        Input::Unknown | Input::Terminal => vec![Arg::anything(span)],
+        Input::Unknown | Input::Terminal => vec![Word::anything(span)],
     }
 }
 
@@ -240,15 +244,15 @@ const MAX_FILLED_BYTES: usize = 1 << 16;
 
 /// Returns a command with `words` in the place of `mark`, or at its end. With a mark, it uses about `most` of the
 /// words.
-fn filled(inner: &[Arg], words: &[Arg], mark: Option<&str>, most: usize) -> Vec<Arg> {
+fn filled(inner: &[Word], words: &[Word], mark: Option<&str>, most: usize) -> Vec<Word> {
     let Some(mark) = mark else { return inner.iter().chain(words).cloned().collect() };
     // Every mark becomes every word. If there are too many, the first words and the last one are used.
     let marks: usize = inner.iter().map(|arg| arg.text().matches(mark).count()).sum();
     let room = (most / marks.max(1)).max(1);
-    let short = |word: &&Arg| word.text().len() * marks <= MAX_FILLED_BYTES;
-    let few: Vec<Arg> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).cloned().collect();
+    let short = |word: &&Word| word.text().len() * marks <= MAX_FILLED_BYTES;
+    let few: Vec<Word> = words.iter().filter(short).take(room).chain(words.iter().skip(room).last()).cloned().collect();
     let words = few.as_slice();
-    let fill = |arg: &Arg| -> Vec<Arg> {
+    let fill = |arg: &Word| -> Vec<Word> {
         if !arg.text().contains(mark) {
             return vec![arg.clone()];
         }

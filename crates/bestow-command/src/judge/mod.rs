@@ -14,7 +14,6 @@ mod shell;
 mod signs;
 mod sql_client;
 mod suffix;
-pub(super) mod variable;
 mod within;
 
 pub(super) use code::{printed as printed_by_code, runs_code};
@@ -26,57 +25,21 @@ pub(super) use reader::runs_what_it_reads;
 pub(super) use shell::{is_input, is_shell, starts_a_shell};
 pub(super) use suffix::runs_its_words;
 
-use std::borrow::Cow;
-
-use crate::values::Obeys;
-
-use super::{
-    destroy, obeys,
+use crate::{
+    destroy,
+    invocation::Input,
+    obeys,
     safe::{self, Proof},
     tier::{Profile, Tier},
-    walk::{Arg, MAX_NESTING, Walker},
+    values::{Obeys, base_name},
+    verdict::Verdict,
+    walk::{MAX_NESTING, Walker},
+    word::Word,
 };
-
-/// The standard input of a program.
-#[derive(Clone, Debug)]
-pub(super) enum Input {
-    /// An input that this text does not determine.
-    Terminal,
-    /// This text, as far as it matters.
-    Text(String),
-    /// Unknown input.
-    Unknown,
-}
-
-/// A tier and the rule that decided it.
-#[derive(Clone, Debug)]
-pub(super) struct Verdict {
-    pub(super) tier: Tier,
-    pub(super) rule: Cow<'static, str>,
-}
-
-impl Verdict {
-    pub(super) fn safe(rule: impl Into<Cow<'static, str>>) -> Self {
-        Verdict { tier: Tier::Safe, rule: rule.into() }
-    }
-
-    pub(super) fn dangerous(rule: impl Into<Cow<'static, str>>) -> Self {
-        Verdict { tier: Tier::Dangerous, rule: rule.into() }
-    }
-
-    pub(super) fn destructive(rule: impl Into<Cow<'static, str>>) -> Self {
-        Verdict { tier: Tier::Destructive, rule: rule.into() }
-    }
-
-    /// Returns the stricter verdict. If both are equally strict, it returns this one.
-    pub(super) fn or_stricter(self, other: Verdict) -> Verdict {
-        if other.tier > self.tier { other } else { self }
-    }
-}
 
 impl Walker<'_> {
     /// Evaluates an argument vector with its standard input.
-    pub(super) fn judge(&mut self, args: &[Arg], input: &Input) -> Verdict {
+    pub(super) fn judge(&mut self, args: &[Word], input: &Input) -> Verdict {
         if !self.can_judge(args.len()) {
             self.speak_of_anything();
             let found = self.destroys(args);
@@ -89,7 +52,7 @@ impl Walker<'_> {
         self.name_uses(args);
         self.overhear_wrapper(args, input);
         let outer = self.is_fed;
-        self.is_fed |= !is_silent(input);
+        self.is_fed |= !input.is_silent();
         let verdict = self.deeper(|walker| walker.judge_here(args, input)).unwrap_or_else(|| {
             self.speak_of_anything();
             Verdict::dangerous("wrapped too deeply to follow")
@@ -99,14 +62,14 @@ impl Walker<'_> {
     }
 
     /// Handles wrappers that are nested too deeply to follow: it only searches for commands that destroy by themselves.
-    fn give_up_wrapped(&mut self, args: &[Arg]) -> Verdict {
+    fn give_up_wrapped(&mut self, args: &[Word]) -> Verdict {
         if self.overheard.is_guessing() {
             self.uses.lose_words();
         } else {
             self.uses.lose();
         }
         self.speak_of_anything();
-        let names = args.iter().enumerate().filter(|(_, word)| destroy::knows(basename(word.text())));
+        let names = args.iter().enumerate().filter(|(_, word)| destroy::knows(base_name(word.text())));
         let destroying: Vec<usize> = names.map(|(at, _)| at).collect();
         let tried = destroying.iter().take(MAX_WRAPPED).chain(destroying.iter().rev().take(MAX_WRAPPED));
         let found = tried.filter_map(|at| args.get(*at..)).find_map(|behind| self.destroys(behind));
@@ -115,7 +78,7 @@ impl Walker<'_> {
 
     /// Evaluates a command without an input of its own with the input of the surrounding compound command. Only
     /// destruction counts.
-    fn judge_with_feed(&mut self, args: &[Arg], input: &Input) -> Verdict {
+    fn judge_with_feed(&mut self, args: &[Word], input: &Input) -> Verdict {
         if !matches!(input, Input::Terminal) {
             return Verdict::safe("");
         }
@@ -126,14 +89,14 @@ impl Walker<'_> {
         verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
     }
 
-    fn judge_here(&mut self, args: &[Arg], input: &Input) -> Verdict {
+    fn judge_here(&mut self, args: &[Word], input: &Input) -> Verdict {
         let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
         let found = self.destroys(args);
         if let Some(rule) = found {
             self.overhear_all(args);
             return Verdict::destructive(rule);
         }
-        let name = basename(program.text());
+        let name = base_name(program.text());
         let proven = self.prove(name, args, input).or_stricter(self.raised(args));
         if proven.tier != Tier::Dangerous {
             return proven;
@@ -143,7 +106,7 @@ impl Walker<'_> {
     }
 
     /// Evaluates a program that is not destructive by itself.
-    fn prove(&mut self, name: &str, args: &[Arg], input: &Input) -> Verdict {
+    fn prove(&mut self, name: &str, args: &[Word], input: &Input) -> Verdict {
         if let Some(verdict) = self.judge_inner(name, args, input) {
             return self.distrust_name(args, verdict);
         }
@@ -154,7 +117,7 @@ impl Walker<'_> {
         if let Some(verdict) = within.into_iter().chain(known).reduce(Verdict::or_stricter) {
             return self.distrust_name(args, verdict);
         }
-        if sends_its_input(name, args) && (self.is_fed || !is_silent(input)) {
+        if sends_its_input(name, args) && (self.is_fed || !input.is_silent()) {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
         }
         let verdict = match safe::prove(args, self.classifier, &self.scope.places) {
@@ -171,7 +134,7 @@ impl Walker<'_> {
 
     /// Returns safe for a read-only program, and records the files of its directory that it obeys. The engine knows who
     /// may write these files. The strict profile does not rely on this and returns dangerous.
-    fn obeying(&mut self, args: &[Arg], rule: String) -> Verdict {
+    fn obeying(&mut self, args: &[Word], rule: String) -> Verdict {
         let Some(obeys) = obeys::of(args) else { return Verdict::safe(rule) };
         if self.classifier.profile() == Profile::Strict {
             return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
@@ -185,26 +148,26 @@ impl Walker<'_> {
 
     /// Evaluates a program with an unknown name as `rm`, if its words include `-rf`. With a path that must not be
     /// removed, the verdict is destructive.
-    fn as_if_removing(&self, args: &[Arg]) -> Verdict {
+    fn as_if_removing(&self, args: &[Word]) -> Verdict {
         let Some((program, rest)) = args.split_first() else { return Verdict::safe("") };
         let forces =
-            |arg: &Arg| arg.text().starts_with('-') && arg.text().contains('f') && arg.text().contains(['r', 'R']);
+            |arg: &Word| arg.text().starts_with('-') && arg.text().contains('f') && arg.text().contains(['r', 'R']);
         if !(program.is_pattern() || program.has_unknown()) || !rest.iter().any(forces) {
             return Verdict::safe("");
         }
-        let removing: Vec<Arg> =
-            std::iter::once(Arg::literal("rm", program.span())).chain(rest.iter().cloned()).collect();
+        let removing: Vec<Word> =
+            std::iter::once(Word::literal("rm", program.span())).chain(rest.iter().cloned()).collect();
         self.destroys(&removing).map_or_else(|| Verdict::safe(""), Verdict::destructive)
     }
 
     /// Returns the verdict of a custom rule that raises the tier, or safe.
-    fn raised(&self, args: &[Arg]) -> Verdict {
+    fn raised(&self, args: &[Word]) -> Verdict {
         self.classifier.additions().raise(args).unwrap_or_else(|| Verdict::safe(""))
     }
 
     /// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
     /// trusted.
-    fn distrust_name(&self, args: &[Arg], verdict: Verdict) -> Verdict {
+    fn distrust_name(&self, args: &[Word], verdict: Verdict) -> Verdict {
         let written =
             args.first().is_some_and(|program| program.is_written() && safe::trusted_name(program.text()).is_some());
         if verdict.tier == Tier::Safe && !written {
@@ -220,14 +183,14 @@ const MAX_WRAPPED: usize = 2 * MAX_NESTING;
 const MAX_LOOKED: usize = 256;
 
 /// Returns true if a program that runs its words is followed by more such programs than are followed.
-fn wraps_too_often(args: &[Arg]) -> bool {
-    let wraps = |word: &&Arg| runs_its_words(basename(word.text()));
+fn wraps_too_often(args: &[Word]) -> bool {
+    let wraps = |word: &&Word| runs_its_words(base_name(word.text()));
     args.len() > MAX_WRAPPED
         && args.first().is_some_and(|program| wraps(&program))
         && args.iter().take(MAX_LOOKED).filter(wraps).count() > MAX_WRAPPED
 }
 
-fn unknown_program(args: &[Arg]) -> String {
+fn unknown_program(args: &[Word]) -> String {
     match args.first() {
         Some(program) if program.is_written() => {
             let name: String = program.text().chars().take(40).collect();
@@ -238,23 +201,9 @@ fn unknown_program(args: &[Arg]) -> String {
 }
 
 /// Returns true for a program that sends its standard input, unless the input is a terminal.
-fn sends_its_input(name: &str, args: &[Arg]) -> bool {
+fn sends_its_input(name: &str, args: &[Word]) -> bool {
     matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
         || (name == "openssl" && args.get(1).is_some_and(|word| word.text() == "s_client"))
-}
-
-/// Returns true if the input is empty or contains only the word that ends a session.
-pub(super) fn is_silent(input: &Input) -> bool {
-    match input {
-        Input::Terminal => true,
-        Input::Text(text) => matches!(text.trim_end_matches('\n'), "" | "Q"),
-        Input::Unknown => false,
-    }
-}
-
-/// Returns the last component of a path.
-pub(super) fn basename(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns true if an interpreter is given a file or a module, without options before it that could be code.

@@ -1,9 +1,11 @@
 //! Programs that run the commands in their standard input. If the input is unknown, they may run any command.
 
-use super::{Input, code, shell};
 use crate::{
+    invocation::Input,
+    judge::{code, shell},
     options::{Options, Reading},
-    walk::{Arg, SOMETHING, UNKNOWN, Walker},
+    walk::Walker,
+    word::{Gaps, Word},
 };
 
 /// Editors, debuggers and other programs that always take commands from their input. Some of these commands run
@@ -124,7 +126,7 @@ const WITH_CONSOLES: &[&str] = &[
 ];
 
 /// Returns true if the program runs its standard input.
-pub(crate) fn runs_what_it_reads(name: &str, rest: &[Arg]) -> bool {
+pub(crate) fn runs_what_it_reads(name: &str, rest: &[Word]) -> bool {
     let name = code::plain_name(name);
     let is_one_of = |names: &[&str]| rest.iter().any(|arg| names.contains(&arg.text()));
     if ALWAYS.contains(&name) {
@@ -165,13 +167,13 @@ fn scripts(name: &str) -> Option<&'static str> {
 }
 
 /// Returns true if the option for the script of the program names its input: `-f -`, `-sf-`, `--file=-`, `--fi -`.
-pub(super) fn reads_its_script(name: &str, rest: &[Arg]) -> bool {
+pub(super) fn reads_its_script(name: &str, rest: &[Word]) -> bool {
     let Some(options) = scripts(name) else { return false };
     let mut is_next = false;
     rest.iter().any(|arg| {
         let (option, joined) = script_option(options, arg.text());
         let is_it = std::mem::replace(&mut is_next, option && joined.is_none());
-        let may_be = |text: &str| shell::is_input(text) || text.starts_with([UNKNOWN, SOMETHING]);
+        let may_be = |text: &str| shell::is_input(text) || text.starts_unknown();
         is_it && may_be(arg.text()) || option && joined.is_some_and(may_be)
     })
 }
@@ -191,8 +193,8 @@ fn script_option<'w>(options: &str, word: &'w str) -> (bool, Option<&'w str>) {
 }
 
 /// Returns true if a client is given no statement, or reads its statements from the input.
-fn reads_statements(name: &str, options: &str, rest: &[Arg]) -> bool {
-    let gives = |arg: &Arg| {
+fn reads_statements(name: &str, options: &str, rest: &[Word]) -> bool {
+    let gives = |arg: &Word| {
         let is_it = |option: &str| {
             let short = option.len() == 2 && !arg.text().starts_with("--") && arg.text().starts_with(option);
             arg.text() == option || short || arg.text().strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
@@ -201,7 +203,7 @@ fn reads_statements(name: &str, options: &str, rest: &[Arg]) -> bool {
     };
     let operands = rest.iter().filter(|arg| !arg.text().starts_with('-')).count();
     let has_statement = matches!(name, "sqlite3" | "sqlite" | "litecli" | "sqlcipher" | "duckdb") && operands > 1;
-    let is_input = |arg: &Arg| {
+    let is_input = |arg: &Word| {
         let value = arg.text().split_once('=').map(|(_, value)| value);
         shell::is_input(value.unwrap_or(arg.text()))
             || matches!(arg.text().get(..2), Some("-f")) && arg.text().ends_with("f-")
@@ -210,7 +212,7 @@ fn reads_statements(name: &str, options: &str, rest: &[Arg]) -> bool {
 }
 
 /// Returns true if an interpreter is given neither a file nor code, as far as its options show.
-fn reads_its_program(name: &str, rest: &[Arg]) -> bool {
+fn reads_its_program(name: &str, rest: &[Word]) -> bool {
     if rest.iter().any(|arg| matches!(arg.text(), "--version" | "--help" | "-V")) && rest.len() == 1 {
         return false;
     }

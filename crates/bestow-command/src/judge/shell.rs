@@ -1,12 +1,17 @@
 //! Shells and builtins that run a text.
 
-use super::{Input, Verdict, basename, code, inner, sql_client};
 use crate::{
+    invocation::Input,
+    judge::{code, inner, sql_client},
     options::{Options, Reading},
     overheard::without_host,
+    place::Place,
     syntax,
     tier::Tier,
-    walk::{Arg, Dialect, HOME, Place, Positional, SOMETHING, UNKNOWN, Value, Walker},
+    values::base_name,
+    verdict::Verdict,
+    walk::{Dialect, Positional, Value, Walker},
+    word::{Gaps, Word, may_be_empty},
 };
 
 /// Programs that run a script or a text in (roughly) the language of the shell.
@@ -30,13 +35,13 @@ pub(super) const SHELLS: &[&str] = &[
 
 /// Returns true if a word names one of these shells.
 pub(crate) fn is_shell(word: &str) -> bool {
-    SHELLS.contains(&basename(word))
+    SHELLS.contains(&base_name(word))
 }
 
 /// Returns true if a program starts a shell when no option names another command.
-pub(crate) fn starts_a_shell(name: &str, rest: &[Arg]) -> bool {
+pub(crate) fn starts_a_shell(name: &str, rest: &[Word]) -> bool {
     let flag = |letters: &'static [char]| {
-        let asks = move |arg: &Arg| {
+        let asks = move |arg: &Word| {
             arg.text().starts_with('-') && !arg.text().starts_with("--") && arg.text().contains(letters)
         };
         rest.iter().any(asks)
@@ -54,7 +59,7 @@ pub(crate) fn starts_a_shell(name: &str, rest: &[Arg]) -> bool {
 fn certain(name: &str, input: &Input) -> Input {
     match input {
         Input::Text(text) if !matches!(name, "at" | "batch" | "expect") => {
-            Input::Text(text.trim_end_matches(['\n', UNKNOWN]).to_owned())
+            Input::Text(text.trim_end_matches(|c| c == '\n' || may_be_empty(c)).to_owned())
         }
         Input::Text(_) | Input::Unknown | Input::Terminal => input.clone(),
     }
@@ -67,7 +72,7 @@ pub(crate) fn is_input(script: &str) -> bool {
 
 /// Returns true if a name may be that of an open file, whose content is unknown.
 fn is_open_file(name: &str) -> bool {
-    basename(name) == "stdin" || name.starts_with("fd/") || name.contains("/fd/")
+    base_name(name) == "stdin" || name.starts_with("fd/") || name.contains("/fd/")
 }
 
 /// Other programs and builtins that run a text from their words or their input.
@@ -110,14 +115,9 @@ const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
 const SHELL_FLAGS: &str =
     "-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T";
 
-/// Rewrites a text of expanded words so that its unknown parts are spelled as expansions again.
-fn respelled(text: &str) -> String {
-    text.replace(HOME, "$HOME").replace([UNKNOWN, SOMETHING], "${UNKNOWN}")
-}
-
 impl Walker<'_> {
     /// Returns the verdict on a shell or a builtin that runs a text, if `name` is one.
-    pub(super) fn judge_shell(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+    pub(super) fn judge_shell(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if SHELLS.contains(&name) {
             let outer = std::mem::replace(&mut self.dialect, Dialect::of(name));
@@ -136,7 +136,7 @@ impl Walker<'_> {
             "trap" => self.trap(rest),
             "source" | "." => {
                 let content = rest.first().and_then(|arg| arg.content().map(str::to_owned));
-                let unread = |arg: &Arg| arg.has_output() || self.may_be_open(arg, input);
+                let unread = |arg: &Word| arg.has_output() || self.may_be_open(arg, input);
                 if content.is_none() && rest.first().is_some_and(unread) {
                     self.speak_of_anything();
                 }
@@ -175,7 +175,7 @@ impl Walker<'_> {
         }
     }
 
-    fn judge_shell_program(&mut self, rest: &[Arg], input: &Input) -> Option<Verdict> {
+    fn judge_shell_program(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
         if matches!(rest, [word] if word.is_written() && matches!(word.text(), "--version" | "--help")) {
             return None;
         }
@@ -192,7 +192,7 @@ impl Walker<'_> {
             return Some(self.shell_text(&options));
         }
         let script = options.operands.first();
-        let unread = |script: &&Arg| script.text() == "-" || script.has_output() || self.may_be_open(script, input);
+        let unread = |script: &&Word| script.text() == "-" || script.has_output() || self.may_be_open(script, input);
         if script.is_none_or(unread) || options.has("-s") {
             // A known text is followed below. An unknown text may be any command.
             let given = script.is_none_or(|script| is_input(script.text())) || options.has("-s");
@@ -224,7 +224,7 @@ impl Walker<'_> {
     }
 
     /// Returns true if a script may be the content of an open file descriptor.
-    fn may_be_open(&self, script: &Arg, input: &Input) -> bool {
+    fn may_be_open(&self, script: &Word, input: &Input) -> bool {
         let there = |place: &Place| matches!(place, Place::At(path) if path.contains("dev") || path.contains("/proc"));
         let unsaid = (script.is_open() || !script.is_exact()) && !matches!(input, Input::Terminal);
         is_open_file(script.text()) || unsaid || self.scope.places.iter().any(there)
@@ -238,7 +238,7 @@ impl Walker<'_> {
         let quiet = !options.has("-i -s") && text.is_exact();
         let scope = self.scope.clone();
         self.scope = scope.for_new_shell();
-        let arguments: Vec<Arg> = arguments.iter().copied().cloned().collect();
+        let arguments: Vec<Word> = arguments.iter().copied().cloned().collect();
         self.scope.positional = Positional::of(arguments.get(1..).unwrap_or_default());
         if let Some(name) = arguments.first() {
             self.set("0", Value::of(std::slice::from_ref(name)));
@@ -252,12 +252,12 @@ impl Walker<'_> {
         }
     }
 
-    fn eval(&mut self, rest: &[Arg]) -> Verdict {
-        let text = rest.iter().map(Arg::text).collect::<Vec<_>>().join(" ");
+    fn eval(&mut self, rest: &[Word]) -> Verdict {
+        let text = rest.iter().map(Word::argument).collect::<Vec<_>>().join(" ");
         let span = rest.first().map(|arg| arg.span()).unwrap_or_default();
         let contents: Vec<Verdict> = rest.iter().map(|arg| self.search_content(arg)).collect();
         let verdict = contents.into_iter().fold(self.run_text(&text, span), Verdict::or_stricter);
-        let written = rest.iter().all(Arg::is_exact);
+        let written = rest.iter().all(Word::is_exact);
         if written {
             verdict
         } else {
@@ -265,8 +265,8 @@ impl Walker<'_> {
         }
     }
 
-    fn trap(&mut self, rest: &[Arg]) -> Option<Verdict> {
-        let operands: Vec<&Arg> = rest.iter().filter(|arg| !matches!(arg.text(), "--" | "-l" | "-p")).collect();
+    fn trap(&mut self, rest: &[Word]) -> Option<Verdict> {
+        let operands: Vec<&Word> = rest.iter().filter(|arg| !matches!(arg.text(), "--" | "-l" | "-p")).collect();
         let (text, signals) = operands.split_first()?;
         if signals.is_empty() || matches!(text.text(), "" | "-") {
             return Some(Verdict::safe("resets a trap"));
@@ -303,7 +303,7 @@ impl Walker<'_> {
         }
     }
 
-    fn watch(&mut self, rest: &[Arg]) -> Option<Verdict> {
+    fn watch(&mut self, rest: &[Word]) -> Option<Verdict> {
         let flags = "-n: -d? -t -b -e -g -c -x --interval: --differences? --no-title --color --errexit --chgexit -p -w";
         let Ok(options) = Options::read(rest, Reading { flags, stop_at_operand: true, inert: true }) else {
             return Some(
@@ -311,7 +311,7 @@ impl Walker<'_> {
                     .or_stricter(self.search_words(rest)),
             );
         };
-        let words: Vec<&str> = options.operands.iter().map(|arg| arg.text()).collect();
+        let words: Vec<_> = options.operands.iter().map(|arg| arg.argument()).collect();
         let span = options.operands.first()?.span();
         // Several words are joined without their quotes. Only plain words keep their meaning.
         let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:=,@%+-".contains(&byte));
@@ -329,18 +329,18 @@ impl Walker<'_> {
     }
 
     /// Evaluates the words after the host as a command line of the other machine.
-    fn remote(&mut self, rest: &[Arg]) -> Verdict {
+    fn remote(&mut self, rest: &[Word]) -> Verdict {
         let found = self.search_words(rest);
         Verdict::dangerous("runs on another machine").or_stricter(found)
     }
 
     /// Follows a text as part of the command line. Records its parts and returns the strictest tier.
-    pub(crate) fn run_text(&mut self, text: &str, span: crate::answer::Span) -> Verdict {
+    pub(crate) fn run_text(&mut self, text: &str, span: crate::span::Span) -> Verdict {
         let before = self.parts.len();
         let here = self.here;
         let done = self.deeper(|walker| {
             walker.here = span;
-            if text.contains([UNKNOWN, SOMETHING]) && !walker.overheard.is_guessing() {
+            if text.has_unknown() && !walker.overheard.is_guessing() {
                 // An unknown part may end the quotes around it.
                 walker.lose("a text that is not written out");
             }
@@ -351,7 +351,7 @@ impl Walker<'_> {
                 return;
             }
             walker.text_budget -= text.len();
-            let text = &respelled(text);
+            let text = &text.as_source();
             let parsed = syntax::parse(text);
             if !walker.dialect.reads(text, &parsed) {
                 walker.suspect("the shell that runs this text reads it otherwise than bash does");
@@ -376,13 +376,13 @@ impl Walker<'_> {
     }
 
     /// Searches a text for destruction. Its other parts do not affect the command line.
-    pub(crate) fn search_text(&mut self, text: &str, span: crate::answer::Span) -> Verdict {
+    pub(crate) fn search_text(&mut self, text: &str, span: crate::span::Span) -> Verdict {
         let verdict = self.quietly(|walker| walker.run_text(text, span));
         if verdict.tier == Tier::Destructive { verdict } else { Verdict::safe("") }
     }
 
     /// Searches every word as a text, and every suffix of the words as a command line.
-    pub(super) fn search_words(&mut self, rest: &[Arg]) -> Verdict {
+    pub(super) fn search_words(&mut self, rest: &[Word]) -> Verdict {
         let mut found = self.search_suffixes(rest);
         self.overhear_texts(rest);
         if rest.iter().any(|word| word.has_unknown()) {
@@ -396,8 +396,8 @@ impl Walker<'_> {
 
     /// Searches the content of a file that `args` run, according to the program: a shell, an interpreter, a database
     /// client.
-    pub(crate) fn judge_file(&mut self, args: &[Arg], text: &str, is_program: bool) -> Verdict {
-        let name = args.first().map(|program| basename(program.text())).unwrap_or_default().to_owned();
+    pub(crate) fn judge_file(&mut self, args: &[Word], text: &str, is_program: bool) -> Verdict {
+        let name = args.first().map(|program| base_name(program.text())).unwrap_or_default().to_owned();
         let runs = is_program || is_shell(&name) || matches!(name.as_str(), "source" | "." | "make");
         let mut found = sql_client::destroys(&name, text);
         if runs || inner::is_wrapper(&name) {
@@ -410,7 +410,7 @@ impl Walker<'_> {
     }
 
     /// Searches the known content of a word as a text.
-    fn search_content(&mut self, arg: &Arg) -> Verdict {
+    fn search_content(&mut self, arg: &Word) -> Verdict {
         match arg.content() {
             Some(text) => self.search_text(text, arg.span()),
             None => Verdict::safe(""),
@@ -426,15 +426,15 @@ impl Walker<'_> {
     }
 
     /// Evaluates `parallel 'command {}' ::: words`, with the words in the place of each mark.
-    fn search_template(&mut self, rest: &[Arg], input: &Input) -> Verdict {
+    fn search_template(&mut self, rest: &[Word], input: &Input) -> Verdict {
         self.overhear_template(rest);
         let Some(at) = rest.iter().position(|arg| arg.text().starts_with(":::")) else {
             return self.search_with_lines(rest, input);
         };
         let (template, words) = rest.split_at(at);
-        let template: Vec<&str> = template.iter().map(Arg::text).collect();
+        let template: Vec<&str> = template.iter().map(Word::text).collect();
         let template = template.join(" ");
-        let words: Vec<&str> = words.iter().skip(1).map(Arg::text).collect();
+        let words: Vec<&str> = words.iter().skip(1).map(Word::text).collect();
         let words = words.join(" ");
         let marks = template.matches("{}").count();
         // If there are many marks, only as many are replaced as keep the text small. Then the words are also appended.
@@ -448,19 +448,19 @@ impl Walker<'_> {
     }
 
     /// Evaluates `… | parallel command {}`, with each line in the place of the mark.
-    fn search_with_lines(&mut self, rest: &[Arg], input: &Input) -> Verdict {
+    fn search_with_lines(&mut self, rest: &[Word], input: &Input) -> Verdict {
         let Input::Text(lines) = input else { return Verdict::safe("") };
         let mut found = Verdict::safe("");
         for line in lines.lines().filter(|line| !line.trim().is_empty()).take(MAX_LINES) {
             let marked = rest.iter().any(|arg| arg.text().contains("{}"));
             let filled = rest.iter().map(|arg| arg.with_text(arg.text().replace("{}", line)));
-            let words: Vec<Arg> = filled.chain((!marked).then(|| Arg::literal(line, self.here))).collect();
+            let words: Vec<Word> = filled.chain((!marked).then(|| Word::literal(line, self.here))).collect();
             found = found.or_stricter(self.search_words(&words));
         }
         found
     }
 
-    fn search_values(&mut self, rest: &[Arg]) -> Verdict {
+    fn search_values(&mut self, rest: &[Word]) -> Verdict {
         let mut found = Verdict::safe("");
         for word in rest {
             if let Some((_, value)) = word.text().split_once('=') {
@@ -472,7 +472,7 @@ impl Walker<'_> {
     }
 
     /// Searches all words, and the value of an option at any position.
-    fn search_option(&mut self, rest: &[Arg], names: &str) -> Verdict {
+    fn search_option(&mut self, rest: &[Word], names: &str) -> Verdict {
         let mut found = self.search_words(rest);
         for (index, word) in rest.iter().enumerate() {
             let short = word.text().starts_with('-') && !word.text().starts_with("--") && word.text().ends_with('c');

@@ -1,8 +1,9 @@
 //! Signs of destruction in code of almost any language: calls outside of quoted texts, and paths and modes inside them.
 
 use crate::{
-    destroy::target,
-    walk::{HOME, Place},
+    critical_paths,
+    place::Place,
+    word::{Fragment, Gaps, is_gap},
 };
 
 /// Calls that remove the file or tree that their argument names.
@@ -147,16 +148,16 @@ pub(super) fn destroys(code: &str, texts: &[String], rest: &str, stream: bool) -
     let calls = |names: &[&str]| names.iter().any(|name| code.contains(name));
     let paths: Vec<String> =
         texts.iter().map(|text| home_marked(text.trim_start_matches(['>', '<', '+', ' ']))).collect();
-    let doomed = |path: &String| target::is_doomed(path, &Place::Start);
+    let doomed = |path: &String| critical_paths::is_doomed(path, &Place::Start);
     let absolute = |path: &String| {
-        path.starts_with(['/', HOME]) && path.len() > usize::from(path.starts_with(HOME)) && doomed(path)
-            || target::is_system_file(path, &Place::Start)
+        path.is_rooted() && path.after_home() != Some("") && doomed(path)
+            || critical_paths::is_system_file(path, &Place::Start)
     };
-    let vital = |path: &String| target::is_vital(path, &Place::Start) || target::is_device(path);
+    let vital = |path: &String| critical_paths::is_vital(path, &Place::Start) || critical_paths::is_device(path);
     if calls(REMOVERS) && paths.iter().any(|path| doomed(path) || absolute(path)) {
         return Some("code removes a root, home or system directory");
     }
-    let below = |path: &String| path.trim_matches(['/', HOME]).len() > 1 && absolute(path);
+    let below = |path: &String| path.trim_matches(|c| c == '/' || is_gap(c)).len() > 1 && absolute(path);
     if (calls(OF_FILES) && paths.iter().any(absolute)) || (calls(OFTEN_HARMLESS) && paths.iter().any(below)) {
         return Some("code removes what belongs to the system");
     }
@@ -207,13 +208,13 @@ fn removes_a_glob(code: &str) -> bool {
         let rest = code.get(at + call.len()..)?.trim_start_matches(['(', ' ']);
         rest.strip_prefix('<')?.split('>').next()
     });
-    globs.into_iter().any(|path| target::is_doomed(&home_marked(path), &Place::Start))
+    globs.into_iter().any(|path| critical_paths::is_doomed(&home_marked(path), &Place::Start))
 }
 
 /// Replaces a leading `~` by the marker of the home directory.
 pub(super) fn home_marked(text: &str) -> String {
     match text.strip_prefix('~') {
-        Some(rest) => format!("{HOME}{rest}"),
+        Some(rest) => format!("{}{rest}", Fragment::Home),
         None => text.to_owned(),
     }
 }

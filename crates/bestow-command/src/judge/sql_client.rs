@@ -4,12 +4,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::{Input, Verdict};
-use crate::{
-    lang::sql,
-    tier::Tier,
-    walk::{Arg, Walker},
-};
+use crate::{invocation::Input, lang::sql, tier::Tier, verdict::Verdict, walk::Walker, word::Word};
 
 /// Clients for SQL or for a language with the verbs of SQL.
 const CLIENTS: &[&str] = &[
@@ -149,10 +144,10 @@ fn statements(word: &str) -> impl Iterator<Item = &str> {
 
 impl Walker<'_> {
     /// Returns the verdict on a database client that destroys data, or on a statement in the place of a command.
-    pub(crate) fn judge_sql(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+    pub(crate) fn judge_sql(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if let Some(destroys) = client(name) {
-            let joined = rest.iter().map(Arg::text).collect::<Vec<_>>().join(" ");
+            let joined = rest.iter().map(Word::text).collect::<Vec<_>>().join(" ");
             let given = if let Input::Text(text) = input { text.as_str() } else { "" };
             let texts = rest.iter().flat_map(|word| statements(word.text())).chain([joined.as_str(), given]);
             let texts: Vec<&str> = texts.chain(rest.iter().filter_map(|word| word.content())).collect();
@@ -168,7 +163,7 @@ impl Walker<'_> {
         if !args.first().is_some_and(|word| sql::may_start(word.text())) {
             return None;
         }
-        let whole = args.iter().map(Arg::text).collect::<Vec<_>>().join(" ");
+        let whole = args.iter().map(Word::text).collect::<Vec<_>>().join(" ");
         let found = sql::is_destroying_statement(&whole);
         found.map(|what| Verdict::destructive(format!("a database statement: `{what}`")))
     }

@@ -4,16 +4,20 @@ use std::sync::LazyLock;
 
 use foldhash::HashSet;
 
-use super::{
-    Input, Verdict, basename, code, embedded, inner,
-    shell::{SHELLS, TEXT_RUNNERS},
-    sql_client, within,
-};
 use crate::{
-    answer::Span,
     destroy,
+    invocation::Input,
+    judge::{
+        code, embedded, inner,
+        shell::{SHELLS, TEXT_RUNNERS},
+        sql_client, within,
+    },
+    span::Span,
     tier::Tier,
-    walk::{Arg, Walker},
+    values::base_name,
+    verdict::Verdict,
+    walk::Walker,
+    word::Word,
 };
 
 /// The limit of possible commands in one argument vector. A person does not write a command line with more of them.
@@ -23,13 +27,13 @@ const MAX_CANDIDATES_IN_ALL: usize = 512;
 
 impl Walker<'_> {
     /// Returns the strictest verdict on a command that starts at any of `words`. Only destruction counts.
-    pub(crate) fn search_suffixes(&mut self, words: &[Arg]) -> Verdict {
+    pub(crate) fn search_suffixes(&mut self, words: &[Word]) -> Verdict {
         self.speak_anywhere(words);
         let mut candidates = 0;
         let mut before: Option<&str> = None;
         let mut worst = Verdict::safe("");
         for (index, word) in words.iter().enumerate() {
-            let name = basename(word.text());
+            let name = base_name(word.text());
             // The suffix at the first of several equal names contains the suffixes at the others.
             let may_destroy = may_destroy(name) || self.classifier.additions().may_destroy(name);
             if !may_destroy || before == Some(name) {
@@ -76,11 +80,11 @@ impl Walker<'_> {
         // because a text of operators may have many of them.
         let named = |stretch: &&str| stretch.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
         for stretch in text.split(separators).filter(named) {
-            let words: Vec<Arg> = stretch
+            let words: Vec<Word> = stretch
                 .split(|c: char| c.is_whitespace() || c.is_control() || crate::syntax::is_invisible(c))
                 .map(|word| word.replace(['\'', '"', '\\'], ""))
                 .filter(|word| !word.is_empty())
-                .map(|word| Arg::literal(word, span))
+                .map(|word| Word::literal(word, span))
                 .collect();
             let found = self.search_suffixes(&words);
             if found.tier == Tier::Destructive {

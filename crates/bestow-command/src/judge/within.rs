@@ -3,13 +3,16 @@
 
 use std::borrow::Cow;
 
-use super::{Input, Verdict, code};
 use crate::{
     destroy::Words,
+    invocation::Input,
+    judge::code,
     options::{Options, Reading},
     programs::{self, Starts},
     safe::{self, Proof},
-    walk::{Arg, Walker},
+    verdict::Verdict,
+    walk::Walker,
+    word::Word,
 };
 
 /// The listed name of the program loader, whose real name differs between machines.
@@ -32,7 +35,7 @@ fn listed_name(name: &str) -> &str {
 
 impl Walker<'_> {
     /// Returns the verdict on the inner command, if there is one.
-    pub(super) fn judge_within(&mut self, name: &str, args: &[Arg], input: &Input) -> Option<Verdict> {
+    pub(super) fn judge_within(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         let (inner, rule) = match (self.by_another_name(name, args), within(listed_name(name), rest)) {
             (Some(inner), _) => (Cow::Owned(inner), "a command by another name"),
@@ -49,9 +52,9 @@ impl Walker<'_> {
 
     /// Translates `git-fetch x`, `python3 -m pip install x` and `python3 /usr/bin/pip install x` to the command that
     /// they run.
-    fn by_another_name(&self, name: &str, args: &[Arg]) -> Option<Vec<Arg>> {
+    fn by_another_name(&self, name: &str, args: &[Word]) -> Option<Vec<Word>> {
         let (program, rest) = args.split_first()?;
-        let named = |text: &str| Arg::literal(text, program.span());
+        let named = |text: &str| Word::literal(text, program.span());
         if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
             return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
         }
@@ -65,7 +68,7 @@ impl Walker<'_> {
 }
 
 /// Returns the command after the own words of the program.
-fn within<'a>(name: &str, rest: &'a [Arg]) -> Option<&'a [Arg]> {
+fn within<'a>(name: &str, rest: &'a [Word]) -> Option<&'a [Word]> {
     uses(name).iter().find_map(|running| {
         let words = Words::new(rest);
         let ends = running.subcommands.split('|').map(|subcommand| match subcommand {
@@ -80,7 +83,7 @@ fn within<'a>(name: &str, rest: &'a [Arg]) -> Option<&'a [Arg]> {
 }
 
 /// Returns the module that `-m` names, and its arguments.
-fn module(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
+fn module(rest: &[Word]) -> Option<(Word, &[Word])> {
     let mut words = rest.iter().enumerate();
     while let Some((at, word)) = words.next() {
         if word.text().starts_with("--") {
@@ -111,7 +114,7 @@ fn module(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
 }
 
 /// Returns the program name and the arguments of a script in a directory of system programs.
-fn system_program(rest: &[Arg]) -> Option<(Arg, &[Arg])> {
+fn system_program(rest: &[Word]) -> Option<(Word, &[Word])> {
     let at = rest.iter().position(|word| !word.text().starts_with('-'))?;
     let script = rest.get(at).filter(|script| script.is_exact() && script.text().starts_with('/'))?;
     let name = safe::trusted_name(script.text())?;

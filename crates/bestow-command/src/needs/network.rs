@@ -12,12 +12,13 @@ use smol_str::SmolStr;
 #[cfg(test)]
 pub(crate) use table::subcommands;
 
-use super::{exact, roles};
 use crate::{
-    judge::{self, basename},
+    judge,
+    needs::{exact, roles},
     safe,
-    values::Named,
-    walk::{Arg, HOME, SOMETHING, UNKNOWN, Walker},
+    values::{Named, base_name},
+    walk::Walker,
+    word::{Gaps, Word},
 };
 
 /// The limit of names of network programs in a list of words in which any word may begin a command.
@@ -34,9 +35,9 @@ enum Need {
 
 impl Walker<'_> {
     /// Records the network access of running `args`.
-    pub(super) fn name_network(&mut self, args: &[Arg]) {
+    pub(super) fn name_network(&mut self, args: &[Word]) {
         let Some((program, rest)) = args.split_first() else { return };
-        let name = basename(program.text());
+        let name = base_name(program.text());
         let certain = !self.overheard.is_guessing();
         let is_open = is_open(program, name);
         let name = table::plain_name(name);
@@ -61,10 +62,10 @@ impl Walker<'_> {
     }
 
     /// Records uncertain network access if a command that needs the network may begin at any of `words`.
-    pub(crate) fn hear_network(&mut self, words: &[Arg]) {
+    pub(crate) fn hear_network(&mut self, words: &[Word]) {
         let mut beginnings = 0;
         for (at, word) in words.iter().enumerate() {
-            let name = table::plain_name(basename(word.text()));
+            let name = table::plain_name(base_name(word.text()));
             if !table::may_need(name) {
                 continue;
             }
@@ -77,12 +78,12 @@ impl Walker<'_> {
     }
 
     /// Records the hosts that words name, for any program that reads them.
-    pub(crate) fn hear_hosts(&mut self, words: &[Arg]) {
+    pub(crate) fn hear_hosts(&mut self, words: &[Word]) {
         hosts::heard("", words).into_iter().for_each(|host| self.reach(host, false));
     }
 
     /// Records the host that a variable names. A program with network access may contact it.
-    pub(crate) fn hear_variable(&mut self, name: &str, value: &Arg) {
+    pub(crate) fn hear_variable(&mut self, name: &str, value: &Word) {
         let Some(host) = exact(value).and_then(|text| hosts::in_variable(name, &text)) else { return };
         if hosts::leads_elsewhere(name) {
             self.reach(Some(host), false);
@@ -98,12 +99,12 @@ impl Walker<'_> {
 }
 
 /// Returns true for a program whose name is unknown. `name` is its last component.
-fn is_open(program: &Arg, name: &str) -> bool {
-    program.is_pattern() || program.is_open() || name.contains([UNKNOWN, SOMETHING, HOME])
+fn is_open(program: &Word, name: &str) -> bool {
+    program.is_pattern() || program.is_open() || name.has_gap()
 }
 
 /// Returns the need of `args`, whose program is called `name`.
-fn need(name: &str, args: &[Arg]) -> Need {
+fn need(name: &str, args: &[Word]) -> Need {
     if !table::may_need(name) {
         return Need::Nothing;
     }
@@ -121,7 +122,7 @@ fn need(name: &str, args: &[Arg]) -> Need {
 }
 
 /// Returns true for a single word that asks for help or a version. For a program without subcommands, `help` is a host.
-fn is_help(name: &str, rest: &[Arg]) -> bool {
+fn is_help(name: &str, rest: &[Word]) -> bool {
     let [word] = rest else { return false };
     match word.text() {
         "--version" | "--help" | "-V" | "-h" | "--manual" => true,
@@ -131,7 +132,7 @@ fn is_help(name: &str, rest: &[Arg]) -> bool {
 }
 
 /// Returns true if the word at the position of the subcommand is not written out.
-fn is_subcommand_unsaid(rest: &[Arg]) -> bool {
+fn is_subcommand_unsaid(rest: &[Word]) -> bool {
     let mut after_option = false;
     let mut last = None;
     for word in rest {

@@ -4,14 +4,14 @@ mod git;
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{Operand, directories, exact, path};
 use crate::{
-    judge::{self, basename},
+    judge,
     lang::sed,
+    needs::{Operand, directories, exact, path},
     options::is_listed,
     programs::{self, Role},
-    values::{Access, Below},
-    walk::{Arg, HOME, SOMETHING, UNKNOWN},
+    values::{Access, Below, base_name},
+    word::{Gaps, Word},
 };
 
 /// Returns true if the option, perhaps abbreviated, is one of `names` that take a directory.
@@ -20,7 +20,7 @@ fn is_directory(option: &str, names: &str) -> bool {
 }
 
 /// Returns true if the program reads further options from its input. The files that these options name are unknown.
-pub(super) fn is_told_by_input(name: &str, rest: &[Arg]) -> bool {
+pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
     name == "curl" && {
         let words = Words::read(rest, CURL);
         words.values_of("-K --config").any(|value| judge::is_input(value.arg().text()))
@@ -32,10 +32,7 @@ const WHOLE: &[&str] = &["--backup", "--compress", "--delete", "--head", "--netr
 
 /// Returns true for a program whose words are texts and not paths.
 pub(super) fn only_says(name: &str) -> bool {
-    matches!(
-        name,
-        "echo" | "printf" | "true" | "false" | ":" | "exit" | "return" | "sleep" | "seq" | "date" | "expr" | "kill"
-    )
+    programs::find(name).is_some_and(|program| program.only_says)
 }
 
 /// Returns true if the roles describe the use that `name` makes of its words.
@@ -57,45 +54,12 @@ pub(super) fn reads_operands(name: &str) -> bool {
 /// Returns true if `name` is known to show no content of the files that its operands name.
 pub(super) fn opens_nothing(name: &str) -> bool {
     let lists = matches!(role_of(name), Some((Role::Lists | Role::Writes | Role::Changes, _)));
-    let others = matches!(
-        name,
-        "bc" | "df"
-            | "dir"
-            | "duf"
-            | "dust"
-            | "eza"
-            | "exa"
-            | "fd"
-            | "fdfind"
-            | "find"
-            | "fzf"
-            | "getcap"
-            | "getfacl"
-            | "getfattr"
-            | "gfind"
-            | "gls"
-            | "gmake"
-            | "gstat"
-            | "just"
-            | "locate"
-            | "lsattr"
-            | "lsd"
-            | "make"
-            | "mlocate"
-            | "namei"
-            | "plocate"
-            | "sk"
-            | "task"
-            | "tr"
-            | "ts"
-            | "vdir"
-    );
-    only_says(name) || lists || others
+    lists || programs::find(name).is_some_and(|program| program.only_says || program.opens_nothing)
 }
 
 /// Returns true if the same word gives an option and the unknown name of a file to read.
-pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
-    let is_unknown = |value: &str| value.contains([UNKNOWN, SOMETHING]);
+pub(super) fn hides_a_file(name: &str, arg: &Word) -> bool {
+    let is_unknown = |value: &str| value.has_unknown();
     let is_file = |option: &str| ["file", "files", "-from", "-source"].iter().any(|end| option.ends_with(end));
     if name != "date" && only_says(name) || matches!(name, "test" | "[") {
         return false;
@@ -116,11 +80,11 @@ pub(super) fn hides_a_file(name: &str, arg: &Arg) -> bool {
 
 /// Returns true if `name` reads an operand for which `is_unknown` holds. It covers programs that read operands only in
 /// some uses.
-pub(super) fn reads_unknown(name: &str, rest: &[Arg], is_unknown: impl Fn(&Arg) -> bool) -> bool {
+pub(super) fn reads_unknown(name: &str, rest: &[Word], is_unknown: impl Fn(&Word) -> bool) -> bool {
     match name {
         "man" => rest.iter().any(is_unknown),
         "date" => {
-            let files = |pair: &[Arg]| match pair {
+            let files = |pair: &[Word]| match pair {
                 [option, file] => is_date_file(option.text()) && is_unknown(file),
                 _ => false,
             };
@@ -149,7 +113,7 @@ fn role_of(name: &str) -> Option<(Role, &'static str)> {
 
 /// Returns the files that `name` reads and writes with these words. `reads_only` is true if the program is proven to
 /// write none of them.
-pub(super) fn of(name: &str, rest: &[Arg], reads_only: bool) -> Vec<Operand> {
+pub(super) fn of(name: &str, rest: &[Word], reads_only: bool) -> Vec<Operand> {
     match name {
         "dd" => return dd(rest),
         "docker" | "podman" | "nerdctl" => return mounted(rest),
@@ -191,7 +155,7 @@ fn everything_if(all: bool) -> Below {
 
 /// The operands and options of a command line.
 struct Words<'a> {
-    operands: Vec<&'a Arg>,
+    operands: Vec<&'a Word>,
     options: Vec<Given<'a>>,
 }
 
@@ -203,17 +167,17 @@ struct Given<'a> {
 
 /// The value of an option: a separate word or the end of one.
 enum Text<'a> {
-    Word(&'a Arg),
-    End(Box<Arg>),
+    Word(&'a Word),
+    End(Box<Word>),
 }
 
 impl Text<'_> {
     /// Creates a value from the text after the option name in the same word.
-    fn end(word: &Arg, text: &str) -> Self {
+    fn end(word: &Word, text: &str) -> Self {
         Text::End(Box::new(word.with_text(text)))
     }
 
-    fn arg(&self) -> &Arg {
+    fn arg(&self) -> &Word {
         match self {
             Text::Word(arg) => arg,
             Text::End(arg) => arg,
@@ -236,7 +200,7 @@ fn means(option: &str, names: &str) -> bool {
 
 impl<'a> Words<'a> {
     /// Parses words into operands and options. `values` lists the options that take a value.
-    fn read(rest: &'a [Arg], values: &str) -> Words<'a> {
+    fn read(rest: &'a [Word], values: &str) -> Words<'a> {
         let mut words = Words { operands: Vec::new(), options: Vec::new() };
         let takes = |name: &str| is_listed(values, name);
         let mut args = rest.iter();
@@ -269,7 +233,12 @@ impl<'a> Words<'a> {
 
     /// Parses short options that share one word. The last one may take the rest of the word or the next word as its
     /// value.
-    fn read_letters(&mut self, arg: &'a Arg, takes: &impl Fn(&str) -> bool, args: &mut impl Iterator<Item = &'a Arg>) {
+    fn read_letters(
+        &mut self,
+        arg: &'a Word,
+        takes: &impl Fn(&str) -> bool,
+        args: &mut impl Iterator<Item = &'a Word>,
+    ) {
         let text = arg.text();
         let letter = |(_, letter): &(usize, char)| takes(&format_smolstr!("-{letter}"));
         let Some((at, letter)) = text.char_indices().skip(1).find(letter) else { return self.give(text, None) };
@@ -380,7 +349,7 @@ fn searched(name: &str, words: &Words<'_>, reads_only: bool) -> Vec<Operand> {
 }
 
 /// Returns the files that a program of `sed` reads and writes.
-fn scripted(programs: &[&Arg], words: &Words<'_>) -> Vec<Operand> {
+fn scripted(programs: &[&Word], words: &Words<'_>) -> Vec<Operand> {
     let given = words.values_of("-e --expression").filter_map(Text::text);
     let scripts: Vec<SmolStr> = programs.iter().filter_map(|arg| exact(arg)).chain(given).collect();
     let used = |effect: sed::Effect<'_>| {
@@ -450,9 +419,9 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
     };
     // The written files have the names of the files in a source, or unknown names.
     let is_whole = name != "rsync" && (words.has_letter('T') || words.has("--no-target-directory"));
-    let is_open = |source: &&&Arg| match exact(source) {
-        Some(text) if name == "rsync" => text.ends_with('/') || basename(&text) == ".",
-        Some(text) => matches!(basename(&text), "." | ".."),
+    let is_open = |source: &&&Word| match exact(source) {
+        Some(text) if name == "rsync" => text.ends_with('/') || base_name(&text) == ".",
+        Some(text) => matches!(base_name(&text), "." | ".."),
         None => true,
     };
     let is_open = all == Below::Everything && is_whole || sources.iter().any(|source| is_open(&source));
@@ -461,7 +430,7 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
         // If the target is a directory, the file is written inside it. The type of the target is not known yet.
         let inside = sources.iter().filter(|_| !is_whole).filter_map(|source| {
             let source = exact(source)?;
-            Some(format_smolstr!("{into}/{}", basename(source.trim_end_matches('/'))))
+            Some(format_smolstr!("{into}/{}", base_name(source.trim_end_matches('/'))))
         });
         let certain = is_directory(into);
         named.extend(inside.map(|text| Operand { certain, ..Operand::certain(Access::Write, text, all) }));
@@ -479,7 +448,7 @@ fn copied(name: &str, words: &Words<'_>, access: Access) -> Vec<Operand> {
 
 /// Returns the host directories that are mounted in a container. The container writes them unless the mount is
 /// read-only.
-fn mounted(rest: &[Arg]) -> Vec<Operand> {
+fn mounted(rest: &[Word]) -> Vec<Operand> {
     let mut named = Vec::new();
     let mut words = rest.iter();
     while let Some(word) = words.next() {
@@ -516,7 +485,7 @@ fn mounted(rest: &[Arg]) -> Vec<Operand> {
             given.text().splitn(3, ':').nth(2).is_some_and(|options| options.split(',').any(|option| option == "ro"))
         };
         // A name without a slash is the name of a volume.
-        let is_path = |source: &String| is_mount || source.starts_with(['/', '.', '~', HOME]);
+        let is_path = |source: &String| is_mount || source.is_rooted() || source.starts_with(['.', '~']);
         let Some(source) = source.filter(is_path) else { continue };
         let access = if reads_only { Access::Read } else { Access::Write };
         named.extend(path(&given.with_text(source), access, Below::Everything));
@@ -524,8 +493,8 @@ fn mounted(rest: &[Arg]) -> Vec<Operand> {
     named
 }
 
-fn dd(rest: &[Arg]) -> Vec<Operand> {
-    let of = |arg: &Arg| {
+fn dd(rest: &[Word]) -> Vec<Operand> {
+    let of = |arg: &Word| {
         let text = exact(arg)?;
         let (name, value) = text.split_once('=')?;
         let access = match name {
@@ -539,7 +508,7 @@ fn dd(rest: &[Arg]) -> Vec<Operand> {
 }
 
 /// Returns the files of `date`. `date -f file` prints the text that it cannot parse as a date.
-fn date(rest: &[Arg]) -> Vec<Operand> {
+fn date(rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, "-d -f -r -s -v -z --date --file --reference --set");
     // With the option `-j`, the value of `-f` is a format.
     let names = if words.has_letter('j') { "-r" } else { "-f -r" };
@@ -568,7 +537,7 @@ const CURL_FILE: &str = "-d --data --data-ascii --data-binary --json -H --header
 /// Options of `curl` whose value may have a name before the `@` and the file.
 const CURL_NAMED_FILE: &str = "--data-urlencode --url-query --variable";
 
-fn curl(rest: &[Arg]) -> Vec<Operand> {
+fn curl(rest: &[Word]) -> Vec<Operand> {
     let words = Words::read(rest, CURL);
     let mut named = Vec::new();
     let dir = words.values_of("--output-dir").find_map(Text::text);
@@ -622,7 +591,7 @@ fn in_braces(text: &str) -> Option<Operand> {
     Some(Operand::certain(Access::Write, file.trim_start_matches('>'), Below::Nothing))
 }
 
-fn wget(rest: &[Arg]) -> Vec<Operand> {
+fn wget(rest: &[Word]) -> Vec<Operand> {
     const VALUES: &str = "-O --output-document -o --output-file -a --append-output -P --directory-prefix -i \
         --input-file --post-file --body-file --load-cookies --save-cookies -U --user-agent --header -t --tries -T \
         --timeout -w --wait -Q --quota -l --level -A -R -D -I -X -e --execute --limit-rate -B --base --warc-file \
@@ -662,11 +631,11 @@ fn name_in_url(url: &str) -> Option<SmolStr> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest.split(['?', '#']).next().unwrap_or(rest);
     let (_, path) = path.split_once('/')?;
-    let name = basename(path);
+    let name = base_name(path);
     (!name.is_empty()).then(|| name.into())
 }
 
-fn tar(rest: &[Arg]) -> Vec<Operand> {
+fn tar(rest: &[Word]) -> Vec<Operand> {
     // The first word may be option letters without a dash.
     let (first, behind) = match rest.split_first() {
         Some((first, behind)) if !first.text().starts_with('-') => (first.text(), behind),
@@ -700,7 +669,7 @@ fn tar(rest: &[Arg]) -> Vec<Operand> {
     named
 }
 
-fn find(rest: &[Arg]) -> Vec<Operand> {
+fn find(rest: &[Word]) -> Vec<Operand> {
     let starts = rest.iter().skip_while(|arg| matches!(arg.text(), "-H" | "-L" | "-P"));
     let starts: Vec<_> = starts.take_while(|arg| !arg.text().starts_with(['-', '(', '!'])).collect();
     let has = |options: &[&str]| rest.iter().any(|arg| options.contains(&arg.text()));

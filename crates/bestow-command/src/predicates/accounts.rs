@@ -1,17 +1,17 @@
 //! Predicates on the superuser.
 
-use crate::walk::{Arg, Place};
+use crate::{place::Place, word::Word};
 
 /// Returns true if the words name a command to run, or ask for a shell, as the superuser.
-pub(crate) fn superuser_command(words: &[Arg], _: &Place) -> bool {
+pub(crate) fn superuser_command(words: &[Word], _: &Place) -> bool {
     let runs = words.iter().any(|word| !word.text().starts_with('-')) || words.iter().any(|word| word.text() == "-s");
-    let asks = |word: &Arg| matches!(word.text(), "-L" | "-C" | "--version" | "--help" | "-h" | "-V");
+    let asks = |word: &Word| matches!(word.text(), "-L" | "-C" | "--version" | "--help" | "-h" | "-V");
     runs && !words.first().is_some_and(asks) && user_of(words, &["-u", "--user"]).is_none_or(|user| is_root(&user))
 }
 
 /// Returns true if the user becomes root: `su`, `su - root -c ls`, `runuser -u root ls`. Without a name, root is the
 /// default.
-pub(crate) fn root_user(words: &[Arg], _: &Place) -> bool {
+pub(crate) fn root_user(words: &[Word], _: &Place) -> bool {
     let asks = words.iter().any(|word| matches!(word.text(), "--help" | "--version" | "-V" | "-h"));
     let named = user_of(words, &["-u", "--user"]).or_else(|| {
         let mut words = words.iter();
@@ -35,8 +35,8 @@ pub(crate) fn root_user(words: &[Arg], _: &Place) -> bool {
 }
 
 /// Returns the user that an option names, whether the value is joined to the option or not.
-fn user_of(words: &[Arg], options: &[&str]) -> Option<String> {
-    let mut words = words.iter().map(Arg::text);
+fn user_of(words: &[Word], options: &[&str]) -> Option<String> {
+    let mut words = words.iter().map(Word::text);
     let named = words.find_map(|word| {
         options.iter().find_map(|option| {
             let rest = word.strip_prefix(option)?;

@@ -2,10 +2,10 @@
 
 use smol_str::SmolStr;
 
-use super::{Answer, when};
 use crate::{
     options::Options,
-    walk::{Arg, UNKNOWN},
+    predicates::{Answer, when},
+    word::{Fragment, Gaps, Word},
 };
 
 /// Accepts addresses that `curl` only fetches.
@@ -31,7 +31,11 @@ pub(crate) fn curl_addresses(options: &Options<'_>) -> Answer {
 
 fn addresses(options: &Options<'_>) -> Answer {
     // A single variable as the address hides the scheme and the host.
-    match options.operands.iter().find(|operand| !is_fetched(operand.text()) || operand.text() == UNKNOWN.to_string()) {
+    match options
+        .operands
+        .iter()
+        .find(|operand| !is_fetched(operand.text()) || operand.text().fragments().eq([Fragment::Unknown]))
+    {
         Some(_) => Err("an address that is more than fetched".into()),
         None => Ok(()),
     }
@@ -45,7 +49,7 @@ pub(crate) fn wget_addresses(options: &Options<'_>) -> Answer {
             name.starts_with('.') || crate::tool::is_sensitive(name) || crate::tool::is_guarded(name)
         })
     };
-    let hidden = |operand: &&Arg| {
+    let hidden = |operand: &&Word| {
         let text = decoded(operand.text());
         let path = text.split(['#', '?']).next().unwrap_or_default();
         let pattern =
@@ -143,7 +147,7 @@ fn is_question(word: &str) -> bool {
 
 /// Refuses an address, because the program would contact it.
 pub(crate) fn local_repository(options: &Options<'_>) -> Answer {
-    let local = |word: &&Arg| !word.text().contains("://") && !word.has_output();
+    let local = |word: &&Word| !word.text().contains("://") && !word.has_output();
     when(options.operands.iter().all(local), "an address that is asked")
 }
 
@@ -151,7 +155,7 @@ pub(crate) fn local_repository(options: &Options<'_>) -> Answer {
 pub(crate) fn local_manifests(options: &Options<'_>) -> Answer {
     let named = |(name, value): &(SmolStr, Option<SmolStr>)| {
         matches!(name.as_str(), "-f" | "--filename" | "-k")
-            && value.as_ref().is_none_or(|value| value.contains("://") || value.starts_with(UNKNOWN))
+            && value.as_ref().is_none_or(|value| value.contains("://") || value.starts_optional())
     };
     if options.given.iter().any(named) { Err("a file that is fetched".into()) } else { Ok(()) }
 }
@@ -166,7 +170,7 @@ pub(crate) fn local_chart(options: &Options<'_>) -> Answer {
 }
 
 /// Returns true if the words query modules: by an option, or by names that contain a host or a version.
-pub(crate) fn go_modules(rest: &[Arg]) -> bool {
+pub(crate) fn go_modules(rest: &[Word]) -> bool {
     let option = |text: &str| matches!(text.trim_start_matches('-'), "m" | "u" | "versions" | "retracted");
     let comes_from = |text: &str| text.split_once('/').is_some_and(|(host, _)| host.trim_matches('.').contains('.'));
     let asks = |text: &str| (text.starts_with('-') && option(text)) || comes_from(text) || text.contains('@');

@@ -1,15 +1,15 @@
 //! Predicates on archives and documents: the words must only list or print.
 
-use super::Answer;
 use crate::{
     options::Options,
-    walk::{Arg, has_unknown},
+    predicates::Answer,
+    word::{Gaps, Word},
 };
 
 /// Accepts plain file names. `identify '|program'` runs a program, and `identify ephemeral:file` removes the file.
 pub(crate) fn image_files(options: &Options<'_>) -> Answer {
     let named = options.operands.iter().map(|arg| arg.text()).chain(options.value("-i"));
-    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@']) || has_unknown(name));
+    let odd = named.into_iter().any(|name| name.contains(['|', ':', '@']) || name.has_unknown());
     if odd { Err("a file name that says how to read it".into()) } else { Ok(()) }
 }
 
@@ -30,13 +30,13 @@ fn chooses(word: &str) -> bool {
 
 /// Returns true for a word that may be `host:file`, which a remote shell would fetch. An unknown word counts unless it
 /// starts with `/` or `.`.
-fn may_be_remote(word: &Arg) -> bool {
+fn may_be_remote(word: &Word) -> bool {
     let local = word.text().starts_with(['/', '.']);
     word.text().contains(':') || (word.is_wild() && !local)
 }
 
 /// Accepts a listing in the old style of `tar`, where the first word is a bundle of letters without a dash.
-pub(crate) fn tar_letters(rest: &[Arg]) -> Answer {
+pub(crate) fn tar_letters(rest: &[Word]) -> Answer {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()
@@ -63,7 +63,7 @@ pub(crate) fn text_of_document(options: &Options<'_>) -> Answer {
 }
 
 /// Accepts `ar t archive members`.
-pub(crate) fn ar_letters(rest: &[Arg]) -> Answer {
+pub(crate) fn ar_letters(rest: &[Word]) -> Answer {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()
@@ -78,7 +78,7 @@ pub(crate) fn ar_letters(rest: &[Arg]) -> Answer {
 }
 
 /// Accepts `jar tf archive members`.
-pub(crate) fn jar_letters(rest: &[Arg]) -> Answer {
+pub(crate) fn jar_letters(rest: &[Word]) -> Answer {
     match rest.split_first() {
         Some((letters, rest))
             if letters.is_exact()

@@ -1,10 +1,9 @@
 //! Predicates on the words of builtins of the shell.
 
-use super::Answer;
-use crate::{options::Options, walk::Arg};
+use crate::{options::Options, predicates::Answer, word::Word};
 
 /// Accepts `-e`, `-u`, `-x`, `-o pipefail`, similar options, and positional parameters.
-pub(crate) fn set_options(rest: &[Arg]) -> Answer {
+pub(crate) fn set_options(rest: &[Word]) -> Answer {
     const NAMED: &[&str] = &["errexit", "nounset", "pipefail", "xtrace", "noclobber", "noglob", "verbose", "posix"];
     let mut words = rest.iter();
     while let Some(word) = words.next() {
@@ -39,7 +38,7 @@ pub(crate) fn exported_variables(options: &Options<'_>) -> Answer {
         if crate::walk::is_evaluation_trap(value.text()) {
             return Err("a value that arithmetic would run".into());
         }
-        let verdict = crate::judge::variable::judge(name, &value, false);
+        let verdict = crate::variables::judge(name, &value, false);
         if verdict.tier > crate::tier::Tier::Safe {
             return Err(verdict.rule.into_owned());
         }
@@ -48,18 +47,18 @@ pub(crate) fn exported_variables(options: &Options<'_>) -> Answer {
 }
 
 pub(crate) fn numbers(options: &Options<'_>) -> Answer {
-    let number = |word: &&Arg| word.text().bytes().all(|byte| byte.is_ascii_digit());
+    let number = |word: &&Word| word.text().bytes().all(|byte| byte.is_ascii_digit());
     if options.operands.iter().all(number) { Ok(()) } else { Err("an operand that is not a number".into()) }
 }
 
-pub(crate) fn arithmetic(rest: &[Arg]) -> Answer {
-    let plain = |word: &Arg| word.is_exact() && !word.text().contains(['[', '$', '`']);
+pub(crate) fn arithmetic(rest: &[Word]) -> Answer {
+    let plain = |word: &Word| word.is_exact() && !word.text().contains(['[', '$', '`']);
     if rest.iter().all(plain) { Ok(()) } else { Err("an expression that may be evaluated twice".into()) }
 }
 
 /// Accepts plain variable names, because the shell may evaluate other operands.
 pub(crate) fn variable_names(options: &Options<'_>) -> Answer {
-    let name = |operand: &&Arg| operand.is_exact() && crate::syntax::is_name(operand.text());
+    let name = |operand: &&Word| operand.is_exact() && crate::syntax::is_name(operand.text());
     if options.operands.iter().all(name) { Ok(()) } else { Err("a name that may be evaluated".into()) }
 }
 
@@ -78,7 +77,7 @@ pub(crate) fn declared_variables(options: &Options<'_>) -> Answer {
         }
         if operand.text().contains('=') {
             let alone = !options.has("-x");
-            let verdict = crate::judge::variable::judge(name, &value, alone);
+            let verdict = crate::variables::judge(name, &value, alone);
             if verdict.tier > crate::tier::Tier::Safe {
                 return Err(verdict.rule.into_owned());
             }
@@ -88,22 +87,22 @@ pub(crate) fn declared_variables(options: &Options<'_>) -> Answer {
 }
 
 /// Refuses operands of `test` and `printf` that the shell evaluates although they are quoted.
-pub(crate) fn no_evaluation(rest: &[Arg]) -> Answer {
+pub(crate) fn no_evaluation(rest: &[Word]) -> Answer {
     let traps = rest.iter().any(|word| crate::walk::is_evaluation_trap(word.text()));
-    let evaluates = |word: &&Arg| matches!(word.text(), "-v" | "-R");
+    let evaluates = |word: &&Word| matches!(word.text(), "-v" | "-R");
     let wild = rest.windows(2).any(|pair| matches!(pair, [first, second] if evaluates(&first) && !second.is_exact()));
     if traps || wild { Err("an operand that is evaluated".into()) } else { Ok(()) }
 }
 
 /// Refuses operands that may become several words, because these may be `-v name`.
-pub(crate) fn test_words(rest: &[Arg]) -> Answer {
+pub(crate) fn test_words(rest: &[Word]) -> Answer {
     no_evaluation(rest)?;
     let several = rest.iter().any(|word| word.is_wild() && (word.may_split() || word.is_open()));
     if several { Err("without quotes it may become a test that runs code".into()) } else { Ok(()) }
 }
 
 /// Refuses `printf -v name`, which sets a variable and evaluates its name.
-pub(crate) fn printf_words(rest: &[Arg]) -> Answer {
+pub(crate) fn printf_words(rest: &[Word]) -> Answer {
     no_evaluation(rest)?;
     let first = rest.first();
     let option = first.is_some_and(|word| word.text().starts_with("-v") || (word.may_be_option() && word.is_wild()));
@@ -111,8 +110,8 @@ pub(crate) fn printf_words(rest: &[Arg]) -> Answer {
 }
 
 /// Accepts only signal 0, or a list of signals.
-pub(crate) fn kill_words(rest: &[Arg]) -> Answer {
-    match rest.first().map(Arg::text) {
+pub(crate) fn kill_words(rest: &[Word]) -> Answer {
+    match rest.first().map(Word::text) {
         // A later option may name another signal.
         Some("-0") if rest.iter().skip(1).any(|word| word.text().starts_with('-') || word.may_be_option()) => {
             Err("it may send a signal".into())

@@ -1,7 +1,6 @@
 //! Predicates on the words of the clients of clouds.
 
-use super::Answer;
-use crate::walk::Arg;
+use crate::{predicates::Answer, word::Word};
 
 /// Options before a verb whose value is the next word.
 const VALUED: &[&str] = &[
@@ -28,7 +27,7 @@ const MAX_VERBS: usize = 64;
 
 /// Returns the words that are neither options nor their values. Every option before the verb must be known: an unknown
 /// option without a value would otherwise hide the verb.
-fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> Result<Vec<&'a str>, String> {
+fn verbs<'a>(rest: &'a [Word], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> Result<Vec<&'a str>, String> {
     let mut words = Vec::new();
     let mut rest = rest.iter().peekable();
     while let Some(word) = rest.next() {
@@ -58,18 +57,18 @@ fn verbs<'a>(rest: &'a [Arg], bare: &[&str], has_verb: fn(&[&str]) -> bool) -> R
 
 /// Refuses options that redirect a request, run a program, or read options from a file, including their abbreviations.
 /// Also refuses values from a file or an address.
-fn no_option(rest: &[Arg], names: &[&str]) -> Answer {
-    let named = |word: &Arg| {
+fn no_option(rest: &[Word], names: &[&str]) -> Answer {
+    let named = |word: &Word| {
         let option = word.text().split('=').next().unwrap_or_default();
         option.len() > 3 && option.starts_with("--") && names.iter().any(|name| name.starts_with(option))
     };
-    let from_elsewhere = |word: &Arg| {
+    let from_elsewhere = |word: &Word| {
         let value = word.text().split_once('=').filter(|_| word.text().starts_with('-')).map_or(word.text(), |it| it.1);
         value.starts_with('@')
             || ["file://", "fileb://", "http://", "https://"].iter().any(|start| word.text().contains(start))
     };
     // The values of a query may be in a JSON file next to the project. Files elsewhere must not be sent.
-    let beside = |word: &Arg| {
+    let beside = |word: &Word| {
         let path = word.text().strip_prefix("file://").unwrap_or("/");
         let elsewhere = path.starts_with(['/', '~', '.']) || path.contains("..") || path.contains("/.");
         let secret = ["cred", "secret", "key", "token", "pass", "account"].iter().any(|name| path.contains(name));
@@ -100,7 +99,7 @@ fn is_secret(words: &[&str]) -> bool {
     words.iter().take(5).any(|word| SECRET_WORDS.iter().any(|secret| word.contains(secret)))
 }
 
-pub(crate) fn aws_words(rest: &[Arg]) -> Answer {
+pub(crate) fn aws_words(rest: &[Word]) -> Answer {
     no_option(
         rest,
         &[
@@ -162,7 +161,7 @@ pub(crate) fn aws_words(rest: &[Arg]) -> Answer {
 const GCLOUD_VERBS: &[&str] =
     &["list", "describe", "info", "version", "get-value", "read", "get-iam-policy", "list-tags", "tail"];
 
-pub(crate) fn gcloud_words(rest: &[Arg]) -> Answer {
+pub(crate) fn gcloud_words(rest: &[Word]) -> Answer {
     no_option(rest, &["--flags-file", "--access-token-file", "--impersonate-service-account", "--log-http"])?;
     let bare = ["--quiet", "-q", "--uri", "--verbose", "--show-labels", "--flatten"];
     let words = verbs(rest, &bare, |words| words.iter().any(|word| GCLOUD_VERBS.contains(word)))?;
@@ -290,7 +289,7 @@ const AZ_VERBS: &[&str] =
 const AZ_CHANGES: &[&str] =
     &["set", "unset", "add", "delete", "remove", "create", "update", "clear", "purge", "import", "upgrade"];
 
-pub(crate) fn az_words(rest: &[Arg]) -> Answer {
+pub(crate) fn az_words(rest: &[Word]) -> Answer {
     no_option(rest, &[])?;
     let bare = ["--verbose", "--debug", "--only-show-errors", "-d", "--show-details", "--all"];
     let words = verbs(rest, &bare, |words| words.last().is_some_and(|word| AZ_VERBS.contains(word)))?;

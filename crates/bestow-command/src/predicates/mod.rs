@@ -42,7 +42,7 @@ pub(crate) use system::{
     service_status, version_option, writes_nothing,
 };
 
-pub(crate) use crate::destroy::target::{
+pub(crate) use crate::critical_paths::{
     is_doomed as critical_path, is_system_file as system_file, is_tree as critical_tree, is_vital as vital_file,
     names_device as device_option,
 };

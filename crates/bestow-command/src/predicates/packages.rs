@@ -1,7 +1,10 @@
 //! Predicates on the words of package managers and formatters.
 
-use super::{Answer, when};
-use crate::{options::Options, walk::has_unknown};
+use crate::{
+    options::Options,
+    predicates::{Answer, when},
+    word::Gaps,
+};
 
 pub(crate) fn simulation(options: &Options<'_>) -> Answer {
     // After a switch, such a word may turn the switch off.
@@ -24,7 +27,7 @@ pub(crate) fn cargo_fmt_words(options: &Options<'_>) -> Answer {
 
 pub(crate) fn rpm_query(options: &Options<'_>) -> Answer {
     // The format `%{NAME:expand}` expands the text of a package, including commands.
-    if options.value("--qf --queryformat").is_some_and(|format| has_unknown(format) || format.contains("expand")) {
+    if options.value("--qf --queryformat").is_some_and(|format| format.has_unknown() || format.contains("expand")) {
         return Err("a format that may run a macro".into());
     }
     if options.has("-q --query -qa -qi -ql -qf -qpl -qR --qa --qi --version") {

@@ -1,14 +1,15 @@
 //! Predicates on critical files: removed, moved, overwritten, or opened to everybody.
 
 use crate::{
-    destroy::target::{is_device, is_doomed, is_system_file, is_vital},
-    walk::{Arg, Place},
+    critical_paths::{is_device, is_doomed, is_system_file, is_vital},
+    place::Place,
+    word::{Gaps, Word},
 };
 
 /// Returns true if a path outside the working directory is critical: an absolute path, a path in the home, or a drive.
 /// A relative path is the usual operand and never counts here.
 pub(crate) fn critical_path_outside(path: &str, place: &Place) -> bool {
-    let absolute = path.starts_with(['/', crate::walk::HOME]) || path.as_bytes().get(1) == Some(&b':');
+    let absolute = path.is_rooted() || path.as_bytes().get(1) == Some(&b':');
     absolute && is_doomed(path, place)
 }
 
@@ -39,12 +40,12 @@ pub(crate) fn private_key(path: &str, _: &Place) -> bool {
     })
 }
 
-fn operands(words: &[Arg]) -> Vec<&str> {
-    words.iter().map(Arg::text).filter(|text| !text.starts_with('-')).collect()
+fn operands(words: &[Word]) -> Vec<&str> {
+    words.iter().map(Word::text).filter(|text| !text.starts_with('-')).collect()
 }
 
 /// Returns true for `mv … /dev/null` with a critical source.
-pub(crate) fn move_to_nothing(words: &[Arg], place: &Place) -> bool {
+pub(crate) fn move_to_nothing(words: &[Word], place: &Place) -> bool {
     let operands = operands(words);
     operands
         .split_last()
@@ -52,7 +53,7 @@ pub(crate) fn move_to_nothing(words: &[Arg], place: &Place) -> bool {
 }
 
 /// Returns true if the command moves a file of the system. A target of the move does not count.
-pub(crate) fn move_of_system_files(words: &[Arg], place: &Place) -> bool {
+pub(crate) fn move_of_system_files(words: &[Word], place: &Place) -> bool {
     let operands = operands(words);
     let moved = match words.iter().any(|word| word.text() == "-t" || word.text().starts_with("--target")) {
         true => operands.as_slice(),
@@ -68,13 +69,13 @@ pub(crate) fn move_of_system_files(words: &[Arg], place: &Place) -> bool {
 }
 
 /// Returns the operands without unknown words that may expand to no word.
-fn known_operands(words: &[Arg]) -> Vec<&str> {
+fn known_operands(words: &[Word]) -> Vec<&str> {
     let known = words.iter().filter(|word| !word.is_wild() || word.text().contains("**"));
-    known.map(Arg::text).filter(|text| !text.starts_with('-')).collect()
+    known.map(Word::text).filter(|text| !text.starts_with('-')).collect()
 }
 
 /// Returns the targets of a copy, link or stream: the last operand and the values of `of=`.
-fn written<'a>(words: &'a [Arg]) -> impl Iterator<Item = &'a str> {
+fn written<'a>(words: &'a [Word]) -> impl Iterator<Item = &'a str> {
     let operands = known_operands(words);
     let last = operands.len().saturating_sub(1);
     let assigned = operands.clone().into_iter().filter_map(|word| word.strip_prefix("of="));
@@ -82,24 +83,24 @@ fn written<'a>(words: &'a [Arg]) -> impl Iterator<Item = &'a str> {
     with_last.into_iter()
 }
 
-pub(crate) fn vital_target(words: &[Arg], place: &Place) -> bool {
+pub(crate) fn vital_target(words: &[Word], place: &Place) -> bool {
     written(words).any(|path| is_vital(path, place))
 }
 
-pub(crate) fn empty_source(words: &[Arg], place: &Place) -> bool {
+pub(crate) fn empty_source(words: &[Word], place: &Place) -> bool {
     let empty =
-        |word: &Arg| matches!(word.text().trim_start_matches("if="), "/dev/null" | "/dev/zero" | "/dev/urandom");
+        |word: &Word| matches!(word.text().trim_start_matches("if="), "/dev/null" | "/dev/zero" | "/dev/urandom");
     words.iter().any(empty) && written(words).any(|path| is_system_file(path, place))
 }
 
-pub(crate) fn edit_of_vital_file(words: &[Arg], place: &Place) -> bool {
+pub(crate) fn edit_of_vital_file(words: &[Word], place: &Place) -> bool {
     let short = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.contains('i');
     let in_place = words.iter().any(|word| short(word.text()) || word.text().starts_with("--in-place"));
     in_place && operands(words).iter().any(|path| is_vital(path, place))
 }
 
-pub(crate) fn set_user_id(words: &[Arg], place: &Place) -> bool {
-    let lends = |word: &Arg| {
+pub(crate) fn set_user_id(words: &[Word], place: &Place) -> bool {
+    let lends = |word: &Word| {
         let mode = word.text();
         let digits =
             mode.len() == 4 && mode.starts_with(['2', '4', '6']) && mode.bytes().all(|byte| byte.is_ascii_digit());
@@ -118,12 +119,12 @@ pub(crate) fn device(path: &str, _: &Place) -> bool {
 
 /// Returns true if the mode permits all users to write. The mode is the first operand, but an unknown word before it
 /// may expand to no word.
-pub(crate) fn mode_for_everybody(words: &[Arg], place: &Place) -> bool {
+pub(crate) fn mode_for_everybody(words: &[Word], place: &Place) -> bool {
     let mut operands = words.iter().filter(|word| !word.text().starts_with('-') || word.text().len() == 1);
-    let unknown = |word: &&Arg| word.is_wild() || word.is_expanded();
-    let modes = operands.by_ref().take_while(unknown).map(Arg::text).collect::<Vec<_>>();
+    let unknown = |word: &&Word| word.is_wild() || word.is_expanded();
+    let modes = operands.by_ref().take_while(unknown).map(Word::text).collect::<Vec<_>>();
     let first = words.iter().filter(|word| !word.text().starts_with('-')).find(|word| !unknown(word));
-    modes.into_iter().chain(first.map(Arg::text)).any(|mode| world_writable(mode, place))
+    modes.into_iter().chain(first.map(Word::text)).any(|mode| world_writable(mode, place))
 }
 
 /// Returns true if a mode permits all users to read, write and execute: `777`, `0777`, `a+rwx`, `o=rwx`.
@@ -145,12 +146,12 @@ pub(crate) fn drive(word: &str, _: &Place) -> bool {
     matches!(word.as_bytes(), [letter, b':'] | [letter, b':', _] if letter.is_ascii_alphabetic())
 }
 
-pub(crate) fn absent_path(words: &[Arg], place: &Place) -> bool {
+pub(crate) fn absent_path(words: &[Word], place: &Place) -> bool {
     let fields = words.iter().flat_map(|word| word.text().split_whitespace());
     let paths = fields.filter_map(|field| field.strip_prefix("path=").or_else(|| field.strip_prefix("dest=")));
     paths.into_iter().any(|path| is_doomed(path, place))
 }
 
-pub(crate) fn whole_drive(words: &[Arg], place: &Place) -> bool {
+pub(crate) fn whole_drive(words: &[Word], place: &Place) -> bool {
     words.iter().any(|word| word.text().as_bytes().get(1) == Some(&b':') && is_doomed(word.text(), place))
 }

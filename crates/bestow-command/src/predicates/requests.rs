@@ -1,9 +1,6 @@
 //! Predicates on requests that delete or publish at a store or a platform.
 
-use crate::{
-    lang::sql,
-    walk::{Arg, Place},
-};
+use crate::{lang::sql, place::Place, word::Word};
 
 /// Ports of stores and daemons whose `DELETE` removes a whole index, database or volume.
 const PORTS: &[&str] = &[
@@ -64,12 +61,12 @@ fn address(word: &str) -> Option<Address<'_>> {
     Some(Address { host, port, path })
 }
 
-fn addresses(words: &[Arg]) -> impl Iterator<Item = Address<'_>> {
+fn addresses(words: &[Word]) -> impl Iterator<Item = Address<'_>> {
     words.iter().filter_map(|word| address(word.text()))
 }
 
 /// Returns true if a word gives the method `DELETE` in any form: `-X DELETE`, `-sXDELETE`, `--method=DELETE`.
-fn asks_to_delete(words: &[Arg]) -> bool {
+fn asks_to_delete(words: &[Word]) -> bool {
     words.iter().any(|word| {
         let text = word.text().to_ascii_uppercase();
         text == "DELETE"
@@ -78,7 +75,7 @@ fn asks_to_delete(words: &[Arg]) -> bool {
     })
 }
 
-pub(crate) fn deletion_in_store(words: &[Arg], _: &Place) -> bool {
+pub(crate) fn deletion_in_store(words: &[Word], _: &Place) -> bool {
     let deletes = asks_to_delete(words);
     let to_the_daemon =
         words.iter().any(|word| word.text().ends_with("docker.sock") || word.text().ends_with("podman.sock"));
@@ -94,12 +91,12 @@ pub(crate) fn deletion_in_store(words: &[Arg], _: &Place) -> bool {
     })
 }
 
-fn solr_deletes(words: &[Arg]) -> bool {
+fn solr_deletes(words: &[Word]) -> bool {
     let deletes = ["action=DELETE", "action=UNLOAD", "<delete>", "\"delete\":{\"query\""];
     words.iter().any(|word| deletes.iter().any(|sign| word.text().contains(sign)))
 }
 
-pub(crate) fn deletion_at_platform(words: &[Arg], _: &Place) -> bool {
+pub(crate) fn deletion_at_platform(words: &[Word], _: &Place) -> bool {
     let is = |host: &str, known: &str| {
         host.strip_suffix(known).is_some_and(|before| before.is_empty() || before.ends_with('.'))
     };
@@ -109,7 +106,7 @@ pub(crate) fn deletion_at_platform(words: &[Arg], _: &Place) -> bool {
         })
 }
 
-pub(crate) fn destructive_statement(words: &[Arg], _: &Place) -> bool {
+pub(crate) fn destructive_statement(words: &[Word], _: &Place) -> bool {
     let reads = addresses(words).any(|address| {
         let queried = ["/query", "/sql", "/exec", "/_sql"].iter().any(|path| address.path.starts_with(path));
         STATEMENT_PORTS.contains(&address.port) || queried
@@ -128,7 +125,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// Returns true for a mutation that deletes, or for a setting that makes a private repository public.
-pub(crate) fn destructive_mutation(words: &[Arg], _: &Place) -> bool {
+pub(crate) fn destructive_mutation(words: &[Word], _: &Place) -> bool {
     words.iter().any(|word| {
         let plain: String =
             word.text().chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\')).collect();

@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use super::Answer;
 use crate::{
     lang::{awk, find, sed},
     options::Options,
-    walk::{Arg, SOMETHING, UNKNOWN},
+    predicates::Answer,
+    word::{Gaps, Word},
 };
 
 /// Returns the text of a program. An unknown number in it is replaced by `1`, because any number has the same effect.
-fn program(word: &Arg) -> Result<Cow<'_, str>, String> {
+fn program(word: &Word) -> Result<Cow<'_, str>, String> {
     if word.is_exact() {
         return Ok(Cow::Borrowed(word.text()));
     }
@@ -19,9 +19,9 @@ fn program(word: &Arg) -> Result<Cow<'_, str>, String> {
         && !word.is_pattern()
         && !word.may_split()
         && !word.is_open()
-        && !word.text().contains(UNKNOWN)
+        && !word.text().has_optional()
     {
-        return Ok(Cow::Owned(word.text().replace(SOMETHING, "1")));
+        return Ok(Cow::Owned(word.text().with_number("1")));
     }
     Err("a program text that is not written out".into())
 }
@@ -54,12 +54,12 @@ pub(crate) fn awk_program(options: &Options<'_>) -> Answer {
     awk::check(&self::program(program)?).map_err(Into::into)
 }
 
-pub(crate) fn find_expression(rest: &[Arg]) -> Answer {
+pub(crate) fn find_expression(rest: &[Word]) -> Answer {
     find::check(rest)
 }
 
 /// Accepts `jq --arg name value`: the option takes two values, which the option list cannot express.
-pub(crate) fn jq_words(rest: &[Arg]) -> Answer {
+pub(crate) fn jq_words(rest: &[Word]) -> Answer {
     let mut words = rest.iter();
     while let Some(word) = words.next() {
         match word.text() {
@@ -86,9 +86,9 @@ pub(crate) fn yq_expression(options: &Options<'_>) -> Answer {
 }
 
 /// Accepts `python3 -I -m module` for read-only modules. `json.tool` writes the file that a second name gives.
-pub(crate) fn isolated_module(rest: &[Arg]) -> Answer {
+pub(crate) fn isolated_module(rest: &[Word]) -> Answer {
     let [isolated, module, name, rest @ ..] = rest else { return Err("it runs code".into()) };
-    let written = [isolated, module, name].into_iter().all(Arg::is_written);
+    let written = [isolated, module, name].into_iter().all(Word::is_written);
     let formats = |text: &str| {
         matches!(text, "--indent" | "--sort-keys" | "--no-ensure-ascii" | "--compact" | "--tab" | "2" | "4")
     };

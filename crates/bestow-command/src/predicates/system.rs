@@ -1,7 +1,10 @@
 //! Predicates on the words of programs of the system.
 
-use super::{Answer, when};
-use crate::{options::Options, walk::Arg};
+use crate::{
+    options::Options,
+    predicates::{Answer, when},
+    word::Word,
+};
 
 /// Accepts `date +format`. Any other operand sets the clock.
 pub(crate) fn date_format(options: &Options<'_>) -> Answer {
@@ -12,7 +15,7 @@ pub(crate) fn date_format(options: &Options<'_>) -> Answer {
 
 /// Accepts only targets that store nothing, such as `/dev/null`.
 pub(crate) fn writes_nothing(options: &Options<'_>) -> Answer {
-    let free = |operand: &&Arg| operand.is_exact() && crate::walk::is_free(operand.text());
+    let free = |operand: &&Word| operand.is_exact() && crate::walk::is_free(operand.text());
     if options.operands.iter().all(free) { Ok(()) } else { Err("it writes its operands".into()) }
 }
 
@@ -34,7 +37,7 @@ pub(crate) fn one_setting(options: &Options<'_>) -> Answer {
 }
 
 /// Accepts a single option that shows a version or help.
-pub(crate) fn version_option(rest: &[Arg]) -> Answer {
+pub(crate) fn version_option(rest: &[Word]) -> Answer {
     match rest {
         [word] if word.is_written() && matches!(word.text(), "--version" | "--help" | "-V" | "-version") => Ok(()),
         _ => Err("it may change, delete or run something in this form".into()),
@@ -43,7 +46,7 @@ pub(crate) fn version_option(rest: &[Arg]) -> Answer {
 
 /// Accepts words of `ps`, which has three styles of options. No option writes. Without a dash, `e` shows the
 /// environment of every process, which may contain secrets.
-pub(crate) fn ps_words(rest: &[Arg]) -> Answer {
+pub(crate) fn ps_words(rest: &[Word]) -> Answer {
     when(!rest.iter().any(|word| word.text().contains("--pdeathsig")), "an option that is not on the list")?;
     let mut words = rest.iter();
     while let Some(word) = words.next() {
@@ -104,20 +107,20 @@ pub(crate) fn firewall_status(options: &Options<'_>) -> Answer {
 }
 
 /// Returns true for `hg identify somewhere`, which contacts another repository.
-pub(crate) fn hg_identify(rest: &[Arg]) -> bool {
-    let mut operands = rest.iter().map(Arg::text).filter(|word| !word.starts_with('-'));
+pub(crate) fn hg_identify(rest: &[Word]) -> bool {
+    let mut operands = rest.iter().map(Word::text).filter(|word| !word.starts_with('-'));
     operands.any(|word| matches!(word, "identify" | "id")) && operands.next().is_some()
 }
 
 pub(crate) fn process_numbers(options: &Options<'_>) -> Answer {
-    let number = |word: &&Arg| word.text().bytes().all(|byte| byte.is_ascii_digit()) || !word.is_wild();
+    let number = |word: &&Word| word.text().bytes().all(|byte| byte.is_ascii_digit()) || !word.is_wild();
     when(options.operands.iter().all(number), "an operand that is not a process")
 }
 
 /// Accepts operands and values that `openssl` only reads. The options that write files are not listed. A name with a
 /// colon may be a library that holds a key, which `openssl` loads. A password may come from another source.
 pub(crate) fn openssl_words(options: &Options<'_>) -> Answer {
-    let password = |word: &Arg| word.text().starts_with("pass:") || word.text().starts_with("env:");
+    let password = |word: &Word| word.text().starts_with("pass:") || word.text().starts_with("env:");
     let names = options.values.iter().filter(|value| !password(value)).chain(&options.operands);
     if names.into_iter().any(|name| name.text().contains(':') || name.is_wild()) {
         return Err("a key may be in a library that is loaded".into());

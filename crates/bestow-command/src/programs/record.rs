@@ -1,10 +1,7 @@
 //! The form of a record.
 
-use crate::{
-    options::Options,
-    values::Obeyed,
-    walk::{Arg, Place},
-};
+use super::condition::Test;
+use crate::{options::Options, place::Place, values::Obeyed, word::Word};
 
 /// All that is known about a program, or about several programs of one record.
 #[derive(Debug)]
@@ -49,6 +46,10 @@ pub(crate) struct Program {
     pub(crate) option_file: bool,
     /// True if the first word may be a bundle of option letters without a dash.
     pub(crate) letter_bundle: bool,
+    /// True if the words of the program are texts and not paths.
+    pub(crate) only_says: bool,
+    /// True if the program shows no content of the files that its operands name.
+    pub(crate) opens_nothing: bool,
     /// True if the program changes data, and its operands are never commands.
     pub(crate) changes: bool,
     /// The words before the command, if the program is a wrapper.
@@ -67,7 +68,7 @@ pub(crate) struct Program {
 pub(crate) type Question = fn(&Options<'_>) -> Result<(), String>;
 
 /// A predicate on the unparsed words, for programs whose options no list can describe.
-pub(crate) type WordsQuestion = fn(&[Arg]) -> Result<(), String>;
+pub(crate) type WordsQuestion = fn(&[Word]) -> Result<(), String>;
 
 /// A form of a program that only reads.
 #[derive(Debug)]
@@ -78,7 +79,7 @@ pub(crate) struct Reads {
     pub(crate) globals: &'static str,
     pub(crate) flags: &'static str,
     pub(crate) operands: Operands,
-    pub(crate) tests: &'static [Test],
+    pub(crate) tests: &'static [Test<'static>],
     /// The reason of a refusal by one of the tests, if it differs from the usual one.
     pub(crate) otherwise: Option<&'static str>,
     pub(crate) code: Option<Question>,
@@ -115,39 +116,6 @@ pub(crate) enum Operands {
     AtMost(usize),
     /// Operands only if one of these options is given. Without it, an operand changes something.
     With(&'static str),
-}
-
-/// A test of a parsed command line. A pattern may have a `*` at its beginning and at its end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Test {
-    /// The number of options that are given.
-    Options(Count),
-    /// At least one of these options, separated by blanks.
-    Requires(&'static str),
-    /// None of these options.
-    Refuses(&'static str),
-    /// The first operand, if there is one, is written out and matches a pattern.
-    FirstOperand(&'static [&'static str]),
-    /// Every operand matches a pattern.
-    OperandIs(&'static [&'static str]),
-    /// No operand matches a pattern.
-    OperandNot(&'static [&'static str]),
-    /// No value of an option matches a pattern.
-    ValueNot(&'static [&'static str]),
-    /// Every operand is known in full.
-    WrittenOut,
-    /// No operand may be any text.
-    Known,
-    LeastOperands(usize),
-    MostOperands(usize),
-}
-
-/// A number of options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
-    None,
-    One,
-    Some,
 }
 
 /// The treatment of words without a list of options.
@@ -194,7 +162,7 @@ pub(crate) enum Online {
         options: &'static str,
     },
     /// Uses whose words satisfy this predicate.
-    If(fn(&[Arg]) -> bool),
+    If(fn(&[Word]) -> bool),
 }
 
 /// A form of a program that destroys something permanently.
@@ -230,7 +198,7 @@ pub(crate) enum When {
     /// A word after the first one that equals this text.
     Later(&'static str),
     /// A predicate on all words after the program.
-    Line(fn(&[Arg], &Place) -> bool),
+    Line(fn(&[Word], &Place) -> bool),
 }
 
 /// The uses of a program that need the network.

@@ -3,17 +3,17 @@
 //! The option must directly follow the subcommand: after an operand it may be meant for another program. Plugins and
 //! aliases are subcommands too. Therefore the records list only names that users cannot redefine.
 
-use crate::{programs::Program, walk::Arg};
+use crate::{programs::Program, word::Word};
 
 /// Returns true if the words after the program only ask for help.
-pub(super) fn asks(program: &Program, rest: &[Arg]) -> bool {
+pub(super) fn asks(program: &Program, rest: &[Word]) -> bool {
     let listed = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
     let Some((question, subcommand)) = rest.split_last() else { return false };
     let helps = question.text() == "--help" || (question.text() == "-help" && program.one_dash);
-    if !helps || subcommand.len() > 2 || !rest.iter().all(Arg::is_written) {
+    if !helps || subcommand.len() > 2 || !rest.iter().all(Word::is_written) {
         return false;
     }
-    let subcommand: Vec<&str> = subcommand.iter().map(Arg::text).collect();
+    let subcommand: Vec<&str> = subcommand.iter().map(Word::text).collect();
     match subcommand.as_slice() {
         [subcommand] => listed(program.help, subcommand),
         [group, inner] => {

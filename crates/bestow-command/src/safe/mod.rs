@@ -14,10 +14,11 @@ pub(super) use online::{asks_network, has_subcommands, may_ask_network, reads_op
 
 use super::{
     classifier::Classifier,
+    place::Places,
     programs::{self, AllWords, Program, Reads},
     tier::Profile,
-    walk::{Arg, Places},
     wildcard,
+    word::Word,
 };
 
 /// The result of the search for a proof.
@@ -65,7 +66,7 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
 }
 
 /// Searches for a proof that `args` are read-only.
-pub(crate) fn prove(args: &[Arg], classifier: &Classifier, places: &Places) -> Proof {
+pub(crate) fn prove(args: &[Word], classifier: &Classifier, places: &Places) -> Proof {
     let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
     let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
     if let Some(rule) = classifier.additions().proves(name, rest) {
@@ -94,9 +95,9 @@ pub(crate) fn prove(args: &[Arg], classifier: &Classifier, places: &Places) -> P
 }
 
 /// Returns the rule that a program only prints its version or its help.
-fn answers(name: &str, program: &Arg, rest: &[Arg]) -> Option<String> {
+fn answers(name: &str, program: &Word, rest: &[Word]) -> Option<String> {
     let known = programs::find(name);
-    let is_asked = |question: &Arg| {
+    let is_asked = |question: &Word| {
         let answers = |program: &Program| match question.text() {
             "--help" | "--version" => program.says || !program.reads.is_empty(),
             "-version" => program.says && program.one_dash,

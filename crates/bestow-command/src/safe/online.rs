@@ -5,14 +5,15 @@
 use super::{answers, rows};
 use crate::{
     destroy::Words,
+    place::Places,
     programs::{self, Online, Operands, Reads},
     tier::Profile,
-    walk::{Arg, Places},
+    word::Word,
 };
 
 impl Reads {
     /// Returns true if this use, which the row describes, needs the network.
-    pub(crate) fn is_online(&self, rest: &[Arg]) -> bool {
+    pub(crate) fn is_online(&self, rest: &[Word]) -> bool {
         let words = Words::new(rest);
         match self.online {
             Online::Never => false,
@@ -24,7 +25,7 @@ impl Reads {
             }
             Online::AllBut { subcommands, options } => {
                 let stands = |subcommand: &str| !subcommand.is_empty() && self.after_words(rest, subcommand).is_some();
-                let given = |word: &Arg| options.split(' ').any(|option| option == word.text());
+                let given = |word: &Word| options.split(' ').any(|option| option == word.text());
                 !subcommands.split('|').any(stands) && !rest.iter().any(given)
             }
             Online::If(asks) => asks(rest),
@@ -32,7 +33,7 @@ impl Reads {
     }
 
     /// Returns true for words that contain the subcommand of this row, proven or not.
-    fn speaks_of(&self, rest: &[Arg]) -> bool {
+    fn speaks_of(&self, rest: &[Word]) -> bool {
         let words = Words::new(rest);
         self.after_subcommand(rest).is_some() || words.has_subcommand(self.subcommands)
     }
@@ -57,14 +58,14 @@ pub(crate) fn reads_operands(name: &str) -> bool {
 }
 
 /// Returns true if `name` needs the network with these words, according to the rows.
-pub(crate) fn asks_network(name: &str, rest: &[Arg]) -> bool {
+pub(crate) fn asks_network(name: &str, rest: &[Word]) -> bool {
     let asks = |row: &&'static Reads| row.is_online(rest) && row.speaks_of(rest);
     programs::find(name).is_some_and(|program| program.only_online || program.reads.iter().any(asks))
 }
 
 /// Returns true if `name` with these words is proven to read only from this machine. No row may say that this use needs
 /// the network.
-pub(crate) fn stays_here(name: &str, args: &[Arg]) -> bool {
+pub(crate) fn stays_here(name: &str, args: &[Word]) -> bool {
     let Some((program, rest)) = args.split_first() else { return false };
     let places = Places::default();
     let proves = |row: &&&Reads| row.try_prove(rest, Profile::Default, &places).is_ok();

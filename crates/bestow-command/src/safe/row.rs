@@ -4,9 +4,10 @@ use super::{git_settings, sending};
 use crate::{
     destroy::occurs,
     options::{Options, Reading},
-    programs::{AllWords, Count, Operands, Reach, Reads, Test, has_form},
+    place::{Place, Places},
+    programs::{AllWords, Operands, Reach, Reads},
     tier::Profile,
-    walk::{Arg, Place, Places},
+    word::Word,
 };
 
 const NOT_WRITTEN: &str = "what is sent over the network is not written out";
@@ -18,7 +19,7 @@ const MAX_BEFORE: usize = 64;
 impl Reads {
     /// Checks that the row proves these words. An error without a reason means that the row describes another
     /// subcommand.
-    pub(super) fn try_prove(&self, rest: &[Arg], profile: Profile, places: &Places) -> Result<(), Option<String>> {
+    pub(super) fn try_prove(&self, rest: &[Word], profile: Profile, places: &Places) -> Result<(), Option<String>> {
         let words = rest;
         let rest = self.after_subcommand(words).ok_or(None)?;
         if self.lenient && profile == Profile::Strict {
@@ -44,7 +45,7 @@ impl Reads {
         if self.reach == Reach::Web && !sending::fetches_what_is_written(&options) {
             return Err(Some(NOT_WRITTEN.into()));
         }
-        if !self.tests.iter().all(|test| holds(*test, &options)) {
+        if !self.tests.iter().all(|test| test.holds(&options)) {
             return Err(Some(self.otherwise.unwrap_or(NOT_KNOWN).into()));
         }
         self.code.map_or(Ok(()), |question| question(&options)).map_err(Some)
@@ -63,18 +64,18 @@ impl Reads {
     }
 
     /// Returns the words after the subcommand, if the words contain the subcommand of this row.
-    pub(super) fn after_subcommand<'a>(&self, rest: &'a [Arg]) -> Option<&'a [Arg]> {
+    pub(super) fn after_subcommand<'a>(&self, rest: &'a [Word]) -> Option<&'a [Word]> {
         if self.subcommands.is_empty() {
             return Some(rest);
         }
         // Most rows of a program describe another subcommand.
-        let may_stand = |first: &Arg| first.text().starts_with('-') || occurs(first.text(), self.subcommands);
+        let may_stand = |first: &Word| first.text().starts_with('-') || occurs(first.text(), self.subcommands);
         let mut subcommands = rest.first().filter(|first| may_stand(first)).map(|_| self.subcommands.split('|'))?;
         subcommands.find_map(|subcommand| self.after_words(rest, subcommand))
     }
 
     /// Returns the words after `subcommand`. Global options may precede each of its words.
-    pub(super) fn after_words<'a>(&self, rest: &'a [Arg], subcommand: &str) -> Option<&'a [Arg]> {
+    pub(super) fn after_words<'a>(&self, rest: &'a [Word], subcommand: &str) -> Option<&'a [Word]> {
         let mut words = rest;
         for wanted in subcommand.split(' ') {
             if !self.globals.is_empty() && words.first().is_some_and(|word| word.text().starts_with('-')) {
@@ -96,27 +97,6 @@ impl Reads {
 }
 
 /// Returns true for a file that usually holds secrets, by its name.
-fn reads_secret(word: &Arg) -> bool {
+fn reads_secret(word: &Word) -> bool {
     crate::tool::is_sensitive(word.text())
-}
-
-/// Returns true if the command line passes the test.
-fn holds(test: Test, options: &Options<'_>) -> bool {
-    let fits = |patterns: &[&str], word: &Arg| patterns.iter().any(|pattern| has_form(word.text(), pattern));
-    let mut operands = options.operands.iter();
-    match test {
-        Test::Options(Count::None) => options.given.is_empty(),
-        Test::Options(Count::One) => options.given.len() == 1,
-        Test::Options(Count::Some) => !options.given.is_empty(),
-        Test::Requires(flags) => options.has(flags),
-        Test::Refuses(flags) => !options.has(flags),
-        Test::FirstOperand(patterns) => operands.next().is_none_or(|word| word.is_exact() && fits(patterns, word)),
-        Test::OperandIs(patterns) => operands.all(|word| fits(patterns, word)),
-        Test::OperandNot(patterns) => !operands.any(|word| fits(patterns, word)),
-        Test::ValueNot(patterns) => !options.values.iter().any(|word| fits(patterns, word)),
-        Test::WrittenOut => operands.all(|word| word.is_exact()),
-        Test::Known => !operands.any(|word| word.is_wild()),
-        Test::LeastOperands(least) => operands.len() >= least,
-        Test::MostOperands(most) => operands.len() <= most,
-    }
 }

@@ -3,20 +3,20 @@
 
 use crate::{
     programs,
-    walk::{Arg, Known},
+    word::{Known, Word},
 };
 
 /// Returns true if the program `name` prints data that is usually secret, with the words `rest`.
-pub(super) fn prints(name: &str, rest: &[Arg]) -> bool {
+pub(super) fn prints(name: &str, rest: &[Word]) -> bool {
     rest.iter().any(is_of_environment) || prints_settings(name, rest) || reads_environment(name, rest)
 }
 
 /// Returns true for a word with an environment variable whose name suggests a secret.
-fn is_of_environment(word: &Arg) -> bool {
+fn is_of_environment(word: &Word) -> bool {
     word.may_be_secret() && word.known() == Known::Environment
 }
 
-fn prints_settings(name: &str, rest: &[Arg]) -> bool {
+fn prints_settings(name: &str, rest: &[Word]) -> bool {
     let mut secrets = programs::find(name).map(|program| program.secrets).unwrap_or_default().iter();
     secrets.any(|subcommand| {
         let mut words = rest.iter();
@@ -31,7 +31,7 @@ fn is_word(text: &str, wanted: &str) -> bool {
     names.any(|name| name == wanted || name.strip_suffix('s') == Some(wanted))
 }
 
-fn reads_environment(name: &str, rest: &[Arg]) -> bool {
+fn reads_environment(name: &str, rest: &[Word]) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut words = programs::find(name).map(|program| program.environment).unwrap_or_default().iter();
     words.any(|wanted| {

@@ -10,12 +10,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{
-    answer::Classification,
+use crate::{
+    classification::Classification,
     classifier::Classifier,
     tier::{Profile, Tier},
+    values::{Access, Operation, Tool, Tools},
 };
-use crate::values::{Access, Operation, Tool, Tools};
 
 pub use built_in::built_in_tools;
 pub(super) use sensitive::{is_guarded, is_sensitive, reading, writing};

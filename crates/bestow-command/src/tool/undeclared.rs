@@ -5,11 +5,13 @@ use std::{borrow::Cow, collections::HashMap};
 use foldhash::fast::RandomState;
 use serde_json::Value;
 
-use super::{
-    super::{answer::Classification, classifier::Classifier, needs::NamedUses},
-    ToolUse, declared, is_guarded, is_sensitive,
+use crate::{
+    classification::Classification,
+    classifier::Classifier,
+    named_uses::NamedUses,
+    tool::{ToolUse, declared, is_guarded, is_sensitive},
+    values::{SpokenPart, percent_decoded},
 };
-use crate::values::{SpokenPart, percent_decoded};
 
 /// The deepest nesting of an input.
 const MAX_DEPTH: usize = 16;

@@ -1,10 +1,11 @@
 //! Arithmetic and tests. Both evaluate text, and the evaluation may assign variables and run commands.
 
-use super::{Arg, Value, Walker, is_evaluation_trap};
 use crate::{
-    answer::Span,
-    syntax::tree::{Piece, Word},
+    span::Span,
+    syntax::tree::{Piece, RawWord},
     tier::Tier,
+    walk::{Value, Walker, is_evaluation_trap},
+    word::Word,
 };
 use smol_str::SmolStr;
 
@@ -13,18 +14,17 @@ const MAX_EXPRESSIONS: usize = 64;
 
 impl Walker<'_> {
     /// Evaluates `[[ … ]]`, which is harmless except for operands that are evaluated as arithmetic.
-    pub(super) fn test(&mut self, words: &[Word], span: Span) {
-        let words: Vec<Arg> = words.iter().flat_map(|word| self.expand_whole(word)).collect();
+    pub(super) fn test(&mut self, words: &[RawWord], span: Span) {
+        let words: Vec<Word> = words.iter().flat_map(|word| self.expand_whole(word)).collect();
         self.here = span;
-        let evaluates =
-            |arg: &Arg| matches!(arg.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
+        let evaluates = |arg: &Word| matches!(arg.text(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
         if words.iter().any(evaluates) {
-            if words.iter().any(Arg::is_wild) {
+            if words.iter().any(Word::is_wild) {
                 self.lose("an arithmetic test evaluates text that is unknown");
             }
-            self.evaluate(words.iter().map(|word| word.text.clone()).collect());
+            self.evaluate(words.iter().map(|word| word.shared_text()).collect());
         }
-        match words.iter().find(|word| is_evaluation_trap(&word.text)) {
+        match words.iter().find(|word| is_evaluation_trap(word.text())) {
             Some(_) => self.lose("a test evaluates a command hidden in a subscript"),
             None => self.note(Tier::Safe, "a test", span),
         }
@@ -36,21 +36,21 @@ impl Walker<'_> {
             return;
         }
         let here = self.here;
-        let texts = self.expand_whole(&Word { span: here, pieces: pieces.to_vec() });
+        let texts = self.expand_whole(&RawWord { span: here, pieces: pieces.to_vec() });
         self.here = here;
-        if texts.iter().any(Arg::is_wild) {
+        if texts.iter().any(Word::is_wild) {
             self.lose("arithmetic evaluates text that is unknown");
         }
-        self.evaluate(texts.into_iter().map(|arg| arg.text).collect());
+        self.evaluate(texts.iter().map(Word::shared_text).collect());
     }
 
     /// Searches `((…))` for commands, because other shells read it as a subshell in a subshell. Two adjacent words
     /// are not arithmetic.
     pub(super) fn search_commands(&mut self, pieces: &[Piece]) {
         let here = self.here;
-        let texts = self.expand_whole(&Word { span: here, pieces: pieces.to_vec() });
+        let texts = self.expand_whole(&RawWord { span: here, pieces: pieces.to_vec() });
         self.here = here;
-        for text in texts.iter().map(|arg| &arg.text).filter(|text| holds_a_command(text)) {
+        for text in texts.iter().map(|arg| arg.text()).filter(|text| holds_a_command(text)) {
             self.suspect("what stands in `((…))` is no arithmetic");
             let found = self.search_text(text, here);
             if found.tier == Tier::Destructive {

@@ -40,7 +40,9 @@ pub(super) fn expand(pieces: &[Piece]) -> Option<Expansion> {
 fn split(piece: &Piece) -> Vec<Piece> {
     match piece {
         Piece::Bare(text) => text.chars().map(|c| Piece::Bare(c.into())).collect(),
-        Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) => vec![piece.clone()],
+        Piece::Element | Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) => {
+            vec![piece.clone()]
+        }
         Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => vec![piece.clone()],
     }
 }

@@ -1,48 +1,52 @@
 //! Builtins that change the state of the shell. Their other effects are evaluated like those of any other command.
 
-use super::{Arg, HOME, IDS, Known, SOMETHING, UNKNOWN, Value, Walker, scope::Positional};
 use crate::{
-    judge::{Input, variable},
-    syntax::{is_name, tree::ELEMENT},
+    invocation::Input,
+    span::Span,
+    syntax::is_name,
     tier::Tier,
+    variables,
+    walk::{Value, Walker, scope::Positional},
+    word::{Fragment, Gaps, IDENTIFIERS, Known, Word},
 };
 use smol_str::SmolStr;
 
 impl Walker<'_> {
     /// Applies the changes of a command to the state of its shell. `line` is its certain input.
-    pub(super) fn remember(&mut self, args: &[Arg], line: &Input) {
+    pub(super) fn remember(&mut self, args: &[Word], line: &Input) {
         let Some((program, rest)) = unwrapped(args) else { return };
-        match program.text.as_str() {
-            "cd" | "pushd" | "popd" => self.changes_directory(&program.text, rest),
+        match program.text() {
+            "cd" | "pushd" | "popd" => self.changes_directory(program.text(), rest),
             "read" => self.reads(rest, line),
             "mapfile" | "readarray" => {
                 // Some of these words are option values, so each may be the name.
                 let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-                let named =
-                    rest.iter().filter(|arg| !arg.text.is_empty() && !arg.text.starts_with('-') && !number(&arg.text));
-                named.for_each(|name| self.set_to_anything(name.text.clone()));
+                let named = rest
+                    .iter()
+                    .filter(|arg| !arg.text().is_empty() && !arg.text().starts_with('-') && !number(arg.text()));
+                named.for_each(|name| self.set_to_anything(name.shared_text()));
                 self.set_to_anything("MAPFILE".into());
             }
             "getopts" => {
-                rest.iter().skip(1).take(1).for_each(|name| self.set_to_anything(name.text.clone()));
+                rest.iter().skip(1).take(1).for_each(|name| self.set_to_anything(name.shared_text()));
                 self.set_to_anything("OPTARG".into());
             }
-            "let" => self.evaluate(rest.iter().map(|arg| arg.text.clone()).collect()),
-            name if declares_variables(name) => self.declares(&program.text, rest),
+            "let" => self.evaluate(rest.iter().map(|arg| arg.shared_text()).collect()),
+            name if declares_variables(name) => self.declares(program.text(), rest),
             "printf" => {
                 if let Some(name) = printed_into(rest) {
                     self.set_to_anything(name.into());
                 }
             }
             "wait" => {
-                let at = rest.iter().position(|arg| arg.text == "-p");
-                let name = at.and_then(|at| rest.get(at + 1)).map(|name| name.text.clone());
+                let at = rest.iter().position(|arg| arg.text() == "-p");
+                let name = at.and_then(|at| rest.get(at + 1)).map(|name| name.shared_text());
                 name.into_iter().for_each(|name| self.set(&name, Value::tame()));
             }
             "set" => self.sets_parameters(rest),
             "shift" => match rest {
                 [] => self.scope.positional.shift(1),
-                [count] if count.is_exact() => match count.text.parse() {
+                [count] if count.is_exact() => match count.text().parse() {
                     Ok(count) => self.scope.positional.shift(count),
                     Err(_) => self.scope.positional = Positional::unknown(),
                 },
@@ -56,35 +60,35 @@ impl Walker<'_> {
         }
     }
 
-    fn changes_directory(&mut self, program: &str, rest: &[Arg]) {
+    fn changes_directory(&mut self, program: &str, rest: &[Word]) {
         if !self.can_follow(self.scope.weight_of_places()) {
-            return self.scope.enter(&UNKNOWN.to_string());
+            return self.scope.enter(&Fragment::Unknown.to_string());
         }
-        let mut operands = rest.iter().filter(|arg| !arg.text.starts_with('-') || arg.text == "-");
+        let mut operands = rest.iter().filter(|arg| !arg.text().starts_with('-') || arg.text() == "-");
         match operands.next() {
-            None if program == "cd" => self.scope.enter(&HOME.to_string()),
-            None => self.scope.enter(&UNKNOWN.to_string()),
-            Some(target) if target.text == "-" || target.text.starts_with('+') || program == "popd" => {
-                self.scope.enter(&UNKNOWN.to_string());
+            None if program == "cd" => self.scope.enter(&Fragment::Home.to_string()),
+            None => self.scope.enter(&Fragment::Unknown.to_string()),
+            Some(target) if target.text() == "-" || target.text().starts_with('+') || program == "popd" => {
+                self.scope.enter(&Fragment::Unknown.to_string());
             }
-            Some(target) => self.scope.enter(&target.text),
+            Some(target) => self.scope.enter(target.text()),
         }
     }
 
     /// Sets the variables of `read`. With any other option, `read` takes only a part of the line, or another line.
-    fn reads(&mut self, rest: &[Arg], line: &Input) {
+    fn reads(&mut self, rest: &[Word], line: &Input) {
         let plainly =
-            matches!(rest, [name] if !name.text.starts_with('-')) || matches!(rest, [raw, _] if raw.text == "-r");
+            matches!(rest, [name] if !name.text().starts_with('-')) || matches!(rest, [raw, _] if raw.text() == "-r");
         let mut names: Vec<SmolStr> = rest
             .iter()
-            .map(|arg| arg.text.clone())
+            .map(|arg| arg.shared_text())
             .filter(|text| is_name(text.split('[').next().unwrap_or_default()))
             .collect();
-        names.extend(rest.iter().filter_map(|arg| list_read_into(&arg.text)).map(SmolStr::from));
+        names.extend(rest.iter().filter_map(|arg| list_read_into(arg.text())).map(SmolStr::from));
         if names.is_empty() {
             names.push("REPLY".into());
         }
-        let ids = plainly && matches!(line, Input::Terminal) && self.feed.as_deref() == Some(IDS);
+        let ids = plainly && matches!(line, Input::Terminal) && self.feed.as_deref() == Some(IDENTIFIERS);
         let value = match line_read(line).filter(|_| plainly) {
             Some(text) => Value::text(text),
             // After the last of them, the variable is empty.
@@ -103,20 +107,20 @@ impl Walker<'_> {
 
     /// Records the commands that `export name=value` and similar builtins may start, as for a variable before a
     /// command.
-    pub(super) fn overhear_declared(&mut self, args: &[Arg]) {
-        let Some((program, rest)) = unwrapped(args).filter(|(program, _)| declares_variables(&program.text)) else {
+    pub(super) fn overhear_declared(&mut self, args: &[Word]) {
+        let Some((program, rest)) = unwrapped(args).filter(|(program, _)| declares_variables(program.text())) else {
             return;
         };
         for arg in rest {
-            if let Some((name, value)) = arg.text.split_once('=') {
-                let value = Arg { text: value.into(), splits: arg.splits && program.expanded, ..arg.clone() };
+            if let Some((name, value)) = arg.text().split_once('=') {
+                let value = arg.with_text(value).splitting(arg.may_split() && program.is_expanded());
                 self.overhear_variable(name.trim_end_matches('+'), &value);
             }
         }
     }
 
-    fn declares(&mut self, program: &str, rest: &[Arg]) {
-        let flags: String = rest.iter().filter_map(|arg| arg.text.strip_prefix('-')).collect();
+    fn declares(&mut self, program: &str, rest: &[Word]) {
+        let flags: String = rest.iter().filter_map(|arg| arg.text().strip_prefix('-')).collect();
         // The variable becomes a reference to another variable, so any variable may be set.
         if flags.contains('n') && program != "export" {
             self.scope.forget();
@@ -124,10 +128,10 @@ impl Walker<'_> {
         let odd = flags.contains(['i', 'l', 'u', 'c']);
         // With these options no variable is set, and `local` fails outside a function.
         let may_not_set = flags.contains(['f', 'F', 'p']) || (program == "local" && self.running.is_empty());
-        for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
-            let (name, value) = match arg.text.split_once('=') {
+        for arg in rest.iter().filter(|arg| !arg.text().starts_with(['-', '+'])) {
+            let (name, value) = match arg.text().split_once('=') {
                 Some((name, text)) => (name, Some(self.declared(arg, text))),
-                None => (arg.text.as_str(), None),
+                None => (arg.text(), None),
             };
             let appends = name.ends_with('+');
             let name = name.trim_end_matches('+').to_owned();
@@ -147,7 +151,7 @@ impl Walker<'_> {
             }
             // An exported variable reaches programs, no matter when it was set.
             let exports = program == "export" || flags.contains('x');
-            if exports && !arg.text.contains('=') {
+            if exports && !arg.text().contains('=') {
                 self.exports(&name);
             }
             // The attribute persists and changes later assignments.
@@ -160,31 +164,31 @@ impl Walker<'_> {
     fn exports(&mut self, name: &str) {
         let Some(value) = self.scope.assigned(name).cloned() else { return };
         let verdicts = value.texts.iter().map(|text| {
-            let value = Arg { text: text.clone(), known: value.known, expanded: true, ..Arg::default() };
-            variable::judge(name, &value, false)
+            let value = Word::literal(text.clone(), Span::default()).knowing(value.known).into_expansion();
+            variables::judge(name, &value, false)
         });
         if let Some(verdict) = verdicts.max_by_key(|verdict| verdict.tier).filter(|verdict| verdict.tier > Tier::Safe) {
             self.suspect(verdict.rule);
         }
     }
 
-    fn declared(&self, arg: &Arg, text: &str) -> Value {
-        let value = Arg { text: text.into(), ..arg.clone() };
-        if text.contains(ELEMENT) { list_of(&value) } else { Value::of(&[value]) }
+    fn declared(&self, arg: &Word, text: &str) -> Value {
+        let value = arg.with_text(text);
+        if text.has_elements() { list_of(&value) } else { Value::of(&[value]) }
     }
 
-    fn sets_parameters(&mut self, rest: &[Arg]) {
-        let named = |arg: &Arg| arg.text.len() > 1 && arg.text.starts_with(['-', '+']) && arg.text.contains('o');
+    fn sets_parameters(&mut self, rest: &[Word]) {
+        let named = |arg: &Word| arg.text().len() > 1 && arg.text().starts_with(['-', '+']) && arg.text().contains('o');
         let mut at = 0;
         while let Some(arg) = rest.get(at) {
-            if arg.text == "--" {
+            if arg.text() == "--" {
                 self.scope.positional = Positional::of(rest.get(at + 1..).unwrap_or_default());
                 return;
             }
-            if !arg.text.starts_with(['-', '+']) {
+            if !arg.text().starts_with(['-', '+']) {
                 break;
             }
-            at += 1 + if named(arg) { arg.text.matches('o').count() } else { 0 };
+            at += 1 + if named(arg) { arg.text().matches('o').count() } else { 0 };
         }
         let operands = rest.get(at..).unwrap_or_default();
         if !operands.is_empty() {
@@ -192,16 +196,16 @@ impl Walker<'_> {
         }
     }
 
-    fn unsets(&mut self, rest: &[Arg]) {
-        let functions = rest.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('f'));
-        for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
-            self.scope.undefine(&arg.text);
+    fn unsets(&mut self, rest: &[Word]) {
+        let functions = rest.iter().any(|arg| arg.text().starts_with('-') && arg.text().contains('f'));
+        for arg in rest.iter().filter(|arg| !arg.text().starts_with('-')) {
+            self.scope.undefine(arg.text());
             if functions {
                 continue;
             }
             // Inside a function, the variable of an outer function may become visible. `-n` only removes a reference.
-            let clear = self.running.is_empty() && !rest.iter().any(|arg| arg.text.starts_with("-n"));
-            self.set(&arg.text, if clear { Value::text("") } else { Value::wild() });
+            let clear = self.running.is_empty() && !rest.iter().any(|arg| arg.text().starts_with("-n"));
+            self.set(arg.text(), if clear { Value::text("") } else { Value::wild() });
         }
     }
 
@@ -216,15 +220,15 @@ pub(crate) fn declares_variables(name: &str) -> bool {
 }
 
 /// Returns the builtin after `command` and `builtin`, and its arguments.
-fn unwrapped(mut args: &[Arg]) -> Option<(&Arg, &[Arg])> {
+fn unwrapped(mut args: &[Word]) -> Option<(&Word, &[Word])> {
     loop {
         let (program, rest) = args.split_first()?;
-        if !matches!(program.text.as_str(), "command" | "builtin") {
+        if !matches!(program.text(), "command" | "builtin") {
             return Some((program, rest));
         }
-        let options = rest.iter().take_while(|arg| arg.text.starts_with('-')).count();
+        let options = rest.iter().take_while(|arg| arg.text().starts_with('-')).count();
         // `command -v` only looks up a name.
-        if rest.iter().take(options).any(|arg| arg.text.contains(['v', 'V'])) {
+        if rest.iter().take(options).any(|arg| arg.text().contains(['v', 'V'])) {
             return None;
         }
         args = rest.get(options..)?;
@@ -233,14 +237,14 @@ fn unwrapped(mut args: &[Arg]) -> Option<(&Arg, &[Arg])> {
 
 /// Returns true if `declare` may read the text as a list.
 fn may_be_list(value: &Value) -> bool {
-    value.texts.iter().any(|text| text.starts_with(['(', UNKNOWN, SOMETHING]))
+    value.texts.iter().any(|text| text.starts_with('(') || text.starts_unknown())
 }
 
 /// Returns the variable after `printf -v`.
-fn printed_into(rest: &[Arg]) -> Option<&str> {
+fn printed_into(rest: &[Word]) -> Option<&str> {
     let [option, rest @ ..] = rest else { return None };
-    match option.text.strip_prefix("-v") {
-        Some("") => rest.first().map(|name| name.text.as_str()),
+    match option.text().strip_prefix("-v") {
+        Some("") => rest.first().map(|name| name.text()),
         joined => joined,
     }
 }
@@ -252,27 +256,27 @@ fn list_read_into(option: &str) -> Option<&str> {
 }
 
 /// Returns the elements of a list that is written out.
-pub(super) fn list_of(list: &Arg) -> Value {
-    let mut elements = list.text.split(ELEMENT);
+pub(super) fn list_of(list: &Word) -> Value {
+    let mut elements = list.text().elements();
     let keyed = |text: &str| text.starts_with('[');
     if elements.next().is_none_or(|before| !before.is_empty()) || list.is_wild() || elements.clone().any(keyed) {
         return Value::wild();
     }
     let texts: Vec<SmolStr> = elements.map(SmolStr::from).collect();
-    let open = list.glob && texts.iter().any(|text| text.starts_with(['*', '?', '[', '@', '+', '!']));
+    let open = list.is_pattern() && texts.iter().any(|text| text.starts_with(['*', '?', '[', '@', '+', '!']));
     let at_least = if open {
         Known::Partly
-    } else if list.glob {
+    } else if list.is_pattern() {
         Known::Environment
     } else {
         Known::Fully
     };
-    Value::list(texts, list.known.max(at_least))
+    Value::list(texts, list.known().max(at_least))
 }
 
 /// Returns the single line that `read` takes from a here-string, if the whole input is this line.
 fn line_read(input: &Input) -> Option<String> {
     let Input::Text(text) = input else { return None };
     let line = text.strip_suffix('\n').unwrap_or(text);
-    (!line.contains(['\n', '\\', UNKNOWN, SOMETHING, HOME])).then(|| line.trim().to_owned())
+    (!line.contains(['\n', '\\']) && !line.has_gap()).then(|| line.trim().to_owned())
 }

@@ -1,6 +1,6 @@
 //! The results of `${name#word}` and similar edits of a fully known text.
 
-use crate::destroy::target::fits;
+use crate::critical_paths::fits;
 
 /// The longest text and pattern, in bytes, that are edited. Interesting values are short.
 const MAX_TEXT: usize = 64;

@@ -1,20 +1,16 @@
 //! The expansion of words to arguments. Quotes are already removed. This step resolves braces, tildes, variables and
 //! substitutions.
 
-use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
-
-use super::{
-    MAX_EXPANDED, Walker,
-    arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
-    brace, edit, output,
-    scope::{Place, Places},
-    value::Value,
-};
 use crate::{
-    destroy::target,
-    judge::variable,
-    syntax::tree::{Change, ELEMENT, Parameter, Piece, Word},
+    critical_paths,
+    place::{Place, Places},
+    span::Span,
+    syntax::tree::{Change, Parameter, Piece, RawWord},
+    variables,
+    walk::{MAX_EXPANDED, Walker, brace, edit, output, value::Value},
+    word::{Fragment, Gaps, Known, Meaning, Origin, UNKNOWN, Word, is_literal, literal},
 };
+use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
 
 /// The limit of alternatives that one word is followed into.
 const MAX_ALTERNATIVES: usize = 64;
@@ -27,15 +23,21 @@ const MAX_WORD: usize = 32 * 1024;
 const COST_OF_A_WORD: usize = 64;
 
 /// The alternatives for one word, each a list of words.
-type Slot = Vec<Vec<Arg>>;
+type Slot = Vec<Vec<Word>>;
 
 /// The words that one word may become, while its pieces are read.
 #[derive(Clone, Debug, Default)]
 struct Draft {
-    done: Vec<Arg>,
-    /// The current word, without its text.
-    current: Arg,
+    done: Vec<Word>,
+    /// The text of the current word, and what is known about it.
     text: String,
+    known: Known,
+    origin: Origin,
+    glob: bool,
+    splits: bool,
+    open: bool,
+    secret: bool,
+    content: Option<String>,
     /// True if the current word has text, even an empty one: `""` is a word.
     started: bool,
     /// The bytes of words that the values so far have produced.
@@ -45,29 +47,27 @@ struct Draft {
 impl Draft {
     /// Creates a draft of a word that may be any text.
     fn unknown() -> Self {
-        let current = Arg { known: Known::Partly, expanded: true, splits: true, ..Arg::default() };
-        Draft { current, text: UNKNOWN.into(), started: true, ..Draft::default() }
+        let (known, origin) = (Known::Partly, Origin::Expansion);
+        Draft { known, origin, splits: true, text: UNKNOWN.to_string(), started: true, ..Draft::default() }
     }
 
     fn push(&mut self, text: &str) {
         self.started = true;
-        // A literal NUL or marker character must not look like a marker of this module.
-        if text.contains([UNKNOWN, SOMETHING, HOME]) {
-            self.text.push_str(&text.replace([UNKNOWN, SOMETHING, HOME], "\u{fffd}"));
-        } else if text.contains(ELEMENT) && text != ELEMENT {
-            self.text.push_str(&text.replace(ELEMENT, "\u{fffd}"));
-        } else {
-            self.text.push_str(text);
-        }
+        self.text.push_str(&literal(text));
+    }
+
+    fn start_element(&mut self) {
+        self.started = true;
+        self.text.push_str(&SmolStr::from(Fragment::Element));
     }
 
     /// Appends the value of an expansion, including its markers. Outside quotes, separators in the value end the word.
     fn push_value(&mut self, value: &str, known: Known, separators: Option<&[char]>) {
-        self.current.expanded = true;
-        self.current.known = self.current.known.max(known);
+        self.origin = self.origin.max(Origin::Expansion);
+        self.known = self.known.max(known);
         if self.text.len() + value.len() > MAX_WORD {
-            self.current.known = Known::Partly;
-            self.text.push(UNKNOWN);
+            self.known = Known::Partly;
+            self.text.push_str(&UNKNOWN.to_string());
             self.started = true;
             return;
         }
@@ -77,8 +77,8 @@ impl Draft {
             return;
         };
         self.made += value.len();
-        self.current.splits |= known != Known::Fully;
-        self.current.glob |= value.contains(['*', '?', '[']);
+        self.splits |= known != Known::Fully;
+        self.glob |= value.contains(['*', '?', '[']);
         let mut parts = value.split(separators);
         if let Some(first) = parts.next() {
             self.text.push_str(first);
@@ -87,10 +87,10 @@ impl Draft {
         for part in parts {
             self.made += COST_OF_A_WORD;
             self.end_word();
-            self.current.expanded = true;
-            self.current.known = known;
-            self.current.splits = known != Known::Fully;
-            self.current.glob = part.contains(['*', '?', '[']);
+            self.origin = Origin::Expansion;
+            self.known = known;
+            self.splits = known != Known::Fully;
+            self.glob = part.contains(['*', '?', '[']);
             self.text.push_str(part);
             self.started = !part.is_empty();
         }
@@ -108,24 +108,27 @@ impl Draft {
     }
 
     fn end_word(&mut self) {
-        let mut word = std::mem::take(&mut self.current);
-        word.text = std::mem::take(&mut self.text).into();
-        // The command `[` is a name, not the start of a pattern.
-        word.glob &= word.text != "[";
-        if std::mem::take(&mut self.started) {
-            self.done.push(word);
+        let (done, made) = (std::mem::take(&mut self.done), self.made);
+        let Draft { text, known, origin, glob, splits, open, secret, content, started, .. } =
+            std::mem::replace(self, Draft { done, made, ..Draft::default() });
+        if started {
+            // The command `[` is a name, not the start of a pattern.
+            let glob = glob && text != "[";
+            let word = Word::literal(text, Span::default()).knowing(known).of_origin(origin).globbing(glob);
+            self.done.push(word.splitting(splits).opened(open).keeping_secret(secret).holding(content));
         }
     }
 }
 
 /// Returns the argument of a word without expansions, which is the most common case.
-fn plain(word: &Word) -> Option<Arg> {
+fn plain(word: &RawWord) -> Option<Word> {
     let mut text = SmolStrBuilder::new();
     let mut glob = false;
     for piece in &word.pieces {
         match piece {
-            Piece::Bare(text) if text.contains(['{', UNKNOWN, SOMETHING, HOME]) => return None,
-            Piece::Quoted(text) if text.contains([UNKNOWN, SOMETHING, HOME]) => return None,
+            Piece::Bare(text) if text.contains('{') || !is_literal(text) => return None,
+            Piece::Quoted(text) if !is_literal(text) => return None,
+            Piece::Element => text.push_str(&SmolStr::from(Fragment::Element)),
             Piece::Bare(piece) | Piece::Quoted(piece) => text.push_str(piece),
             Piece::Glob(c) => {
                 text.push(*c);
@@ -136,17 +139,18 @@ fn plain(word: &Word) -> Option<Arg> {
         }
     }
     let text = text.finish();
-    Some(Arg { glob: glob && text != "[", text, span: word.span, ..Arg::default() })
+    let is_pattern = glob && text != "[";
+    Some(Word::literal(text, word.span).globbing(is_pattern))
 }
 
 impl Walker<'_> {
     /// Returns all arguments that `words` may become, including all alternatives.
-    pub(super) fn expand_all(&mut self, words: &[Word]) -> Vec<Arg> {
+    pub(super) fn expand_all(&mut self, words: &[RawWord]) -> Vec<Word> {
         self.slots(words).into_iter().flatten().flatten().collect()
     }
 
     /// Returns the command lines that `words` may become. There is more than one if some expansion has several values.
-    pub(super) fn ways(&mut self, words: &[Word]) -> Vec<Vec<Arg>> {
+    pub(super) fn ways(&mut self, words: &[RawWord]) -> Vec<Vec<Word>> {
         if let Some(only) = words.iter().map(plain).collect() {
             return vec![only];
         }
@@ -159,13 +163,13 @@ impl Walker<'_> {
             self.lose("more ways to read it than are followed");
             return vec![slots.into_iter().flatten().flatten().collect()];
         }
-        let mut ways: Vec<Vec<Arg>> = vec![Vec::new()];
+        let mut ways: Vec<Vec<Word>> = vec![Vec::new()];
         for mut slot in slots.into_iter().filter(|slot| !slot.is_empty()) {
             match (ways.as_mut_slice(), slot.as_mut_slice()) {
                 ([way], [only]) => way.append(only),
                 (several, [only]) => several.iter_mut().for_each(|way| way.extend(only.iter().cloned())),
                 (several, alternatives) => {
-                    let with = |way: &Vec<Arg>, words: &Vec<Arg>| way.iter().chain(words).cloned().collect();
+                    let with = |way: &Vec<Word>, words: &Vec<Word>| way.iter().chain(words).cloned().collect();
                     ways = several.iter().flat_map(|way| alternatives.iter().map(|words| with(way, words))).collect();
                 }
             }
@@ -173,12 +177,12 @@ impl Walker<'_> {
         ways
     }
 
-    fn slots(&mut self, words: &[Word]) -> Vec<Slot> {
+    fn slots(&mut self, words: &[RawWord]) -> Vec<Slot> {
         words.iter().flat_map(|word| self.expand(word)).collect()
     }
 
     /// Returns the slots that one word fills. A word with braces may fill several.
-    fn expand(&mut self, word: &Word) -> Vec<Slot> {
+    fn expand(&mut self, word: &RawWord) -> Vec<Slot> {
         if let Some(arg) = plain(word) {
             return vec![vec![vec![arg]]];
         }
@@ -194,11 +198,11 @@ impl Walker<'_> {
 
     /// Returns the possible texts of a word that is never split: an assigned value, a here-document, a redirection
     /// target.
-    pub(super) fn expand_whole(&mut self, word: &Word) -> Vec<Arg> {
+    pub(super) fn expand_whole(&mut self, word: &RawWord) -> Vec<Word> {
         self.expand_pieces(&word.pieces, word, false).into_iter().flatten().collect()
     }
 
-    fn expand_pieces(&mut self, pieces: &[Piece], word: &Word, splits: bool) -> Slot {
+    fn expand_pieces(&mut self, pieces: &[Piece], word: &RawWord, splits: bool) -> Slot {
         let mut drafts = vec![Draft::default()];
         for piece in pieces {
             if self.expanded > MAX_EXPANDED {
@@ -219,15 +223,20 @@ impl Walker<'_> {
         }
         let other_blanks = self.scope.assigned("IFS").is_some();
         let named = pieces.iter().all(|piece| self.is_named(piece));
-        let reckons = |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_) | Piece::Arithmetic(_));
-        let reckoned = pieces.iter().all(reckons);
+        let reckons =
+            |piece: &Piece| matches!(piece, Piece::Bare(_) | Piece::Quoted(_) | Piece::Element | Piece::Arithmetic(_));
+        let meaning = match named {
+            _ if pieces.iter().all(reckons) => Meaning::Number,
+            true => Meaning::Address,
+            false => Meaning::Anything,
+        };
         let finish = |mut draft: Draft| {
             draft.started |= !splits || !draft.text.is_empty();
             draft.end_word();
             let draft = draft.done.into_iter().map(|arg| {
-                let blanks = other_blanks && arg.expanded;
-                let open = arg.open || blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known));
-                Arg { span: word.span, open, named, reckoned, ..arg }
+                let blanks = other_blanks && arg.is_expanded();
+                let open = blanks || pieces.iter().any(|piece| is_open_list(piece, arg.known()));
+                arg.at(word.span).opened(open).meaning(meaning)
             });
             draft.collect()
         };
@@ -243,10 +252,10 @@ impl Walker<'_> {
                 matches!(parameter.form, Change::Nothing | Change::Required | Change::Default)
                     && parameter.subscript.is_empty()
                     && parameter.inside.iter().all(written)
-                    && variable::names_an_address(&parameter.name)
+                    && variables::names_an_address(&parameter.name)
                     && self.scope.assigned(&parameter.name).is_none()
             }
-            Piece::Bare(_) | Piece::Quoted(_) => true,
+            Piece::Bare(_) | Piece::Quoted(_) | Piece::Element => true,
             Piece::Glob(_) | Piece::Tilde(_) | Piece::Command { .. } | Piece::Process(_) => false,
             Piece::Arithmetic(_) => false,
         }
@@ -264,23 +273,24 @@ impl Walker<'_> {
     fn expand_piece(&mut self, piece: &Piece, drafts: &mut Vec<Draft>, splits: bool) {
         match piece {
             Piece::Bare(text) | Piece::Quoted(text) => drafts.iter_mut().for_each(|draft| draft.push(text)),
+            Piece::Element => drafts.iter_mut().for_each(Draft::start_element),
             Piece::Glob(c) => drafts.iter_mut().for_each(|draft| {
                 draft.push(c.encode_utf8(&mut [0; 4]));
-                draft.current.glob = true;
+                draft.glob = true;
             }),
             Piece::Tilde(name) => {
                 let (value, known) = match name.as_str() {
-                    "" => (HOME.to_string(), Known::Environment),
+                    "" => (Fragment::Home.to_string(), Known::Environment),
                     "+" => (".".into(), Known::Environment),
-                    "-" => (UNKNOWN.to_string(), Known::Environment),
-                    name => (format!("{HOME}/../{name}"), Known::Environment),
+                    "-" => (Fragment::Unknown.to_string(), Known::Environment),
+                    name => (format!("{}/../{name}", Fragment::Home), Known::Environment),
                 };
                 drafts.iter_mut().for_each(|draft| draft.push_value(&value, known, None));
             }
             Piece::Parameter(parameter) => {
                 let value = self.read_parameter(parameter);
                 if value.known != Known::Fully && self.may_be_private(&parameter.name) {
-                    drafts.iter_mut().for_each(|draft| draft.current.private = true);
+                    drafts.iter_mut().for_each(|draft| draft.secret = true);
                 }
                 let separators = (!parameter.quoted && splits).then(|| self.separators());
                 let joined = parameter.quoted && (parameter.name == "*" || is_star(parameter));
@@ -304,22 +314,23 @@ impl Walker<'_> {
                 let separators = (!quoted && splits).then(|| self.separators());
                 for draft in drafts {
                     draft.push_value(&text, known, separators.as_deref());
-                    draft.current.content.clone_from(&content);
-                    draft.current.substituted = true;
+                    draft.content.clone_from(&content);
+                    draft.origin = Origin::Output;
                 }
             }
             Piece::Process(script) => {
                 let content = self.content(script);
                 drafts.iter_mut().for_each(|draft| {
                     draft.push("/dev/fd/63");
-                    draft.current.content.clone_from(&content);
-                    draft.current.expanded = true;
-                    draft.current.substituted = true;
+                    draft.content.clone_from(&content);
+                    draft.origin = Origin::Output;
                 });
             }
             Piece::Arithmetic(inside) => {
                 self.arithmetic(inside);
-                drafts.iter_mut().for_each(|draft| draft.push_value(&SOMETHING.to_string(), Known::Environment, None));
+                drafts
+                    .iter_mut()
+                    .for_each(|draft| draft.push_value(&Fragment::NonEmpty.to_string(), Known::Environment, None));
             }
         }
     }
@@ -342,7 +353,7 @@ impl Walker<'_> {
         if !matches!(parameter.form, Change::List) {
             self.arithmetic(&parameter.subscript);
         }
-        let inside = Word { pieces: parameter.inside.clone(), ..Word::default() };
+        let inside = RawWord { pieces: parameter.inside.clone(), ..RawWord::default() };
         match parameter.form {
             Change::List => value,
             Change::Nothing | Change::Element => match value {
@@ -357,7 +368,7 @@ impl Walker<'_> {
             Change::Length => Value::tame(),
             Change::Required => {
                 self.expand_whole(&inside);
-                let full = |text: SmolStr| if text.starts_with(UNKNOWN) { SOMETHING.into() } else { text };
+                let full = |text: SmolStr| if text.starts_optional() { Fragment::NonEmpty.into() } else { text };
                 Value { texts: value.texts.into_iter().map(full).collect(), ..value }
             }
             Change::Default | Change::Assign | Change::Instead => self.read_or(parameter, value, &inside),
@@ -382,11 +393,11 @@ impl Walker<'_> {
     }
 
     /// Evaluates `${name-word}`, `${name=word}` and `${name+word}`.
-    fn read_or(&mut self, parameter: &Parameter, value: Value, inside: &Word) -> Value {
+    fn read_or(&mut self, parameter: &Parameter, value: Value, inside: &RawWord) -> Value {
         let value = if parameter.form == Change::Instead { Value::text("") } else { value };
         let words = self.expand_whole(inside);
-        let known = words.iter().map(|word| word.known).fold(value.known, Known::max);
-        let texts = value.texts.into_iter().chain(words.into_iter().map(|word| word.text)).collect();
+        let known = words.iter().map(|word| word.known()).fold(value.known, Known::max);
+        let texts = value.texts.into_iter().chain(words.into_iter().map(|word| word.shared_text())).collect();
         let value = Value::one_of(texts, known);
         if parameter.form == Change::Assign {
             self.set(&parameter.name, value.clone());
@@ -395,14 +406,23 @@ impl Walker<'_> {
     }
 
     /// Adds the result of an edit to the values if it is fully known and a path that must not be removed.
-    fn with_what_it_destroys(&mut self, parameter: &Parameter, before: &Value, inside: &Word, edited: Value) -> Value {
+    fn with_what_it_destroys(
+        &mut self,
+        parameter: &Parameter,
+        before: &Value,
+        inside: &RawWord,
+        edited: Value,
+    ) -> Value {
         let sign = if let Change::Edit(sign) = parameter.form { sign } else { b'%' };
         let words = self.named(inside);
-        let [Arg { text: word, known: Known::Fully, .. }] = words.as_slice() else { return edited };
-        let texts = before.texts.iter().take(4).filter(|text| !text.contains([UNKNOWN, SOMETHING, HOME]));
+        let [word] = words.as_slice() else { return edited };
+        if word.known() != Known::Fully {
+            return edited;
+        }
+        let texts = before.texts.iter().take(4).filter(|text| !text.has_gap());
         let doomed = texts
-            .filter_map(|text| edit::edited(text, sign, word).map(SmolStr::from))
-            .find(|text| text.starts_with('/') && target::is_doomed(text, &Place::Start));
+            .filter_map(|text| edit::edited(text, sign, word.text()).map(SmolStr::from))
+            .find(|text| text.starts_with('/') && critical_paths::is_doomed(text, &Place::Start));
         match doomed {
             Some(text) if !edited.texts.contains(&text) && !edited.list => {
                 let known = edited.known;
@@ -413,7 +433,7 @@ impl Walker<'_> {
     }
 
     /// Returns a value after an edit that removes, replaces or converts a part of it.
-    fn edited(&mut self, parameter: &Parameter, value: &Value, inside: &Word) -> Value {
+    fn edited(&mut self, parameter: &Parameter, value: &Value, inside: &RawWord) -> Value {
         if let Some(first) = first_slash(parameter) {
             return Value::one_of(vec![first], Known::Environment);
         }
@@ -426,8 +446,7 @@ impl Walker<'_> {
         let several = value.texts.iter().any(|text| text.contains(char::is_whitespace));
         if parameter.form == Change::Cut && !value.list && (!several || parameter.quoted) {
             let words = self.named(inside);
-            let pattern =
-                words.first().filter(|word| words.len() == 1 && word.is_exact()).map(|word| word.text.as_str());
+            let pattern = words.first().filter(|word| words.len() == 1 && word.is_exact()).map(|word| word.text());
             // The rest of a path is a path or empty. If the pattern is known, the rest is known.
             let left = |text: &SmolStr| edit::edited(text, b'%', pattern.filter(|_| text.starts_with('/'))?);
             let cut = |text: &SmolStr| text.chars().next().map(|c| format_smolstr!("{c}{UNKNOWN}")).unwrap_or_default();
@@ -439,13 +458,14 @@ impl Walker<'_> {
             self.scope.assigned(&parameter.name).is_some() || parameter.name.parse::<usize>().is_ok() || value.list;
         let inside = self.expand_whole(inside);
         // `@E` interprets backslash escapes.
-        let open = |text: &SmolStr| text.contains(['-', '+', '@', '(', '!', '=', '\\']);
-        let opens = inside.iter().any(|word| word.is_wild() || open(&word.text)) || own && value.texts.iter().any(open);
+        let open = |text: &str| text.contains(['-', '+', '@', '(', '!', '=', '\\']);
+        let opens = inside.iter().any(|word| word.is_wild() || open(word.text()))
+            || own && value.texts.iter().any(|text| open(text));
         let empty = value.texts.iter().all(|text| text.is_empty());
         if (own && (opens || empty)) || value.is_wild() {
             Value::wild()
         } else {
-            Value::one_of(vec![UNKNOWN.into()], known)
+            Value::one_of(vec![Fragment::Unknown.into()], known)
         }
     }
 }
@@ -453,7 +473,7 @@ impl Walker<'_> {
 /// Returns true if the expansion of a piece may run a command or set a variable.
 fn may_run(piece: &Piece) -> bool {
     match piece {
-        Piece::Bare(_) | Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) => false,
+        Piece::Bare(_) | Piece::Quoted(_) | Piece::Element | Piece::Glob(_) | Piece::Tilde(_) => false,
         Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => true,
         Piece::Parameter(parameter) => {
             let plain = matches!(parameter.form, Change::Nothing | Change::List | Change::Element | Change::Length);
@@ -488,7 +508,7 @@ fn first_slash(parameter: &Parameter) -> Option<SmolStr> {
 /// Keeps only the first and the last alternative if all of them are numbers, because any number has the same effect.
 fn only_ends_of_numbers(slot: &mut Slot) {
     let number =
-        |words: &Vec<Arg>| matches!(words.as_slice(), [word] if word.text.bytes().all(|byte| byte.is_ascii_digit()));
+        |words: &Vec<Word>| matches!(words.as_slice(), [word] if word.text().bytes().all(|byte| byte.is_ascii_digit()));
     if slot.len() > 2 && slot.iter().all(number) {
         slot.drain(1..slot.len() - 1);
     }
@@ -506,7 +526,7 @@ fn multiply(drafts: &mut Vec<Draft>, texts: &[SmolStr], known: Known, separators
     let grown = drafts.iter().flat_map(|draft| {
         texts.iter().take(room).map(move |text| {
             let mut draft = draft.clone();
-            draft.current.open |= lost;
+            draft.open |= lost;
             draft.push_value(text, known, separators);
             draft
         })

@@ -1,8 +1,12 @@
 //! Lists, branches and loops. The classifier does not know which way a line takes. After them, only facts that hold on
 //! every way are kept.
 
-use super::{Input, Output, Scope, Walker, ids, simple};
-use crate::syntax::tree::{Joint, Pipeline, Script, Statement, Word};
+use crate::{
+    invocation::Input,
+    syntax::tree::{Joint, Pipeline, RawWord, Script, Statement},
+    walk::{Output, Scope, Walker, ids, simple},
+    word::IDENTIFIERS,
+};
 
 /// The limit of rounds of a loop. After it, all values that the loop changes become unknown.
 const MAX_ROUNDS: usize = 4;
@@ -103,7 +107,7 @@ impl Walker<'_> {
             last = self.leaving(|walker| walker.command(command, input));
             names = ids::are_printed(command, names, |name| self.scope.function(name).is_some());
             input = match last.clone() {
-                _ if names => Input::Text(ids::IDS.into()),
+                _ if names => Input::Text(IDENTIFIERS.into()),
                 Some(output) => Input::Text(output.at_least()),
                 None => Input::Unknown,
             };
@@ -134,7 +138,7 @@ impl Walker<'_> {
     }
 
     /// Walks `case`: any arm, none, or several in sequence may run.
-    pub(super) fn case(&mut self, subject: &Word, arms: &[(Vec<Word>, Script)]) -> Option<Output> {
+    pub(super) fn case(&mut self, subject: &RawWord, arms: &[(Vec<RawWord>, Script)]) -> Option<Output> {
         self.expand_whole(subject);
         let mut printed: Option<Output> = None;
         let entry = self.scope.clone();

@@ -1,17 +1,18 @@
 //! Functions: their definitions, and the commands of their calls.
 
-use std::rc::Rc;
-
-use super::{
-    Arg, Input, MAX_NESTING, Output, SOMETHING, UNKNOWN, Walker,
-    scope::{Function, Positional},
-};
 use crate::{
-    answer::Span,
+    invocation::Input,
     judge,
-    syntax::tree::{Command, Form, Piece, Script, Simple, Word},
+    span::Span,
+    syntax::tree::{Command, Form, Piece, RawWord, Script, Simple},
     tier::Tier,
+    walk::{
+        MAX_NESTING, Output, Walker,
+        scope::{Function, Positional},
+    },
+    word::{Gaps, Word},
 };
+use std::rc::Rc;
 
 /// The limit of definitions of one function that a call follows.
 const MAX_BODIES: usize = 8;
@@ -41,27 +42,27 @@ impl Walker<'_> {
 
     /// Defines `alias name=text` as a function. Where the shell expands aliases, the command runs the text and its
     /// arguments.
-    pub(super) fn alias(&mut self, words: &[Arg]) {
+    pub(super) fn alias(&mut self, words: &[Word]) {
         for word in words {
-            let Some((name, text)) = word.text.split_once('=') else { continue };
+            let Some((name, text)) = word.text().split_once('=') else { continue };
             // An alias that is not written out is recorded elsewhere. In the text of its own alias, a name means the
             // program.
             let is_itself = text.split_whitespace().next() == Some(name);
-            if is_itself || !word.is_exact() || text.contains([UNKNOWN, SOMETHING]) {
+            if is_itself || !word.is_exact() || text.has_unknown() {
                 continue;
             }
             let pieces = [Piece::Bare("eval".into()), Piece::Quoted(format!("{text} \"$@\""))];
-            let words = pieces.map(|piece| Word { span: word.span, pieces: vec![piece] });
+            let words = pieces.map(|piece| RawWord { span: word.span(), pieces: vec![piece] });
             let simple = Simple { assignments: Vec::new(), words: words.into() };
-            let body = Command { span: word.span, form: Form::Simple(simple), redirects: Vec::new() };
+            let body = Command { span: word.span(), form: Form::Simple(simple), redirects: Vec::new() };
             self.scope.define(name, &Rc::new(body));
             self.scope.undefine(name);
         }
     }
 
     /// Walks a call of a function with these arguments, for each body that the name has had.
-    pub(super) fn call(&mut self, args: &[Arg], function: &Function, span: Span) -> Option<Output> {
-        let name = args.first().map(|arg| arg.text.clone()).unwrap_or_default();
+    pub(super) fn call(&mut self, args: &[Word], function: &Function, span: Span) -> Option<Output> {
+        let name = args.first().map(|arg| arg.shared_text()).unwrap_or_default();
         let rest = args.get(1..).unwrap_or_default();
         let verdict = self.search_suffixes(rest);
         if verdict.tier == Tier::Destructive {

@@ -1,10 +1,7 @@
 //! Commands that only print identifiers from a program: of containers, commits, or objects of a cluster. Each
 //! identifier is one word that begins with a letter or a digit.
 
-use crate::syntax::tree::{Command, Form, Piece, Word};
-
-/// The input of a command that reads such identifiers from a pipe: any number of them, and no other text.
-pub(crate) const IDS: &str = "\u{2}";
+use crate::syntax::tree::{Command, Form, Piece, RawWord};
 
 /// Returns true if a command of a pipeline prints only identifiers. `before` is true if it reads only identifiers.
 /// `is_function` is true for names that may mean another command.
@@ -25,10 +22,10 @@ pub(super) fn are_printed(command: &Command, before: bool, is_function: impl Fn(
 }
 
 /// Returns the text of a word without expansions.
-fn written(word: &Word) -> Option<String> {
+fn written(word: &RawWord) -> Option<String> {
     let text = |piece: &Piece| match piece {
         Piece::Bare(text) | Piece::Quoted(text) => Some(text.clone()),
-        Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => None,
+        Piece::Element | Piece::Glob(_) | Piece::Tilde(_) | Piece::Parameter(_) | Piece::Command { .. } => None,
         Piece::Process(_) | Piece::Arithmetic(_) => None,
     };
     // A word with braces becomes several words.

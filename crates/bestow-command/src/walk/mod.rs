@@ -4,7 +4,6 @@
 //! the directory) as far as the text determines it. It has no knowledge of programs: [`judge`](super::judge) evaluates
 //! them.
 
-mod arg;
 mod arithmetic;
 mod brace;
 mod builtin;
@@ -19,32 +18,31 @@ mod simple;
 mod value;
 mod written;
 
+use crate::{
+    classifier::Classifier,
+    destroy,
+    invocation::Input,
+    named_uses::NamedUses,
+    overheard::Overheard,
+    part::Part,
+    span::Span,
+    syntax::{
+        self,
+        tree::{Command, Form, Parsed, RawWord, Script},
+    },
+    tier::Tier,
+    values::{Obeys, Spoken},
+    variables,
+    word::Word,
+};
 use smol_str::SmolStr;
 use std::rc::Rc;
 
-pub(super) use arg::{Arg, HOME, Known, SOMETHING, UNKNOWN, has_unknown};
 pub(super) use builtin::declares_variables;
-pub(super) use ids::IDS;
 use output::Output;
-pub(super) use scope::{Place, Places, Positional, Scope};
+pub(super) use scope::{Positional, Scope};
 pub(super) use simple::is_free;
 pub(super) use value::Value;
-
-use crate::values::{Obeys, Spoken};
-
-use super::{
-    answer::{Part, Span},
-    classifier::Classifier,
-    destroy,
-    judge::{self, Input, variable},
-    needs::NamedUses,
-    overheard::Overheard,
-    syntax::{
-        self,
-        tree::{Command, Form, Parsed, Script, Word},
-    },
-    tier::Tier,
-};
 
 /// The limit of commands that are visited in total. Functions and texts inside texts multiply them.
 const MAX_VISITS: usize = 20_000;
@@ -116,7 +114,7 @@ pub(super) struct Walker<'c> {
     /// The resources that the line names.
     pub(super) uses: NamedUses,
     /// The bodies of here-documents in the current text.
-    bodies: Rc<Vec<Word>>,
+    bodies: Rc<Vec<RawWord>>,
     /// The current nesting depth.
     pub(super) nesting: usize,
     visits: usize,
@@ -198,11 +196,11 @@ impl<'c> Walker<'c> {
     }
 
     /// Returns the reason why running `args` is destructive in one of its possible directories.
-    pub(super) fn destroys(&self, args: &[Arg]) -> Option<String> {
+    pub(super) fn destroys(&self, args: &[Word]) -> Option<String> {
         let found = self.scope.places.iter().find_map(|place| destroy::find(args, place));
         found.or_else(|| {
-            let printed = args.iter().any(|arg| arg.substituted && arg.content.is_some());
-            let printed = printed.then(|| args.iter().flat_map(Arg::printed_words).collect::<Vec<_>>())?;
+            let printed = args.iter().any(|arg| arg.has_output() && arg.content().is_some());
+            let printed = printed.then(|| args.iter().flat_map(Word::printed_words).collect::<Vec<_>>())?;
             self.scope.places.iter().find_map(|place| destroy::find(&printed, place))
         })
     }
@@ -302,7 +300,7 @@ impl<'c> Walker<'c> {
         }
         let given = self.redirects(&command.redirects).unwrap_or(input);
         let outer = (self.feed.clone(), self.is_fed);
-        self.is_fed |= !judge::is_silent(&given);
+        self.is_fed |= !given.is_silent();
         if let Input::Text(text) = given {
             self.feed = Some(text);
         }
@@ -366,7 +364,7 @@ impl<'c> Walker<'c> {
     /// variable may change programs, or that arithmetic may run its value.
     pub(super) fn set(&mut self, name: &str, value: Value) {
         let plain = name.split('[').next().unwrap_or(name);
-        if variable::steers_programs(plain) {
+        if variables::steers_programs(plain) {
             let shown: String = plain.chars().take(40).collect();
             self.suspect(format!("the variable `{shown}` may change what programs do"));
         }

@@ -1,8 +1,11 @@
 //! The output of commands whose text alone determines it.
 
-use super::{Arg, SOMETHING, UNKNOWN};
-use crate::syntax::tree::{Form, Piece, Script, Simple, Word};
-use crate::{judge, lang::find};
+use crate::{
+    judge,
+    lang::find,
+    syntax::tree::{Form, Piece, RawWord, Script, Simple},
+    word::{UNKNOWN, Word},
+};
 
 /// Programs whose output is a number, the name of a commit, a date, an absolute path or similar: it can neither be an
 /// option nor code. Each row lists the options that keep it so.
@@ -77,7 +80,7 @@ fn has_word(script: &Script, wanted: &[&str]) -> bool {
 }
 
 /// Returns the text of a word outside quotes, or of a quoted word that can only be an operand.
-fn bare(word: &Word) -> Option<&str> {
+fn bare(word: &RawWord) -> Option<&str> {
     match word.pieces.as_slice() {
         [Piece::Bare(text)] => Some(text.as_str()),
         [Piece::Quoted(text)]
@@ -142,32 +145,32 @@ impl Output {
 }
 
 /// Returns the output of a command such as `echo`, `printf` or `find`, if its arguments determine it.
-pub(super) fn printed(args: &[Arg]) -> Option<Output> {
-    let exact = args.iter().all(Arg::is_exact) && is_exact(args);
+pub(super) fn printed(args: &[Word]) -> Option<Output> {
+    let exact = args.iter().all(Word::is_exact) && is_exact(args);
     printed_text(args).map(|text| Output { text, exact })
 }
 
 /// Returns true if the output is exactly known in every shell.
-fn is_exact(args: &[Arg]) -> bool {
+fn is_exact(args: &[Word]) -> bool {
     let Some((program, rest)) = args.split_first() else { return false };
-    let plain = |arg: &Arg| !arg.text.contains('\\');
-    match (program.text.as_str(), rest) {
+    let plain = |arg: &Word| !arg.text().contains('\\');
+    match (program.text(), rest) {
         ("pwd" | "git", _) => true,
-        ("echo", [first, ..]) if first.text.starts_with('-') && first.text != "-n" => false,
+        ("echo", [first, ..]) if first.text().starts_with('-') && first.text() != "-n" => false,
         ("echo", rest) => rest.iter().all(plain),
         ("printf", [format, values @ ..]) => {
-            let rest = format.text.replace("%s", "").replace("\\n", "");
-            let used = format.text.matches("%s").count() == values.len();
-            used && !format.text.starts_with('-') && !rest.contains(['%', '\\'])
+            let rest = format.text().replace("%s", "").replace("\\n", "");
+            let used = format.text().matches("%s").count() == values.len();
+            used && !format.text().starts_with('-') && !rest.contains(['%', '\\'])
         }
         _ => false,
     }
 }
 
-fn printed_text(args: &[Arg]) -> Option<String> {
+fn printed_text(args: &[Word]) -> Option<String> {
     let (program, rest) = args.split_first()?;
-    let texts = || rest.iter().map(|arg| arg.text.as_str());
-    match program.text.as_str() {
+    let texts = || rest.iter().map(|arg| arg.text());
+    match program.text() {
         "pwd" if rest.is_empty() => Some(".\n".into()),
         "git" if texts().eq(["rev-parse", "--show-toplevel"]) => Some(".\n".into()),
         "git" if texts().eq(["rev-parse", "--git-dir"]) => Some(".git\n".into()),
@@ -192,40 +195,39 @@ fn printed_text(args: &[Arg]) -> Option<String> {
         "find" | "gfind" => Some(lines(&find::found(rest))),
         "fd" | "fdfind" => Some(lines(&find::found_by_name(rest))),
         // The location of a program. Only its name matters.
-        "which" if rest.len() == 1 => rest.first().map(|name| format!("/usr/local/bin/{}\n", name.text)),
+        "which" if rest.len() == 1 => rest.first().map(|name| format!("/usr/local/bin/{}\n", name.text())),
         "command" | "type" => match rest {
-            [option, name] if matches!(option.text.as_str(), "-v" | "-p" | "-P") => {
-                Some(format!("/usr/local/bin/{}\n", name.text))
+            [option, name] if matches!(option.text(), "-v" | "-p" | "-P") => {
+                Some(format!("/usr/local/bin/{}\n", name.text()))
             }
             _ => None,
         },
         // The parent directory of a path.
         "dirname" => match rest {
-            [path] if !path.text.contains([UNKNOWN, SOMETHING]) => {
-                Some(path.text.trim_end_matches('/').rsplit_once('/').map_or_else(
-                    || ".\n".into(),
-                    |(before, _)| format!("{}\n", if before.is_empty() { "/" } else { before }),
-                ))
-            }
+            [path] if !path.has_unknown() => Some(path.text().trim_end_matches('/').rsplit_once('/').map_or_else(
+                || ".\n".into(),
+                |(before, _)| format!("{}\n", if before.is_empty() { "/" } else { before }),
+            )),
             _ => None,
         },
         name => judge::printed_by_code(name, rest),
     }
 }
 
-fn lines(args: &[Arg]) -> String {
-    args.iter().map(|arg| format!("{}\n", arg.text)).collect()
+fn lines(args: &[Word]) -> String {
+    args.iter().map(|arg| format!("{}\n", arg.text())).collect()
 }
 
 /// Returns the output of `ls` as paths: the operands themselves, or an unknown file in each of them.
-fn listed(rest: &[Arg]) -> String {
-    let itself = rest.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('d'));
-    let operands: Vec<&Arg> = rest.iter().filter(|arg| !arg.text.starts_with('-')).collect();
+fn listed(rest: &[Word]) -> String {
+    let itself = rest.iter().any(|arg| arg.text().starts_with('-') && arg.text().contains('d'));
+    let operands: Vec<&Word> = rest.iter().filter(|arg| !arg.text().starts_with('-')).collect();
     if operands.is_empty() {
         return format!("./{UNKNOWN}\n");
     }
-    let line =
-        |arg: &&Arg| if itself || arg.glob { format!("{}\n", arg.text) } else { format!("{}/{UNKNOWN}\n", arg.text) };
+    let line = |arg: &&Word| {
+        if itself || arg.is_pattern() { format!("{}\n", arg.text()) } else { format!("{}/{UNKNOWN}\n", arg.text()) }
+    };
     operands.iter().map(line).collect()
 }
 

@@ -2,66 +2,23 @@
 //!
 //! After several ways meet, only facts that hold on all of them are kept: see [`Scope::join`].
 
+use crate::{
+    place::{Place, Places},
+    syntax::tree::Command,
+    values::StartDir,
+    walk::value::Value,
+    word::{Fragment, Gaps, Known, Word},
+};
 use smol_str::{SmolStr, format_smolstr};
 use std::rc::Rc;
 
 use foldhash::HashMap;
 
-use super::{
-    arg::{Arg, HOME, Known, SOMETHING, UNKNOWN},
-    value::Value,
-};
-use crate::{syntax::tree::Command, values::StartDir};
-
 /// The limit of variables. Beyond it, every variable may have any value.
 const MAX_VARIABLES: usize = 64;
-/// The limit of directories in which a line may run at one point.
-const MAX_PLACES: usize = 4;
 
 /// The bytes of directory names that cost as much as one evaluated word.
 const BYTES_OF_A_WORD: usize = 16;
-
-/// The directory in which relative paths are resolved.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// The directory in which the host starts commands.
-    #[default]
-    Start,
-    /// The directory after `cd` to this text.
-    At(String),
-    /// An unknown directory.
-    Somewhere,
-}
-
-/// The directories in which a line may run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Places(Rc<Vec<Place>>);
-
-impl Default for Places {
-    fn default() -> Self {
-        Places(Rc::new(vec![Place::Start]))
-    }
-}
-
-impl Places {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Place> {
-        self.0.iter()
-    }
-
-    fn join(&mut self, other: &Places) {
-        if Rc::ptr_eq(&self.0, &other.0) {
-            return;
-        }
-        let places = Rc::make_mut(&mut self.0);
-        for place in other.iter() {
-            if places.len() < MAX_PLACES && !places.contains(place) {
-                places.push(place.clone());
-            } else if !places.contains(place) && !places.contains(&Place::Somewhere) {
-                places.push(Place::Somewhere);
-            }
-        }
-    }
-}
 
 /// All definitions that a function has had.
 #[derive(Clone, Debug)]
@@ -80,8 +37,8 @@ pub(crate) struct Positional {
 }
 
 impl Positional {
-    pub(crate) fn of(args: &[Arg]) -> Self {
-        let moves = args.iter().filter(|arg| arg.splits || arg.glob);
+    pub(crate) fn of(args: &[Word]) -> Self {
+        let moves = args.iter().filter(|arg| arg.may_split() || arg.is_pattern());
         let shaky = moves.map(|arg| if arg.is_wild() { Known::Partly } else { Known::Environment }).max();
         let words = args.iter().map(|arg| Value::of(std::slice::from_ref(arg))).collect();
         Positional { words: Rc::new(words), shaky }
@@ -106,7 +63,7 @@ impl Positional {
                 .cloned()
                 .unwrap_or_else(|| Value::one_of(vec![SmolStr::default()], Known::Environment)),
             Some(known) => {
-                let rest = Value::one_of(vec![UNKNOWN.into()], known);
+                let rest = Value::one_of(vec![Fragment::Unknown.into()], known);
                 self.words.iter().fold(rest, |all, word| all.or(word))
             }
         }
@@ -172,7 +129,7 @@ impl Scope {
             | "BASH_SOURCE"
             | "FUNCNAME"
             | "DIRSTACK" => Value::wild(),
-            "HOME" => Value::one_of(vec![HOME.into()], Known::Environment),
+            "HOME" => Value::one_of(vec![Fragment::Home.into()], Known::Environment),
             "PWD" => Value::one_of(vec![".".into()], Known::Environment),
             "IFS" if !self.lost => Value::text(" \t\n"),
             "@" | "*" => self.positional.all(),
@@ -339,7 +296,7 @@ impl Scope {
             }
         }
         if self.places != before.places {
-            self.places.join(&Places(Rc::new(vec![Place::Somewhere])));
+            self.places.join(&Places::somewhere());
         }
     }
 
@@ -355,21 +312,17 @@ impl Scope {
             })
             .collect();
         let goes_on = |base: &SmolStr| if base.is_empty() { target.into() } else { format_smolstr!("{base}/{target}") };
-        let is_relative = !target.starts_with(['/', HOME]) && !target.contains([UNKNOWN, SOMETHING]);
+        let is_relative = !target.is_rooted() && !target.has_unknown();
         let further: Vec<SmolStr> = self.stayed.iter().filter(|_| is_relative).map(goes_on).collect();
         add_all(&mut self.stayed, &further);
         add_all(&mut self.entering, &before);
-        let places = Rc::make_mut(&mut self.places.0);
-        for place in places.iter_mut() {
-            *place = match &*place {
-                _ if target.contains([UNKNOWN, SOMETHING]) => Place::Somewhere,
-                _ if target.starts_with(['/', HOME]) => Place::At(target.into()),
-                Place::At(base) if base.len() + target.len() < 4_096 => Place::At(format!("{base}/{target}")),
-                Place::Start => Place::At(target.into()),
-                Place::At(_) | Place::Somewhere => Place::Somewhere,
-            };
-        }
-        places.dedup();
+        self.places.change(|place| match place {
+            _ if target.has_unknown() => Place::Somewhere,
+            _ if target.is_rooted() => Place::At(target.into()),
+            Place::At(base) if base.len() + target.len() < 4_096 => Place::At(format!("{base}/{target}")),
+            Place::Start => Place::At(target.into()),
+            Place::At(_) | Place::Somewhere => Place::Somewhere,
+        });
     }
 
     /// Returns the directories in which a command runs here, for rules that are bound to directories.
@@ -381,7 +334,7 @@ impl Scope {
         let searches = self.assigned("CDPATH").is_some();
         let dir = |place: &Place| match place {
             Place::Start => StartDir::Own,
-            Place::At(text) if searches || text.contains([UNKNOWN, SOMETHING, HOME]) => StartDir::Unknown,
+            Place::At(text) if searches || text.has_gap() => StartDir::Unknown,
             Place::At(text) => StartDir::Said(text.into()),
             Place::Somewhere => StartDir::Unknown,
         };

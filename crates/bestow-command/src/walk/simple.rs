@@ -1,24 +1,24 @@
 //! Simple commands: assignments, redirections, and the program with its arguments.
 
-use std::rc::Rc;
-
-use super::{
-    Arg, SOMETHING, Scope, UNKNOWN, Walker,
-    builtin::list_of,
-    function::may_be_a_program,
-    output::{self, Output},
-    value::Value,
-};
-use crate::values::{Access, Spoken, StartDir};
-
 use crate::{
-    answer::Span,
-    destroy::target,
-    judge::{Input, variable},
+    critical_paths,
+    invocation::Input,
     overheard::said_of,
-    syntax::tree::{Assignment, ELEMENT, Flow, Piece, Redirect, Simple, Word},
+    span::Span,
+    syntax::tree::{Assignment, Flow, Piece, RawWord, Redirect, Simple},
     tier::Tier,
+    values::{Access, Spoken, StartDir},
+    variables,
+    walk::{
+        Scope, Walker,
+        builtin::list_of,
+        function::may_be_a_program,
+        output::{self, Output},
+        value::Value,
+    },
+    word::{Gaps, Word},
 };
+use std::rc::Rc;
 
 impl Walker<'_> {
     /// Walks a simple command. Returns its certain output.
@@ -71,7 +71,7 @@ impl Walker<'_> {
     }
 
     /// Runs one of several possible command lines. The states after all of them are joined.
-    fn either(&mut self, ways: &[Vec<Arg>], input: &Input, line: &Input, span: Span) -> Option<Output> {
+    fn either(&mut self, ways: &[Vec<Word>], input: &Input, line: &Input, span: Span) -> Option<Output> {
         if let [only] = ways {
             return self.run(only, input, line, span);
         }
@@ -92,18 +92,18 @@ impl Walker<'_> {
     }
 
     /// Runs one command line: the function of this name, the program, or possibly either.
-    fn run(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) -> Option<Output> {
+    fn run(&mut self, args: &[Word], input: &Input, line: &Input, span: Span) -> Option<Output> {
         self.here = span;
         let Some(program) = args.first() else {
             self.lose("what is run depends on an expansion that may be empty");
             return None;
         };
-        let Some(function) = self.scope.function(&program.text) else {
+        let Some(function) = self.scope.function(program.text()) else {
             self.run_program(args, input, line, span);
             return prints(args, input);
         };
         let called = self.call(args, &function, span);
-        if may_be_a_program(&program.text, &function) {
+        if may_be_a_program(program.text(), &function) {
             let after_call = self.scope.clone();
             self.run_program(args, input, line, span);
             self.scope.join(&after_call);
@@ -113,7 +113,7 @@ impl Walker<'_> {
         (!text.is_empty()).then_some(Output { text, exact: false })
     }
 
-    fn run_program(&mut self, args: &[Arg], input: &Input, line: &Input, span: Span) {
+    fn run_program(&mut self, args: &[Word], input: &Input, line: &Input, span: Span) {
         let known = self.can_follow(self.scope.weight_of_places());
         let dirs = if known { self.scope.dirs() } else { vec![StartDir::Unknown] };
         let outside = std::mem::take(&mut self.obeyed);
@@ -148,11 +148,11 @@ impl Walker<'_> {
         self.here = span;
         for value in &values {
             self.hear_variable(&assignment.name, value);
-            let verdict = variable::judge(&assignment.name, value, alone);
+            let verdict = variables::judge(&assignment.name, value, alone);
             if verdict.tier > Tier::Safe {
                 // A variable that a program runs (a pager, an editor) is searched like a command line.
-                let text = value.content.as_deref().unwrap_or(&value.text);
-                let (found, _) = self.overhearing(|walker| walker.search_text(text, value.span));
+                let text = value.content().unwrap_or(value.text());
+                let (found, _) = self.overhearing(|walker| walker.search_text(text, value.span()));
                 let ((), starts) = self.overhearing(|walker| walker.overhear_variable(&assignment.name, value));
                 let verdict = if found.tier == Tier::Destructive { found } else { verdict };
                 self.note(verdict.tier, verdict.rule, span);
@@ -163,14 +163,14 @@ impl Walker<'_> {
         }
         let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
         if assignment.partial && subscript {
-            if values.iter().any(Arg::is_wild) {
+            if values.iter().any(Word::is_wild) {
                 self.lose("a subscript evaluates text that is unknown");
             }
-            self.evaluate(values.iter().map(|value| between_brackets(&value.text).into()).collect());
+            self.evaluate(values.iter().map(|value| between_brackets(value.text()).into()).collect());
         }
         let value = match values.as_slice() {
             _ if subscript => Value::wild(),
-            [list] if list.text.starts_with(ELEMENT) => list_of(list),
+            [list] if list.text().is_list() => list_of(list),
             values => Value::of(values),
         };
         let value = match self.scope.assigned(&assignment.name) {
@@ -212,9 +212,10 @@ impl Walker<'_> {
                     let targets = self.expand_whole(&redirect.target);
                     targets.iter().for_each(|target| self.redirect(redirect.flow, target));
                     let nothing =
-                        matches!(targets.as_slice(), [target] if target.is_exact() && target.text == "/dev/null");
+                        matches!(targets.as_slice(), [target] if target.is_exact() && target.text() == "/dev/null");
                     // Only a process substitution determines the content of its file. Other words only name a file.
-                    let named = |target: Arg| target.content.filter(|_| target.text == "/dev/fd/63");
+                    let named =
+                        |target: Word| target.content().filter(|_| target.text() == "/dev/fd/63").map(str::to_owned);
                     let content = targets.into_iter().find_map(named);
                     let empty = nothing.then(String::new);
                     (redirect.flow == Flow::Read).then(|| content.or(empty).map_or(Input::Unknown, Input::Text))
@@ -233,53 +234,52 @@ impl Walker<'_> {
     fn empties(&mut self, redirects: &[Redirect]) {
         for redirect in redirects.iter().filter(|redirect| redirect.flow == Flow::Write) {
             let targets = self.named(&redirect.target);
-            let lost =
-                |target: &&Arg| self.scope.places.iter().any(|place| target::is_system_file(&target.text, place));
-            if let Some(target) = targets.iter().find(lost).filter(|target| !is_free(&target.text)) {
-                self.note(Tier::Destructive, "a redirection empties a file of the system", target.span);
+            let lost = |target: &&Word| {
+                self.scope.places.iter().any(|place| critical_paths::is_system_file(target.text(), place))
+            };
+            if let Some(target) = targets.iter().find(lost).filter(|target| !is_free(target.text())) {
+                self.note(Tier::Destructive, "a redirection empties a file of the system", target.span());
             }
         }
     }
 
-    fn redirect(&mut self, flow: Flow, target: &Arg) {
+    fn redirect(&mut self, flow: Flow, target: &Word) {
         match flow {
             Flow::Read => self.name_redirect(Access::Read, target),
             Flow::Write => self.name_redirect(Access::Write, target),
             Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => {}
         }
-        let text = target.text.as_str();
+        let text = target.text();
         let network = text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
         let rule = match flow {
             _ if network => "a redirection opens a network connection",
-            Flow::Write if target::is_device(text) => {
-                self.note(Tier::Destructive, format!("a redirection overwrites the device `{text}`"), target.span);
+            Flow::Write if critical_paths::is_device(text) => {
+                self.note(Tier::Destructive, format!("a redirection overwrites the device `{text}`"), target.span());
                 return;
             }
-            Flow::Write if self.scope.places.iter().any(|place| target::is_vital(text, place)) => {
+            Flow::Write if self.scope.places.iter().any(|place| critical_paths::is_vital(text, place)) => {
                 let rule = "a redirection overwrites what the system starts or knows its users by";
-                self.note(Tier::Destructive, rule, target.span);
+                self.note(Tier::Destructive, rule, target.span());
                 return;
             }
-            Flow::Write if target::is_program_of_the_system(text) => {
-                self.note(Tier::Destructive, "a redirection overwrites a program of the system", target.span);
+            Flow::Write if critical_paths::is_program_of_the_system(text) => {
+                self.note(Tier::Destructive, "a redirection overwrites a program of the system", target.span());
                 return;
             }
             Flow::Write if !is_free(text) || !target.is_exact() => "a redirection writes a file",
-            Flow::Read if target.is_wild() && target.text.contains([UNKNOWN, SOMETHING]) => {
-                "a redirection reads an unknown file"
-            }
+            Flow::Read if target.is_wild() && target.has_unknown() => "a redirection reads an unknown file",
             Flow::Read | Flow::Write | Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => return,
         };
-        self.note(Tier::Dangerous, rule, target.span);
+        self.note(Tier::Dangerous, rule, target.span());
     }
 }
 
 /// Returns true if a command prints nothing, so that redirecting its output empties the file.
-fn prints_nothing(args: &[Arg]) -> bool {
+fn prints_nothing(args: &[Word]) -> bool {
     match args {
         [] => true,
-        [program] => matches!(program.text.as_str(), ":" | "true"),
-        [program, file] => program.text == "cat" && file.text == "/dev/null",
+        [program] => matches!(program.text(), ":" | "true"),
+        [program, file] => program.text() == "cat" && file.text() == "/dev/null",
         _ => false,
     }
 }
@@ -312,8 +312,8 @@ pub(crate) fn is_free(target: &str) -> bool {
     )
 }
 
-fn joined(args: &[Arg]) -> String {
-    args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join("\n") + "\n"
+fn joined(args: &[Word]) -> String {
+    args.iter().map(|arg| arg.text()).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 /// Returns true if the output goes elsewhere than into the pipe.
@@ -324,17 +324,17 @@ pub(super) fn goes_elsewhere(redirects: &[Redirect]) -> bool {
 }
 
 /// Returns true if a word is exactly this unquoted text.
-fn is_bare(word: &Word, text: &str) -> bool {
+fn is_bare(word: &RawWord, text: &str) -> bool {
     matches!(word.pieces.as_slice(), [Piece::Bare(bare)] if bare == text)
 }
 
 /// Returns the output of a command into a pipe: its own words, or its input.
-fn prints(args: &[Arg], input: &Input) -> Option<Output> {
+fn prints(args: &[Word], input: &Input) -> Option<Output> {
     let passes_on = match args {
-        [program] => matches!(program.text.as_str(), "cat" | "tee" | "sort" | "uniq" | "nl"),
+        [program] => matches!(program.text(), "cat" | "tee" | "sort" | "uniq" | "nl"),
         [program, rest @ ..] => {
-            let only_options = rest.iter().all(|arg| arg.text.starts_with('-'));
-            matches!(program.text.as_str(), "tee") || (program.text == "cat" && only_options)
+            let only_options = rest.iter().all(|arg| arg.text().starts_with('-'));
+            matches!(program.text(), "tee") || (program.text() == "cat" && only_options)
         }
         [] => false,
     };

@@ -1,12 +1,11 @@
 //! The known values of a variable.
 
-use smol_str::{SmolStr, format_smolstr};
-
-use super::{
-    arg::{Arg, Known, SOMETHING, UNKNOWN},
-    scope::Place,
+use crate::{
+    critical_paths,
+    place::Place,
+    word::{Fragment, Known, Word},
 };
-use crate::destroy::target;
+use smol_str::{SmolStr, format_smolstr};
 
 /// The limit of texts of one variable, and the limit of bytes in one text. A larger value becomes unknown.
 const MAX_TEXTS: usize = 64;
@@ -40,34 +39,35 @@ impl Value {
 
     /// Creates an unknown value of a harmless form (a number, a commit).
     pub(crate) fn tame() -> Self {
-        Value::one_of(vec![SOMETHING.into()], Known::Environment)
+        Value::one_of(vec![Fragment::NonEmpty.into()], Known::Environment)
     }
 
     /// Creates the value of a variable from the environment.
     pub(crate) fn inherited() -> Self {
-        Value::one_of(vec![UNKNOWN.into()], Known::Environment)
+        Value::one_of(vec![Fragment::Unknown.into()], Known::Environment)
     }
 
     /// Creates a value that may be any text.
     pub(crate) fn wild() -> Self {
-        Value { texts: vec![UNKNOWN.into()], known: Known::Partly, list: false }
+        Value { texts: vec![Fragment::Unknown.into()], known: Known::Partly, list: false }
     }
 
     /// Creates a value from the alternatives `values`.
-    pub(crate) fn of(values: &[Arg]) -> Self {
+    pub(crate) fn of(values: &[Word]) -> Self {
         // The creator of a file chooses the name that a glob finds. But a glob that starts with text finds names with
         // this start.
-        let open = values.iter().any(|value| value.is_wild() || value.may_be_option() && value.glob);
+        let open = values.iter().any(|value| value.is_wild() || value.may_be_option() && value.is_pattern());
         if open {
-            let printed = values.iter().filter(|value| value.content.is_some()).flat_map(Arg::printed_words);
-            let doomed = printed.filter(|word| target::is_doomed(&word.text, &Place::Somewhere)).take(2);
-            let texts = values.iter().map(|value| value.text.clone()).chain(doomed.map(|word| word.text)).collect();
+            let printed = values.iter().filter(|value| value.content().is_some()).flat_map(Word::printed_words);
+            let doomed = printed.filter(|word| critical_paths::is_doomed(word.text(), &Place::Somewhere)).take(2);
+            let texts =
+                values.iter().map(|value| value.shared_text()).chain(doomed.map(|word| word.shared_text())).collect();
             return Value::one_of(texts, Known::Partly);
         }
-        let globs = values.iter().any(|value| value.glob);
-        let known = values.iter().map(|value| value.known).max().unwrap_or_default();
+        let globs = values.iter().any(|value| value.is_pattern());
+        let known = values.iter().map(|value| value.known()).max().unwrap_or_default();
         let known = if globs { known.max(Known::Environment) } else { known };
-        Value::one_of(values.iter().map(|value| value.text.clone()).collect(), known)
+        Value::one_of(values.iter().map(|value| value.shared_text()).collect(), known)
     }
 
     pub(crate) fn is_wild(&self) -> bool {

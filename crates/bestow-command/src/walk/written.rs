@@ -3,11 +3,12 @@
 //! This search never makes a command safe and never replaces other checks of the file: the file may have another
 //! content by the time it runs.
 
-use super::{Arg, Output, Walker};
 use crate::{
-    answer::Span,
-    syntax::tree::{Change, Flow, Piece, Redirect, Word},
+    span::Span,
+    syntax::tree::{Change, Flow, Piece, RawWord, Redirect},
     tier::Tier,
+    walk::{Output, Walker},
+    word::Word,
 };
 
 /// The limit of files that are recorded, and the limit of bytes in one file.
@@ -42,9 +43,9 @@ impl Walker<'_> {
     }
 
     /// Returns the name of a target if its expansion runs no command. The commands in it have already run.
-    pub(super) fn named(&mut self, target: &Word) -> Vec<Arg> {
+    pub(super) fn named(&mut self, target: &RawWord) -> Vec<Word> {
         let plain = |piece: &Piece| match piece {
-            Piece::Bare(_) | Piece::Quoted(_) | Piece::Glob(_) | Piece::Tilde(_) => true,
+            Piece::Bare(_) | Piece::Quoted(_) | Piece::Element | Piece::Glob(_) | Piece::Tilde(_) => true,
             Piece::Parameter(parameter) => parameter.form == Change::Nothing,
             Piece::Command { .. } | Piece::Process(_) | Piece::Arithmetic(_) => false,
         };
@@ -52,39 +53,39 @@ impl Walker<'_> {
     }
 
     /// Records the text that `tee` writes into its files.
-    pub(super) fn remember_teed(&mut self, output: Option<&Output>, ways: &[Vec<Arg>]) {
+    pub(super) fn remember_teed(&mut self, output: Option<&Output>, ways: &[Vec<Word>]) {
         for way in ways {
             if let ([program, files @ ..], Some(output)) = (way.as_slice(), output)
-                && program.text == "tee"
+                && program.text() == "tee"
             {
                 self.remember_written(files, &output.text);
             }
         }
     }
 
-    fn remember_written(&mut self, files: &[Arg], text: &str) {
-        let files = files.iter().filter(|file| !file.text.starts_with('-') && !super::is_free(&file.text));
+    fn remember_written(&mut self, files: &[Word], text: &str) {
+        let files = files.iter().filter(|file| !file.text().starts_with('-') && !super::is_free(file.text()));
         for file in files {
             if self.written.len() < MAX_FILES && text.len() <= MAX_BYTES {
-                self.written.push(Written { name: plain(&file.text).to_owned(), text: text.to_owned() });
+                self.written.push(Written { name: plain(file.text()).to_owned(), text: text.to_owned() });
             }
         }
     }
 
     /// Searches the written files that these commands may run.
-    pub(super) fn run_written(&mut self, ways: &[Vec<Arg>], redirects: &[Redirect], span: Span) {
+    pub(super) fn run_written(&mut self, ways: &[Vec<Word>], redirects: &[Redirect], span: Span) {
         if self.written.is_empty() {
             return;
         }
         let reads = redirects.iter().filter(|redirect| redirect.flow == Flow::Read);
-        let read: Vec<Arg> = reads.flat_map(|redirect| self.named(&redirect.target)).collect();
+        let read: Vec<Word> = reads.flat_map(|redirect| self.named(&redirect.target)).collect();
         for way in ways {
             let Some((program, rest)) = way.split_first() else { continue };
-            let itself = program.text.contains('/').then_some((program, true));
+            let itself = program.text().contains('/').then_some((program, true));
             let named = itself.into_iter().chain(rest.iter().chain(&read).map(|word| (word, false)));
             let mut texts: Vec<(String, bool)> = Vec::new();
             for (word, is_program) in named {
-                let name = plain(word.text.split_once('=').map_or(word.text.as_str(), |(_, value)| value));
+                let name = plain(word.text().split_once('=').map_or(word.text(), |(_, value)| value));
                 let found = self.written.iter().rev().filter(|file| file.name == name);
                 texts.extend(found.take(4).map(|file| (file.text.clone(), is_program)));
             }

@@ -2,18 +2,18 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{super::exact, globs};
 use crate::{
     judge,
+    needs::{exact, network::globs},
     options::is_listed,
     programs::{self, HostOperands, Hosts},
     values::canonical_host,
-    walk::{Arg, Known},
+    word::{Known, Word},
 };
 
 /// Returns the hosts that the words of the network program `name` name. An inner `None` stands for an unknown host.
 /// Returns `None` if a pattern expands to too many hosts.
-pub(super) fn named(name: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
+pub(super) fn named(name: &str, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
     let mut hosts = match programs::find(name).and_then(|program| program.hosts) {
         Some(hosts) => at_places(hosts, rest)?,
         None => {
@@ -28,7 +28,7 @@ pub(super) fn named(name: &str, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
     Some(hosts)
 }
 
-fn at_places(known: Hosts, rest: &[Arg]) -> Option<Vec<Option<SmolStr>>> {
+fn at_places(known: Hosts, rest: &[Word]) -> Option<Vec<Option<SmolStr>>> {
     let mut hosts = Vec::new();
     let mut operands = 0;
     let mut words = rest.iter();
@@ -92,11 +92,11 @@ fn options<'w>(text: &'w str, valued: &str) -> (Vec<SmolStr>, Option<&'w str>) {
 }
 
 /// Returns the hosts that words may name to a program whose use of its words is unknown.
-pub(super) fn heard(name: &str, words: &[Arg]) -> Vec<Option<SmolStr>> {
+pub(super) fn heard(name: &str, words: &[Word]) -> Vec<Option<SmolStr>> {
     words.iter().flat_map(|word| heard_in(name, word)).collect()
 }
 
-fn heard_in(name: &str, word: &Arg) -> Vec<Option<SmolStr>> {
+fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
     let text = word.text();
     // Every address contains a colon.
     if !text.contains(':') && !text.contains("/inet") {

@@ -1,11 +1,11 @@
 //! Programs that need the network, in addition to the uses that the safe list describes.
 
-use super::hosts;
 use crate::{
     destroy::Words,
+    needs::network::hosts,
     programs::{self, Uses},
     safe,
-    walk::Arg,
+    word::Word,
 };
 
 /// Returns the listed name of a program: without a version, the name of a variant, or a file extension.
@@ -49,7 +49,7 @@ pub(super) fn has_subcommands(name: &str) -> bool {
 }
 
 /// Returns true if the program needs the network with these words.
-pub(super) fn needs(name: &str, rest: &[Arg]) -> bool {
+pub(super) fn needs(name: &str, rest: &[Word]) -> bool {
     let words = Words::new(rest);
     let any = |list: &str| words.has_subcommand(list);
     rows(name).any(|uses| match uses {
@@ -67,7 +67,7 @@ pub(super) fn needs(name: &str, rest: &[Arg]) -> bool {
 }
 
 /// Returns true if the words only store an address.
-pub(super) fn keeps(name: &str, rest: &[Arg]) -> bool {
+pub(super) fn keeps(name: &str, rest: &[Word]) -> bool {
     let keeps = programs::find(name).map(|program| program.keeps).filter(|keeps| !keeps.is_empty());
     keeps.is_some_and(|list| Words::new(rest).has_subcommand(list))
 }
@@ -78,11 +78,11 @@ fn rows(name: &str) -> impl Iterator<Item = &'static Uses> {
 }
 
 /// Returns true if one of `options` is given with a value that is not a path. A path is a socket of this machine.
-fn is_told(options: &str, rest: &[Arg]) -> bool {
-    let given = |(at, word): (usize, &Arg)| {
+fn is_told(options: &str, rest: &[Word]) -> bool {
+    let given = |(at, word): (usize, &Word)| {
         let text = word.text();
         let value = options.split(' ').find_map(|option| match text.strip_prefix(option)? {
-            "" => Some(rest.get(at + 1).map(Arg::text).unwrap_or_default()),
+            "" => Some(rest.get(at + 1).map(Word::text).unwrap_or_default()),
             joined if option.starts_with("--") => joined.strip_prefix('='),
             joined => Some(joined),
         });

@@ -1,64 +1,16 @@
 //! The result types of the classifier.
 
-use serde::{Serialize, Serializer, ser::SerializeTuple};
+use serde::Serialize;
 
-use crate::values::{Obeys, Said, Spoken, SpokenPart, StartDir};
-
-use super::{
-    needs::NamedUses,
+use crate::{
+    named_uses::NamedUses,
+    part::{MAX_SHOWN_BYTES, Part},
     shape::Shape,
+    span::Span,
     tier::{Tier, prefix},
+    values::{Said, Spoken, SpokenPart},
     wildcard,
 };
-
-/// A range of bytes in the command line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Span {
-    /// The index of the first byte.
-    pub start: usize,
-    /// The index after the last byte.
-    pub end: usize,
-}
-
-impl Serialize for Span {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut pair = serializer.serialize_tuple(2)?;
-        pair.serialize_element(&self.start)?;
-        pair.serialize_element(&self.end)?;
-        pair.end()
-    }
-}
-
-/// One thing that the command line does, with its tier.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Part {
-    /// The tier of this part alone.
-    pub tier: Tier,
-    /// The text of the part as it was written, cut short if it is long. An agent may have written it: display it
-    /// through [`Escaped`](crate::values::Escaped).
-    pub command: String,
-    /// The rule that decided the tier.
-    pub rule: String,
-    /// The position of the part in the command line.
-    pub span: Span,
-    /// The invocation of the program as it is written.
-    #[serde(skip)]
-    #[doc(hidden)]
-    pub runs: Option<Spoken>,
-    /// Every command that may run because of this part.
-    #[serde(skip)]
-    #[doc(hidden)]
-    pub starts: Vec<Spoken>,
-    /// The directories in which the part may run, as far as the text shows them.
-    #[serde(skip)]
-    #[doc(hidden)]
-    pub dirs: Vec<StartDir>,
-    /// The files that the programs of this part obey.
-    #[serde(skip)]
-    #[doc(hidden)]
-    pub obeys: Vec<Obeys>,
-}
 
 /// The tier of a whole command line or tool call, which is the tier of its strictest part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -81,34 +33,6 @@ pub struct Classification {
     #[serde(skip)]
     #[doc(hidden)]
     pub named: NamedUses,
-}
-
-/// The longest command text of a part, in bytes. A person reads the beginning; the span locates the rest.
-const MAX_SHOWN_BYTES: usize = 200;
-
-impl Part {
-    pub(super) fn new(tier: Tier, rule: impl Into<String>, text: &str, span: Span) -> Self {
-        let text = text.get(span.start..span.end).unwrap_or(text);
-        let end = (0..=text.len().min(MAX_SHOWN_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        let command = text.get(..end).unwrap_or_default().to_owned();
-        Part {
-            tier,
-            command,
-            rule: rule.into(),
-            span,
-            runs: None,
-            starts: Vec::new(),
-            dirs: vec![StartDir::Own],
-            obeys: Vec::new(),
-        }
-    }
-}
-
-impl Part {
-    /// Returns true if the part has this tier, rule and position.
-    pub(super) fn same(&self, tier: Tier, rule: &str, span: Span) -> bool {
-        self.tier == tier && self.rule == rule && self.span == span
-    }
 }
 
 impl Classification {

@@ -1,7 +1,6 @@
 //! The effects of setting a variable on the programs that read it.
 
-use super::Verdict;
-use crate::walk::Arg;
+use crate::{verdict::Verdict, word::Word};
 
 /// Variables that only affect the format of output or the amount of logging.
 const HARMLESS: &[&str] = &[
@@ -171,7 +170,7 @@ pub(crate) fn names_a_command(name: &str) -> bool {
 
 /// Evaluates `name=value`. `alone` is true for an assignment that is not in front of a command and only sets a variable
 /// of the shell.
-pub(crate) fn judge(name: &str, value: &Arg, alone: bool) -> Verdict {
+pub(crate) fn judge(name: &str, value: &Word, alone: bool) -> Verdict {
     let harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
     let quiet_pager = PAGERS.contains(&name) && value.is_exact() && matches!(value.text(), "" | "cat");
     if quiet_pager
@@ -185,7 +184,7 @@ pub(crate) fn judge(name: &str, value: &Arg, alone: bool) -> Verdict {
 }
 
 /// Returns true for a time zone in the zone directory, such as `TZ=America/New_York`.
-fn names_a_zone(name: &str, value: &Arg) -> bool {
+fn names_a_zone(name: &str, value: &Word) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
     name == "TZ" && value.is_exact() && !value.text().starts_with('/') && value.text().chars().all(plain)
 }

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use crate::{
+    place::Place,
     values::{Columns, columns_of_text, is_device_name},
-    walk::{HOME, Place, SOMETHING, UNKNOWN},
+    word::{Gaps, is_unknown, may_be_empty},
 };
 
 /// Top-level directories that a system or its users cannot lose.
@@ -107,15 +108,14 @@ pub(crate) fn is_doomed(path: &str, place: &Place) -> bool {
     if let Some(drive) = windows_drive(path) {
         return drive;
     }
-    match path.chars().next() {
-        Some('/') => is_doomed_absolute(path),
-        Some(HOME) => is_doomed_in_home(path.get(HOME.len_utf8()..).unwrap_or_default()),
+    if let Some(rest) = path.after_home() {
+        return is_doomed_in_home(rest);
+    }
+    let rest = path.without_optional_start();
+    match rest.starts_with('/') {
         // `"$X/"` and `"$X"/*` are the root if the variable is empty.
-        Some(UNKNOWN) => {
-            let rest = path.trim_start_matches(UNKNOWN);
-            rest.starts_with('/') && is_doomed_absolute(rest)
-        }
-        _ => is_doomed_here(path, place),
+        true => is_doomed_absolute(rest),
+        false => rest.len() == path.len() && is_doomed_here(path, place),
     }
 }
 
@@ -148,7 +148,7 @@ fn components(path: &str) -> Vec<&str> {
 
 /// Returns true for a component that matches nearly every name: `*`, `.*`, `??*`, or an expansion that may be empty.
 fn matches_everything(part: &str) -> bool {
-    let open = |c: char| matches!(c, '*' | '?' | '.' | UNKNOWN) || (c == '[');
+    let open = |c: char| matches!(c, '*' | '?' | '.' | '[') || may_be_empty(c);
     !part.is_empty()
         && (part.chars().all(open) || part == "[a-z]*" || part == ".[!.]*" || part == ".[^.]*" || part == "..?*")
 }
@@ -208,7 +208,7 @@ fn glob(pattern: &[u8], name: &[u8], depth: usize) -> bool {
 /// Returns true if a path below the home is critical. `rest` is the text directly after the home marker.
 fn is_doomed_in_home(rest: &str) -> bool {
     // `${HOME%/*}` is the parent of all homes, and `$HOME$x` is a home if `x` is empty.
-    let rest = rest.trim_start_matches(UNKNOWN);
+    let rest = rest.without_optional_start();
     if !rest.is_empty() && !rest.starts_with('/') {
         // `${HOME}x` is another directory.
         return false;
@@ -235,7 +235,7 @@ fn is_doomed_in_home(rest: &str) -> bool {
 /// Returns true for a relative path that is the directory itself, an ancestor, or everything in the directory.
 fn is_doomed_here(path: &str, place: &Place) -> bool {
     match place {
-        Place::At(base) if base.starts_with(['/', HOME]) => return is_doomed(&format!("{base}/{path}"), &Place::Start),
+        Place::At(base) if base.is_rooted() => return is_doomed(&format!("{base}/{path}"), &Place::Start),
         Place::At(base) if !climbs(&format!("{base}/{path}")) => return false,
         Place::At(_) | Place::Start | Place::Somewhere => {}
     }
@@ -314,7 +314,7 @@ pub(crate) fn is_system_file(path: &str, place: &Place) -> bool {
 
 /// Returns true for every file below a root, a home or a system directory, as `find` names them: `/**`, `~/**`.
 pub(crate) fn is_tree(path: &str, place: &Place) -> bool {
-    path.starts_with(['/', HOME]) && path.ends_with("/**") && is_doomed(path, place)
+    path.is_rooted() && path.ends_with("/**") && is_doomed(path, place)
 }
 
 /// Returns true for a file that the system needs to boot or to authenticate its users. Overwriting one loses the
@@ -332,7 +332,7 @@ pub(crate) fn is_vital(path: &str, place: &Place) -> bool {
 pub(crate) fn is_device(path: &str) -> bool {
     let parts = components(path);
     let ["dev", rest @ ..] = parts.as_slice() else { return path == "/proc/sysrq-trigger" };
-    let open = |c: char| matches!(c, '*' | '?' | '[' | UNKNOWN | SOMETHING);
+    let open = |c: char| matches!(c, '*' | '?' | '[') || is_unknown(c);
     path.starts_with('/') && is_device_name(&rest.join("/"), open)
 }
 
