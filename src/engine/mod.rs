@@ -220,7 +220,7 @@ impl Engine {
         let id = id.value()?;
         let unknown = || Error::Refused(Refusal::UnknownAgent(id.clone()));
         let cell = self.shared.cell(&id).ok_or_else(unknown)?;
-        Ok(Agent { shared: Arc::clone(&self.shared), id, cell })
+        Ok(Agent { shared: Arc::clone(&self.shared), id, cell, via: None })
     }
 
     /// Creates a handle that answers for one owner, as `by`, through `means` (`terminal`, `dashboard`, …). Both are

@@ -18,7 +18,7 @@ use tokio::sync::{Notify, watch};
 use crate::{
     command::Classifier,
     kernel::{Command, Known, Meter, Refusal, SharedLimits, State},
-    model::{AgentId, Event, GrantId, OwnerId, RequestId, Resolution, RuntimeId, Timestamp, Tools},
+    model::{AgentId, Event, GrantId, Means, OwnerId, RequestId, Resolution, RuntimeId, Timestamp, Tools},
     ports::{Clock, Paths},
 };
 
@@ -207,11 +207,16 @@ impl Shared {
     }
 
     /// Executes a command of an agent, if `cell` still belongs to that agent: another agent may have taken its id.
-    pub(super) fn execute_as(&self, agent: &AgentId, cell: &Arc<AgentSlot>, command: Command) -> CommitHandle {
-        let caller = Some((agent, cell));
-        CommitHandle::of(
-            self.under_lock(caller, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))),
-        )
+    pub(super) fn execute_as(
+        &self,
+        agent: &AgentId,
+        cell: &Arc<AgentSlot>,
+        via: Option<&Means>,
+        command: Command,
+    ) -> CommitHandle {
+        CommitHandle::of(self.under_lock(Some((agent, cell)), |shared, writer, now, stuck| {
+            Ok(shared.carry_out_via(writer, command, via, now, stuck))
+        }))
     }
 
     /// Reads the published state, for facts that a snapshot does not contain.

@@ -13,7 +13,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, AgentOrigin, ApproverId, CommandId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode,
+    Actor, AgentId, AgentOrigin, ApproverId, CommandId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Means, Mode,
     OwnerId, Permission, Policy, ProcessEvent, ProcessExit, Profile, Request, RequestId, Resolution, Route, Rule,
     RunId, SandboxFacts, SandboxViolation, SavedDecision, Settings, TaskEvent, Timestamp, ToolName, ToolPolicies,
     Tools, Verdict,
@@ -568,6 +568,10 @@ pub struct Recorded {
     pub sequence: u64,
     /// The time of the event.
     pub at: Timestamp,
+    /// The means by which the agent acted that caused the event, as in `http, credential 0a1b2c3d4e5f`. None if no
+    /// agent caused it, or if its means are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<Means>,
     /// The event.
     #[serde(flatten)]
     pub event: Event,

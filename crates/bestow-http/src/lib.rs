@@ -19,6 +19,7 @@ mod options;
 mod permissions;
 mod places;
 mod problem;
+mod rate;
 mod refusal;
 mod router;
 mod runs;

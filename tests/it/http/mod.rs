@@ -15,5 +15,6 @@ mod process;
 pub(crate) mod project;
 mod relay;
 mod runs;
+mod shares;
 mod socket;
 mod v1;

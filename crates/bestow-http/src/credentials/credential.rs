@@ -1,6 +1,6 @@
 //! One credential, as the file holds it.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Borrow, fmt, str::FromStr};
 
 use bestow::{
     AgentId,
@@ -56,6 +56,12 @@ impl TryFrom<String> for CredentialId {
 impl From<CredentialId> for String {
     fn from(id: CredentialId) -> String {
         id.0
+    }
+}
+
+impl Borrow<str> for CredentialId {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

@@ -1,5 +1,7 @@
 //! The begin and the end of a session.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
 
 use super::{Caller, Entrance};
@@ -13,9 +15,9 @@ impl Entrance {
     pub(crate) async fn open_session(&self, link: String) -> Result<Issued, Problem> {
         let now = self.engine.now()?;
         // Without this look, anybody could make the file be written.
-        let Some(credential) = self.credentials.link(&link, now) else { return Err(no_link()) };
+        let Some(found) = self.credentials.link(&link, now) else { return Err(no_link()) };
         // While this server did not run, another program at its address may have got the link.
-        if self.began.is_none_or(|began| credential.created_at < began) {
+        if self.began.is_none_or(|began| found.credential.created_at < began) {
             return Err(no_link());
         }
         let credentials = self.credentials.clone();
@@ -25,8 +27,8 @@ impl Entrance {
     /// Ends the session of a caller.
     pub(crate) async fn end_session(&self, caller: &Caller) -> Result<(), Problem> {
         let now = self.engine.now()?;
-        let (credentials, credential) = (self.credentials.clone(), caller.credential.clone());
-        match self.on_the_file(move || Ok(credentials.revoke(&credential, now))).await? {
+        let (credentials, live) = (self.credentials.clone(), Arc::clone(&caller.live));
+        match self.on_the_file(move || Ok(credentials.revoke(&live.credential, now))).await? {
             // Somebody else revoked it first.
             Ok(()) | Err(CredentialError::Revoked(_)) => Ok(()),
             Err(why) => Err(unwritable(&why)),

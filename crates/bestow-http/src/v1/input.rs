@@ -13,10 +13,7 @@ use bestow::{
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{
-    identity::{Caller, Entrance},
-    problem::Problem,
-};
+use crate::{identity::Entrance, problem::Problem};
 
 /// A body of JSON. An unknown field is refused by its name.
 pub(super) struct Sent<T>(pub(super) T);
@@ -26,10 +23,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<Entrance>> for Sent<T> {
 
     async fn from_request(request: Request, entrance: &Arc<Entrance>) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        let caller = match parts.extensions.get::<Caller>() {
-            Some(caller) => caller.clone(),
-            None => entrance.caller(&parts.headers)?,
-        };
+        let caller = entrance.caller(&parts)?;
         let fields = entrance.object(&caller, &parts.headers, body).await?;
         understood(Value::Object(fields.whole())).map(Sent)
     }
