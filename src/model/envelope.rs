@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    ActionFacts, AgentId, CallId, Cause, Decision, DecisionId, Digest, Event, Grant, GrantId, HookCall, Means, Origin,
+    ActionFacts, AgentId, CallId, Cause, CredentialHolder, Decision, DecisionId, Digest, Event, Grant, GrantId, HookCall, Means, Origin,
     OwnerId, Process, ProcessId, Recorded, Request, RequestId, Resolution, RunId, RuntimeId, SavedDecision,
     SavedDecisionId, Timestamp,
 };
@@ -216,6 +216,11 @@ impl About {
             Event::Process(event) => about.process(event.process()),
             Event::HookStarted { call } | Event::HookFailed { call, .. } => about.hook(call, None),
             Event::HookCompleted { call, updated_input_ref, .. } => about.hook(call, updated_input_ref.as_ref()),
+            Event::CredentialChanged { change } => match &change.holder {
+                CredentialHolder::Agent { agent } => about.agent(agent, None),
+                CredentialHolder::Approver { owner, .. } => about.ids.owner_id = Some(owner.clone()),
+                CredentialHolder::Operator => {}
+            },
             Event::FactsMerged { family, .. } => about.ids.agent_id = family.clone(),
             Event::Refused { by, .. } => {
                 if let super::Actor::Agent(agent) = by {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use bestow::event::CredentialEvent;
 
 use super::{Caller, Entrance};
 use crate::{
@@ -21,7 +22,10 @@ impl Entrance {
             return Err(no_link());
         }
         let credentials = self.credentials.clone();
-        self.on_the_file(move || credentials.open_session(&link, now)).await?.ok_or_else(no_link)
+        let issued = self.on_the_file(move || credentials.open_session(&link, now)).await?.ok_or_else(no_link)?;
+        let change = issued.credential.changed(CredentialEvent::Created, None, "http, by a link".into());
+        self.engine.record_credential(change).await?;
+        Ok(issued)
     }
 
     /// Ends the session of a caller.
@@ -29,8 +33,13 @@ impl Entrance {
         let now = self.engine.now()?;
         let (credentials, live) = (self.credentials.clone(), Arc::clone(&caller.live));
         match self.on_the_file(move || Ok(credentials.revoke(&live.credential, now))).await? {
+            Ok(()) => {
+                let means = caller.means();
+                let change = caller.credential().changed(CredentialEvent::Revoked, None, means);
+                Ok(self.engine.record_credential(change).await?)
+            }
             // Somebody else revoked it first.
-            Ok(()) | Err(CredentialError::Revoked(_)) => Ok(()),
+            Err(CredentialError::Revoked(_)) => Ok(()),
             Err(why) => Err(unwritable(&why)),
         }
     }
