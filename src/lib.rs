@@ -78,11 +78,10 @@ pub mod event {
     pub use crate::engine::{NoEvent, Subscription};
     pub use crate::model::{
         CatchUp, Cause, CommandId, CredentialChange, CredentialEvent, CredentialHolder, Envelope, Event, FileVersion,
-        GateOutcome, HeldChange, HookCall, Ids,
-        InvalidCommandId, InvalidEnvelope, InvalidProcessId, InvalidTaskId, InvalidTimestamp, InvalidViolationId,
-        OnMissing, OutputStream, Process, ProcessEvent, ProcessExit, ProcessId, Recorded, Reference, RuntimeId,
-        SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp, ViolationId,
-        camel_case,
+        GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId, InvalidEnvelope, InvalidProcessId, InvalidTaskId,
+        InvalidTimestamp, InvalidViolationId, OnMissing, OutputStream, Process, ProcessEvent, ProcessExit, ProcessId,
+        Recorded, Reference, RuntimeId, SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId,
+        TaskKind, Timestamp, ViolationId, camel_case,
     };
 }
 

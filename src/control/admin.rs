@@ -10,8 +10,8 @@ use crate::{
     engine::{Engine, Error},
     kernel::Refusal,
     model::{
-        AgentId, Answer, ApproverId, CredentialChange, CredentialEvent, CredentialHolder, Decider, Escaped, Grant, HeldChange, Means, Mode, Pending, Permission, Reason,
-        RequestId, Resolution, Scope,
+        AgentId, Answer, ApproverId, CredentialChange, CredentialEvent, CredentialHolder, Decider, Escaped, Grant,
+        HeldChange, Means, Mode, Pending, Permission, Reason, RequestId, Resolution, Scope,
     },
 };
 

@@ -5,13 +5,13 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Check, Command, ExecScope, Known, ProvenanceStep, Refusal, State, lasting},
     model::{
-        Access, Actor, AgentId, Grant, GrantId, Means, OrText, Permission, PermissionRef, PermissionRequest, PermissionSet,
-        Permissions, PinnedPermission, Profile, Reason, RequestId, Scope, Timestamp,
+        Access, Actor, AgentId, Grant, GrantId, Means, OrText, Permission, PermissionRef, PermissionRequest,
+        PermissionSet, Permissions, PinnedPermission, Profile, Reason, RequestId, Scope, Timestamp,
     },
 };
 
 use super::{
-    Delivery, Error, Inbox, Resolved, Ticket,
+    Delivery, Error, Inbox, Notification, Resolved, Ticket,
     agent_slot::AgentSlot,
     commit_handle::CommitHandle,
     fresh::fresh_run,
@@ -264,6 +264,25 @@ impl Agent {
     /// [`Error::Refused`] if the agent is gone.
     pub async fn say(&self, text: &str) -> Result<Delivery, Error> {
         self.shared.say(&self.id, &self.cell, text)
+    }
+
+    /// Sends a message to another agent of the same owner. A message carries no permission.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`]: the agent `to` does not exist, or belongs to another owner; or this agent is gone. Neither
+    /// permissions nor text cross owners.
+    pub async fn message(&self, to: &AgentId, text: &str) -> Result<(), Error> {
+        let owner = &self.profile()?.owner;
+        let cell = self.shared.cell(to).ok_or_else(|| Refusal::UnknownAgent(to.clone()))?;
+        let posted = self.shared.look_as(to, &cell, |_, receiver, _| {
+            if receiver.profile.owner != *owner {
+                return Err(Refusal::OtherOwner { agent: to.clone(), owner: owner.clone() });
+            }
+            cell.mail().post(Notification::Message { from: Some(self.id.clone()), text: text.into() });
+            Ok(())
+        })?;
+        Ok(posted?)
     }
 
     /// Returns every grant that this agent holds now, with its origin.

@@ -61,8 +61,8 @@ use std::{fmt, sync::Arc};
 use crate::{
     kernel::{Check, Command, NewAgent, Person, Refusal, Start, State},
     model::{
-        Actor, AgentId, ApproverId, CredentialChange, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId, Permission,
-        PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId, Settings, Tools,
+        Actor, AgentId, ApproverId, CredentialChange, Envelope, GrantId, Hold, HookName, Means, OrText, OwnerId,
+        Permission, PermissionRef, Policy, Profile, Reason, Recorded, SanitizedPath, SavedDecisionId, Settings, Tools,
     },
     ports::{Clock, DiskPaths, Hook, Paths, SystemClock},
 };
@@ -163,9 +163,19 @@ impl Engine {
     /// [`Error::Refused`] if the id is taken, or a permission is protected; [`Error::Path`] if a path cannot be
     /// followed.
     pub async fn register(&self, profile: Profile, holding: InitialGrants) -> Result<Agent, Error> {
+        self.register_via(profile, holding, None).await
+    }
+
+    /// Adds an agent for a sender who acts by these means.
+    pub(crate) async fn register_via(
+        &self,
+        profile: Profile,
+        holding: InitialGrants,
+        via: Option<&Means>,
+    ) -> Result<Agent, Error> {
         let (id, permissions) = (profile.id.clone(), self.starts(&holding)?);
         let run = fresh_run();
-        self.shared.execute(Command::Register { profile, run, permissions }).acknowledged().await?;
+        self.shared.execute_via(Command::Register { profile, run, permissions }, via).acknowledged().await?;
         self.agent(&id)
     }
 
@@ -204,7 +214,12 @@ impl Engine {
     ///
     /// [`Error::Refused`] if there is no such agent.
     pub async fn retire(&self, agent: impl OrText<AgentId>) -> Result<(), Error> {
-        self.shared.execute(Command::Retire { agent: agent.value()? }).acknowledged().await.map(drop)
+        self.retire_via(agent.value()?, None).await
+    }
+
+    /// Retires an agent for a sender who acts by these means.
+    pub(crate) async fn retire_via(&self, agent: AgentId, via: Option<&Means>) -> Result<(), Error> {
+        self.shared.execute_via(Command::Retire { agent }, via).acknowledged().await.map(drop)
     }
 
     /// Returns the handle of one agent.

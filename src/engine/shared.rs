@@ -201,8 +201,15 @@ impl Shared {
 
     /// Executes a command of the host program or of a person.
     pub(super) fn execute(&self, command: Command) -> CommitHandle {
+        self.execute_via(command, None)
+    }
+
+    /// Executes a command of a sender who acts by these means.
+    pub(super) fn execute_via(&self, command: Command, via: Option<&Means>) -> CommitHandle {
         CommitHandle::of(
-            self.under_lock(None, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))),
+            self.under_lock(None, |shared, writer, now, stuck| {
+                Ok(shared.carry_out_via(writer, command, via, now, stuck))
+            }),
         )
     }
 

@@ -5,9 +5,10 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Cause, CredentialChange, Digest, Event, GrantId, Hold, HookCall, Means, Mode, Operation, OwnerId,
-    Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, RunId,
-    SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools, Verdict,
+    Actor, AgentId, Answer, ApproverId, Cause, CredentialChange, Digest, Event, GrantId, Hold, HookCall, Means, Mode,
+    Operation, OwnerId, Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason,
+    RequestId, RunId, SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools,
+    Verdict,
 };
 
 use super::{Refusal, authorization::HookVerdict, resolved_action::ResolvedAction};

@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    ActionFacts, AgentId, CallId, Cause, CredentialHolder, Decision, DecisionId, Digest, Event, Grant, GrantId, HookCall, Means, Origin,
-    OwnerId, Process, ProcessId, Recorded, Request, RequestId, Resolution, RunId, RuntimeId, SavedDecision,
-    SavedDecisionId, Timestamp,
+    ActionFacts, AgentId, CallId, Cause, CredentialHolder, Decision, DecisionId, Digest, Event, Grant, GrantId,
+    HookCall, Means, Origin, OwnerId, Process, ProcessId, Recorded, Request, RequestId, Resolution, RunId, RuntimeId,
+    SavedDecision, SavedDecisionId, Timestamp,
 };
 
 /// The value that this version writes to [`Envelope::schema_version`].

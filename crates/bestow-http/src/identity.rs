@@ -1,6 +1,7 @@
 //! The identity of a sender. It comes from the sender's credential, never from a parameter or a body.
 
 mod authenticate;
+mod counts;
 mod session;
 
 use std::{path::PathBuf, pin::pin, sync::Arc, time::Duration};

@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::{Json, Router, extract::DefaultBodyLimit, middleware, routing::get};
+use axum::{
+    Json, Router,
+    extract::{DefaultBodyLimit, State},
+    http::{header, request::Parts},
+    middleware,
+    routing::get,
+};
 use bestow::Engine;
 use serde_json::{Value, json};
 
@@ -42,9 +48,18 @@ fn mcp() -> Router<Arc<Entrance>> {
     Router::new()
 }
 
-/// Tells a supervisor that the server answers. It needs no credential and reveals nothing.
-async fn health() -> Json<Value> {
-    Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
+/// Tells a supervisor that the server answers. Without a credential it reveals nothing more. A client with one learns
+/// how long the server runs and what it holds: an agent and an approver about their owner, an operator about all.
+async fn health(State(entrance): State<Arc<Entrance>>, parts: Parts) -> Result<Json<Value>, Problem> {
+    let mut health = json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") });
+    if !parts.headers.contains_key(header::AUTHORIZATION) {
+        return Ok(Json(health));
+    }
+    let counts = entrance.counts(&entrance.caller(&parts)?)?;
+    if let (Value::Object(fields), Value::Object(counts)) = (&mut health, counts) {
+        fields.extend(counts);
+    }
+    Ok(Json(health))
 }
 
 async fn unknown_path() -> Problem {

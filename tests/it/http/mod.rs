@@ -1,5 +1,6 @@
 //! Tests of the server, over real sockets.
 
+mod attribution;
 mod classify;
 pub(crate) mod client;
 mod clients;

@@ -104,10 +104,8 @@ impl Kept {
 
     /// Sends a request. Returns the head of the reply, in lower case.
     async fn get(&mut self, daemon: &Daemon, token: &str) -> String {
-        let request = format!(
-            "GET /v1/agents/me HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n\r\n",
-            daemon.address
-        );
+        let request =
+            format!("GET /v1/agents/me HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n\r\n", daemon.address);
         self.0.write_all(request.as_bytes()).await.unwrap();
         let mut read = Vec::new();
         loop {

@@ -119,7 +119,8 @@ impl CredentialFile {
     /// [`CredentialError`] if the file cannot be read and written.
     pub fn open_session(&self, link: &str, now: Timestamp) -> Result<Option<Issued>, CredentialError> {
         let Some((id, secret)) = token::parts(link) else { return Ok(None) };
-        let is_named = |stored: &Stored| stored.credential.id.as_str() == id && stored.hash.opens(&stored.credential, secret, now);
+        let is_named =
+            |stored: &Stored| stored.credential.id.as_str() == id && stored.hash.opens(&stored.credential, secret, now);
         self.change(|all| {
             let Some(stored) = all.iter_mut().find(|stored| is_named(stored)) else { return Ok(None) };
             let (token, hash) = token::issue(&stored.credential.id).map_err(CredentialError::Random)?;

@@ -11,11 +11,7 @@ use std::{
 use bestow::event::Timestamp;
 use rustix::{fs::lstat, io::Errno};
 
-use super::{
-    Credential, CredentialError, CredentialFile, CredentialId, Issued, NotAuthenticated,
-    live::Live,
-    token,
-};
+use super::{Credential, CredentialError, CredentialFile, CredentialId, Issued, NotAuthenticated, live::Live, token};
 
 /// The credentials in a file. They are read again when the file changes.
 ///

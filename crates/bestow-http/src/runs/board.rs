@@ -92,6 +92,11 @@ impl Board {
         self.lock().contains_key(&(owner.clone(), run.clone()))
     }
 
+    /// Returns the number of the runs that are going on, of one owner or of all.
+    pub(super) fn count(&self, owner: Option<&OwnerId>) -> usize {
+        self.lock().keys().filter(|(whose, _)| owner.is_none_or(|owner| owner == whose)).count()
+    }
+
     /// Returns the running run that has this agent.
     pub(super) fn running_with(&self, owner: &OwnerId, agent: &AgentId) -> Option<RunId> {
         let running = self.lock();
