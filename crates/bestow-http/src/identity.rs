@@ -170,6 +170,12 @@ impl Entrance {
         Ok(Fields::of(fields))
     }
 
+    /// Reads the text of the JSON in the body of a request of `caller`. The caller's credential is still valid then.
+    pub(crate) async fn json(&self, caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
+        body::json_is_said(headers)?;
+        self.in_time(caller, body::bytes(body)).await
+    }
+
     /// Reads the body of a request of `caller`. The caller's credential is still valid then.
     pub(crate) async fn bytes(&self, caller: &Caller, body: Body) -> Result<Bytes, Problem> {
         self.in_time(caller, body::bytes(body)).await

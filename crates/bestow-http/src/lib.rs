@@ -10,6 +10,7 @@ mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;
+mod head_timer;
 mod hex;
 mod hosts;
 mod identity;

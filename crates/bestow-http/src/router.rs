@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use axum::{
     Json, Router,
-    extract::{DefaultBodyLimit, State},
+    extract::State,
     http::{header, request::Parts},
-    middleware,
     routing::get,
 };
 use bestow::Engine;
 use serde_json::{Value, json};
 
-use crate::{dashboard, guard::guard, identity::Entrance, options::Options, permissions, problem::Problem, runs, v1};
+use crate::{dashboard, guard::Guard, identity::Entrance, options::Options, permissions, problem::Problem, runs, v1};
 
 /// Returns the router of an engine. It can be served as it is or be mounted in another router.
 ///
@@ -23,7 +22,7 @@ use crate::{dashboard, guard::guard, identity::Entrance, options::Options, permi
 /// Each request acts with the authority of its credential and no more. The router itself has the engine, the handle of
 /// the operator.
 pub fn router(engine: &Engine, options: Options) -> Router {
-    let allowed = Arc::new(options.allowed.clone());
+    let guard = Guard::of(options.allowed.clone());
     let pages = if options.dashboard { dashboard::routes() } else { Router::new() };
     let entrance = Arc::new(Entrance::new(engine.clone(), options));
     Router::new()
@@ -35,8 +34,7 @@ pub fn router(engine: &Engine, options: Options) -> Router {
         .merge(mcp())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
-        .layer(DefaultBodyLimit::disable())
-        .layer(middleware::from_fn_with_state(allowed, guard))
+        .layer(guard)
         .with_state(entrance)
 }
 

@@ -17,11 +17,16 @@ use tokio::sync::{broadcast, watch};
 /// The news by which a client may lag. A client that lags further is cut off.
 const NEWS: usize = 1_024;
 
+/// The type of the message about the begin of a run.
+pub(super) const BEGIN: &str = "strategy_started";
+
 /// News of a run: its begin, its output and its end.
 #[derive(Debug)]
 pub(super) struct RunNews {
     pub(super) run: RunId,
     pub(super) message: Value,
+    /// True if the run begins. Clients are told this before every request of the run.
+    pub(super) is_begin: bool,
 }
 
 /// The runs whose bots are going on, the engine that they belong to, and their news.
@@ -58,7 +63,8 @@ impl Board {
         let all = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(clients) = all.get(owner) {
             // The last client may leave meanwhile.
-            let _ = clients.send(Arc::new(RunNews { run: run.clone(), message }));
+            let is_begin = message.get("type").is_some_and(|kind| kind == BEGIN);
+            let _ = clients.send(Arc::new(RunNews { run: run.clone(), message, is_begin }));
         }
     }
 

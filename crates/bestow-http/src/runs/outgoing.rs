@@ -1,15 +1,19 @@
 //! The news for one client of a person: policy changes, requests, and the output of runs, in the order in which they
 //! happened.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use bestow::{
     Engine,
+    agent::RunId,
     event::Subscription,
     stdio::ToConnector,
     user::{ApproverSession, OwnerId, Prompt},
 };
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{
+    broadcast::{self, error::TryRecvError},
+    watch,
+};
 
 use super::{board::RunNews, registry::Runs};
 
@@ -31,8 +35,10 @@ pub(super) struct Outgoing {
     events: Subscription,
     session: ApproverSession,
     runs: broadcast::Receiver<Arc<RunNews>>,
-    /// The next item. It is held back until all earlier policy changes are told.
-    held: Option<News>,
+    /// News of runs that were read to find the begin of a run, and that are told in their turn.
+    later: VecDeque<Arc<RunNews>>,
+    /// The next items. They are held back until all earlier policy changes are told.
+    held: VecDeque<News>,
 }
 
 /// The client reads too slowly, or the engine ended.
@@ -43,7 +49,16 @@ impl Outgoing {
     pub(super) fn new(engine: &Engine, owner: OwnerId, session: ApproverSession, runs: &Runs) -> Outgoing {
         // The signal comes before the events: see `PolicySignals::of`.
         let (policies, runs) = (runs.policies(&owner), runs.news(&owner));
-        Outgoing { engine: engine.clone(), owner, policies, events: engine.subscribe(), session, runs, held: None }
+        Outgoing {
+            engine: engine.clone(),
+            owner,
+            policies,
+            events: engine.subscribe(),
+            session,
+            runs,
+            later: VecDeque::new(),
+            held: VecDeque::new(),
+        }
     }
 
     /// Waits for the next news.
@@ -57,17 +72,38 @@ impl Outgoing {
             if let Some(said) = self.policy()? {
                 return Ok(News::Policy(Box::new(said)));
             }
-            if let Some(held) = self.held.take() {
+            if let Some(held) = self.held.pop_front() {
                 return Ok(held);
             }
             // The end of a request comes before the end of its run.
             tokio::select! {
                 biased;
                 changed = self.policies.changed() => changed.map_err(|_| Over)?,
-                prompt = self.session.next() => self.held = Some(News::Prompt(prompt.ok_or(Over)?)),
-                news = self.runs.recv() => self.held = Some(News::Run(news.map_err(|_| Over)?)),
+                prompt = self.session.next() => {
+                    let prompt = prompt.ok_or(Over)?;
+                    if let Prompt::Ask(request) = &prompt {
+                        self.hold_begin(&request.run)?;
+                    }
+                    self.held.push_back(News::Prompt(prompt));
+                }
+                news = next_of_run(&mut self.later, &mut self.runs) => self.held.push_back(News::Run(news?)),
             }
         }
+    }
+
+    /// Puts the begin of a run before a request of it, if the client was not told about the begin yet.
+    fn hold_begin(&mut self, run: &RunId) -> Result<(), Over> {
+        loop {
+            match self.runs.try_recv() {
+                Ok(news) => self.later.push_back(news),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Lagged(_) | TryRecvError::Closed) => return Err(Over),
+            }
+        }
+        if let Some(place) = self.later.iter().position(|news| news.is_begin && news.run == *run) {
+            self.held.extend(self.later.remove(place).map(News::Run));
+        }
+        Ok(())
     }
 
     /// Returns the next policy change among the events that are there.
@@ -79,5 +115,20 @@ impl Outgoing {
             }
         }
         Ok(None)
+    }
+}
+
+/// Waits for the next news of a run.
+///
+/// # Cancellation
+///
+/// Dropping the future loses nothing.
+async fn next_of_run(
+    later: &mut VecDeque<Arc<RunNews>>,
+    runs: &mut broadcast::Receiver<Arc<RunNews>>,
+) -> Result<Arc<RunNews>, Over> {
+    match later.pop_front() {
+        Some(news) => Ok(news),
+        None => runs.recv().await.map_err(|_| Over),
     }
 }

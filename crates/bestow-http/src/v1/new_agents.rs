@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::{Json, extract::State, http::StatusCode};
 use bestow::{
     Agent, AgentId, Error, InitialGrants, Kind, Permission, Profile,
+    control::Admin,
     path::SanitizedPath,
     text::{Name, Reason},
     user::OwnerId,
@@ -16,7 +17,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     input::{Named, Sent},
-    sender::{AgentSender, Person, Sender},
+    sender::{AgentSender, Creator, Person},
     view::AgentView,
 };
 use crate::{credentials::Role, identity::Entrance, problem::Problem};
@@ -85,20 +86,15 @@ impl NewAgent {
     /// Returns the work that adds the agent by the order of an operator.
     fn registered_by(
         self,
-        person: Person,
+        admin: Admin,
     ) -> Result<impl Future<Output = Result<Arc<Profile>, Error>> + Send + use<>, Problem> {
-        if person.caller.credential().role != Role::Operator {
-            let detail = "only an operator adds agents, and an agent creates its children. A person adds an agent to \
-                          the policy file";
-            return Err(Problem::forbidden(detail));
-        }
         if self.reason.is_some() {
             return Err(invalid("reason", "an operator states no reason: it is for children"));
         }
         let owner = self.owner_id.clone().ok_or_else(|| missing("ownerId"))?;
         let directory = self.working_dir.clone().ok_or_else(|| missing("workingDir"))?;
         let (profile, grants) = (self.profile(owner, directory), InitialGrants::of(self.permissions));
-        Ok(async move { person.admin.register(profile, grants).await })
+        Ok(async move { admin.register(profile, grants).await })
     }
 }
 
@@ -118,16 +114,15 @@ fn invalid(field: &str, why: &str) -> Problem {
 )]
 async fn create(
     State(entrance): State<Arc<Entrance>>,
-    sender: Sender,
+    creator: Creator,
     Sent(new): Sent<NewAgent>,
 ) -> Result<(StatusCode, Json<AgentView>), Problem> {
     if new.permissions.len() > MOST {
         return Err(invalid("permissions", "an agent begins with at most 1000 permissions"));
     }
-    let caller = sender.caller().clone();
-    let profile = match sender {
-        Sender::Agent(AgentSender { agent, .. }) => entrance.work(&caller, new.child_of(agent)?).await??,
-        Sender::Person(person) => entrance.work(&caller, new.registered_by(person)?).await??,
+    let profile = match creator {
+        Creator::Agent(AgentSender { caller, agent }) => entrance.work(&caller, new.child_of(agent)?).await??,
+        Creator::Operator(Person { caller, admin, .. }) => entrance.work(&caller, new.registered_by(admin)?).await??,
     };
     Ok((StatusCode::CREATED, Json(AgentView::of(&profile, entrance.engine()))))
 }

@@ -77,6 +77,27 @@ impl FromRequestParts<Arc<Entrance>> for Person {
     }
 }
 
+/// A sender who may add agents: an agent, or an operator.
+pub(super) enum Creator {
+    Agent(AgentSender),
+    Operator(Person),
+}
+
+impl FromRequestParts<Arc<Entrance>> for Creator {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, entrance: &Arc<Entrance>) -> Result<Self, Problem> {
+        let caller = caller(parts, entrance)?;
+        match &caller.credential().role {
+            Role::Agent { .. } => AgentSender::of(caller).map(Creator::Agent),
+            Role::Operator => Person::of(caller).map(Creator::Operator),
+            Role::Approver { .. } => Err(Problem::forbidden(
+                "an operator adds agents, and an agent creates its children: a person adds an agent to the policy file",
+            )),
+        }
+    }
+}
+
 impl FromRequestParts<Arc<Entrance>> for Sender {
     type Rejection = Problem;
 

@@ -131,10 +131,10 @@ async fn a_use_is_an_action_that_consumes_a_permission_for_one_use() {
 async fn messages_stay_within_an_owner_and_carry_no_permission() {
     let daemon = Daemon::start().await;
     let (bot, you) = (daemon.agent("bot"), daemon.approver("you"));
-    let mut inbox = daemon.world.engine.agent("other").unwrap().mailbox();
+    let inbox = daemon.world.engine.agent("other").unwrap().mailbox();
     let send = async |token: &str, body: Value| daemon.send(token, "POST", "/v1/messages", &body).await;
     assert_eq!(send(&bot, json!({ "agentId": "other", "text": "hello" })).await.status, 204);
-    assert_eq!(inbox.next().await.unwrap().to_string(), "message from bot: hello");
+    assert_eq!(inbox.next().await.unwrap().to_string(), "bot: hello");
     assert_eq!(send(&you, json!({ "agentId": "other", "text": "go on" })).await.status, 204);
     assert!(inbox.next().await.unwrap().to_string().contains("go on"));
     assert_eq!(send(&bot, json!({ "agentId": "theirs", "text": "hello" })).await.status, 404);
