@@ -17,6 +17,9 @@ use tokio::sync::{
 
 use super::{board::RunNews, registry::Runs};
 
+/// The news of runs that a client may have before it.
+const LAG: usize = 1_024;
+
 /// Something that the client may have to see.
 #[derive(Debug)]
 pub(super) enum News {
@@ -95,6 +98,8 @@ impl Outgoing {
     fn hold_begin(&mut self, run: &RunId) -> Result<(), Over> {
         loop {
             match self.runs.try_recv() {
+                // A client that lags this far is cut off, as one that reads the news themselves too slowly.
+                Ok(_) if self.later.len() >= LAG => return Err(Over),
                 Ok(news) => self.later.push_back(news),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Lagged(_) | TryRecvError::Closed) => return Err(Over),
