@@ -91,8 +91,8 @@ pub enum AdminCommand {
         /// The person who gives the order.
         by: ApproverId,
     },
-    /// Records that a credential was created, rotated or revoked. Nothing else changes, so no person has to be verified:
-    /// whoever can write the state directory can change its credentials.
+    /// Records that a credential was created, rotated or revoked. Nothing else changes, so no person has to be
+    /// verified: a program that can write the state directory can change its credentials.
     Credential {
         /// The credential.
         credential: Arc<str>,

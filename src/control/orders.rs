@@ -45,7 +45,8 @@ impl Admin {
         Admin { engine: engine.clone(), owner: Some(owner), means }
     }
 
-    /// Adds an agent with its initial permissions, like [`Engine::register`]. The records name the means of this sender.
+    /// Adds an agent with its initial permissions, like [`Engine::register`]. The records name the means of this
+    /// sender.
     ///
     /// # Authority
     ///

@@ -9,7 +9,7 @@ use super::{AgentId, ApproverId, Escaped, Means, OwnerId};
 
 /// A change of one credential, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(clippy::exhaustive_structs, reason = "whoever changes a credential states all of it")]
+#[allow(clippy::exhaustive_structs, reason = "the program that changes a credential states all of it")]
 pub struct CredentialChange {
     /// The id of the credential, as other records name it.
     pub credential: Arc<str>,

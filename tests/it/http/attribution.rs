@@ -88,7 +88,7 @@ async fn an_agent_that_an_operator_adds_or_retires_is_recorded_with_the_credenti
     all_name(&mut events, &operator, "its end");
 }
 
-/// What happens by itself, and what a handle without means does, is not attributed to the last credential.
+/// An event that happens by itself, and one of a handle without means, is not attributed to the last credential.
 #[tokio::test]
 async fn an_event_that_no_credential_caused_names_none() {
     let daemon = Daemon::start().await;

@@ -133,7 +133,7 @@ fn a_misspelt_field_of_a_decision_never_widens_it() {
     assert!(serde_json::from_str::<PermissionDecision>(json).is_err());
 }
 
-/// Whoever writes a bot learns all mistakes of a line at once.
+/// The author of a bot learns all mistakes of a line at once.
 #[test]
 fn a_line_with_several_mistakes_names_each_of_them() {
     let line = r#"{"type":"grant_permission","permission":7,"scope":"forever","reson":"docs"}"#;

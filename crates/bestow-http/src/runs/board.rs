@@ -25,8 +25,9 @@ pub(super) const BEGIN: &str = "strategy_started";
 pub(super) struct RunNews {
     pub(super) run: RunId,
     pub(super) message: Value,
-    /// True if the run begins. Clients are told this before every request of the run.
-    pub(super) is_begin: bool,
+    /// For the begin of a run, the number of the last event before it. Clients are told the begin before every request
+    /// of the run and before every later change of policy.
+    pub(super) begins_after: Option<u64>,
 }
 
 /// The runs whose bots are going on, the engine that they belong to, and their news.
@@ -64,7 +65,8 @@ impl Board {
         if let Some(clients) = all.get(owner) {
             // The last client may leave meanwhile.
             let is_begin = message.get("type").is_some_and(|kind| kind == BEGIN);
-            let _ = clients.send(Arc::new(RunNews { run: run.clone(), message, is_begin }));
+            let begins_after = self.engine.last_sequence().ok().filter(|_| is_begin);
+            let _ = clients.send(Arc::new(RunNews { run: run.clone(), message, begins_after }));
         }
     }
 

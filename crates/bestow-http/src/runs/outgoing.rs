@@ -40,6 +40,8 @@ pub(super) struct Outgoing {
     runs: broadcast::Receiver<Arc<RunNews>>,
     /// News of runs that were read to find the begin of a run, and that are told in their turn.
     later: VecDeque<Arc<RunNews>>,
+    /// The next policy change, after the begins of runs that come before it.
+    first: VecDeque<News>,
     /// The next items. They are held back until all earlier policy changes are told.
     held: VecDeque<News>,
 }
@@ -60,6 +62,7 @@ impl Outgoing {
             session,
             runs,
             later: VecDeque::new(),
+            first: VecDeque::new(),
             held: VecDeque::new(),
         }
     }
@@ -71,9 +74,12 @@ impl Outgoing {
     /// Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> Result<News, Over> {
         loop {
+            if let Some(first) = self.first.pop_front() {
+                return Ok(first);
+            }
             // The engine gives out an event before everything that follows from it.
-            if let Some(said) = self.policy()? {
-                return Ok(News::Policy(Box::new(said)));
+            if self.read_policy()? {
+                continue;
             }
             if let Some(held) = self.held.pop_front() {
                 return Ok(held);
@@ -85,7 +91,8 @@ impl Outgoing {
                 prompt = self.session.next() => {
                     let prompt = prompt.ok_or(Over)?;
                     if let Prompt::Ask(request) = &prompt {
-                        self.hold_begin(&request.run)?;
+                        let begins = self.begins(|news, _| news.run == request.run)?;
+                        self.held.extend(begins);
                     }
                     self.held.push_back(News::Prompt(prompt));
                 }
@@ -94,8 +101,9 @@ impl Outgoing {
         }
     }
 
-    /// Puts the begin of a run before a request of it, if the client was not told about the begin yet.
-    fn hold_begin(&mut self, run: &RunId) -> Result<(), Over> {
+    /// Takes the begins of runs for which `is_wanted` returns true, if the client was not told about them yet. Its
+    /// second argument is the number of the last event before the begin.
+    fn begins(&mut self, is_wanted: impl Fn(&RunNews, u64) -> bool) -> Result<Vec<News>, Over> {
         loop {
             match self.runs.try_recv() {
                 // A client that lags this far is cut off, as one that reads the news themselves too slowly.
@@ -105,21 +113,30 @@ impl Outgoing {
                 Err(TryRecvError::Lagged(_) | TryRecvError::Closed) => return Err(Over),
             }
         }
-        if let Some(place) = self.later.iter().position(|news| news.is_begin && news.run == *run) {
-            self.held.extend(self.later.remove(place).map(News::Run));
-        }
-        Ok(())
+        let mut begins = Vec::new();
+        self.later.retain(|news| match news.begins_after {
+            Some(after) if is_wanted(news, after) => {
+                begins.push(News::Run(Arc::clone(news)));
+                false
+            }
+            Some(_) | None => true,
+        });
+        Ok(begins)
     }
 
-    /// Returns the next policy change among the events that are there.
-    fn policy(&mut self) -> Result<Option<ToConnector>, Over> {
+    /// Reads the next policy change among the events that are there, and the begins of runs before it. Returns false if
+    /// there is none.
+    fn read_policy(&mut self) -> Result<bool, Over> {
         while let Some(recorded) = self.events.try_next().map_err(|_| Over)? {
             let at = self.engine.now().map_err(|_| Over)?;
             if let Some(said) = ToConnector::of_policy(&recorded.event, &self.owner, at) {
-                return Ok(Some(said));
+                let begins = self.begins(|_, after| after < recorded.sequence)?;
+                self.first.extend(begins);
+                self.first.push_back(News::Policy(Box::new(said)));
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 }
 

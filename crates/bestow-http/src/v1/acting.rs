@@ -85,7 +85,7 @@ async fn send(
             Delivery::Shown => {}
             Delivery::ByNobody => {
                 let detail = "no user of this agent is connected: name another agent in `agentId`";
-                return Err(Problem::new(StatusCode::CONFLICT, "nobody_there", detail));
+                return Err(Problem::new(StatusCode::CONFLICT, "no_user", detail));
             }
         },
         (Sender::Person(Person { admin, .. }), Some(to)) => {

@@ -86,8 +86,8 @@ struct ProcessList {
     processes: Vec<ProcessView>,
 }
 
-/// Lists processes. An agent sees its own, and the latest of them that have ended. A person sees the running ones of the
-/// owner's agents.
+/// Lists processes. An agent sees its own, and the latest of them that have ended. A person sees the running ones of
+/// the owner's agents.
 #[utoipa::path(
     get, path = "/v1/processes", tag = "processes",
     responses((status = 200, description = "The processes.", body = ProcessList))

@@ -141,7 +141,7 @@ async fn messages_stay_within_an_owner_and_carry_no_permission() {
     assert_eq!(send(&you, json!({ "agentId": "theirs", "text": "hello" })).await.status, 404);
     assert_eq!(send(&bot, json!({ "agentId": "nobody", "text": "hello" })).await.status, 404);
     let nobody = send(&bot, json!({ "text": "hello" })).await;
-    assert_eq!((nobody.status, &nobody.json["code"]), (409, &json!("nobody_there")));
+    assert_eq!((nobody.status, &nobody.json["code"]), (409, &json!("no_user")));
     assert_eq!(send(&you, json!({ "text": "hello" })).await.status, 400);
     let long = json!({ "agentId": "other", "text": "a".repeat((64 << 10) + 1) });
     assert_eq!(send(&bot, long).await.status, 400);
