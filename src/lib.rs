@@ -77,11 +77,11 @@ pub mod decision {
 pub mod event {
     pub use crate::engine::{NoEvent, Subscription};
     pub use crate::model::{
-        CatchUp, Cause, CommandId, Envelope, Event, FileVersion, GateOutcome, HeldChange, HookCall, Ids,
-        InvalidCommandId, InvalidEnvelope, InvalidProcessId, InvalidTaskId, InvalidTimestamp, InvalidViolationId,
-        OnMissing, OutputStream, Process, ProcessEvent, ProcessExit, ProcessId, Recorded, Reference, RuntimeId,
-        SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId, TaskKind, Timestamp, ViolationId,
-        camel_case,
+        CatchUp, Cause, CommandId, CredentialChange, CredentialEvent, CredentialHolder, Envelope, Event, FileVersion,
+        GateOutcome, HeldChange, HookCall, Ids, InvalidCommandId, InvalidEnvelope, InvalidProcessId, InvalidTaskId,
+        InvalidTimestamp, InvalidViolationId, OnMissing, OutputStream, Process, ProcessEvent, ProcessExit, ProcessId,
+        Recorded, Reference, RuntimeId, SandboxFacts, SandboxViolation, Skip, StopCause, TaskEnd, TaskEvent, TaskId,
+        TaskKind, Timestamp, ViolationId, camel_case,
     };
 }
 

@@ -10,8 +10,8 @@ use crate::{
     engine::{Engine, Error},
     kernel::Refusal,
     model::{
-        AgentId, Answer, ApproverId, Decider, Escaped, Grant, HeldChange, Means, Mode, Pending, Permission, Reason,
-        RequestId, Resolution, Scope,
+        AgentId, Answer, ApproverId, CredentialChange, CredentialEvent, CredentialHolder, Decider, Escaped, Grant,
+        HeldChange, Means, Mode, Pending, Permission, Reason, RequestId, Resolution, Scope,
     },
 };
 
@@ -91,6 +91,21 @@ pub enum AdminCommand {
         /// The person who gives the order.
         by: ApproverId,
     },
+    /// Records that a credential was created, rotated or revoked. Nothing else changes, so no person has to be
+    /// verified: a program that can write the state directory can change its credentials.
+    Credential {
+        /// The credential.
+        credential: Arc<str>,
+        /// The change.
+        change: CredentialEvent,
+        /// The holder.
+        holder: CredentialHolder,
+        /// The remark of its creator.
+        #[serde(default)]
+        name: Option<Arc<str>>,
+        /// The person who changed it.
+        by: ApproverId,
+    },
     /// Answers a request.
     Answer {
         /// The code or the id of the request.
@@ -121,18 +136,20 @@ impl AdminCommand {
             AdminCommand::Mode { by, .. } => ("mode", Some(by)),
             AdminCommand::Revoke { by, .. } => ("revoke", Some(by)),
             AdminCommand::Process { by, .. } => ("process", Some(by)),
+            AdminCommand::Credential { by, .. } => ("credential", Some(by)),
             AdminCommand::Answer { by, .. } => ("answer", Some(by)),
         }
     }
 
-    /// Returns true if the order changes something.
+    /// Returns true if a person has to be verified, because the order changes something.
     pub(super) fn changes(&self) -> bool {
         match self {
             AdminCommand::Grants { .. }
             | AdminCommand::Why { .. }
             | AdminCommand::Requests
             | AdminCommand::Follow { .. }
-            | AdminCommand::State { .. } => false,
+            | AdminCommand::State { .. }
+            | AdminCommand::Credential { .. } => false,
             AdminCommand::Mode { mode, .. } => mode.is_some(),
             AdminCommand::Process { call, .. } => call.changes(),
             AdminCommand::Agree { .. } | AdminCommand::Revoke { .. } | AdminCommand::Answer { .. } => true,
@@ -230,6 +247,12 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
             }
             let mode = admin.profile(&agent)?.mode;
             Ok(vec![Line::new(format!("{agent} is in mode {mode}"), json!({ "agent": agent, "mode": mode }))])
+        }
+        AdminCommand::Credential { credential, change, holder, name, by } => {
+            let change = CredentialChange { credential, change, holder, name, by: Some(by), means };
+            let line = Line::new(&change, json!(change));
+            engine.record_credential(change).await?;
+            Ok(vec![line])
         }
         AdminCommand::Process { call, by } => super::process::carry_out(engine, call, by, means).await,
         AdminCommand::Revoke { held, reason, by } => Ok(revoke(&admin, held, reason, by).await?),

@@ -1,15 +1,15 @@
 //! The orders of a person as calls, for every owner or for one.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use bestow_command::Classification;
 
 use crate::{
-    engine::{Approver, Engine, Error},
+    engine::{Approver, Engine, Error, InitialGrants},
     kernel::{Explanation, PermissionState, ProvenanceStep, Refusal},
     model::{
         Action, Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission,
-        Profile, Reason, RequestId, Resolution, SavedDecision,
+        Process, ProcessId, Profile, Reason, RequestId, Resolution, SavedDecision,
     },
 };
 
@@ -43,6 +43,60 @@ impl Admin {
     /// The holder of the result can answer for this owner.
     pub fn of_owner(engine: &Engine, owner: OwnerId, means: Means) -> Admin {
         Admin { engine: engine.clone(), owner: Some(owner), means }
+    }
+
+    /// Adds an agent with its initial permissions, like [`Engine::register`]. The records name the means of this
+    /// sender.
+    ///
+    /// # Authority
+    ///
+    /// This is a root of authority.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Engine::register`]; [`Refusal::OtherOwner`] if this sender does not act for its owner.
+    pub async fn register(&self, profile: Profile, holding: InitialGrants) -> Result<Arc<Profile>, Error> {
+        if let Some(owner) = self.owner.as_ref().filter(|owner| **owner != profile.owner) {
+            return Err(Refusal::OtherOwner { agent: profile.id, owner: owner.clone() }.into());
+        }
+        self.engine.register_via(profile, holding, Some(&self.means)).await?.profile()
+    }
+
+    /// Retires an agent, like [`Engine::retire`]. The records name the means of this sender.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`]; [`Refusal::InFile`] for an agent of the policy file.
+    pub async fn retire(&self, agent: &AgentId) -> Result<(), Error> {
+        self.profile(agent)?;
+        self.engine.retire_via(agent.clone(), Some(&self.means)).await
+    }
+
+    /// Returns the running processes of the agents.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Closed`].
+    pub fn processes(&self) -> Result<Vec<Arc<Process>>, Error> {
+        let all = self.engine.processes()?.into_iter();
+        Ok(all.filter(|process| self.reaches(&process.owner)).collect())
+    }
+
+    /// Orders a process to stop: it may end by itself within `grace`, then it is killed.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownProcess`].
+    pub async fn stop_process(
+        &self,
+        process: ProcessId,
+        grace: Duration,
+        reason: Option<Reason>,
+        by: ApproverId,
+    ) -> Result<(), Error> {
+        let found = self.processes()?.into_iter().find(|found| found.id == process);
+        let owner = &found.ok_or(Refusal::UnknownProcess(process))?.owner;
+        self.approver(owner, by).stop_process(process, grace, reason).await
     }
 
     /// Returns true if no owner limits this sender.

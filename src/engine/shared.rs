@@ -18,7 +18,7 @@ use tokio::sync::{Notify, watch};
 use crate::{
     command::Classifier,
     kernel::{Command, Known, Meter, Refusal, SharedLimits, State},
-    model::{AgentId, Event, GrantId, OwnerId, RequestId, Resolution, RuntimeId, Timestamp, Tools},
+    model::{AgentId, Event, GrantId, Means, OwnerId, RequestId, Resolution, RuntimeId, Timestamp, Tools},
     ports::{Clock, Paths},
 };
 
@@ -201,17 +201,29 @@ impl Shared {
 
     /// Executes a command of the host program or of a person.
     pub(super) fn execute(&self, command: Command) -> CommitHandle {
+        self.execute_via(command, None)
+    }
+
+    /// Executes a command of a sender who acts by these means.
+    pub(super) fn execute_via(&self, command: Command, via: Option<&Means>) -> CommitHandle {
         CommitHandle::of(
-            self.under_lock(None, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))),
+            self.under_lock(None, |shared, writer, now, stuck| {
+                Ok(shared.carry_out_via(writer, command, via, now, stuck))
+            }),
         )
     }
 
     /// Executes a command of an agent, if `cell` still belongs to that agent: another agent may have taken its id.
-    pub(super) fn execute_as(&self, agent: &AgentId, cell: &Arc<AgentSlot>, command: Command) -> CommitHandle {
-        let caller = Some((agent, cell));
-        CommitHandle::of(
-            self.under_lock(caller, |shared, writer, now, stuck| Ok(shared.carry_out(writer, command, now, stuck))),
-        )
+    pub(super) fn execute_as(
+        &self,
+        agent: &AgentId,
+        cell: &Arc<AgentSlot>,
+        via: Option<&Means>,
+        command: Command,
+    ) -> CommitHandle {
+        CommitHandle::of(self.under_lock(Some((agent, cell)), |shared, writer, now, stuck| {
+            Ok(shared.carry_out_via(writer, command, via, now, stuck))
+        }))
     }
 
     /// Reads the published state, for facts that a snapshot does not contain.

@@ -5,9 +5,10 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 #[cfg(feature = "schedule")]
 use crate::model::TaskEvent;
 use crate::model::{
-    Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, Operation, OwnerId,
-    Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, RunId,
-    SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools, Verdict,
+    Actor, AgentId, Answer, ApproverId, Cause, CredentialChange, Digest, Event, GrantId, Hold, HookCall, Means, Mode,
+    Operation, OwnerId, Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason,
+    RequestId, RunId, SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools,
+    Verdict,
 };
 
 use super::{Refusal, authorization::HookVerdict, resolved_action::ResolvedAction};
@@ -295,6 +296,10 @@ pub(crate) enum Command {
     PollConfig {
         why: Arc<str>,
     },
+    /// A credential of a server changed.
+    CredentialChanged {
+        change: Arc<CredentialChange>,
+    },
     /// The control socket refused a process.
     #[cfg(feature = "journal")]
     RefusePeer {
@@ -451,6 +456,7 @@ impl Command {
             Command::Configure { .. } | Command::RejectConfig { .. } | Command::PollConfig { .. } => {
                 operator("load the policy file", About::Nothing)
             }
+            Command::CredentialChanged { .. } => operator("record a credential", About::Nothing),
             Command::Narrowly(change) => change.attempt(),
             #[cfg(feature = "journal")]
             Command::RefusePeer { .. } => operator("refuse a process", About::Nothing),

@@ -297,6 +297,7 @@ impl State {
             | Event::RunEnded { .. }
             | Event::FactsMerged { .. }
             | Event::Joined { .. }
+            | Event::CredentialChanged { .. }
             | Event::PeerRefused { .. }
             | Event::Refused { .. }
             | Event::ConfigPolled { .. }

@@ -13,10 +13,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, AgentId, AgentOrigin, ApproverId, CommandId, Decision, Digest, Ended, Grant, GrantId, LeftOut, Mode,
-    OwnerId, Permission, Policy, ProcessEvent, ProcessExit, Profile, Request, RequestId, Resolution, Route, Rule,
-    RunId, SandboxFacts, SandboxViolation, SavedDecision, Settings, TaskEvent, Timestamp, ToolName, ToolPolicies,
-    Tools, Verdict,
+    Actor, AgentId, AgentOrigin, ApproverId, CommandId, CredentialChange, Decision, Digest, Ended, Grant, GrantId,
+    LeftOut, Means, Mode, OwnerId, Permission, Policy, ProcessEvent, ProcessExit, Profile, Request, RequestId,
+    Resolution, Route, Rule, RunId, SandboxFacts, SandboxViolation, SavedDecision, Settings, TaskEvent, Timestamp,
+    ToolName, ToolPolicies, Tools, Verdict,
 };
 
 pub use cause::{Cause, HookCall};
@@ -282,6 +282,13 @@ pub enum Event {
         /// The reason of the refusal.
         why: Arc<str>,
     },
+    /// A credential of a server was created, rotated or revoked.
+    #[serde(rename = "credential.changed")]
+    CredentialChanged {
+        /// The change.
+        #[serde(flatten)]
+        change: Arc<CredentialChange>,
+    },
     /// A summary of events of an agent family that changed nothing. They were too many to be published one by one
     /// (`max_facts_per_minute`).
     #[serde(rename = "facts.merged")]
@@ -495,6 +502,7 @@ impl Event {
             Event::RulesChanged { .. } => "rules.changed",
             Event::Refused { .. } => "permission.refused",
             Event::PeerRefused { .. } => "peer.refused",
+            Event::CredentialChanged { .. } => "credential.changed",
             Event::FactsMerged { .. } => "facts.merged",
             Event::CarrierConnected { .. } => "carrier.connected",
             Event::CarrierDisconnected { .. } => "carrier.disconnected",
@@ -568,6 +576,10 @@ pub struct Recorded {
     pub sequence: u64,
     /// The time of the event.
     pub at: Timestamp,
+    /// The means by which the agent acted that caused the event, as in `http, credential 0a1b2c3d4e5f`. None if no
+    /// agent caused it, or if its means are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<Means>,
     /// The event.
     #[serde(flatten)]
     pub event: Event,

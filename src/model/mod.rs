@@ -4,6 +4,7 @@
 mod action;
 mod agent;
 mod command_fingerprint;
+mod credential_change;
 mod decision;
 mod details;
 mod digest;
@@ -55,6 +56,7 @@ pub use bestow_command::values::{
 pub(crate) use bestow_command::values::{CommandProfile, Raise, SafeAddition};
 pub(crate) use bestow_command::values::{CommandRules, Tier};
 pub use command_fingerprint::CommandFingerprint;
+pub use credential_change::{CredentialChange, CredentialEvent, CredentialHolder};
 pub use decision::{Decision, DecisionSource, Ruled};
 pub use details::{Details, is_shown_whole};
 pub use digest::{Digest, InvalidDigest};

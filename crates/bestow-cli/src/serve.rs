@@ -79,6 +79,12 @@ async fn served(
     // Without a sandbox, a run whose bots are confined does not start, and says so.
     options.sandbox = Sandbox::with_this_program().ok();
     options.trail = Some(args.state.clone());
+    if let Some(count) = args.shares.requests_per_second {
+        options.requests_per_second = count;
+    }
+    if let Some(count) = args.shares.connections_per_credential {
+        options.connections_per_credential = count.get().into();
+    }
     let router = router(engine, options);
     let url = format!("http://{}", server.address());
     // The links of an earlier server are not valid any more.

@@ -137,6 +137,8 @@ fn attempt(state: &Path, order: &AdminCommand, token: Option<&str>, lasting: Las
                 state.display()
             ))))
         }
+        // The credentials are there already, so the directory was not named by mistake.
+        Ok(None) if matches!(order, AdminCommand::Credential { .. }) => alone(state, order, lasting),
         Ok(None) => {
             is_state()?;
             alone(state, order, lasting)

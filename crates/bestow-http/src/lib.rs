@@ -10,6 +10,7 @@ mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guard;
+mod head_timer;
 mod hex;
 mod hosts;
 mod identity;
@@ -19,6 +20,7 @@ mod options;
 mod permissions;
 mod places;
 mod problem;
+mod rate;
 mod refusal;
 mod router;
 mod runs;

@@ -1,6 +1,6 @@
 //! The settings of a router.
 
-use std::{path::PathBuf, time::Duration};
+use std::{num::NonZero, path::PathBuf, time::Duration};
 
 use bestow::sandbox::Sandbox;
 
@@ -24,7 +24,19 @@ pub struct Options {
     pub dashboard: bool,
     /// The sandbox for the programs of agents that the policy file confines. Without one they do not start.
     pub sandbox: Option<Sandbox>,
+    /// The requests of one credential in a second: calls, and frames of its WebSockets. It may send those of two
+    /// seconds at once. Further calls are refused (429), and further frames wait.
+    pub requests_per_second: NonZero<u32>,
+    /// The most connections of one credential, WebSockets included. They are counted if a [`Server`](crate::Server)
+    /// serves the router.
+    pub connections_per_credential: usize,
 }
+
+/// The requests of one credential in a second, without a setting.
+const REQUESTS: NonZero<u32> = NonZero::new(5_000).unwrap();
+
+/// The connections of one credential, without a setting.
+const CONNECTIONS: usize = 256;
 
 impl Options {
     /// Creates the settings with these credentials, for clients on this machine.
@@ -37,6 +49,8 @@ impl Options {
             config: None,
             dashboard: false,
             sandbox: None,
+            requests_per_second: REQUESTS,
+            connections_per_credential: CONNECTIONS,
         }
     }
 }

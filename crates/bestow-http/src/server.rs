@@ -4,10 +4,7 @@ use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Durati
 
 use axum::Router;
 use hyper::{body::Incoming, server::conn::http1};
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
+use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{Semaphore, watch},
@@ -16,7 +13,7 @@ use tokio::{
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
-use crate::places::ConnectionPlace;
+use crate::{head_timer::HeadTimer, places::ConnectionPlace};
 
 /// The limits of a server.
 #[derive(Clone, Copy, Debug)]
@@ -154,19 +151,25 @@ async fn connection(
         request.extensions_mut().insert(place.clone());
         request
     });
+    let timer = HeadTimer::default();
     let served = http1::Builder::new()
-        .timer(TokioTimer::new())
+        .timer(timer.clone())
         .header_read_timeout(limits.head)
         .max_buf_size(LONGEST_HEAD)
         .max_headers(MOST_HEADERS)
         .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(service))
         .with_upgrades();
     let mut served = pin!(served);
-    tokio::select! {
-        _ = served.as_mut() => {}
-        _ = closed.changed() => {
-            served.as_mut().graceful_shutdown();
-            let _ = served.await;
+    let mut is_closing = false;
+    loop {
+        tokio::select! {
+            _ = served.as_mut() => return,
+            // The connection is asked again, and ends because its head is late.
+            () = timer.is_late(limits.head) => {}
+            _ = closed.changed(), if !is_closing => {
+                served.as_mut().graceful_shutdown();
+                is_closing = true;
+            }
         }
     }
 }

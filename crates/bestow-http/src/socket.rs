@@ -1,6 +1,6 @@
 //! A WebSocket of one client: its limits, its heartbeat and its end. The dialects render what it says.
 
-use std::{sync::Arc, time::Duration};
+use std::{future, sync::Arc, time::Duration};
 
 use axum::{
     Extension,
@@ -91,6 +91,20 @@ pub(crate) enum Incoming {
     Beat,
 }
 
+/// Waits for the time of a frame that came too early, and takes it.
+///
+/// # Cancellation
+///
+/// Dropping the future loses nothing.
+async fn early(frame: &mut Option<(Utf8Bytes, time::Instant)>) -> Utf8Bytes {
+    let Some((_, until)) = frame else { return future::pending().await };
+    time::sleep_until(*until).await;
+    match frame.take() {
+        Some((text, _)) => text,
+        None => future::pending().await,
+    }
+}
+
 /// The places that an open socket has: in its credential and in the server.
 pub(crate) type Places = (OwnedSemaphorePermit, Option<Extension<ConnectionPlace>>);
 
@@ -102,6 +116,8 @@ pub(crate) struct Socket {
     heartbeat: Interval,
     /// The heartbeats since the last frame of the client.
     silent: u32,
+    /// A frame that came too early, and the time until which it waits. No other is read meanwhile.
+    early: Option<(Utf8Bytes, time::Instant)>,
     _places: Places,
 }
 
@@ -109,7 +125,7 @@ impl Socket {
     pub(crate) fn new(entrance: Arc<Entrance>, caller: Caller, socket: WebSocket, places: Places) -> Socket {
         let mut heartbeat = time::interval_at(time::Instant::now() + HEARTBEAT, HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Socket { entrance, caller, socket, heartbeat, silent: 0, _places: places }
+        Socket { entrance, caller, socket, heartbeat, silent: 0, early: None, _places: places }
     }
 
     /// Waits for something to arrive.
@@ -120,16 +136,17 @@ impl Socket {
     pub(crate) async fn next(&mut self) -> Result<Incoming, Ended> {
         loop {
             let received = tokio::select! {
-                received = self.socket.recv() => received,
+                text = early(&mut self.early) => return self.accepted(text).await,
+                received = self.socket.recv(), if self.early.is_none() => received,
                 _ = self.heartbeat.tick() => return Ok(Incoming::Beat),
             };
             let Some(Ok(message)) = received else { return Err(Ended) };
             self.silent = 0;
             match message {
-                Message::Text(text) => {
-                    self.refuse_revoked().await?;
-                    return Ok(Incoming::Text(text));
-                }
+                Message::Text(text) => match self.entrance.count_frame(&self.caller) {
+                    Duration::ZERO => return self.accepted(text).await,
+                    wait => self.early = Some((text, time::Instant::now() + wait)),
+                },
                 Message::Binary(_) => return Ok(Incoming::Binary),
                 Message::Ping(_) | Message::Pong(_) => {}
                 Message::Close(_) => {
@@ -139,6 +156,11 @@ impl Socket {
                 }
             }
         }
+    }
+
+    async fn accepted(&mut self, text: Utf8Bytes) -> Result<Incoming, Ended> {
+        self.refuse_revoked().await?;
+        Ok(Incoming::Text(text))
     }
 
     /// Sends a frame, if the credential is still valid.

@@ -91,6 +91,7 @@ impl State {
             }
             Command::RejectConfig { why } => Ok(vec![Event::ConfigRejected { why }]),
             Command::PollConfig { why } => Ok(vec![Event::ConfigPolled { why }]),
+            Command::CredentialChanged { change } => Ok(vec![Event::CredentialChanged { change }]),
             #[cfg(feature = "journal")]
             Command::RefusePeer { peer, order, claims, why } => {
                 Ok(vec![Event::PeerRefused { peer, order: order.into(), claims, why }])

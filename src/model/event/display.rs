@@ -75,6 +75,7 @@ impl fmt::Display for Event {
                 claims.as_ref().map_or(Ok(()), |claims| write!(f, " as {claims}"))?;
                 write!(f, " and was refused: {}", Escaped(why))
             }
+            Event::CredentialChanged { change } => change.fmt(f),
             Event::FactsMerged { family, since, counts, last } => {
                 let all: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
                 match family {

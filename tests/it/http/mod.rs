@@ -1,5 +1,6 @@
 //! Tests of the server, over real sockets.
 
+mod attribution;
 mod classify;
 pub(crate) mod client;
 mod clients;
@@ -15,5 +16,6 @@ mod process;
 pub(crate) mod project;
 mod relay;
 mod runs;
+mod shares;
 mod socket;
 mod v1;

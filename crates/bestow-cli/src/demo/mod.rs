@@ -7,7 +7,7 @@ use bestow::{text::Escaped, user::OwnerId};
 
 use self::place::Place;
 use crate::{
-    args::{DemoArgs, NoteArgs, PolicyFileArgs, ServeArgs, user_name},
+    args::{DemoArgs, NoteArgs, PolicyFileArgs, ServeArgs, ShareArgs, user_name},
     dashboard,
     exit::Exit,
     serve,
@@ -30,6 +30,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<Exit, Exit> {
         allow_host: Vec::new(),
         allow_origin: Vec::new(),
         behind_tls_proxy: false,
+        shares: ShareArgs::default(),
     };
     let workspace = place.directory().join("workspace").display().to_string();
     serve::serve_with(&served, |url, engine| {

@@ -49,7 +49,7 @@ pub(super) async fn open(
         Ok(upgrade) => upgrade,
         Err(problem) => return problem.into_response(),
     };
-    let caller = match entrance.caller_of_socket(&headers) {
+    let caller = match entrance.caller_of_socket(&headers, place.as_deref()) {
         Ok(caller) => caller,
         // Clients of this dialect expect the close code.
         Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {

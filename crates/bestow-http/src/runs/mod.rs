@@ -56,7 +56,7 @@ fn opened(
     place: Option<Extension<ConnectionPlace>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
-    let caller = entrance.caller_of_socket(headers)?;
+    let caller = entrance.caller_of_socket(headers, place.as_deref())?;
     let upgrade = socket::limited(upgrade)?;
     let own = entrance.place_for_socket(&caller)?;
     let role = caller.credential().role.clone();

@@ -160,6 +160,28 @@ async fn a14_and_a15_what_is_no_message_is_named_and_the_request_still_waits() {
     assert_eq!(stage.seen("request_resolved").await["outcome"], "granted", "the socket is usable");
 }
 
+/// The protocol lists every `path: problem` of a message.
+#[tokio::test]
+async fn a_message_with_several_mistakes_names_each_of_them() {
+    let mut stage = Stage::new().await;
+    for (frame, words) in [
+        (
+            json!({ "type": "permission_decision", "decision": "maybe", "permissionRequestId": 7, "scop": "once" }),
+            &["`decision` is `maybe`", "`permissionRequestId` is `7`", "did you mean `scope`?"][..],
+        ),
+        (json!({ "type": "update_policy", "mode": "eat" }), &["missing field `runId`", "`mode` is `eat`"]),
+        (json!({ "type": "prepare_run", "agents": "all", "cdw": "x" }), &["`agents`: ", "did you mean `cwd`?"]),
+        (json!({ "type": "start_run", "input": 7 }), &["missing field `runId`", "`input`: "]),
+    ] {
+        say(&mut stage.you, frame.clone()).await;
+        let error = stage.seen("error").await;
+        assert_eq!(error["code"], "VALIDATION_ERROR", "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(words.iter().all(|word| message.contains(word)), "{frame}: {message}");
+        assert!(message.split("; ").count() >= words.len(), "{message}");
+    }
+}
+
 #[tokio::test]
 async fn a16_two_requests_at_once_get_each_its_own_answer() {
     let mut stage = Stage::new().await;
