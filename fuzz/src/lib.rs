@@ -1,5 +1,5 @@
-//! What must hold for any text from outside: one function for each parser. The fuzz targets call these functions, and so
-//! do the property tests of the workspace (`tests/it/fuzzed.rs`).
+//! The properties of every parser of texts from outside, one function for each. The fuzz targets call these functions,
+//! and so do the property tests of the workspace (`tests/it/fuzzed.rs`).
 
 pub mod files;
 pub mod hooks;

@@ -1,5 +1,5 @@
-//! Streams of lines: bots over stdio, the control socket, the Model Context Protocol and the Agent Client Protocol. What
-//! is read depends on the bytes, and never on the pieces in which they arrive.
+//! Streams of lines: bots over stdio, the control socket, the Model Context Protocol and the Agent Client Protocol. The
+//! lines depend on the bytes, and never on the pieces in which they arrive.
 
 use std::{
     io,

@@ -2,7 +2,7 @@
 //! of pieces that the parsers know, so that they get past the first character.
 
 #[path = "../../fuzz/src/lib.rs"]
-#[expect(unreachable_pub, missing_docs, reason = "the fuzz targets, which are another package, use it as well")]
+#[expect(unreachable_pub, reason = "the fuzz targets, which are another package, use it as well")]
 mod fuzz;
 
 use proptest::{collection::vec, prelude::*};
@@ -170,41 +170,189 @@ const WORDS: &[&str] = &[
     "\u{202e}",
 ];
 
+const VALUES: &[&str] = &[
+    "@",
+    "read:",
+    "write:",
+    "network",
+    "events",
+    "tool:",
+    "/",
+    "a",
+    "..",
+    "until ",
+    "once",
+    "session",
+    "always",
+    "2030-01-01",
+    "T",
+    "00:00:00",
+    "Z",
+    ".5",
+    "+01:00",
+    "hook_",
+    "perm_",
+    "019ac1f2-8d3e-7c41-",
+    "9b52-3f6f1d2a7e90",
+    "\u{0}",
+    "*",
+    " ",
+];
+
+const COMMANDS: &[&str] = &[
+    "rm -rf /", "ls", "echo ", "$(", ")", "`", "'", "\"", "<<E\n", "E\n", ";", "|", "&", ">", "\\", "\n", "{", "}",
+    "if ", "then ", "fi", "#", "$X", "*", " ",
+];
+
+const LINES: &[&str] = &["\n", "\r\n", "{\"type\":\"bye\"}", "abcdefghijklmnopqrstuvwxyz0123456789", "é"];
+
+const ORDERS: &[&str] = &[
+    "{\"token\":\"a\"}\n",
+    "\"pending\"",
+    "\"grants\"",
+    "{\"follow\":",
+    "{\"revoke\":",
+    "{\"known\":[],\"attends\":true}",
+    "\"Pending\"",
+    "{\"Revoke\":",
+    "}",
+    "\n",
+    "null",
+    "{",
+    "\"id\":\"g1\"",
+];
+
+const TASKS: &[&str] = &[
+    "---\n",
+    "schedule: ",
+    "\"0 9 * * *\"\n",
+    "agent: bot\n",
+    "gate:\n",
+    "  command: ",
+    "[\"ls\"]\n",
+    "once: true\n",
+    "title: a\n",
+    "time_limit: 5m\n",
+    "permissions: [x]\n",
+    "enabled: no\n",
+    "Look.\n",
+    "# Title\n",
+    "\t",
+    "&a ",
+    "*a",
+    ": ",
+    "- ",
+    "\n",
+];
+
+const CREDENTIALS: &[&str] = &[
+    "{\"version\":1,",
+    "\"credentials\":[",
+    "]}",
+    "{",
+    "}",
+    "\"id\":\"0a1b2c3d4e5f\",",
+    "\"hash\":\"",
+    "00",
+    "\",",
+    "\"role\":\"operator\"",
+    "null",
+];
+
+const TOKENS: &[&str] = &["bestow_", "0a1b2c3d4e5f", "_", "00"];
+
+const CALLS: &[&str] =
+    &["toolName", "tool_name", "tool", "toolInput", "tool_input", "input", "allow", "reason", "updatedInput"];
+
+const HOSTS: &[&str] =
+    &["hook_event_name", "session_id", "cwd", "tool_name", "tool_input", "toolName", "toolArgs", "timestamp"];
+
+const OF_HOSTS: &[&str] = &["PreToolUse", "PermissionRequest", "SessionStart", "BeforeTool", "/work", "s", "bash"];
+
+const QUERIES: &[&str] = &[
+    "agentId=bot",
+    "&",
+    "=",
+    "limit=1",
+    "before=",
+    "%40",
+    "permission=",
+    "@network",
+    "ownerId=you",
+    "since=",
+    "2026-11-23T00:00:00Z",
+    "reason=x",
+    "expect=",
+    "%",
+    "+",
+];
+
+const SERVERS: &[&str] = &["localhost", "127.0.0.1", "[::1]", ":", "80", "65536", ".", "@", "evil.example"];
+
+const ORIGINS: &[&str] = &["http://", "https://", "localhost", "127.0.0.1", ":", "80", "null", "evil.example"];
+
+const SECRETS: &[&str] = &["bearer.", "ticket.", "bestow_", "0a1b2c3d4e5f", "_", "Bearer ", ", ", "00"];
+
+const NUMBERS: &[&str] = &["1", "0", "-", "+", " ", "18446744073709551616", "e", "."];
+
+const KEYS: &[&str] = &["k", " ", "\t", "é", "\u{7f}"];
+
+const POLICIES: &[&str] = &[
+    "[engine]\n",
+    "[defaults]\n",
+    "[agents.a]\n",
+    "kind = \"cron\"\n",
+    "owner = \"you\"\n",
+    "working_dir = \"w\"\n",
+    "permissions = [",
+    "\"@read:~/x\", ",
+    "]\n",
+    "[[defaults.rules]]\n",
+    "verdict = \"allow\"\n",
+    "command = \"node *\"\n",
+    "why = \"a\"\n",
+    "reads = \"granted\"\n",
+    "\"",
+    "\n",
+    "[tasks]\n",
+    "dir = \"t\"\n",
+];
+
+/// Generates JSON, or a text like it.
+fn json() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![bytes_of(JSON), objects_of(NAMES, WORDS)]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn bodies_and_frames(text in prop_oneof![bytes_of(JSON), objects_of(NAMES, WORDS)]) {
+    fn bodies_and_frames(text in json()) {
         texts::body(&text);
     }
 
     #[test]
-    fn messages(text in prop_oneof![bytes_of(JSON), objects_of(NAMES, WORDS)]) {
+    fn messages(text in json()) {
         texts::message(&String::from_utf8_lossy(&text));
     }
 
     #[test]
-    fn values(text in texts_of(&["@", "read:", "write:", "network", "events", "tool:", "/", "a", "..", "until ", "once",
-        "session", "always", "2030-01-01", "T", "00:00:00", "Z", ".5", "+01:00", "hook_", "perm_", "019ac1f2-8d3e-7c41-",
-        "9b52-3f6f1d2a7e90", "\u{0}", "*", " "])) {
+    fn values(text in texts_of(VALUES)) {
         texts::value(&text);
     }
 
     #[test]
-    fn commands(text in texts_of(&["rm -rf /", "ls", "echo ", "$(", ")", "`", "'", "\"", "<<E\n", "E\n", ";", "|", "&", ">",
-        "\\", "\n", "{", "}", "if ", "then ", "fi", "#", "$X", "*", " "])) {
+    fn commands(text in texts_of(COMMANDS)) {
         texts::command(&text);
     }
 
     #[test]
-    fn lines_of_bots(bytes in bytes_of(&["\n", "\r\n", "{\"type\":\"bye\"}", "abcdefghijklmnopqrstuvwxyz0123456789", "é"]),
-        pieces in any::<u8>()) {
+    fn lines_of_bots(bytes in bytes_of(LINES), pieces in any::<u8>()) {
         lines::stdio(&bytes, pieces);
     }
 
     #[test]
-    fn orders(bytes in bytes_of(&["{\"token\":\"a\"}\n", "\"pending\"", "\"grants\"", "{\"follow\":", "{\"revoke\":",
-        "{\"known\":[],\"attends\":true}", "\"Pending\"", "{\"Revoke\":", "}", "\n", "null", "{", "\"id\":\"g1\""])) {
+    fn orders(bytes in bytes_of(ORDERS)) {
         lines::control(&bytes);
     }
 
@@ -219,44 +367,38 @@ proptest! {
     }
 
     #[test]
-    fn task_files(text in texts_of(&["---\n", "schedule: ", "\"0 9 * * *\"\n", "agent: bot\n", "gate:\n", "  command: ",
-        "[\"ls\"]\n", "once: true\n", "title: a\n", "time_limit: 5m\n", "permissions: [x]\n", "enabled: no\n", "Look.\n",
-        "# Title\n", "\t", "&a ", "*a", ": ", "- ", "\n"])) {
+    fn task_files(text in texts_of(TASKS)) {
         files::task(&text);
     }
 
     #[test]
-    fn credential_files(content in texts_of(&["{\"version\":1,", "\"credentials\":[", "]}", "{", "}", "\"id\":\"0a1b2c3d4e5f\",",
-        "\"hash\":\"", "00", "\",", "\"role\":\"operator\"", "null"]), token in texts_of(&["bestow_", "0a1b2c3d4e5f", "_", "00"])) {
+    fn credential_files(content in texts_of(CREDENTIALS), token in texts_of(TOKENS)) {
         texts::credentials(&content, &token);
     }
 
     #[test]
-    fn calls_and_replies_of_hooks(status in any::<u16>(), text in prop_oneof![bytes_of(JSON), objects_of(
-        &["toolName", "tool_name", "tool", "toolInput", "tool_input", "input", "allow", "reason", "updatedInput"], WORDS)]) {
+    fn calls_and_replies_of_hooks(status in any::<u16>(), text in prop_oneof![json(), objects_of(CALLS, WORDS)]) {
         hooks::hook(status, &text);
     }
 
     #[test]
-    fn calls_of_hosts(host in any::<u8>(), text in prop_oneof![bytes_of(JSON), objects_of(
-        &["hook_event_name", "session_id", "cwd", "tool_name", "tool_input", "toolName", "toolArgs", "timestamp"],
-        &["PreToolUse", "PermissionRequest", "SessionStart", "BeforeTool", "/work", "s", "bash"])]) {
+    fn calls_of_hosts(host in any::<u8>(), text in prop_oneof![bytes_of(JSON), objects_of(HOSTS, OF_HOSTS)]) {
         hooks::host_hook(host, &text);
     }
 
     #[test]
-    fn requests_of_clients(operation in any::<u8>(), query in texts_of(&["agentId=bot", "&", "=", "limit=1", "before=", "%40",
-        "permission=", "@network", "ownerId=you", "since=", "2026-11-23T00:00:00Z", "reason=x", "expect=", "%", "+"]),
-        body in prop_oneof![objects_of(NAMES, WORDS), bytes_of(JSON)]) {
+    fn requests_of_clients(operation in any::<u8>(), query in texts_of(QUERIES), body in json()) {
         native::request(operation, &query, &body);
     }
 
     #[test]
-    fn heads_of_requests(host in bytes_of(&["localhost", "127.0.0.1", "[::1]", ":", "80", "65536", ".", "@", "evil.example"]),
-        origin in bytes_of(&["http://", "https://", "localhost", "127.0.0.1", ":", "80", "null", "evil.example"]),
-        secret in bytes_of(&["bearer.", "ticket.", "bestow_", "0a1b2c3d4e5f", "_", "Bearer ", ", ", "00"]),
-        number in bytes_of(&["1", "0", "-", "+", " ", "18446744073709551616", "e", "."]),
-        key in bytes_of(&["k", " ", "\t", "é", "\u{7f}"])) {
+    fn heads_of_requests(
+        host in bytes_of(SERVERS),
+        origin in bytes_of(ORIGINS),
+        secret in bytes_of(SECRETS),
+        number in bytes_of(NUMBERS),
+        key in bytes_of(KEYS),
+    ) {
         native::head(&host, &origin, &secret, &number, &key);
     }
 }
@@ -265,9 +407,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn policy_files(text in bytes_of(&["[engine]\n", "[defaults]\n", "[agents.a]\n", "kind = \"cron\"\n", "owner = \"you\"\n",
-        "working_dir = \"w\"\n", "permissions = [", "\"@read:~/x\", ", "]\n", "[[defaults.rules]]\n", "verdict = \"allow\"\n",
-        "command = \"node *\"\n", "why = \"a\"\n", "reads = \"granted\"\n", "\"", "\n", "[tasks]\n", "dir = \"t\"\n"])) {
+    fn policy_files(text in bytes_of(POLICIES)) {
         files::policy(&text);
     }
 }

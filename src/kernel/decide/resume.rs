@@ -1,5 +1,5 @@
-//! Resuming an engine from the store. All users are disconnected. What was allowed for a run has ended, and what is denied
-//! for it goes on: a crash loosens nothing.
+//! Resuming an engine from the store. All users are disconnected. What was allowed for a run has ended, and what is
+//! denied for it goes on: a crash loosens nothing.
 
 use std::{iter, sync::Arc};
 

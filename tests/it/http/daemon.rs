@@ -128,7 +128,8 @@ impl Daemon {
         reply
     }
 
-    /// Returns the state of the engine as an operator sees it over `/v1`, and the number of its last event.
+    /// Returns the state of the engine as an operator sees it over `/v1`, and the events that led to it. The arrivals
+    /// of people, and the surface on which a request waits then, are no part of it.
     pub(crate) async fn state(&self) -> serde_json::Value {
         let operator = self.operator();
         let run = self.world.engine.run_of(&"bot".parse().unwrap()).unwrap();
@@ -139,7 +140,11 @@ impl Daemon {
             assert_eq!(reply.status, 200, "{path}: {reply:?}");
             state.insert(path.to_owned(), reply.json);
         }
-        state.insert("events".to_owned(), self.world.engine.last_sequence().unwrap().into());
+        let recent = self.get(&operator, "/v1/events/recent?limit=1000").await.json;
+        let events = recent["events"].as_array().unwrap().iter();
+        let passing = ["approver.arrived", "approver.left", "permission.routed"];
+        let events = events.filter(|event| passing.iter().all(|kind| event["type"] != *kind));
+        state.insert("events".to_owned(), events.map(|event| event["eventId"].clone()).collect());
         state.into()
     }
 

@@ -50,12 +50,12 @@ async fn c37_what_is_always_approved_is_a_listed_decision_for_this_agent_that_en
     assert_eq!(daemon.classify(&other, "node a.js").await.json["allow"], false);
     assert_eq!(daemon.classify(&bot, "node a.js; rm -rf /").await.json["tier"], "destructive");
     let listed = daemon.get(&you, "/v1/decisions").await.json;
-    let [saved] = &listed["decisions"].as_array().unwrap()[..] else { panic!("one saved decision: {listed}") };
+    let [saved] = &listed["savedDecisions"].as_array().unwrap()[..] else { panic!("one saved decision: {listed}") };
     assert!(saved.to_string().contains("node a.js") && saved["agentId"] == "bot", "{saved}");
     let path = format!("/v1/decisions/{}", saved["id"].as_str().unwrap());
     assert_eq!(daemon.delete(&daemon.approver("them"), &path).await.status, 404, "another owner's looks unknown");
     assert_eq!(daemon.delete(&you, &path).await.status, 200);
-    assert_eq!(daemon.get(&you, "/v1/decisions").await.json["decisions"], json!([]));
+    assert_eq!(daemon.get(&you, "/v1/decisions").await.json["savedDecisions"], json!([]));
     assert_eq!(daemon.classify(&bot, "node a.js").await.json["allow"], false);
 }
 

@@ -251,7 +251,9 @@ async fn a_client_that_reads_nothing_of_what_it_is_told_is_cut_off() {
 /// A client that only asks and reads no answer is cut off too. The server stops to read it meanwhile.
 #[tokio::test]
 async fn a_client_that_reads_no_answer_is_cut_off() {
-    let daemon = Daemon::with(Limits::default(), |options| options.send_time = Duration::from_millis(200)).await;
+    let mut limits = Limits::default();
+    limits.write = Duration::from_millis(200);
+    let daemon = Daemon::with(limits, |options| options.send_time = Duration::from_millis(200)).await;
     let before = daemon.state().await;
     for door in doors(&daemon) {
         let message = door.asks.as_ref().map(|(message, _)| whole(TEXT, message.to_string().as_bytes()));

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bestow::{
     Action, Answer, Event, Kind, Outcome,
-    decision::{Check, Refusal, Verdict},
+    decision::{Check, Verdict},
     event::Timestamp,
     grant::Scope,
     host::{ManualClock, MemoryStore, Store},
@@ -195,7 +195,7 @@ async fn a_history_that_cannot_be_read_starts_nothing() {
     assert!(opened.unwrap_err().to_string().contains("line 3"));
 }
 
-/// The attack: an agent makes the engine end, to be rid of what is denied for its run. What was allowed for the run ends.
+/// The attack: an agent makes the engine end, to be rid of what is denied for its run. Approvals for the run end.
 #[tokio::test]
 async fn policies_and_denials_of_a_run_outlast_the_engine_and_approvals_do_not() {
     let store = Arc::new(MemoryStore::new());
@@ -205,11 +205,14 @@ async fn policies_and_denials_of_a_run_outlast_the_engine_and_approvals_do_not()
     let run = before.engine.run_of(ann.id()).unwrap();
     before.you().join_run(bob.id(), &run).await.unwrap();
     let globs = |globs: &[&str]| globs.iter().map(|glob| glob.parse().unwrap()).collect();
-    let write = PathPolicy { allow: globs(&["/ws/open/**"]), deny: globs(&["/ws/shut/**"]), default: Some(Verdict::Ask) };
+    let write =
+        PathPolicy { allow: globs(&["/ws/open/**"]), deny: globs(&["/ws/shut/**"]), default: Some(Verdict::Ask) };
     before.you().set_policies(&run, None, ToolPolicies { write, ..ToolPolicies::default() }).await.unwrap();
     let command = |name: &str| Action::command(&format!("node {name}.js"));
     for (name, answer) in [("denied", Answer::deny()), ("allowed", Answer::allow())] {
-        let bestow::action::Authorization::Asked(_, ticket) = ann.authorize(command(name)).await.unwrap() else { panic!() };
+        let bestow::action::Authorization::Asked(_, ticket) = ann.authorize(command(name)).await.unwrap() else {
+            panic!()
+        };
         before.you().answer(ticket.id(), answer.scope(Scope::Session)).await.unwrap();
     }
     let told = |agent: &bestow::Agent| {

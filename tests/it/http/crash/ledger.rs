@@ -1,4 +1,4 @@
-//! What clients asked for, and what they were told.
+//! The wishes of clients, and the acknowledgements of the server.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

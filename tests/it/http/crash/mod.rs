@@ -1,5 +1,5 @@
-//! `bestow serve` is killed at any moment while many clients write over HTTP and WebSocket. The next server has everything
-//! that was acknowledged, and nothing that nobody asked for. `scripts/kill-server` does the same many times.
+//! A server that is killed at any moment while many clients write over HTTP and WebSocket. The next server has
+//! everything that was acknowledged, and nothing that nobody asked for. `scripts/kill-server` does the same many times.
 #![cfg(feature = "cli")]
 
 mod ledger;

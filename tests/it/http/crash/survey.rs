@@ -84,7 +84,7 @@ async fn valid_tokens(project: &Project, ledger: &Ledger) -> BTreeSet<String> {
 
 /// Checks that a destructive call which a person enabled in an earlier life is blocked.
 async fn nothing_enabled_passes(project: &Project, tokens: &Tokens, life: usize) {
-    let command = format!("rm -rf /srv/{life}");
+    let command = format!("sudo rm x{life}");
     let answer = project.classify(tokens.of("enabled"), &command).await;
     assert_eq!((&answer["allow"], &answer["tier"]), (&Value::Bool(false), &Value::from("destructive")), "life {life}");
 }

@@ -224,7 +224,7 @@ impl Writer {
         let glob = format!("/srv/d/{}/{step}/**", self.life);
         let about = About::Denies(glob.clone());
         self.ledger.asks(&about, "no", "yes");
-        let patch = json!({ "mode": "write", "deny": [glob] });
+        let patch = json!({ "tool": "write", "mode": "write", "deny": [glob] });
         let reply = self.send(&self.tokens.you, "PATCH", &format!("/v1/runs/{run}/policies"), None, &patch).await?;
         assert_eq!(reply.status, 200, "{reply:?}");
         self.ledger.told(&about, "yes");
@@ -254,7 +254,11 @@ impl Writer {
             let glob = format!("/srv/w/{}/{step}/**", self.life);
             let about = About::Denies(glob.clone());
             self.ledger.asks(&about, "no", "yes");
-            say(&mut you, &json!({ "type": "update_policy", "runId": run, "mode": "read", "deny": [glob] })).await?;
+            say(
+                &mut you,
+                &json!({ "type": "update_policy", "runId": run, "tool": "read", "mode": "read", "deny": [glob] }),
+            )
+            .await?;
             Writer::heard(&mut you).await?;
             self.ledger.told(&about, "yes");
         }
@@ -361,7 +365,7 @@ impl Writer {
         let call = json!({
             "agentId": "enabled",
             "toolName": "bash",
-            "toolInput": { "command": format!("rm -rf /srv/{}", self.life) },
+            "toolInput": { "command": format!("sudo rm x{}", self.life) },
             "reason": "r",
         });
         self.post(&self.tokens.you, "/api/permissions/enable", &call).await?;

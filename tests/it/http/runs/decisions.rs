@@ -137,6 +137,7 @@ async fn a14_and_a15_what_is_no_message_is_named_and_the_request_still_waits() {
     let request = stage.asked().await;
     let decision = |rest: &str| format!(r#"{{"type":"permission_decision","permissionRequestId":"{request}",{rest}}}"#);
     let run = format!(r#""runId":"{}""#, stage.run);
+    let before = stage.daemon.state().await;
     for (frame, code, word) in [
         ("{not json".to_owned(), "PARSE_ERROR", ""),
         ("[]".to_owned(), "VALIDATION_ERROR", "object"),
@@ -156,7 +157,7 @@ async fn a14_and_a15_what_is_no_message_is_named_and_the_request_still_waits() {
         assert_eq!(error["code"], code, "{frame}: {error}");
         assert!(error["message"].as_str().unwrap().contains(word), "{frame}: {error}");
     }
-    assert_eq!(stage.daemon.world.engine.pending().unwrap().len(), 1);
+    assert_eq!(stage.daemon.state().await, before);
     stage.decide(&request, "allow").await;
     assert_eq!(stage.seen("request_resolved").await["outcome"], "granted", "the socket is usable");
 }
