@@ -12,7 +12,7 @@ use super::{
     scenario::{Scenario, Step},
     *,
 };
-use crate::model::{Answer, Hold, Scope, Tier, ToolPolicies};
+use crate::model::{Answer, Hold, SavedDecision, Scope, Tier, ToolPolicies, Verdict};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
