@@ -44,6 +44,8 @@ use crate::{
     ports::{Disk as _, RealDisk},
 };
 
+#[doc(hidden)]
+pub use self::wire::control_hears;
 pub use self::{
     admin::{AdminCommand, Approval, carry_out, carry_out_and_end},
     follow::Following,

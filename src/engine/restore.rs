@@ -13,18 +13,12 @@ use crate::{
     ports::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
 
-use super::{
-    Engine, Error,
-    classifier::classifier_for,
-    commit_queue::CommitQueue,
-    fresh::{fresh_run, seed},
-    shared::Shared,
-    timer,
-};
+use super::{Engine, Error, classifier::classifier_for, commit_queue::CommitQueue, fresh::seed, shared::Shared, timer};
 
 impl Engine {
     /// Creates an engine from the content of `store`, and stores everything from then on. Agents, grants, recent
-    /// denials and waiting requests are restored with their ids. Grants of scope `session` ended with their run.
+    /// denials and waiting requests are restored with their ids. What was allowed for a session has ended, and what was
+    /// denied for one goes on.
     ///
     /// The engine stores each change before it acknowledges, shows or reports it. Changes that take permissions away
     /// take effect at once. `settings` replace the stored ones; without them the stored ones stay.
@@ -72,7 +66,7 @@ impl Engine {
         })?;
         timer::start(&shared, &runtime);
         let engine = Engine { shared };
-        let resume = Command::Resume { settings: settings.map(Arc::new), run: fresh_run(), cut: history.cut };
+        let resume = Command::Resume { settings: settings.map(Arc::new), cut: history.cut };
         engine.shared.execute(resume).acknowledged().await?;
         Ok(engine)
     }

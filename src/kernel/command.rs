@@ -359,7 +359,6 @@ pub(crate) enum Command {
     Resume {
         /// The settings of the host program, if it has any.
         settings: Option<Arc<Settings>>,
-        run: RunId,
         cut: Option<Arc<str>>,
     },
     /// A hook of the host program started, completed or failed.

@@ -149,6 +149,8 @@ impl Drop for Ready {
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let mut next = path.as_os_str().to_owned();
     next.push(format!(".{}", std::process::id()));
+    // A process with this id was killed while it wrote. In a container, every server has the same id.
+    let _ = fs::remove_file(&next);
     let written = fs::File::create_new(&next).and_then(|mut file| file.write_all(text.as_bytes()));
     let named = written.and_then(|()| fs::rename(&next, path));
     named.map_err(|why| {

@@ -94,6 +94,7 @@ impl AllowedHosts {
         let host = host.to_str().ok().filter(|host| !host.contains('@'));
         let host: Authority = host
             .and_then(|host| host.parse().ok())
+            .filter(has_good_port)
             .ok_or_else(|| invalid("`Host` is the name of the server, with a port where it has one"))?;
         if uri.authority().is_some_and(|target| target != &host) {
             return Err(invalid("`Host` and the target of the request name different servers"));
@@ -114,6 +115,12 @@ impl AllowedHosts {
         let own = host.as_str().to_ascii_lowercase();
         self.origins.contains(&origin) || origin.strip_prefix("http://") == Some(own.as_str())
     }
+}
+
+/// Returns true if a name is followed by nothing, or by a port.
+fn has_good_port(host: &Authority) -> bool {
+    let port = host.as_str().strip_prefix(host.host()).unwrap_or(":");
+    port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok())
 }
 
 /// Refuses requests under other names and from other web pages.

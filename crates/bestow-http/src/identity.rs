@@ -31,7 +31,7 @@ use crate::{
     credentials::{Credential, CredentialId, Credentials, Live, Role},
     frames::Frames,
     hosts::Hosts,
-    options::Options,
+    options::{Options, SocketTimes},
     problem::Problem,
     rate::Rate,
     runs::Runs,
@@ -61,6 +61,7 @@ pub(crate) struct Entrance {
     engine: Engine,
     credentials: Credentials,
     body_time: Duration,
+    socket_times: SocketTimes,
     /// The turns of each credential in the work of the engine.
     turns: Shares<CredentialId>,
     /// The places of each owner in that work. The agents of one owner do not delay those of another.
@@ -95,11 +96,13 @@ pub(crate) struct Caller {
 
 impl Entrance {
     pub(crate) fn new(engine: Engine, options: Options) -> Entrance {
+        let socket_times = options.socket_times();
         let Options { credentials, body_time, trail, config, sandbox, .. } = options;
         let (connections, rate) = (options.connections_per_credential, options.requests_per_second);
         Entrance {
             credentials,
             body_time,
+            socket_times,
             turns: Shares::of(1),
             owners: Shares::of(OF_ONE_OWNER),
             workers: Arc::new(Semaphore::new(WORKERS)),
@@ -123,6 +126,11 @@ impl Entrance {
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Returns the times of each WebSocket.
+    pub(crate) fn socket_times(&self) -> SocketTimes {
+        self.socket_times
     }
 
     pub(crate) fn runs(&self) -> Arc<Runs> {

@@ -16,6 +16,10 @@ pub struct Options {
     pub allowed: AllowedHosts,
     /// The longest time in which a client sends the body of a request.
     pub body_time: Duration,
+    /// The time between two heartbeats of a WebSocket. A client that sends nothing for three of them is cut off.
+    pub heartbeat: Duration,
+    /// The longest time in which the client of a WebSocket accepts nothing of a frame.
+    pub send_time: Duration,
     /// The state directory whose audit trail an operator may read. None if the engine has none.
     pub trail: Option<PathBuf>,
     /// The policy file, which people may look at.
@@ -45,6 +49,8 @@ impl Options {
             credentials,
             allowed: AllowedHosts::default(),
             body_time: Duration::from_secs(10),
+            heartbeat: Duration::from_secs(30),
+            send_time: Duration::from_secs(10),
             trail: None,
             config: None,
             dashboard: false,
@@ -53,4 +59,18 @@ impl Options {
             connections_per_credential: CONNECTIONS,
         }
     }
+    /// Returns the times of each WebSocket.
+    pub(crate) fn socket_times(&self) -> SocketTimes {
+        // A heartbeat without a pause would be no heartbeat.
+        SocketTimes { heartbeat: self.heartbeat.max(Duration::from_millis(1)), send: self.send_time }
+    }
+}
+
+/// The times of a WebSocket.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SocketTimes {
+    /// The time between two heartbeats.
+    pub(crate) heartbeat: Duration,
+    /// The time after which a client that accepts nothing of a frame is cut off.
+    pub(crate) send: Duration,
 }

@@ -154,6 +154,6 @@ fn end(ended: &Ended) -> (String, String) {
         Ended::SupportLost { .. } => because(ended, "grant"),
         Ended::Config => because(ended, "file"),
         Ended::Expired => because(ended, "time"),
-        Ended::RunEnded(_) | Ended::HolderRetired => because(ended, "end"),
+        Ended::RunEnded(_) | Ended::EngineEnded | Ended::HolderRetired => because(ended, "end"),
     }
 }

@@ -257,10 +257,7 @@ impl Scenario {
                 let patch = patch.deny(GLOBS[usize::from(other) % GLOBS.len()]).by_default(Verdict::Ask);
                 Command::UpdatePolicy { by: person("you"), run, patch, is_declared: false, base: "/w".parse().unwrap() }
             }
-            _ if one > 220 => {
-                let run = format!("after {}", self.count).replace(' ', "-").parse().unwrap();
-                Command::Resume { settings: None, run, cut: None }
-            }
+            _ if one > 220 => Command::Resume { settings: None, cut: None },
             _ => Command::Tick,
         }
     }

@@ -53,7 +53,8 @@ pub(super) async fn open(
         Ok(caller) => caller,
         // Clients of this dialect expect the close code.
         Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {
-            return upgrade.on_upgrade(socket::unauthenticated);
+            let times = entrance.socket_times();
+            return upgrade.on_upgrade(move |socket| socket::unauthenticated(socket, times));
         }
         Err(problem) => return problem.into_response(),
     };

@@ -225,6 +225,12 @@ fn mistakes(given: &Map<String, Value>, fields: &[Field]) -> Vec<String> {
     names.chain(wrong).collect()
 }
 
+/// Returns the error with which a frame is answered, or none if it is a message.
+pub(crate) fn objection(text: &str, ts: Timestamp) -> Option<Value> {
+    let (request_id, order) = read(text);
+    order.err().map(|why| error(&why, request_id.as_deref(), ts))
+}
+
 /// Renders the error about a message.
 pub(super) fn error(why: &NotDone, request_id: Option<&str>, ts: Timestamp) -> Value {
     let code = match why.code {

@@ -33,7 +33,7 @@ use crate::{
 };
 
 use self::client::Client;
-pub(crate) use self::registry::Runs;
+pub(crate) use self::{message::objection, registry::Runs};
 
 pub(crate) fn routes() -> Router<Arc<Entrance>> {
     Router::new().route("/ws", get(open))
