@@ -90,7 +90,7 @@ pub mod grant {
     pub use crate::model::{
         Access, Actor, Ended, Grant, GrantId, Hold, InvalidGrantId, InvalidPermission, InvalidPermissions,
         InvalidScope, Means, Origin, Permission, PermissionRef, PermissionSet, Permissions, PinnedPermission, Place,
-        Reads, Scope,
+        Reads, Revocation, Scope,
     };
 }
 

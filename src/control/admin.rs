@@ -295,8 +295,8 @@ async fn revoke(
     reason: Option<Reason>,
     by: ApproverId,
 ) -> Result<Vec<Line>, Error> {
-    let fell = admin.revoke(held, reason, by).await?;
+    let revocation = admin.revoke(held, reason, by).await?;
     let gone = std::iter::once(Line::new(format!("{held} was revoked"), json!({ "revoked": held })));
     let with_it = |grant: &Arc<Grant>| Line::new(format!("also ended: {grant}"), json!({ "revoked": grant.id }));
-    Ok(gone.chain(fell.iter().map(with_it)).collect())
+    Ok(gone.chain(revocation.also_ended().iter().map(with_it)).collect())
 }

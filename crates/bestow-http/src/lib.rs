@@ -20,6 +20,7 @@ mod permissions;
 mod places;
 mod problem;
 mod refusal;
+mod revocations;
 mod router;
 mod runs;
 mod server;

@@ -78,6 +78,8 @@ pub(in crate::v1) struct LastReload {
     pub(in crate::v1) at: Timestamp,
     pub(in crate::v1) gained: Vec<(AgentId, Permission)>,
     pub(in crate::v1) lost: Vec<(AgentId, Permission)>,
+    pub(in crate::v1) widened: Vec<(Option<AgentId>, Arc<str>)>,
+    pub(in crate::v1) narrowed: Vec<(Option<AgentId>, Arc<str>)>,
 }
 
 impl EventLog {
@@ -194,9 +196,10 @@ impl Recent {
         if let Event::AgentRegistered { profile, .. } | Event::AgentChanged { profile } = &recorded.event {
             self.owners.insert(profile.id.clone(), profile.owner.clone());
         }
-        if let Event::ConfigReloaded { gained, lost, .. } = &recorded.event {
+        if let Event::ConfigReloaded { gained, lost, widened, narrowed, .. } = &recorded.event {
             let (gained, lost) = (gained.clone(), lost.clone());
-            self.reload = Some(Arc::new(LastReload { at: recorded.at, gained, lost }));
+            let (widened, narrowed) = (widened.clone(), narrowed.clone());
+            self.reload = Some(Arc::new(LastReload { at: recorded.at, gained, lost, widened, narrowed }));
         }
         let told = Arc::new(self.told(engine, recorded));
         if let Event::AgentRetired { agent } = &recorded.event {
