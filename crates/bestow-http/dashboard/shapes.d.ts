@@ -133,6 +133,8 @@ export interface WaitingChange {
 export interface Config {
   path: string;
   text?: string;
+  /** The text that is in force, if it is another one. */
+  inForce?: string;
   /** Why the text may not be shown. */
   hidden?: string;
   problems: FileProblem[];

@@ -144,6 +144,7 @@ const OUTCOMES = {
   expired: "Expired",
   cancelled: "Withdrawn",
   unavailable: "Unavailable",
+  unknown: "Ended while the engine was not reached",
 };
 
 /**
