@@ -6,8 +6,9 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use crate::model::TaskEvent;
 use crate::model::{
     Actor, AgentId, Answer, ApproverId, Cause, Digest, Event, GrantId, Hold, HookCall, Means, Mode, Operation, OwnerId,
-    Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId,
-    Revocation, Revoked, RunId, SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools, Verdict,
+    Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason, RequestId, Revocation,
+    Revoked, RunId, SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools,
+    Verdict,
 };
 
 use super::{Refusal, authorization::HookVerdict, resolved_action::ResolvedAction};

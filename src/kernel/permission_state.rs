@@ -5,8 +5,8 @@ use std::{fmt, iter, sync::Arc};
 use serde::Serialize;
 
 use crate::model::{
-    AgentId, Escaped, Grant, Hold, Interaction, Kind, Mode, OwnerId, PathGlob, Permission, Place, Reads, Rule, RuleRef, RunId,
-    SanitizedPath, Scope, Timestamp, ToolName, Verdict, ViolationId,
+    AgentId, Escaped, Grant, Hold, Interaction, Kind, Mode, OwnerId, PathGlob, Permission, Place, Reads, Rule, RuleRef,
+    RunId, SanitizedPath, Scope, Timestamp, ToolName, Verdict, ViolationId,
 };
 
 use super::{

@@ -26,6 +26,8 @@ export const config = {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   },
+  /** Returns the state of the file as it was read last. */
+  now: () => known,
   /** Reads the state of the file. */
   async refresh() {
     /** @type {Config} */

@@ -56,6 +56,9 @@ function added(set, listener) {
   return () => void set.delete(listener);
 }
 
+/** Returns the number of the last event that came, or null if none has come. */
+export const lastEvent = () => last;
+
 /** Begins to listen. */
 export function start() {
   stop();

@@ -1,11 +1,12 @@
 /** The text of the policy file with the numbers of its lines, its mistakes, and the lines that are not in force. */
 
+import { api } from "./api.js";
 import { h } from "./dom.js";
 import { merged } from "./lines.js";
 import { count } from "./say.js";
 import { foreign, visible } from "./text.js";
 
-/** @import { Config, FileProblem } from "./shapes.js" */
+/** @import { Config, FileProblem, GlobView } from "./shapes.js" */
 /** @import { Line } from "./lines.js" */
 
 /** The lines that are laid out together. Those off the screen cost nothing. */
@@ -31,6 +32,8 @@ export function fileText({ text, inForce, hidden, problems, waiting }, wanted, i
     ),
   );
   const shown = rows[lines.findIndex((line) => line.now === wanted)];
+  // The rules are those in force, and so are the numbers of their lines.
+  void addGlobs((number) => rows[lines.findIndex((line) => line.before === number)]);
   const blocks = [];
   for (let from = 0; from < rows.length; from += BLOCK)
     blocks.push(h("div.file-block", rows.slice(from, from + BLOCK)));
@@ -93,6 +96,32 @@ function colored(line) {
  */
 function part(name, text, kind = "command") {
   return text === "" ? [] : [h("span", { class: `toml-${name}` }, visible(text, kind))];
+}
+
+/**
+ * Adds what each rule about paths covers now, below the line of the rule.
+ *
+ * @param {(line: number) => HTMLElement | undefined} rowOf
+ */
+async function addGlobs(rowOf) {
+  /** @type {{ globs: GlobView[] }} */
+  const { globs } = await api.get("/v1/config/globs").catch(() => ({ globs: [] }));
+  for (const glob of globs) rowOf(glob.line)?.querySelector(".line-text")?.append(globText(glob));
+}
+
+/** @param {GlobView} glob */
+function globText({ glob, below, covers, more }) {
+  const pattern = h("code", foreign(glob, { kind: "path", max: 120 }));
+  const path = (/** @type {string} */ text) => foreign(text, { kind: "path", max: 200 });
+  const place = glob.startsWith("/**") && [" below ", path(below)];
+  if (covers.length === 0)
+    return h("span.line-globs", pattern, more ? " matches nothing in the first part of" : " matches nothing now", more ? [" ", path(below)] : place, ".");
+  const number = `${more ? "more than " : ""}${count(covers.length, "path")}`;
+  return h(
+    "details.line-globs",
+    h("summary", pattern, ` matches ${number} now`, place),
+    h("ul.paths", covers.map((text) => h("li", path(text)))),
+  );
 }
 
 /** @param {FileProblem} problem */

@@ -40,14 +40,14 @@ function tell(added) {
   if (isOn(SOUND)) chime();
   if (!isOn(NOTIFY) || document.hasFocus() || !isAllowed()) return;
   const agent = requests.get(added[0] ?? "")?.question?.agentId ?? "";
-  notify(added.length === 1 ? `The agent ${plain(agent, 60)} asks.` : `${added.length} requests came.`);
+  showNotice(added.length === 1 ? `The agent ${plain(agent, 60)} asks.` : `${added.length} requests came.`);
 }
 
 /** Returns true if the browser lets the page show notifications. */
 const isAllowed = () => "Notification" in window && Notification.permission === "granted";
 
 /** Shows a notification. Returns false if the browser cannot, as those of phones. @param {string} body */
-function notify(body) {
+function showNotice(body) {
   try {
     const notice = new Notification("A request waits for you", { body, tag: "bestow" });
     notice.onclick = () => {
@@ -109,7 +109,7 @@ function options() {
       const isDenied = !isAllowed();
       if (isDenied)
         replace(hint, "This browser does not allow notifications of this page. Its settings can change that.");
-      else if (!notify("This is how a notification looks."))
+      else if (!showNotice("This is how a notification looks."))
         replace(hint, "This browser shows no notifications of pages. The number in the title still tells you.");
       else return true;
       return false;

@@ -7,8 +7,8 @@ use crate::{
     command::Shape,
     model::{
         Action, ActionFacts, AgentId, AgentPolicy, ApproverId, CommandShape, Digest, Escaped, Grant, Hold, Means,
-        Operation, Origin, OwnerId, PathGlob, Permission, PinnedPermission, Place, Request, RequestId, Rule, SanitizedPath,
-        SavedDecision, Scope, Subject, Tier, Timestamp, ToolName, Verdict,
+        Operation, Origin, OwnerId, PathGlob, Permission, PinnedPermission, Place, Request, RequestId, Rule,
+        SanitizedPath, SavedDecision, Scope, Subject, Tier, Timestamp, ToolName, Verdict,
     },
 };
 
@@ -219,8 +219,7 @@ impl PermanentDecision {
 
     /// Returns the lines in the policy of `agent` that contain the approval.
     pub(super) fn places_in(&self, agent: &AgentPolicy) -> Vec<Place> {
-        let permissions =
-            agent.permissions.iter().filter(|there| self.gives(&there.pinned)).map(|there| &there.place);
+        let permissions = agent.permissions.iter().filter(|there| self.gives(&there.pinned)).map(|there| &there.place);
         let rules = agent.rules.iter().filter(|there| self.rules.iter().any(|rule| rule.says_the_same(there)));
         permissions.chain(rules.map(|rule| &rule.place)).cloned().collect()
     }

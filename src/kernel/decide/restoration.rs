@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AgentId, Event, Grant, GrantId, Hold, OwnerId, Origin, Revocation, Revoked, SavedDecision, SavedDecisionId, Scope,
+    AgentId, Event, Grant, GrantId, Hold, Origin, OwnerId, Revocation, Revoked, SavedDecision, SavedDecisionId, Scope,
     Timestamp,
 };
 
@@ -49,22 +49,22 @@ impl State {
         events.iter().for_each(|event| after.apply(event));
         let mut open: Vec<&Arc<Grant>> = undone.also_ended.iter().collect();
         while !open.is_empty() {
-            let (before, mut rest, mut why) = (open.len(), Vec::new(), None);
-            for fallen in open {
-                match after.passed_on_again(by, fallen, undone, now) {
-                    Ok(event) => {
-                        after.apply(&event);
-                        events.push(event);
-                    }
-                    Err(refusal) => {
-                        why.get_or_insert(refusal);
-                        rest.push(fallen);
-                    }
+            let before = open.len();
+            let mut shorter = None;
+            open.retain(|fallen| match after.passed_on_again(by, fallen, undone, now) {
+                Ok(again) if again.until == fallen.until => {
+                    events.push(issue(again, &mut after));
+                    false
                 }
-            }
-            open = rest;
-            if let Some(why) = why.filter(|_| open.len() == before) {
-                return Err(why);
+                again => {
+                    shorter.get_or_insert((fallen.id, again));
+                    true
+                }
+            });
+            // A grant waits for the support that lasts as long as before. If none comes, it ends with another one.
+            if let Some((id, again)) = shorter.filter(|_| open.len() == before) {
+                events.push(issue(again?, &mut after));
+                open.retain(|fallen| fallen.id != id);
             }
         }
         Ok(events)
@@ -77,7 +77,8 @@ impl State {
         self.refuse_too_many(&grant.to, from_people(holder), 1)?;
         let request = if let Origin::Person { request, .. } = &grant.origin { *request } else { None };
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request };
-        self.issued_again(Grant { origin, depth: 0, ..grant.clone() }, now)
+        let grant = self.from_now_on(Grant { origin, depth: 0, ..grant.clone() }, now)?;
+        Ok(Event::GrantIssued { grant: Arc::new(grant) })
     }
 
     /// Passes a fallen grant on by the agent that gave it, if the agent can pass it on now.
@@ -87,7 +88,7 @@ impl State {
         fallen: &Grant,
         undone: &Revocation,
         now: Timestamp,
-    ) -> Result<Event, Refusal> {
+    ) -> Result<Grant, Refusal> {
         let Some(from) = giver(fallen) else { return Err(Refusal::UnknownGrant(fallen.id)) };
         let permission = &fallen.pinned.permission;
         self.unchanged(from, &by.owner, undone)?;
@@ -96,13 +97,13 @@ impl State {
         self.refuse_too_many(&fallen.to, from_agent(holder, from), 1)?;
         let hold = fallen_hold(fallen.hold, hold_of_gift(&holder.held, permission, now));
         let (depth, until) = (held.depth_below(), held.until_below(fallen.until));
-        self.issued_again(Grant { hold, depth, until, ..fallen.clone() }, now)
+        self.from_now_on(Grant { hold, depth, until, ..fallen.clone() }, now)
     }
 
-    fn issued_again(&self, grant: Grant, now: Timestamp) -> Result<Event, Refusal> {
+    /// Returns the grant with the next id, beginning now.
+    fn from_now_on(&self, grant: Grant, now: Timestamp) -> Result<Grant, Refusal> {
         grant.until.map_or(Ok(()), |until| refuse_past(Scope::Until(until), now))?;
-        let id = GrantId::new(self.next_grant.max(1));
-        Ok(Event::GrantIssued { grant: Arc::new(Grant { id, since: now, ..grant }) })
+        Ok(Grant { id: GrantId::new(self.next_grant.max(1)), since: now, ..grant })
     }
 
     /// Decides again as the revoked decision says, by this person.
@@ -131,6 +132,13 @@ impl State {
         }
         Err(Refusal::RevocationStands(format!("agent `{id}` has begun another run").into()))
     }
+}
+
+/// Issues a grant in a state, and returns the event.
+fn issue(grant: Grant, state: &mut State) -> Event {
+    let event = Event::GrantIssued { grant: Arc::new(grant) };
+    state.apply(&event);
+    event
 }
 
 /// Returns the stricter of two uses.

@@ -30,7 +30,7 @@ const FOREIGN: &str = "
     const made = [...document.querySelectorAll(
         'img, iframe, object, embed, video, audio, base, meta[http-equiv], [onerror], [onload], [onclick], ' +
         '[style*=url], script:not([src=\"/dashboard/main.js\"]), a:not([href^=\"#\"]), ' +
-        'link:not([href^=\"/dashboard/\"]):not([href=\"data:,\"])')];
+        'link:not([href^=\"/dashboard/\"])')];
     return { ran: globalThis.ran ?? null, forbidden: globalThis.forbidden, made: made.map((one) => one.outerHTML) };
 ";
 

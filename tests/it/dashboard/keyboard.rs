@@ -201,12 +201,12 @@ async fn a_key_answers_nothing_that_is_off_the_screen() {
         let writer = stage.agent("writer", &[]).await;
         let first = ask(&writer, "@write:/srv/first").await;
         let mut others = Vec::new();
-        for place in ["a", "b", "c", "d"] {
+        for place in 'a'..='z' {
             others.push(ask(&writer, &format!("@write:/srv/{place}")).await);
         }
         let browser = stage.dashboard().await;
         let page = browser.page();
-        page.card("/srv/d").is_there().await;
+        page.card("/srv/z").is_there().await;
         browser.press(&["j"]).await;
         page.card("/srv/first").is("focused", true).await;
         page.card("/srv/first").is_ready().await;
@@ -237,6 +237,24 @@ async fn after_a_click_in_the_menu_enter_opens_the_current_request() {
         browser.press(&["Enter"]).await;
         card.button("Details").is("expanded", true).await;
         card.shows("to the queue, because no person was connected").await;
+    })
+    .await;
+}
+
+/// The key 4 chooses the longest scope, and the answer has it.
+#[tokio::test]
+async fn the_key_4_allows_always() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &[]).await;
+        let ticket = ask(&writer, "@network").await;
+        let browser = stage.dashboard().await;
+        let card = browser.page().card("writer asks to use the network");
+        browser.press(&["j"]).await;
+        card.is_ready().await;
+        browser.press(&["4"]).await;
+        card.choice("Always").is("checked", true).await;
+        card.answers_to("a").await;
+        assert_eq!(ticket.resolution().await.scope, Some(Scope::Always));
     })
     .await;
 }

@@ -106,3 +106,85 @@ async fn the_inbox_counts_the_blocked_actions_that_activity_shows() {
     })
     .await;
 }
+
+/// After a reconnect the page says what happened meanwhile: requests, permissions, denials and the policy file.
+#[tokio::test]
+async fn a_reconnect_says_what_was_missed() {
+    people(async |people| {
+        let mut project = Project::new();
+        project.serve();
+        let address = project.address().to_string();
+        let (bot, you) = (project.agent(), project.approver());
+        ask(&project, &bot, "@network").await;
+        let browser = people.dashboard(&link(&project)).await;
+        let page = browser.page();
+        page.card("bot asks to use the network").is_there().await;
+        project.end(Signal::KILL);
+        page.shows("The connection is lost.").await;
+
+        // The same engine goes on at another address, which the page does not know.
+        project.serve();
+        let waiting = project.pending(&you).await[0]["id"].as_str().unwrap().to_owned();
+        project.post(&you, &format!("/v1/requests/{waiting}/answer"), &json!({ "decision": "deny" })).await;
+        let gift = json!({ "agentId": "bot", "permissions": ["@events", "@read:/srv"], "reason": "r" });
+        let given = project.post(&you, "/v1/grants", &gift).await.json;
+        let first = given["grantIds"][0].as_str().unwrap();
+        project.delete(&you, &format!("/v1/grants/{first}")).await;
+        let dangerous = json!({ "operation": "command.execute", "resource": "terraform destroy" });
+        project.post(&bot, "/v1/authorize", &dangerous).await;
+        ask(&project, &bot, "@write:/srv").await;
+        let text = std::fs::read_to_string(project.path().join("agents.toml")).unwrap();
+        project.policy(&format!("{text}permissions = [\"@read:/opt\"]\n"));
+        browser
+            .until("the change is not in force", async || {
+                let config = project.get(&you, "/v1/config").await.json;
+                if config["lastChange"].is_object() { Ok(()) } else { Err(config.to_string()) }
+            })
+            .await;
+        project.end(Signal::TERM);
+        project.serve_at(&address);
+        page.hides("The connection is lost.").await;
+        page.shows("Connected again").await;
+        page.shows("1 request came, 1 request ended").await;
+        page.a("link", "See Activity").is_there().await;
+        page.card("bot asks to write /srv").is_there().await;
+    })
+    .await;
+}
+
+/// A request that the engine does not remember was perhaps granted, and perhaps denied. The page does not guess.
+#[tokio::test]
+async fn a_request_that_nobody_remembers_has_ended_while_the_engine_was_not_reached() {
+    people(async |people| {
+        let mut project = Project::new();
+        project.serve();
+        let address = project.address().to_string();
+        let (bot, you) = (project.agent(), project.approver());
+        ask(&project, &bot, "@network").await;
+        let browser = people.dashboard(&link(&project)).await;
+        let page = browser.page();
+        let card = page.card("bot asks to use the network");
+        card.is_there().await;
+        project.end(Signal::KILL);
+        page.shows("The connection is lost.").await;
+        project.serve();
+        let answer = async |decision: &str| {
+            let waiting = project.pending(&you).await[0]["id"].as_str().unwrap().to_owned();
+            let body = json!({ "decision": decision });
+            let answered = project.post(&you, &format!("/v1/requests/{waiting}/answer"), &body).await;
+            assert_eq!(answered.status, 200, "{answered:?}");
+        };
+        answer("allow").await;
+        // An engine remembers the last ends of each agent.
+        for number in 0..40 {
+            ask(&project, &bot, &format!("@write:/srv/{number}")).await;
+            answer("allow").await;
+        }
+        project.end(Signal::TERM);
+        project.serve_at(&address);
+        page.hides("The connection is lost.").await;
+        card.shows("Ended while the engine was not reached").await;
+        card.hides("Withdrawn").await;
+    })
+    .await;
+}

@@ -1,9 +1,9 @@
 //! A person takes permissions back, and takes that back.
 
-use bestow::{Agent, Kind, grant::Scope};
+use bestow::{Action, Agent, Kind, decision::Effect, grant::Scope};
 
-use super::stage::{Stage, ask, scene};
-use crate::support::tag;
+use super::stage::{Stage, ask, scene, want};
+use crate::support::{id, tag};
 
 /// Three agents, of which each passes a permission on to the next one.
 async fn chain(stage: &Stage) -> [Agent; 3] {
@@ -60,7 +60,7 @@ async fn the_chain_shows_why_and_a_revocation_shows_first_what_falls_with_it() {
 #[tokio::test]
 async fn a_revocation_is_undone_within_some_seconds() {
     scene(async |stage| {
-        let [lead, writer, _] = chain(stage).await;
+        let [lead, writer, helper] = chain(stage).await;
         let browser = stage.dashboard().await;
         let page = browser.page();
         for undo in ["click", "key"] {
@@ -68,16 +68,22 @@ async fn a_revocation_is_undone_within_some_seconds() {
             let details = page.the("region", "Details");
             details.a("DisclosureTriangle", "@write:/srv/site").click().await;
             details.a("button", "Revoke … @write:/srv/site of lead").click().await;
-            page.dialog("Revoke this permission?").a("button", "Revoke").click().await;
+            let dialog = page.dialog("Revoke this permission?");
+            dialog.shows("It ends at once.").await;
+            dialog.a("button", "Revoke 3 permissions").click().await;
             page.button("Undo").is_there().await;
             assert!(!holds(&lead, "@write:/srv/site"));
             match undo {
                 "click" => page.button("Undo").click().await,
                 _ => browser.press(&["u"]).await,
             }
-            page.shows("lead holds @write:/srv/site again, given by you.").await;
+            page.shows("lead holds @write:/srv/site again, given by you. 2 permissions that fell with it came back.")
+                .await;
             assert!(holds(&lead, "@write:/srv/site"));
-            assert!(!holds(&writer, "@write:/srv/site"), "what fell does not come back");
+            assert!(holds(&writer, "@write:/srv/site") && holds(&helper, "@write:/srv/site/news"));
+            // The new grant is one of the person, and its picture says so.
+            details.a("DisclosureTriangle", "@write:/srv/site").click().await;
+            details.a("list", "Where the permission comes from").shows("ann").await;
             browser.run("location.hash = '#/inbox'", &[]).await;
             page.a("heading", "Inbox").is_there().await;
         }
@@ -102,6 +108,67 @@ async fn an_approval_in_the_inbox_is_taken_back_and_given_again() {
         browser.press(&["u"]).await;
         ended.shows("given again").await;
         assert!(holds(&writer, "@network"));
+    })
+    .await;
+}
+
+/// An answer about an action is valid again after an undo, too.
+#[tokio::test]
+async fn a_revoked_answer_about_an_action_is_valid_again_after_an_undo() {
+    scene(async |stage| {
+        let writer = stage.agent("writer", &["@write:/srv"]).await;
+        let build = || Action::command("node build.js");
+        let ticket = want(&writer, build()).await;
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        let card = page.card("writer wants to run a command");
+        card.choice("This run").click().await;
+        card.answers("Allow for this run").await;
+        ticket.resolution().await;
+        browser.point_away().await;
+        let ended = page.the("region", "Ended just now");
+        ended.a("button", "Revoke").click().await;
+        page.shows("Revoked. The agent has to ask again.").await;
+        let is_allowed = async || match writer.explain(&build()) {
+            Ok(explanation) => explanation.decision.verdict() == Effect::Allow,
+            Err(why) => panic!("{why}"),
+        };
+        assert!(!is_allowed().await);
+        browser.press(&["u"]).await;
+        ended.shows("given again").await;
+        assert!(is_allowed().await);
+
+        browser.run("location.hash = '#/agents/writer'", &[]).await;
+        let details = page.the("region", "Details");
+        details.shows("by ann").await;
+        details.a("button", "Revoke …").click().await;
+        page.dialog("Revoke this answer?").button("Revoke").click().await;
+        page.shows("The answer is not valid any more.").await;
+        assert!(!is_allowed().await);
+        browser.press(&["u"]).await;
+        page.shows("The answer is valid again, given by you.").await;
+        assert!(is_allowed().await);
+    })
+    .await;
+}
+
+/// After the time of the undo, or for another person, a revocation stands.
+#[tokio::test]
+async fn an_undo_of_what_has_changed_is_refused_and_says_why() {
+    scene(async |stage| {
+        let [lead, _, helper] = chain(stage).await;
+        let browser = stage.dashboard().await;
+        let page = browser.page();
+        browser.run("location.hash = '#/agents/lead'", &[]).await;
+        let details = page.the("region", "Details");
+        details.a("DisclosureTriangle", "@write:/srv/site").click().await;
+        details.a("button", "Revoke … @write:/srv/site of lead").click().await;
+        page.dialog("Revoke this permission?").a("button", "Revoke 3 permissions").click().await;
+        page.button("Undo").is_there().await;
+        stage.engine.begin_run(&id("helper"), "r-next".parse().unwrap()).await.unwrap();
+        page.button("Undo").click().await;
+        page.shows("the revocation cannot be undone, because agent `helper` has begun another run").await;
+        assert!(!holds(&lead, "@write:/srv/site") && !holds(&helper, "@write:/srv/site/news"));
     })
     .await;
 }

@@ -10,14 +10,14 @@ use crate::support::ROOT;
 
 /// The views, the name of a picture of each, and a text that is on it when it is complete.
 const VIEWS: [(&str, &str, &str); 8] = [
-    ("inbox", "#/inbox", "Checker checker wants to"),
+    ("inbox", "#/inbox", "checker wants to"),
     ("agents", "#/agents", "Choose an agent"),
     ("agent", "#/agents/publisher", "permission now"),
     ("activity", "#/activity", "requests"),
     ("policy", "#/policy", "[agents.lead]"),
     ("try", "#/policy/try", "Judge it"),
     ("suggestions", "#/policy/suggestions", "From what happened in the last"),
-    ("tasks", "#/tasks", "Links"),
+    ("tasks", "#/tasks", "Last runs"),
 ];
 
 /// Goes to a view, and returns when it is complete.

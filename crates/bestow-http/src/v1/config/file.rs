@@ -178,9 +178,8 @@ impl LastChange {
     fn of(reload: &LastReload, admin: &Admin) -> LastChange {
         let is_own = |agent: &AgentId| admin.profile(agent).is_ok();
         // An agent that was removed has no owner any more. Only who sees every agent is told.
-        let is_told = |agent: &Option<AgentId>| {
-            agent.as_ref().is_none_or(|agent| admin.is_of_every_owner() || is_own(agent))
-        };
+        let is_told =
+            |agent: &Option<AgentId>| agent.as_ref().is_none_or(|agent| admin.is_of_every_owner() || is_own(agent));
         let permissions = |all: &[(AgentId, Permission)], verb: &str| -> Vec<String> {
             let own = all.iter().filter(|(agent, _)| is_own(agent));
             own.map(|(agent, permission)| format!("{agent} {verb} {permission}")).collect()

@@ -161,12 +161,7 @@ impl Additions<'_> {
         });
         let actions = tally.allowed_often(OFTEN).filter_map(|(agent, allowed)| {
             let edit = self.action_edit(agent, allowed)?;
-            Some(Suggestion::AddRule {
-                agent_id: agent.clone(),
-                action: allowed.shown(),
-                times: allowed.times,
-                edit,
-            })
+            Some(Suggestion::AddRule { agent_id: agent.clone(), action: allowed.shown(), times: allowed.times, edit })
         });
         permissions.chain(actions).collect()
     }
