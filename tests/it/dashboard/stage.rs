@@ -81,14 +81,22 @@ pub(super) struct People {
 impl People {
     /// Opens a browser.
     pub(super) async fn browser(&self) -> Arc<Browser> {
-        let browser = Arc::new(Browser::open(self.driver.clone()).await);
+        self.browser_that_is(false).await
+    }
+
+    async fn browser_that_is(&self, traced: bool) -> Arc<Browser> {
+        let browser = Arc::new(Browser::open(self.driver.clone(), traced).await);
         self.browsers.lock().unwrap().push(browser.clone());
         browser
     }
 
     /// Opens a link to the dashboard in a new browser. Returns when the page shows the state of the server.
     pub(super) async fn dashboard(&self, link: &str) -> Arc<Browser> {
-        let browser = self.browser().await;
+        self.dashboard_that_is(false, link).await
+    }
+
+    async fn dashboard_that_is(&self, traced: bool, link: &str) -> Arc<Browser> {
+        let browser = self.browser_that_is(traced).await;
         browser.go(link).await;
         browser.page().shows("Live").await;
         browser.page().a("heading", "").is_somewhere().await;
@@ -186,6 +194,11 @@ impl Stage {
     /// Opens the dashboard in a browser of `ann`.
     pub(super) async fn dashboard(&self) -> Arc<Browser> {
         self.dashboard_of("ann").await
+    }
+
+    /// Opens the dashboard in a browser that records the work of its threads.
+    pub(super) async fn traced_dashboard(&self) -> Arc<Browser> {
+        self.people.dashboard_that_is(true, &self.link("ann")).await
     }
 
     /// Opens the dashboard in a browser of a person.
