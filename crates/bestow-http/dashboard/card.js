@@ -106,7 +106,7 @@ export class Card {
   /** Returns the object in short, for a card that is not the current one. */
   summary() {
     const { action, permissions } = this.question;
-    if (!action) return h("span.clip", permissions.length > 1 && permissionList(permissions));
+    if (!action) return h("span.clip", permissionList(permissions));
     const kind = action.operation === "command.execute" ? "command" : "path";
     return h("code.clip", brief(action.resource, GLANCE, kind));
   }

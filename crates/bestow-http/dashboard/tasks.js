@@ -116,7 +116,7 @@ function card(task) {
 
 /** Returns what a gate may use, and what of it the agent lacks. @param {NonNullable<Task["gate"]>} gate */
 function gatePermissions({ permissions, missing }) {
-  const given = permissions.length > 0 ? ["It runs with ", permissionList(permissions), "."] : "It runs without permissions.";
+  const given = permissions.length > 0 ? ["It needs ", permissionList(permissions), "."] : "It needs no permissions.";
   return [
     h("div.small.muted", given),
     missing.length > 0 && h("div.small.bad-text", "The agent lacks ", permissionList(missing), "."),

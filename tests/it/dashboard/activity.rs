@@ -117,7 +117,7 @@ async fn the_list_is_paused_and_filtered() {
         let _ = reader.authorize(Action::command("rm -rf /")).await.unwrap();
         page.a("option", "reader may not run rm -rf /").is_there().await;
         page.a("combobox", "Agent").chooses("reader").await;
-        page.a("option", "writer").is_gone().await;
+        page.a("option", "writer may run").is_gone().await;
         page.a("option", "reader asks for @network").is_there().await;
         page.a("combobox", "Outcome").chooses("blocked").await;
         page.a("option", "reader may not run rm -rf /").is_there().await;

@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::symlink};
 use bestow::{Action, Agent, Outcome, grant::Scope};
 use serde_json::json;
 
-use super::stage::{ask, ask_for, scene, want};
+use super::stage::{ask, ask_for, scene, scene_with, want};
 use crate::support::{real, tag, tags};
 
 fn held(agent: &Agent) -> Vec<(String, Scope)> {
@@ -105,6 +105,7 @@ async fn the_scope_is_the_one_that_the_person_chooses() {
             let permission = format!("@write:/srv/{scope}");
             let ticket = ask(&writer, &permission).await;
             let card = browser.page().card(&format!("writer asks to write /srv/{scope}"));
+            card.is_opened().await;
             card.choice(choice).click().await;
             card.answers(button).await;
             assert_eq!(ticket.resolution().await.scope, Some(scope));
@@ -289,26 +290,29 @@ async fn several_requests_on_the_screen_are_allowed_once_together() {
 /// Of the selected requests, those that are off the screen are not answered, and the bar says so.
 #[tokio::test]
 async fn a_batch_leaves_out_what_is_not_on_the_screen() {
-    scene(async |stage| {
-        let writer = stage.agent("writer", &[]).await;
-        let mut tickets = Vec::new();
-        for place in 0..16 {
-            tickets.push(ask(&writer, &format!("@write:/srv/{place:02}")).await);
-        }
-        let browser = stage.dashboard().await;
-        let page = browser.page();
-        page.button("Select several").click().await;
-        page.card("writer asks to write /srv/00").picked().await;
-        browser.run("scrollTo(0, document.body.scrollHeight)", &[]).await;
-        page.card("writer asks to write /srv/15").picked().await;
-        browser.run("scrollTo(0, document.body.scrollHeight)", &[]).await;
-        let selected = page.the("region", "Selected requests");
-        selected.shows("1 selected, and 1 not on the screen").await;
-        selected.button("Allow 1 once").click().await;
-        assert_eq!(tickets[15].resolution().await.outcome, Outcome::Granted);
-        assert!(tickets[0].poll().is_none());
-        page.link("Inbox 15 waiting").is_there().await;
-    })
+    scene_with(
+        |settings| settings.max_pending = 100,
+        async |stage| {
+            let writer = stage.agent("writer", &[]).await;
+            let mut tickets = Vec::new();
+            for place in 0..16 {
+                tickets.push(ask(&writer, &format!("@write:/srv/{place:02}")).await);
+            }
+            let browser = stage.dashboard().await;
+            let page = browser.page();
+            page.button("Select several").click().await;
+            page.card("writer asks to write /srv/00").picked().await;
+            browser.run("scrollTo(0, document.body.scrollHeight)", &[]).await;
+            page.card("writer asks to write /srv/15").picked().await;
+            browser.run("scrollTo(0, document.body.scrollHeight)", &[]).await;
+            let selected = page.the("region", "Selected requests");
+            selected.shows("1 selected, and 1 not on the screen").await;
+            selected.button("Allow 1 once").click().await;
+            assert_eq!(tickets[15].resolution().await.outcome, Outcome::Granted);
+            assert!(tickets[0].poll().is_none());
+            page.link("Inbox 15 waiting").is_there().await;
+        },
+    )
     .await;
 }
 
@@ -317,22 +321,22 @@ async fn a_batch_leaves_out_what_is_not_on_the_screen() {
 async fn the_changed_input_of_a_tool_is_judged_and_sent() {
     scene(async |stage| {
         let writer = stage.agent("writer", &["@write:/srv"]).await;
-        let input = json!({ "text": "hello", "topic": "news" });
-        let ticket = want(&writer, Action::tool("notes/save".parse().unwrap(), input)).await;
+        let input = json!({ "path": "/srv/news.html", "content": "hello" });
+        let ticket = want(&writer, Action::tool("write_file".parse().unwrap(), input)).await;
         let browser = stage.dashboard().await;
-        let card = browser.page().card("writer wants to use the tool notes/save");
+        let card = browser.page().card("writer wants to write a file");
         card.button("Change it").click().await;
         let field = card.field("The input to allow instead");
-        field.becomes("{ \"text\": ").await;
+        field.becomes("{ \"path\": ").await;
         card.shows("This is not a JSON object.").await;
         card.button("Allow once, as changed").is("disabled", true).await;
-        field.becomes("{ \"text\": \"good morning\", \"topic\": \"news\" }").await;
+        field.becomes("{ \"path\": \"/srv/news.html\", \"content\": \"good morning\" }").await;
         card.button("Allow once, as changed").is("disabled", false).await;
         card.answers("Allow once, as changed").await;
         let resolution = ticket.resolution().await;
         assert_eq!(resolution.outcome, Outcome::Granted);
-        let changed = resolution.updated_input.as_ref().expect("another input").to_string();
-        assert!(changed.contains("good morning"), "{changed}");
+        let changed = resolution.updated_input.as_ref().expect("another input").details.as_ref().unwrap();
+        assert!(changed.shown.contains("good morning"), "{changed:?}");
     })
     .await;
 }

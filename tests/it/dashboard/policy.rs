@@ -68,7 +68,7 @@ async fn a_mistake_is_marked_at_its_line_until_it_is_mended() {
         // The line that is in force is there too, and both are marked.
         page.shows("The file is not what is in force. + 1 line not in force, − 1 line in force and not in the file.")
             .await;
-        file.shows("In force, not in the file: kind = \"subagent\"").await;
+        file.shows("In force, not in the file:\nkind = \"subagent\"").await;
         browser.picture("policy-mistake").await;
         project.policy(POLICY);
         page.hides("The file has mistakes.").await;
@@ -89,7 +89,7 @@ async fn a_change_that_allows_more_waits_for_the_person() {
         project.policy(&format!("{POLICY}permissions = [\"@network\"]\n"));
         let change = page.the("region", "A change that waits");
         change.shows("bot gains @network").await;
-        page.the("region", "The policy file").shows("Not in force: permissions").await;
+        page.the("region", "The policy file").shows("Not in force:\npermissions").await;
         let holds = async || project.get(&bot, "/v1/agents/me").await.json.to_string().contains("@network");
         assert!(!holds().await);
         change.a("button", "Agree").click().await;
@@ -216,8 +216,8 @@ async fn the_last_change_says_what_it_allows_less_and_more() {
             "bot lost @network",
             "settings: default_verdict from Ask to Deny",
             "bot: mode from Default to Plan",
-            "bot: deny command.execute like `curl **`",
-            "bot: allow command.execute like `git status`",
+            "bot: deny everything like `curl **`",
+            "bot: allow everything like `git status`",
         ] {
             page.shows(words).await;
         }
@@ -230,7 +230,7 @@ async fn the_last_change_says_what_it_allows_less_and_more() {
 #[tokio::test]
 async fn a_command_that_is_allowed_again_and_again_is_suggested_as_a_rule() {
     people(async |people| {
-        let project = served_with(&format!("{OPEN}permissions = [\"@write:.\"]\n"));
+        let project = served_with(OPEN);
         let (bot, ann) = (project.agent(), project.approver());
         let build = json!({ "operation": "command.execute", "resource": "node build.js" });
         for _ in 0..3 {
@@ -310,7 +310,7 @@ async fn the_call_of_a_tool_is_tried() {
         page.field("Input").becomes("{ \"text\": \"hello\" }").await;
         page.button("Judge it").click().await;
         page.a("heading", "The decision").is_there().await;
-        page.shows("@tool:notes").await;
+        page.shows("a tool that is not on any list").await;
         assert_eq!(project.pending(&project.approver()).await.len(), 0, "nobody is asked");
     })
     .await;

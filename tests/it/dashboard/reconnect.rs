@@ -19,6 +19,12 @@ async fn ask(project: &Project, token: &str, permission: &str) {
     assert_eq!(asked.json["status"], "pending", "{asked:?}");
 }
 
+/// Returns the id of the only request that waits.
+async fn waiting(project: &Project, token: &str) -> String {
+    let reply = project.get(token, "/v1/requests").await;
+    reply.json["requests"][0]["id"].as_str().unwrap_or_else(|| panic!("{reply:?}")).to_owned()
+}
+
 #[tokio::test]
 async fn a_killed_and_restarted_server_is_picked_up_without_a_reload() {
     people(async |people| {
@@ -124,7 +130,7 @@ async fn a_reconnect_says_what_was_missed() {
 
         // The same engine goes on at another address, which the page does not know.
         project.serve();
-        let waiting = project.pending(&you).await[0]["id"].as_str().unwrap().to_owned();
+        let waiting = waiting(&project, &you).await;
         project.post(&you, &format!("/v1/requests/{waiting}/answer"), &json!({ "decision": "deny" })).await;
         let gift = json!({ "agentId": "bot", "permissions": ["@events", "@read:/srv"], "reason": "r" });
         let given = project.post(&you, "/v1/grants", &gift).await.json;
@@ -169,7 +175,7 @@ async fn a_request_that_nobody_remembers_has_ended_while_the_engine_was_not_reac
         page.shows("The connection is lost.").await;
         project.serve();
         let answer = async |decision: &str| {
-            let waiting = project.pending(&you).await[0]["id"].as_str().unwrap().to_owned();
+            let waiting = waiting(&project, &you).await;
             let body = json!({ "decision": decision });
             let answered = project.post(&you, &format!("/v1/requests/{waiting}/answer"), &body).await;
             assert_eq!(answered.status, 200, "{answered:?}");

@@ -3,7 +3,7 @@
 use bestow::{
     Action, Answer, Outcome, PermissionRequest,
     decision::Check,
-    grant::{PermissionRef, Scope},
+    grant::{PermissionRef, Permissions, Scope},
 };
 
 use rustix::process::Signal;
@@ -322,7 +322,8 @@ async fn a_part_of_several_permissions_is_given_by_their_numbers() {
     let place = Place::new();
     let engine = place.engine().await;
     let (mut terminal, bob) = (place.watch(&engine), bob(&engine).await);
-    let wanted = PermissionRequest::new(tags(&["@network", "@write:/ws/site", "@write:/ws/else"]), "to publish");
+    let wanted = Permissions::try_from(tags(&["@network", "@write:/ws/site", "@write:/ws/else"])).unwrap();
+    let wanted = PermissionRequest::new(wanted, "to publish");
     let ticket = bob.request(wanted).await.unwrap();
     let text = terminal.shows(READY);
     let number = |name: &str| {

@@ -1,7 +1,7 @@
 //! `GET /v1/config/globs`: the paths that the rules of the policy file cover now.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fs,
     sync::Arc,
 };
@@ -94,6 +94,13 @@ fn wanted(admin: &Admin) -> Result<BTreeMap<(u32, PathGlob, SanitizedPath), Verd
             }
         }
     }
+    // A rule that denies `a` also denies `a/**`, and both are in its list.
+    let all: BTreeSet<_> = wanted.keys().map(|(line, glob, below)| (*line, glob.to_string(), below.clone())).collect();
+    let is_part = |line: &u32, glob: &PathGlob, below: &SanitizedPath| {
+        let whole = glob.as_str().strip_suffix("/**");
+        whole.is_some_and(|whole| all.contains(&(*line, whole.to_owned(), below.clone())))
+    };
+    wanted.retain(|(line, glob, below), _| !is_part(line, glob, below));
     Ok(wanted)
 }
 
