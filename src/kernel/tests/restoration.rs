@@ -120,7 +120,7 @@ fn a_grant_in_a_ring_waits_for_the_support_that_lasts() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
-    /// Whatever went before: an undo at once gives back what ended and no more, or nothing.
+    /// An undo at once gives back what ended and no more, or nothing, whatever went before.
     #[test]
     fn an_undo_gives_back_what_ended_and_no_more(
         steps in proptest::collection::vec(any::<Step>(), 1..60),

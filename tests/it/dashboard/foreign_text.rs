@@ -151,6 +151,52 @@ async fn hidden_characters_and_letters_that_look_alike_are_marked() {
     .await;
 }
 
+/// Words of a command that are not what they seem to be, in letters, digits and signs.
+const DECEPTIVE: [&str; 10] = [
+    "r\u{435}adme",          // Cyrillic
+    "\u{3bf}pt",             // Greek
+    "\u{ff52}m",             // full width
+    "\u{1d42b}m",            // mathematical
+    "\u{13aa}\u{13de}",      // Cherokee
+    "s\u{585}ck",            // Armenian
+    "a\u{2044}b",            // a fraction slash
+    "a \u{2010}rf",          // a hyphen
+    "v\u{663}",              // a digit
+    "a\u{131}b\u{2024}conf", // a leader dot
+];
+
+/// Words of languages, in their own letters.
+const PLAIN: [&str; 4] =
+    ["stra\u{df}e", "na\u{ef}ve", "\u{65e5}\u{672c}\u{8a9e}", "\u{43f}\u{440}\u{438}\u{43c}\u{435}\u{440}"];
+
+#[tokio::test]
+async fn letters_and_signs_of_other_scripts_are_marked_and_those_of_languages_are_not() {
+    scene(async |stage| {
+        let words = DECEPTIVE.iter().map(|word| (word, true)).chain(PLAIN.iter().map(|word| (word, false)));
+        let words: Vec<_> = words.collect();
+        let mut tickets = Vec::new();
+        for (number, (word, _)) in words.iter().enumerate() {
+            let agent = stage.agent(&format!("agent-{number:02}"), &[]).await;
+            tickets.push(want(&agent, Action::command(&format!("node '{word}'"))).await);
+        }
+        let browser = stage.dashboard().await;
+        browser.screen(1280, 3000, false).await;
+        let page = browser.page();
+        for (number, (word, is_deceptive)) in words.iter().enumerate() {
+            let card = page.card(&format!("agent-{number:02} wants"));
+            card.shows("node").await;
+            let mark = card.a("image", "letters that look like others");
+            match is_deceptive {
+                true => mark.is_somewhere().await,
+                false => mark.is_gone().await,
+            }
+            println!("{word:?}");
+        }
+        browser.picture("look-alikes").await;
+    })
+    .await;
+}
+
 /// The resource of an undeclared tool's call begins with the name of the tool and `{`. A command can begin so, too.
 #[tokio::test]
 async fn a_command_that_looks_like_the_call_of_a_tool_is_shown_whole() {

@@ -1,9 +1,12 @@
 //! A person takes permissions back, and takes that back.
 
-use bestow::{Action, Agent, Kind, decision::Effect, grant::Scope};
+use bestow::{Action, Agent, Engine, InitialGrants, Kind, action::Operation, decision::Effect, grant::Scope};
 
-use super::stage::{Stage, ask, scene, want};
-use crate::support::{id, tag};
+use super::stage::{Stage, ask, scene, scene_two_days_later, want};
+use crate::{
+    http::client::call,
+    support::{id, tag, tags},
+};
 
 /// Three agents, of which each passes a permission on to the next one.
 async fn chain(stage: &Stage) -> [Agent; 3] {
@@ -167,6 +170,39 @@ async fn an_undo_of_what_has_changed_is_refused_and_says_why() {
         page.button("Undo").click().await;
         page.shows("the revocation cannot be undone, because agent `helper` has begun another run").await;
         assert!(!holds(&lead, "@write:/srv/site") && !holds(&helper, "@write:/srv/site/news"));
+    })
+    .await;
+}
+
+/// A permission that nobody uses is named, over the API and on the page, and can be taken back there.
+#[cfg(feature = "cli")]
+#[tokio::test]
+async fn a_permission_that_was_never_used_is_named_and_taken_back() {
+    let prepare = async |engine: &Engine| {
+        let holds = InitialGrants::of(tags(&["@network", "@write:/srv/site"]));
+        let bot = engine.register(crate::support::profile("bot", "you", Kind::Subagent), holds).await.unwrap();
+        assert!(bot.authorize(Action::new(Operation::Write, "/srv/site/a")).await.unwrap().is_allowed());
+    };
+    scene_two_days_later(prepare, async |stage| {
+        let token = stage.token("ann");
+        let address = stage.address;
+        let suggestions = async || {
+            let authorization = format!("Bearer {token}");
+            let reply = call(address, "GET", "/v1/suggestions", &[("authorization", &authorization)], "").await;
+            let named = reply.json["suggestions"].as_array().unwrap().clone();
+            named.iter().map(|one| (one["kind"].clone(), one["permission"].clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(suggestions().await, [("unused".into(), "@network".into())]);
+        let browser = stage.dashboard().await;
+        browser.run("location.hash = '#/policy/suggestions'", &[]).await;
+        let page = browser.page();
+        page.shows("bot has held @network for 2 days and never used it.").await;
+        browser.picture("never-used").await;
+        page.a("button", "Revoke").click().await;
+        page.dialog("Revoke this permission?").button("Revoke").click().await;
+        page.shows("Nothing to suggest").await;
+        assert_eq!(suggestions().await, []);
+        assert!(!holds(&stage.engine.agent("bot").unwrap(), "@network"));
     })
     .await;
 }

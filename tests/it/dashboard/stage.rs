@@ -3,6 +3,7 @@
 use std::{
     net::SocketAddr,
     panic::AssertUnwindSafe,
+    path::PathBuf,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -41,6 +42,34 @@ pub(super) async fn scene(play: impl AsyncFnOnce(&Stage)) {
 pub(super) async fn scene_with(change: impl FnOnce(&mut Settings), play: impl AsyncFnOnce(&Stage)) {
     people(async |people| {
         let stage = Stage::set(people, change).await;
+        play(&stage).await;
+        people.leave().await;
+    })
+    .await;
+}
+
+/// Plays a scene two days after `prepare`, with an engine that stores its events.
+#[cfg(feature = "journal")]
+pub(super) async fn scene_two_days_later(prepare: impl AsyncFnOnce(&Engine), play: impl AsyncFnOnce(&Stage)) {
+    use bestow::{
+        host::{AsWritten, ManualClock},
+        journal::Journal,
+    };
+    const TWO_DAYS: Duration = Duration::from_secs(2 * 24 * 60 * 60);
+    people(async |people| {
+        let directory = tempfile::tempdir().unwrap();
+        let trail = directory.path().join("journal");
+        // A link must be younger than the server.
+        let begin = SystemClock::new().now().unwrap().as_millis() - 60_000 - TWO_DAYS.as_millis() as u64;
+        let (clock, journal) = (
+            Arc::new(ManualClock::at(bestow::event::Timestamp::from_millis(begin))),
+            Arc::new(Journal::open(&trail).unwrap()),
+        );
+        let settings = Some(Settings::default());
+        let engine = Engine::restore(settings, clock.clone(), Arc::new(AsWritten), journal).await.unwrap();
+        prepare(&engine).await;
+        clock.advance(TWO_DAYS);
+        let stage = Stage::serve(people, engine, directory, Some(trail)).await;
         play(&stage).await;
         people.leave().await;
     })
@@ -138,12 +167,17 @@ impl Stage {
         settings.request_timeout = Duration::from_secs(3600);
         change(&mut settings);
         let engine = Engine::new(settings).unwrap();
-        let directory = tempfile::tempdir().unwrap();
+        Stage::serve(people, engine, tempfile::tempdir().unwrap(), None).await
+    }
+
+    /// Serves an engine. `trail` is the directory of its journal.
+    async fn serve(people: &Arc<People>, engine: Engine, directory: TempDir, trail: Option<PathBuf>) -> Stage {
         let file = CredentialFile::in_directory(directory.path().join("state"));
         let server = Server::on_loopback("127.0.0.1:0".parse().unwrap(), Limits::default()).await.unwrap();
         let address = server.address();
         let mut options = Options::new(Credentials::of(file.clone()));
         options.dashboard = true;
+        options.trail = trail;
         let server = tokio::spawn(server.serve(router(&engine, options), std::future::pending()));
         Stage { engine, address, file, server, people: people.clone(), _directory: directory }
     }

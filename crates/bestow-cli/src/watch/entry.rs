@@ -33,7 +33,7 @@ pub(super) struct Entry {
     pub(super) change: Option<Change>,
     /// True if it is one of several that are answered together.
     pub(super) is_picked: bool,
-    /// Where the path of each permission leads now.
+    /// The place to which the path of each permission leads now.
     pub(super) leads: Vec<Option<String>>,
     /// The time since which it is on the screen.
     pub(super) seen_since: Option<Instant>,
@@ -44,7 +44,7 @@ pub(super) struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) command: String,
-    /// How the engine judges it, or why it cannot be allowed. `None` until the engine has answered.
+    /// The judgement of the engine, or its refusal. `None` until the engine has answered.
     pub(super) judged: Option<Result<String, String>>,
 }
 

@@ -1,4 +1,4 @@
-//! Where the path of a permission leads now, and what is there.
+//! The place to which the path of a permission leads now, and its content.
 
 use std::{fs, io};
 

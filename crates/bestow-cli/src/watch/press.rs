@@ -189,7 +189,7 @@ impl Inbox {
     }
 }
 
-/// What a person adds to an approval.
+/// The additions of a person to an approval.
 impl Inbox {
     fn ask_for_part(&mut self, now: Now) {
         match self.selected().map(|entry| entry.request().widest_first().len()) {

@@ -14,3 +14,4 @@ mod session;
 mod suggestions;
 mod tickets;
 mod trail;
+mod undo;

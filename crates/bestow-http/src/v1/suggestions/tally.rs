@@ -14,7 +14,7 @@ use bestow::{
     request::{RequestId, Resolution},
 };
 
-/// What people allowed, and the resources that agents used.
+/// The approvals of people, and the resources that agents used.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     given: BTreeMap<(AgentId, Permission), u32>,
