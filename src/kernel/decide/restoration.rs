@@ -77,7 +77,8 @@ impl State {
         self.refuse_too_many(&grant.to, from_people(holder), 1)?;
         let request = if let Origin::Person { request, .. } = &grant.origin { *request } else { None };
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request };
-        let grant = self.from_now_on(Grant { origin, depth: 0, ..grant.clone() }, now)?;
+        let reason = grant.reason.clone().or_else(|| "given again after a revocation".parse().ok());
+        let grant = self.from_now_on(Grant { origin, reason, depth: 0, ..grant.clone() }, now)?;
         Ok(Event::GrantIssued { grant: Arc::new(grant) })
     }
 

@@ -418,5 +418,5 @@ fn a_refused_command_leaves_the_state_equal() {
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
         met.insert(expected);
     }
-    assert_eq!(met.len(), 50, "each reason has a row");
+    assert_eq!(met.len(), 51, "each reason has a row");
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink};
 
-use bestow::{Action, Agent, Outcome, grant::Scope};
+use bestow::{Action, Agent, Outcome, agent::Mode, grant::Scope};
 use serde_json::json;
 
 use super::stage::{ask, ask_for, scene, scene_with, want};
@@ -219,7 +219,7 @@ async fn a_denied_destructive_action_is_enabled_once_from_its_event() {
         assert!(!authorize().await);
         let browser = stage.dashboard().await;
         let page = browser.page();
-        page.link("Activity").click().await;
+        page.the("link", "Activity").click().await;
         page.a("option", "terraform destroy").click_first().await;
         page.a("button", "Enable once").click().await;
         let dialog = page.dialog("Enable a destructive action?");
@@ -321,6 +321,8 @@ async fn a_batch_leaves_out_what_is_not_on_the_screen() {
 async fn the_changed_input_of_a_tool_is_judged_and_sent() {
     scene(async |stage| {
         let writer = stage.agent("writer", &["@write:/srv"]).await;
+        let bert = stage.engine.approver("you", "bert", "terminal");
+        bert.set_mode(&"writer".parse().unwrap(), Mode::Untrusted).await.unwrap();
         let input = json!({ "path": "/srv/news.html", "content": "hello" });
         let ticket = want(&writer, Action::tool("write_file".parse().unwrap(), input)).await;
         let browser = stage.dashboard().await;

@@ -208,7 +208,7 @@ async fn a_key_answers_nothing_that_is_off_the_screen() {
             }
             let browser = stage.dashboard().await;
             let page = browser.page();
-            page.card("/srv/z").is_there().await;
+            page.link("Inbox 27 waiting").is_there().await;
             browser.press(&["j"]).await;
             page.card("/srv/first").is("focused", true).await;
             page.card("/srv/first").is_ready().await;

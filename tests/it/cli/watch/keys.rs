@@ -327,7 +327,7 @@ async fn a_part_of_several_permissions_is_given_by_their_numbers() {
     let ticket = bob.request(wanted).await.unwrap();
     let text = terminal.shows(READY);
     let number = |name: &str| {
-        let line = text.lines().find(|line| line.contains(name)).unwrap();
+        let line = text.lines().find(|line| line.starts_with("needs") && line.contains(name)).unwrap();
         line.split_whitespace().nth(1).unwrap().to_owned()
     };
     let (network, site) = (number("network"), number("/ws/site"));
@@ -388,7 +388,7 @@ async fn several_selected_requests_are_allowed_once() {
     terminal.press("x");
     terminal.shows("a allow the selected once");
     terminal.press("j");
-    terminal.shows("/ws/b\"");
+    terminal.shows("needs     write access to \"/ws/b\"");
     terminal.press("x");
     terminal.shows(&format!("» {}", second.code()));
     // The keys of one request do nothing now.
@@ -413,6 +413,7 @@ async fn the_request_says_where_a_path_leads() {
     let _ticket = asks_for(&bob, &format!("@write:{}", site.display()), "to publish").await;
     terminal.shows("a directory with everything in it, now: index.html");
     let _ticket = asks_for(&bob, &format!("@write:{}/later", site.display()), "to publish").await;
+    terminal.shows("2 waiting");
     terminal.press("j");
     terminal.shows("nothing is there yet");
 }
