@@ -11,12 +11,13 @@ use crate::{
     kernel::Refusal,
     model::{
         AgentId, Answer, ApproverId, CredentialChange, CredentialEvent, CredentialHolder, Decider, Escaped, Grant,
-        HeldChange, Means, Mode, Pending, Permission, Reason, RequestId, Resolution, Scope,
+        HeldChange, Means, Mode, Pending, Permission, Permissions, Reason, RequestId, Resolution, Scope,
     },
 };
 
 use super::{
     admission::own_means,
+    modified,
     news::{RequestNews, WaitingRequest},
     reply::{Line, NotDone, Reply},
 };
@@ -118,8 +119,21 @@ pub enum AdminCommand {
         /// A remark to the agent.
         #[serde(default)]
         feedback: Option<Reason>,
+        /// The permissions that an approval gives. The others are denied. If missing, all are given.
+        #[serde(default)]
+        permissions: Option<Vec<Permission>>,
+        /// The command that an approval allows instead of the requested one.
+        #[serde(default)]
+        instead: Option<String>,
         /// The person who answers.
         by: ApproverId,
+    },
+    /// Judges another command in place of the requested one. Nothing is decided.
+    Judge {
+        /// The code or the id of the request.
+        request: String,
+        /// The command.
+        instead: String,
     },
 }
 
@@ -131,6 +145,7 @@ impl AdminCommand {
             AdminCommand::Why { .. } => ("why", None),
             AdminCommand::Requests => ("requests", None),
             AdminCommand::Follow { .. } => ("follow", None),
+            AdminCommand::Judge { .. } => ("judge", None),
             AdminCommand::State { .. } => ("state", None),
             AdminCommand::Agree { by, .. } => ("agree", Some(by)),
             AdminCommand::Mode { by, .. } => ("mode", Some(by)),
@@ -148,6 +163,7 @@ impl AdminCommand {
             | AdminCommand::Why { .. }
             | AdminCommand::Requests
             | AdminCommand::Follow { .. }
+            | AdminCommand::Judge { .. }
             | AdminCommand::State { .. }
             | AdminCommand::Credential { .. } => false,
             AdminCommand::Mode { mode, .. } => mode.is_some(),
@@ -256,7 +272,10 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
         }
         AdminCommand::Process { call, by } => super::process::carry_out(engine, call, by, means).await,
         AdminCommand::Revoke { held, reason, by } => Ok(revoke(&admin, held, reason, by).await?),
-        AdminCommand::Answer { request, verdict, scope, feedback, by } => {
+        AdminCommand::Judge { request, instead } => {
+            modified::judge(&admin, &admin.waiting(&request)?.request, &instead)
+        }
+        AdminCommand::Answer { request, verdict, scope, feedback, permissions, instead, by } => {
             let waiting = match admin.waiting(&request) {
                 Err(Error::Refused(Refusal::AlreadyResolved(how))) if verdict == Approval::Approve && is_held(&how) => {
                     return Ok(vec![Line::new(&how, json!(*how))]);
@@ -270,9 +289,17 @@ async fn done(engine: &Engine, order: AdminCommand, means: Means) -> Result<Vec<
                     waiting.request.code()
                 )));
             }
-            let answer = match verdict {
-                Approval::Approve => Answer::allow(),
-                Approval::Deny => Answer::deny(),
+            let answer = match (verdict, permissions) {
+                (Approval::Approve, None) => Answer::allow(),
+                (Approval::Approve, Some(only)) => {
+                    let only = Permissions::try_from(only).map_err(|why| NotDone::Refused(why.to_string()))?;
+                    Answer::allow_only(only)
+                }
+                (Approval::Deny, _) => Answer::deny(),
+            };
+            let answer = match instead.filter(|_| verdict == Approval::Approve) {
+                Some(command) => answer.instead(modified::changed(&waiting.request, &command)?),
+                None => answer,
             };
             let answer = scope.map_or(answer.clone(), |scope| answer.scope(scope));
             let answer = feedback.map_or(answer.clone(), |feedback| answer.feedback(feedback));
@@ -318,8 +345,8 @@ async fn revoke(
     reason: Option<Reason>,
     by: ApproverId,
 ) -> Result<Vec<Line>, Error> {
-    let fell = admin.revoke(held, reason, by).await?;
+    let revocation = admin.revoke(held, reason, by).await?;
     let gone = std::iter::once(Line::new(format!("{held} was revoked"), json!({ "revoked": held })));
     let with_it = |grant: &Arc<Grant>| Line::new(format!("also ended: {grant}"), json!({ "revoked": grant.id }));
-    Ok(gone.chain(fell.iter().map(with_it)).collect())
+    Ok(gone.chain(revocation.also_ended().iter().map(with_it)).collect())
 }

@@ -12,6 +12,7 @@ mod admission;
 mod ancestry;
 mod follow;
 mod held;
+mod modified;
 mod news;
 mod orders;
 mod presence;

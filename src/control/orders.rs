@@ -9,7 +9,7 @@ use crate::{
     kernel::{Explanation, PermissionState, ProvenanceStep, Refusal},
     model::{
         Action, Actor, AgentId, ApproverId, Grant, GrantId, HeldChange, Means, Mode, OwnerId, Pending, Permission,
-        Process, ProcessId, Profile, Reason, RequestId, Resolution, SavedDecision,
+        Process, ProcessId, Profile, Reason, RequestId, Resolution, Revocation, SavedDecision,
     },
 };
 
@@ -297,7 +297,7 @@ impl Admin {
         self.approver_of(agent, by)?.set_mode(agent, mode).await
     }
 
-    /// Revokes a grant or a saved decision. Returns the grants that ended with it.
+    /// Revokes a grant or a saved decision. Returns the revocation, which the same person can undo.
     ///
     /// # Errors
     ///
@@ -307,19 +307,27 @@ impl Admin {
         held: GrantOrDecisionId,
         reason: Option<Reason>,
         by: ApproverId,
-    ) -> Result<Vec<Arc<Grant>>, Error> {
+    ) -> Result<Revocation, Error> {
         match held {
             GrantOrDecisionId::Grant(id) => {
                 let grant = self.grant(id)?;
-                self.approver_of(&grant.to, by)?.revoke_with_all(id, reason).await
+                self.approver_of(&grant.to, by)?.revoke_undoably(id, reason).await
             }
             GrantOrDecisionId::Ruling(id) => {
                 let mut all = self.saved_decisions(None)?.into_iter();
                 let saved = all.find(|saved| saved.id == id).ok_or(Refusal::UnknownRuling(id))?;
-                self.approver(&saved.owner, by).revoke_ruling(id, reason).await?;
-                Ok(Vec::new())
+                self.approver(&saved.owner, by).revoke_ruling_undoably(id, reason).await
             }
         }
+    }
+
+    /// Undoes a revocation of this person. Returns the ids of the new grants.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::UnknownAgent`]; the errors of [`Approver::undo`].
+    pub async fn undo(&self, revocation: &Revocation, by: ApproverId) -> Result<Vec<GrantId>, Error> {
+        self.approver_of(revocation.agent(), by)?.undo(revocation).await
     }
 
     /// Returns a grant that is valid now.

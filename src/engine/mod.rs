@@ -33,6 +33,8 @@ mod obeyed;
 mod outside;
 mod pin;
 mod plain_action;
+#[cfg(feature = "config")]
+mod policy_text;
 mod presence;
 #[cfg(feature = "stdio")]
 pub(crate) mod process_order;

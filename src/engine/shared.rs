@@ -24,6 +24,8 @@ use crate::{
 
 #[cfg(feature = "stdio")]
 use super::agent_events::AgentEvents;
+#[cfg(feature = "config")]
+use super::policy_text::PolicyTexts;
 use super::{
     Error, Subscription, Ticket,
     agent_slot::AgentSlot,
@@ -68,6 +70,9 @@ pub(super) struct Shared {
     pub(super) request_ids: RequestIds,
     /// The random seed that makes fingerprints differ between engines.
     pub(super) seed: u64,
+    /// The texts of the policy file that the engine follows.
+    #[cfg(feature = "config")]
+    pub(super) policy_texts: Mutex<PolicyTexts>,
     /// The host program's processes that a person uses: the process number and its start time.
     #[cfg(feature = "journal")]
     pub(super) surfaces: Arc<Mutex<Vec<(u32, u64)>>>,
@@ -157,6 +162,8 @@ impl Shared {
             open: AtomicBool::new(true),
             request_ids: RequestIds::default(),
             seed,
+            #[cfg(feature = "config")]
+            policy_texts: Mutex::default(),
             #[cfg(feature = "journal")]
             surfaces: Arc::default(),
         }

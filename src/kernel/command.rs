@@ -7,8 +7,8 @@ use crate::model::TaskEvent;
 use crate::model::{
     Actor, AgentId, Answer, ApproverId, Cause, CredentialChange, Digest, Event, GrantId, Hold, HookCall, Means, Mode,
     Operation, OwnerId, Permission, PinnedPermission, Policy, PolicyPatch, Process, ProcessId, Profile, Reason,
-    RequestId, RunId, SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName, ToolPolicies, Tools,
-    Verdict,
+    RequestId, Revocation, Revoked, RunId, SandboxFacts, SanitizedPath, SavedDecisionId, Scope, Settings, ToolName,
+    ToolPolicies, Tools, Verdict,
 };
 
 use super::{Refusal, authorization::HookVerdict, resolved_action::ResolvedAction};
@@ -255,6 +255,11 @@ pub(crate) enum Command {
         owner: Option<OwnerId>,
         reason: Option<Reason>,
     },
+    /// A person gives again what one revocation ended, all of it or nothing.
+    Restore {
+        by: Person,
+        undone: Arc<Revocation>,
+    },
     /// The user of a foreground agent connected or disconnected.
     Connected {
         agent: AgentId,
@@ -447,6 +452,13 @@ impl Command {
             Command::Grant { from, to: receiver, .. } => agent(from, "grant permission to", to(receiver)),
             Command::Give { by: person, to: receiver, .. } => by(person.actor(), "give permission to", to(receiver)),
             Command::Revoke { grant, by: actor, .. } => by(actor.clone(), "revoke grant", About::Grant(*grant)),
+            Command::Restore { by: person, undone } => {
+                let about = match &undone.revoked {
+                    Revoked::Grant(grant) => About::Grant(grant.id),
+                    Revoked::Ruling(ruling) => About::Ruling(ruling.id),
+                };
+                by(person.actor(), "undo the revocation of", about)
+            }
             Command::Connected { agent } | Command::Disconnected { agent } => operator("connect a user to", to(agent)),
             Command::UserActive { agent } => operator("record the activity of the user of", to(agent)),
             Command::ApproverArrived { .. } | Command::ApproverLeft { .. } => {

@@ -346,6 +346,13 @@ pub enum Event {
         gained: Vec<(AgentId, Permission)>,
         /// The permissions that agents lost.
         lost: Vec<(AgentId, Permission)>,
+        /// Further changes that allow more, one sentence each, with the agent: modes, rules and new agents. Without an
+        /// agent, the sentence is about the settings.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        widened: Vec<(Option<AgentId>, Arc<str>)>,
+        /// Further changes that allow less, one sentence each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        narrowed: Vec<(Option<AgentId>, Arc<str>)>,
         /// The lines of the file that give nothing.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<LeftOut>,

@@ -34,6 +34,7 @@ use crate::{
     options::{Options, SocketTimes},
     problem::Problem,
     rate::Rate,
+    revocations::Revocations,
     runs::Runs,
     shares::Shares,
     tickets::Tickets,
@@ -83,6 +84,7 @@ pub(crate) struct Entrance {
     frames: Frames,
     parts: Parts,
     hosts: Hosts,
+    revocations: Revocations,
     /// The begin of this server. A link that is older was made for another one.
     began: Option<Timestamp>,
 }
@@ -119,6 +121,7 @@ impl Entrance {
             frames: Frames::default(),
             parts: Parts::default(),
             hosts: Hosts::default(),
+            revocations: Revocations::default(),
             began: engine.now().ok(),
             engine,
         }
@@ -165,6 +168,11 @@ impl Entrance {
     /// Returns the sessions of coding agents.
     pub(crate) fn hosts(&self) -> &Hosts {
         &self.hosts
+    }
+
+    /// Returns the revocations that can be undone now.
+    pub(crate) fn revocations(&self) -> &Revocations {
+        &self.revocations
     }
 
     /// Returns the texts of frames that go to many clients.

@@ -22,6 +22,7 @@ mod places;
 mod problem;
 mod rate;
 mod refusal;
+mod revocations;
 mod router;
 mod runs;
 mod server;

@@ -11,6 +11,7 @@ use crate::model::{
 use super::{
     super::{Refusal, State, agent::Agent, command::StaleGrants, state::HeldBack},
     grants::Draft,
+    policy_change::PolicyChange,
     restriction, runs,
 };
 
@@ -38,6 +39,12 @@ impl State {
     pub(crate) fn held_change(&self, run: &RunId, now: Timestamp) -> Result<Option<HeldChange>, Refusal> {
         let told = |held: &HeldBack| self.told_of(held.change, &held.policy, run, now);
         self.held_back.as_ref().map(told).transpose()
+    }
+
+    /// Returns the number of the change that waits for a person.
+    #[cfg(feature = "config")]
+    pub(crate) fn change_that_waits(&self) -> Option<u64> {
+        self.held_back.as_ref().map(|held| held.change)
     }
 
     /// Returns the part of the waiting change about agents of `owner`, or none if no part is.
@@ -124,7 +131,8 @@ impl State {
         }
         let gained = self.gains(&events, now);
         let left_out = policy.left_out.clone();
-        events.push(Event::ConfigReloaded { gained, lost: Vec::new(), left_out, agreed: None });
+        let PolicyChange { widened, narrowed } = self.change_to(policy);
+        events.push(Event::ConfigReloaded { gained, lost: Vec::new(), widened, narrowed, left_out, agreed: None });
         Ok(events)
     }
 
@@ -294,7 +302,7 @@ fn mode_under(agent: &Agent, profile: &Profile) -> Mode {
     if agent.written_mode == Some(profile.mode) { agent.profile.mode } else { profile.mode }
 }
 
-fn as_set(agent: &Agent, profile: &Profile) -> Profile {
+pub(super) fn as_set(agent: &Agent, profile: &Profile) -> Profile {
     Profile { mode: mode_under(agent, profile), ..profile.clone() }
 }
 
@@ -331,7 +339,7 @@ fn gives_way(agent: &Agent, policy: &Policy) -> bool {
 }
 
 /// Returns true if the file still describes this agent. An agent with another owner is a different agent.
-fn stays(agent: &Agent, policy: &Policy) -> bool {
+pub(super) fn stays(agent: &Agent, policy: &Policy) -> bool {
     let spec = policy.agents.get(&agent.profile.id);
     spec.is_some_and(|spec| spec.profile.owner == agent.profile.owner && agent.source == AgentOrigin::Config)
 }

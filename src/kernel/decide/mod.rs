@@ -8,8 +8,10 @@ mod declared;
 mod expiry;
 mod grants;
 mod mode;
+mod policy_change;
 mod processes;
 mod requests;
+mod restoration;
 mod restriction;
 mod resume;
 mod route;
@@ -79,6 +81,7 @@ impl State {
                 self.give(&by, &to, permissions, &reason, scope, now)
             }
             Command::Revoke { grant, by, owner, reason } => self.revoke(grant, by, owner.as_ref(), reason),
+            Command::Restore { by, undone } => self.restore(&by, &undone, now),
             Command::Connected { agent } => self.connected(agent),
             Command::Disconnected { agent } => Ok(self.disconnected(agent)),
             Command::UserActive { agent } => self.user_active(agent),

@@ -2,6 +2,7 @@
 
 mod agents;
 mod place;
+mod tasks;
 
 use bestow::{text::Escaped, user::OwnerId};
 
@@ -40,6 +41,9 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<Exit, Exit> {
         tokio::spawn(async move {
             if let Err(why) = agents::start(&engine, &workspace).await {
                 eprintln!("bestow: the agents of the demo did not start: {why}");
+            }
+            if let Err(why) = tasks::run_once(&engine).await {
+                eprintln!("bestow: the tasks of the demo did not run: {why}");
             }
         });
         let link = dashboard::link(url, &served.state, owner, by)?;

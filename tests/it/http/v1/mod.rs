@@ -18,3 +18,4 @@ mod session;
 mod suggestions;
 mod tickets;
 mod trail;
+mod undo;
