@@ -28,6 +28,7 @@ mod egress_proxy;
 mod error;
 mod events;
 mod export;
+mod folding;
 mod git;
 mod handshake;
 mod helper;
