@@ -38,6 +38,7 @@ mod landlock_rules;
 mod limits;
 mod look;
 mod mounts;
+mod neighbours;
 mod output;
 mod own_mounts;
 mod places;

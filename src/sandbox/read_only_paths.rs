@@ -23,7 +23,7 @@ use super::{
     Guard, Profile, ProfileError, SandboxError, folding, git,
     look::{Looked, Names, Unsearched, look, look_again},
     mounts::{Mount, Mounts, said},
-    places::{self, Node, Places, Put, Taking},
+    places::{self, Places, Put, Taking},
 };
 use crate::model::{FileIdentity, OBEYED_IN_REPOSITORY, REPOSITORY, SanitizedPath, SensitiveName, held_in_place};
 
@@ -111,7 +111,7 @@ impl ReadOnlyPaths {
     pub(super) fn missing(profile: &Profile) -> Vec<SanitizedPath> {
         let roots = profile.write.keys().filter(|_| profile.guard == Guard::Sensitive);
         let roots = roots.filter(|root| root.as_path().is_dir());
-        let paths = roots.flat_map(|root| obeyed_in(root, profile)).map(|(path, _)| path);
+        let paths = roots.flat_map(|root| obeyed_in(root, profile));
         let is_missing = |path: &PathBuf| lstat(path).is_err_and(|why| why == Errno::NOENT);
         paths.filter(is_missing).map(|path| said(&path)).filter(|path| !profile.write.contains_key(path)).collect()
     }
@@ -152,16 +152,14 @@ fn directories(profile: &Profile) -> Result<Vec<&SanitizedPath>, ProfileError> {
     Ok(all)
 }
 
-/// Returns the names directly below a root that programs obey, existing or not, each with the kind of its placeholder.
-fn obeyed_in(root: &SanitizedPath, profile: &Profile) -> Vec<(PathBuf, Node)> {
+/// Returns the names directly below a root that programs obey, existing or not.
+fn obeyed_in(root: &SanitizedPath, profile: &Profile) -> Vec<PathBuf> {
     // Such names mean nothing in a root that a permission names because it is sensitive, or in a git repository.
     if profile.sensitive_part(root) == Some(root.as_str()) || root.names().any(|name| name == ".git") {
         return Vec::new();
     }
-    let node = |is_file| if is_file { Node::Socket } else { Node::Directory };
-    let added = profile.sensitive.iter().filter_map(SensitiveName::whole).map(|name| (name.to_owned(), true));
-    let all = held_in_place().chain(added);
-    all.map(|(name, is_file)| (root.as_path().join(name), node(is_file))).collect()
+    let added = profile.sensitive.iter().filter_map(SensitiveName::whole).map(str::to_owned);
+    held_in_place().map(|(name, _)| name).chain(added).map(|name| root.as_path().join(name)).collect()
 }
 
 fn lstat(path: &Path) -> Result<rustix::fs::Stat, Errno> {
@@ -198,15 +196,15 @@ impl HeldPlaceholders<'_> {
     fn by_name(&mut self) -> Result<(), ProfileError> {
         let profile = self.profile;
         for path in profile.hidden.iter().chain(&profile.absent) {
-            self.keep(path.as_path(), Kept::Unread, Node::Socket)?;
+            self.keep(path.as_path(), Kept::Unread)?;
         }
         for path in &profile.unwritten {
-            self.keep(path.as_path(), Kept::Unwritten, Node::Socket)?;
+            self.keep(path.as_path(), Kept::Unwritten)?;
         }
         // If the leases lie below a write root, they are hidden too.
         let leases = places::directory();
         if profile.write.keys().any(|root| leases.starts_with(root)) {
-            self.keep(&leases, Kept::Unread, Node::Directory)?;
+            self.keep(&leases, Kept::Unread)?;
         }
         Ok(())
     }
@@ -271,13 +269,12 @@ impl HeldPlaceholders<'_> {
         if obeyed.is_empty() {
             return Ok(());
         }
-        for (path, node) in obeyed.into_iter().filter(|(path, _)| !is_named(path)) {
-            self.keep(&path, Kept::Unwritten, node)?;
+        for path in obeyed.into_iter().filter(|path| !is_named(path)) {
+            self.keep(&path, Kept::Unwritten)?;
         }
         if is_repository {
-            for (name, is_file) in OBEYED_IN_REPOSITORY {
-                let node = if is_file { Node::Socket } else { Node::Directory };
-                self.keep(&root.as_path().join(name), Kept::Unwritten, node)?;
+            for (name, _) in OBEYED_IN_REPOSITORY {
+                self.keep(&root.as_path().join(name), Kept::Unwritten)?;
             }
         } else {
             self.no_repository(root)?;
@@ -294,7 +291,7 @@ impl HeldPlaceholders<'_> {
                 Err(why) => why == Errno::NOENT,
             };
             if is_free {
-                return self.keep(&path, Kept::Unwritten, Node::Socket);
+                return self.keep(&path, Kept::Unwritten);
             }
         }
         Ok(())
@@ -318,7 +315,7 @@ impl HeldPlaceholders<'_> {
         };
         for further in through {
             if self.profile.write.keys().any(|root| further.starts_with(root) && further != root.as_path()) {
-                self.keep(&further, Kept::Unwritten, Node::Directory)?;
+                self.keep(&further, Kept::Unwritten)?;
             }
         }
         Ok(())
@@ -329,8 +326,14 @@ impl HeldPlaceholders<'_> {
         if !matches!(kind, FileType::Directory | FileType::Socket) {
             return;
         }
+        let is_place = lstat(path).map(|found| places::is_ours(&found));
+        let kept = match (is_place, &mut self.taking) {
+            (Ok(true), Some(taking)) => taking.keep(path).map(drop),
+            (Ok(_) | Err(Errno::NOENT), _) => Ok(()),
+            (Err(why), _) => Err(why),
+        };
         // The owner of a directory that cannot be searched could open it again, and then replace the path.
-        if let Some(Err(why)) = self.taking.as_mut().map(|taking| taking.keep(path)) {
+        if let Err(why) = kept {
             self.all_of(path.parent().unwrap_or(path), &closed_because(why));
         }
     }
@@ -340,8 +343,8 @@ impl HeldPlaceholders<'_> {
         *there = kept.max(*there);
     }
 
-    /// Protects one path, existing or not. `node` is the kind of the placeholder for a missing path.
-    fn keep(&mut self, path: &Path, kept: Kept, node: Node) -> Result<(), ProfileError> {
+    /// Protects one path, existing or not.
+    fn keep(&mut self, path: &Path, kept: Kept) -> Result<(), ProfileError> {
         let root = self.profile.write.keys().filter(|root| path.starts_with(root) && path != root.as_path());
         let Some(root) = root.max_by_key(|root| root.as_str().len()) else { return self.keep_outside(path, kept) };
         let parts: Vec<_> = path.ancestors().take_while(|part| *part != root.as_path()).collect();
@@ -349,10 +352,7 @@ impl HeldPlaceholders<'_> {
             let is_last = part == path;
             let found = match lstat(part) {
                 Ok(found) => found,
-                Err(Errno::NOENT) => {
-                    let node = if is_last { node } else { Node::Directory };
-                    return self.put(part, path, kept, node);
-                }
+                Err(Errno::NOENT) => return self.put(part, path, kept),
                 Err(why) => {
                     let above = part.parent().unwrap_or(part);
                     self.unfollowed(above, path, kept, why);
@@ -361,7 +361,7 @@ impl HeldPlaceholders<'_> {
             };
             let kind = FileType::from_raw_mode(found.st_mode);
             if places::is_ours(&found) {
-                return self.put(part, path, kept, if is_last { node } else { Node::Directory });
+                return self.put(part, path, kept);
             }
             if is_last || kind != FileType::Directory {
                 self.promise(path, kept);
@@ -373,7 +373,7 @@ impl HeldPlaceholders<'_> {
     }
 
     /// Puts a placeholder at `part`, so that `path` cannot be created.
-    fn put(&mut self, part: &Path, path: &Path, kept: Kept, node: Node) -> Result<(), ProfileError> {
+    fn put(&mut self, part: &Path, path: &Path, kept: Kept) -> Result<(), ProfileError> {
         let above = part.parent().unwrap_or(part);
         // A missing path has no content to read. It is enough that the command cannot create it.
         self.promise(path, Kept::Unwritten);
@@ -388,7 +388,7 @@ impl HeldPlaceholders<'_> {
             self.mounts.insert(part.to_owned(), Mount::Absent);
             return Ok(());
         };
-        match taking.put(part, node) {
+        match taking.put(part) {
             Ok(Put::Held) => self.mounts.insert(part.to_owned(), Mount::Place),
             // Another process created the path at this moment.
             Ok(Put::There) => {
