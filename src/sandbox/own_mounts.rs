@@ -1,9 +1,9 @@
 //! The mounts that the helper makes itself, in the namespace that bubblewrap has created around it.
 //!
-//! bubblewrap reads the list of all mounts again for each mount that it makes, it cannot mount over a link, and it takes
-//! at most 9,000 arguments. It therefore makes only the mounts of the roots. The helper makes the others, with a few
-//! calls each. The helper has the capabilities for this only until then. Afterwards it enters a user namespace that has
-//! no capabilities over these mounts.
+//! bubblewrap reads the list of all mounts again for each mount that it makes, it cannot mount over a link, and it
+//! takes at most 9,000 arguments. It therefore makes only the mounts of the roots. The helper makes the others, with a
+//! few calls each. The helper has the capabilities for this only until then. Afterwards it enters a user namespace that
+//! has no capabilities over these mounts.
 
 use std::{
     collections::BTreeMap,
@@ -256,7 +256,7 @@ impl Stock {
 /// Returns an empty directory as a mount of its own. It can be read, so that its directories can be reached.
 fn empty() -> rustix::io::Result<OwnedFd> {
     let file_system = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_set_string(&file_system, "mode", "0555")?;
+    fsconfig_set_string(&file_system, "mode", "0755")?;
     fsconfig_create(&file_system)?;
     let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     fsmount(&file_system, FsMountFlags::FSMOUNT_CLOEXEC, quiet | MountAttrFlags::MOUNT_ATTR_NOEXEC)

@@ -1,7 +1,7 @@
 //! Placeholders at missing paths: empty nodes that a mount can cover.
 //!
-//! A placeholder is a socket node without a listener. Git neither lists nor removes such a node, and a process that opens
-//! it gets an error at once. On a file system without socket nodes it is an empty directory. Each run writes
+//! A placeholder is a socket node without a listener. Git neither lists nor removes such a node, and a process that
+//! opens it gets an error at once. On a file system without socket nodes it is an empty directory. Each run writes
 //! its paths into a lease, a locked file that no confined command sees. A placeholder is removed when no lease of a
 //! living process names it, whichever process created it, and no living run of another user
 //! ([`neighbours`](super::neighbours)). If a process is killed, its lock ends, and the next run removes its
@@ -197,8 +197,8 @@ fn locked(directory: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Removes the placeholders of every lease without a living process. Placeholders that a living lease names stay, and so
-/// do those that another user relies on. Their lease then stays for a later run. Nothing is removed if other users
+/// Removes the placeholders of every lease without a living process. Placeholders that a living lease names stay, and
+/// so do those that another user relies on. Their lease then stays for a later run. Nothing is removed if other users
 /// could begin to rely on it meanwhile.
 fn sweep(directory: &Path, is_alone: bool) -> io::Result<()> {
     let (mut living, mut ended) = (BTreeSet::new(), Vec::new());

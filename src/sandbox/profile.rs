@@ -161,8 +161,8 @@ impl Profile {
         Profile { unwritten, ..self }
     }
 
-    /// Returns the profile with more denied patterns. The paths that match them are looked up below the working directory
-    /// and the write roots when a command starts.
+    /// Returns the profile with more denied patterns. The paths that match them are looked up below the working
+    /// directory and the write roots when a command starts.
     pub(crate) fn denying<'g>(
         mut self,
         reads: impl IntoIterator<Item = &'g PathGlob>,

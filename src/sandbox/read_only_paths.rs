@@ -225,8 +225,8 @@ impl HeldPlaceholders<'_> {
         if is_written && self.profile.guard == Guard::Sensitive { self.sensitive(root, looked) } else { Ok(()) }
     }
 
-    /// Hides a match of a denied glob. The target of a link is hidden too, if the creator of the link could have changed
-    /// the target itself. Otherwise a link could hide anything from other commands.
+    /// Hides a match of a denied glob. The target of a link is hidden too, if the creator of the link could have
+    /// changed the target itself. Otherwise a link could hide anything from other commands.
     fn hidden(&mut self, root: &SanitizedPath, path: &Path, kind: FileType) {
         self.promise(path, Kept::Unread);
         self.keep_node(path, kind);

@@ -320,8 +320,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Returns the paths below which the command writes. A root that is hidden is replaced by the directories in it that
-    /// stay open.
+    /// Returns the paths below which the command writes. A root that is hidden is replaced by the directories in it
+    /// that stay open.
     fn write(&self) -> BTreeMap<SanitizedPath, FileIdentity> {
         let mut write = self.profile.write.clone();
         for (root, open) in &self.guards.hidden_roots {

@@ -16,7 +16,7 @@ use super::{
 
 /// Prints the content of every file, and tries to change each.
 const ATTACK: &str = "find . -type f -exec cat {} + ; find . -name '*.secret' -exec cp -rL {} repo/copy ';'; \
-    for f in $(find . -type f); do echo changed >> $f; done; true";
+    find -L repo/copy -type f -exec cat {} + ; rm -rf repo/copy; for f in $(find . -type f); do echo changed >> $f; done; true";
 
 /// Makes litter as the user of the commands, with Python, because a shell cannot have such names.
 fn litter(ground: &Ground, script: &str) {
@@ -55,7 +55,6 @@ async fn attack(ground: &Ground, host: &Host) -> Finished {
     let told = shown(&done.stdout.bytes);
     assert!(!told.contains("hush"), "{ground}: {told}");
     assert!(told.contains("wrote"), "{ground}: {told}: {}", shown(&done.stderr.bytes));
-    assert!(!ground.world.exists("workspace/repo/copy"), "{ground}");
     done
 }
 
