@@ -13,7 +13,8 @@ use crate::{
     fs::{self, RealPath, ResolveError},
     kernel::ExecScope,
     model::{
-        Action, Escaped, FileIdentity, Permission, SanitizedPath, SensitiveName, is_sensitive_name, sensitive_part,
+        Action, Escaped, FileIdentity, PathGlob, Permission, SanitizedPath, SensitiveName, is_sensitive_name,
+        sensitive_part,
     },
     ports::homes,
 };
@@ -48,6 +49,12 @@ pub struct Profile {
     /// Paths below the write roots that the command cannot write, because a rule denies them by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unwritten: Vec<SanitizedPath>,
+    /// Patterns of paths that the command can neither read nor write. The disk decides which paths they match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) hidden_globs: Vec<PathGlob>,
+    /// Patterns of paths below the write roots that the command cannot write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unwritten_globs: Vec<PathGlob>,
     /// Paths that the profile could neither follow nor keep from the command, each with the reason.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) unheld: BTreeSet<String>,
@@ -89,6 +96,8 @@ impl Profile {
             absent: Vec::new(),
             processes: Vec::new(),
             unwritten: Vec::new(),
+            hidden_globs: Vec::new(),
+            unwritten_globs: Vec::new(),
             unheld: BTreeSet::new(),
             network: false,
             domains: BTreeSet::new(),
@@ -150,6 +159,22 @@ impl Profile {
         let below = reals.into_iter().map(|real| real.path().clone()).filter(|path| self.root_of(path).is_some());
         let unwritten = outermost(self.unwritten.iter().cloned().chain(below));
         Profile { unwritten, ..self }
+    }
+
+    /// Returns the profile with more denied patterns. The paths that match them are looked up below the working
+    /// directory and the write roots when a command starts.
+    pub(crate) fn denying<'g>(
+        mut self,
+        reads: impl IntoIterator<Item = &'g PathGlob>,
+        writes: impl IntoIterator<Item = &'g PathGlob>,
+    ) -> Profile {
+        self.hidden_globs.extend(reads.into_iter().cloned());
+        self.unwritten_globs.extend(writes.into_iter().cloned());
+        for globs in [&mut self.hidden_globs, &mut self.unwritten_globs] {
+            globs.sort();
+            globs.dedup();
+        }
+        self
     }
 
     /// Resolves a path. If this user cannot follow it to its end, the result is the last part that this user can
@@ -223,11 +248,6 @@ impl Profile {
         let events = self.events.then_some(Permission::Events);
         let write = self.write.keys().cloned().map(Permission::write);
         network.into_iter().chain(events).chain(write)
-    }
-
-    /// Returns the working directory and the write roots. The user expects the command to work with the files there.
-    pub(crate) fn roots(&self) -> Vec<SanitizedPath> {
-        std::iter::once(&self.cwd).chain(self.write.keys()).cloned().collect()
     }
 
     /// Returns the working directory.

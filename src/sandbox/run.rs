@@ -1,6 +1,7 @@
 //! The execution of a command under a profile.
 
 use std::{
+    collections::BTreeMap,
     io,
     net::Shutdown,
     os::{
@@ -44,7 +45,7 @@ use super::{
     trusted::{is_our_own, is_written},
     unsupported::missing,
 };
-use crate::model::{Limits, SandboxFacts, SanitizedPath};
+use crate::model::{FileIdentity, Limits, SandboxFacts, SanitizedPath};
 
 /// The remedy for a program that is its own helper and does not become it.
 const ENTER_FIRST: &str = "its `main` has to begin with `bestow::sandbox::enter_if_asked()`, before any thread or \
@@ -165,7 +166,7 @@ impl Sandbox {
         };
         let (stdout, stderr) = (output(stdout), output(stderr));
         let failed = !status.success() && !timed_out;
-        let shown = failed.then(|| evidence(profile, &guards.read_only, &command.words, &stderr.bytes));
+        let shown = failed.then(|| evidence(profile, &guards, &command.words, &stderr.bytes));
         let possible_sandbox_denial = shown.as_ref().is_some_and(|shown| shown.is_possible);
         let violations = shown.map(|shown| shown.violations).unwrap_or_default();
         // bubblewrap reports a signal as a shell does: as an exit code above 128.
@@ -256,7 +257,7 @@ impl Plan<'_> {
         input: OwnedFd,
         heard: [Option<Heard>; 2],
     ) -> Result<(Stands, Running), SandboxError> {
-        let split = split(&self.guards.mounts)?;
+        let split = split(&self.guards.mounts, self.profile)?;
         let (control, mut running) = Running::start(self, self.process(&split.of_bubblewrap), heard)?;
         match self.confined(&control, split.of_helper, way, &input, &mut running) {
             Ok((facts, started, way_out)) => Ok((Stands { control, started, facts, way_out }, running)),
@@ -319,13 +320,24 @@ impl Plan<'_> {
         }
     }
 
+    /// Returns the paths below which the command writes. A root that is hidden is replaced by the directories in it
+    /// that stay open.
+    fn write(&self) -> BTreeMap<SanitizedPath, FileIdentity> {
+        let mut write = self.profile.write.clone();
+        for (root, open) in &self.guards.hidden_roots {
+            write.remove(root);
+            write.extend(open.clone());
+        }
+        write
+    }
+
     fn limits(&self) -> Limits {
         self.profile.limits.with_defaults(self.sandbox.bubblewrap.is_some())
     }
 
     fn spec(&self, mounts: Vec<OwnMount>) -> Spec {
         let bytes = |text: &std::ffi::OsString| text.clone().into_vec();
-        let mut environment: std::collections::BTreeMap<_, _> =
+        let mut environment: BTreeMap<_, _> =
             self.command.environment.iter().map(|(name, value)| (name.clone(), bytes(value))).collect();
         if self.sandbox.bubblewrap.is_some() {
             // This file system belongs to the sandbox and disappears with it.
@@ -340,7 +352,7 @@ impl Plan<'_> {
             words: self.command.words.iter().map(bytes).collect(),
             environment,
             cwd: self.profile.cwd.clone(),
-            write: self.profile.write.clone(),
+            write: self.write(),
             network: self.profile.network,
             has_namespaces: self.sandbox.bubblewrap.is_some(),
             mounts,

@@ -128,7 +128,7 @@ impl Going {
             let _ = stream.join();
         }
         let failed = !status.success() && !was_told;
-        let shown = failed.then(|| evidence(&self.profile, &self.guards.read_only, &self.command.words, &said()));
+        let shown = failed.then(|| evidence(&self.profile, &self.guards, &self.command.words, &said()));
         Ok(Gone { exit: exit(status, was_told), violations: shown.map(|shown| shown.violations).unwrap_or_default() })
     }
 }

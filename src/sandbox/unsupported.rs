@@ -4,8 +4,9 @@ use super::{
     Guard, Limits, Profile,
     limits::{CountedBy, FEWEST_IN_A_NAMESPACE},
     places,
-    read_only_paths::is_beyond_reach,
+    read_only_paths::{ReadOnlyPaths, is_beyond_reach},
 };
+use crate::model::SanitizedPath;
 
 /// Lists the parts that cannot be enforced, with or without bubblewrap. The list is empty if the whole profile can be
 /// enforced.
@@ -24,7 +25,11 @@ pub(super) fn missing(profile: &Profile, has_bubblewrap: bool) -> Vec<String> {
         inside.map(|root| format!("`{root}` contains files of running sandboxes: a command cannot write there")),
     );
     if !has_bubblewrap {
-        all.extend(without_bubblewrap(profile));
+        let denied = ReadOnlyPaths::denied_by_globs(profile);
+        match denied {
+            Ok(denied) => all.extend(without_bubblewrap(profile, denied)),
+            Err(why) => all.push(why.to_string()),
+        }
     }
     all
 }
@@ -47,7 +52,7 @@ fn not_counted(most: u64, has_bubblewrap: bool) -> Option<String> {
 }
 
 /// Lists the parts that need mounts and namespaces, as one sentence.
-fn without_bubblewrap(profile: &Profile) -> Option<String> {
+fn without_bubblewrap(profile: &Profile, denied: Vec<SanitizedPath>) -> Option<String> {
     // A path that this user cannot reach needs no mount.
     let hidden = profile.hidden.iter().filter(|path| !is_beyond_reach(path)).chain(&profile.processes);
     let hidden = hidden.map(|path| format!("keeping `{path}` from being read"));
@@ -59,7 +64,9 @@ fn without_bubblewrap(profile: &Profile) -> Option<String> {
     let leases = places::directory();
     let holds_leases = profile.write.keys().any(|root| leases.starts_with(root) && root.as_path() != leases);
     let leases = holds_leases.then(|| format!("keeping `{}` from being written", leases.display()));
-    let missing: Vec<String> = hidden.chain(leases).chain(absent).chain(unwritten).chain(guarded).collect();
+    let denied = denied.into_iter().map(|path| format!("keeping `{path}`, which a pattern denies"));
+    let missing: Vec<String> =
+        hidden.chain(denied).chain(leases).chain(absent).chain(unwritten).chain(guarded).collect();
     let sentence = || format!("bubblewrap is missing, and without it there is no {}", missing.join(", no "));
     (!missing.is_empty()).then(sentence)
 }

@@ -16,16 +16,16 @@ use proptest::prelude::Rng;
 
 use super::ground::{Ground, shown, with_bubblewrap};
 
-struct Host {
-    engine: Engine,
-    agent: Agent,
+pub(super) struct Host {
+    pub(super) engine: Engine,
+    pub(super) agent: Agent,
 }
 
 fn write(path: &str) -> Permission {
     Permission::write(path.parse().unwrap())
 }
 
-async fn host(ground: &Ground, protected: &[&str]) -> Host {
+pub(super) async fn host(ground: &Ground, protected: &[&str]) -> Host {
     let mut settings = Settings::default();
     settings.protected = protected.iter().map(|path| ground.world.text(path).parse().unwrap()).collect();
     let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000)));
@@ -39,12 +39,12 @@ async fn host(ground: &Ground, protected: &[&str]) -> Host {
     Host { engine, agent }
 }
 
-fn alone(test: impl Future) {
+pub(super) fn alone(test: impl Future) {
     // The runtime uses only this thread, because the threads of a larger runtime would have another user.
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
 }
 
-fn sh(line: &str) -> Command {
+pub(super) fn sh(line: &str) -> Command {
     Command::new("sh").args(["-c", line])
 }
 

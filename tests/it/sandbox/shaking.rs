@@ -149,9 +149,13 @@ fn git_sees_nothing_of_what_holds_a_place() {
             );
             let kind =
                 |name: &str| fs::symlink_metadata(ground.path(&format!("workspace/{name}"))).unwrap().file_type();
-            assert!(kind(".npmrc").is_socket() && kind("own.toml").is_socket() && kind(".claude").is_dir(), "{ground}");
+            assert!([".npmrc", "own.toml", ".claude"].iter().all(|name| kind(name).is_socket()), "{ground}");
             assert_eq!(git(&["status", "--porcelain", "-uall"]), before, "{ground}");
             git(&["diff", "HEAD"]);
+            // A person who cleans up takes nothing away from a command that runs.
+            assert!(!git(&["clean", "-ndx"]).contains(".claude"), "{ground}");
+            git(&["clean", "-fdxq", "-e", "go", "-e", "went", "-e", "f", "-e", "repo"]);
+            assert!(kind(".claude").is_socket() && kind(".vscode").is_socket(), "{ground}");
             let inside = "git -c safe.directory='*' status --porcelain -uall";
             assert_eq!(ground.can(inside), before, "{ground}: from inside");
         });
@@ -352,6 +356,51 @@ fn commands_that_overlap_leave_nothing_behind() {
         let left: Vec<_> = names(&ground.path("workspace"));
         assert!(left.iter().all(|name| ["f", "repo", "later", "x"].contains(&name.as_str())), "{ground}: {left:?}");
         assert!(!ground.world.exists("workspace/agents.toml") && !ground.world.exists("workspace/.claude"), "{ground}");
+    });
+}
+
+#[test]
+fn a_command_of_one_user_takes_nothing_from_the_command_of_another() {
+    // A thread has the user of the thread that started it.
+    let (ask, asked) = std::sync::mpsc::channel::<Box<dyn FnOnce() + Send>>();
+    std::thread::spawn(move || asked.iter().for_each(|work| work()));
+    let ask = std::sync::Mutex::new(ask);
+    let is_superuser = rustix::process::geteuid().is_root();
+    with_bubblewrap(|ground| {
+        if ground.is_root || !is_superuser {
+            return;
+        }
+        fs::remove_dir_all(ground.path("workspace/.git")).unwrap();
+        made(ground, "mkfifo go up && chmod 666 go up && mkdir shared && chmod 777 .");
+        let (sandbox, profile) = (ground.sandbox.clone(), ground.profile());
+        let line = "echo > up; cat go; mkdir -p .claude/x .git/hooks; echo x > .npmrc; true";
+        let waiting = bestow::sandbox::Command::new("sh").args(["-c", line]);
+        let quick = bestow::sandbox::Command::new("true");
+        for is_first in [true, false] {
+            let (mine, others) = if is_first { (&waiting, &quick) } else { (&quick, &waiting) };
+            let other = (sandbox.clone(), profile.clone(), others.clone());
+            let (tell, told) = std::sync::mpsc::channel();
+            let work = Box::new(move || tell.send(other.0.run(&other.1, &other.2).unwrap().code).unwrap());
+            let free = || fs::write(ground.path("workspace/go"), "!").unwrap();
+            let is_up = || drop(fs::read(ground.path("workspace/up")).unwrap());
+            if is_first {
+                std::thread::scope(|scope| {
+                    let mine = scope.spawn(|| sandbox.run(&profile, mine).unwrap());
+                    is_up();
+                    ask.lock().unwrap().send(work).unwrap();
+                    assert_eq!(told.recv().unwrap(), Some(0), "{ground}");
+                    free();
+                    mine.join().unwrap();
+                });
+            } else {
+                ask.lock().unwrap().send(work).unwrap();
+                is_up();
+                sandbox.run(&profile, mine).unwrap();
+                free();
+                assert_eq!(told.recv().unwrap(), Some(0), "{ground}");
+            }
+            assert_eq!(names(&ground.path("workspace")), ["f", "go", "repo", "shared", "up"], "{ground}: {is_first}");
+        }
     });
 }
 
