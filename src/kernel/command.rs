@@ -79,6 +79,18 @@ pub(crate) enum Entering {
     Shared,
 }
 
+/// The fate of the runs of agents when an engine resumes from the stored state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunsAtOpen {
+    /// They have ended with the engine before.
+    End,
+    /// They go on, if the engine before left them to this one.
+    GoOn,
+    /// They go on if they went on before.
+    #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only the command line opens an engine between two"))]
+    AsBefore,
+}
+
 /// A new fact about a hook that is asked.
 #[derive(Clone, Debug)]
 pub(crate) enum HookNews {
@@ -356,6 +368,7 @@ pub(crate) enum Command {
         settings: Option<Arc<Settings>>,
         run: RunId,
         cut: Option<Arc<str>>,
+        runs: RunsAtOpen,
     },
     /// A hook of the host program started, completed or failed.
     Hook {

@@ -117,7 +117,7 @@ impl State {
             #[cfg(feature = "sandbox")]
             Command::ProcessExited { process, exit, .. } => Ok(self.process_exited(process, exit)),
             Command::EndProcesses => Ok(self.end_processes()),
-            Command::Resume { settings, run, cut } => Ok(self.resume(settings, &run, cut)),
+            Command::Resume { settings, run, cut, runs } => Ok(self.resume(settings, &run, cut, runs)),
             Command::Hook { call, news } => self.agent(&call.agent).map(|_| vec![hook_told(call.clone(), news)]),
             #[cfg(feature = "schedule")]
             Command::Task(event) => Ok(vec![Event::Task(event)]),

@@ -1,17 +1,27 @@
-//! Resuming an engine from the store. All users are disconnected. A run to which something is bound has ended.
+//! Resuming an engine from the store. All users are disconnected. A run to which something is bound has ended, unless
+//! the engine before left the runs to this one.
 
 use std::{iter, sync::Arc};
 
 use crate::model::{Ended, Event, RunId, SavedDecision, Scope, Settings, Verdict};
 
 use super::{
-    super::{State, agent::Agent, tool_policy::RunGuards},
+    super::{RunsAtOpen, State, agent::Agent, tool_policy::RunGuards},
     runs,
 };
 
 impl State {
     /// Returns the events of a resume. It cannot fail, whatever was stored.
-    pub(super) fn resume(&self, settings: Option<Arc<Settings>>, run: &RunId, cut: Option<Arc<str>>) -> Vec<Event> {
+    pub(super) fn resume(
+        &self,
+        settings: Option<Arc<Settings>>,
+        run: &RunId,
+        cut: Option<Arc<str>>,
+        runs: RunsAtOpen,
+    ) -> Vec<Event> {
+        // Records that were set aside may have had the end of a run.
+        let go_on = self.runs_go_on && runs != RunsAtOpen::End && cut.is_none();
+        let runs_go_on = runs == RunsAtOpen::GoOn || go_on;
         let changed = settings.filter(|settings| *settings != self.settings);
         let changed = changed.map(|settings| Event::SettingsChanged { settings });
         let carriers = self.connected.values().flatten();
@@ -21,14 +31,14 @@ impl State {
         let mut agents: Vec<_> = self.agents.values().collect();
         agents.sort_by(|one, other| one.profile.id.cmp(&other.profile.id));
         let is_shared = self.shared_runs();
-        let runs = agents.into_iter().zip(runs::numbered(run));
-        let runs = runs.flat_map(|(agent, run)| self.over(agent, run, is_shared(agent)));
+        let over = agents.into_iter().zip(runs::numbered(run)).filter(|_| !go_on);
+        let over = over.flat_map(|(agent, run)| self.over(agent, run, is_shared(agent)));
         // The other saved decisions that belong to a run end, whichever agents of the run remain.
-        let said = self.rulings.values().filter(|ruling| !self.outlives_restart(ruling, &is_shared));
+        let said = self.rulings.values().filter(|ruling| !go_on && !self.outlives_restart(ruling, &is_shared));
         let said = said.filter_map(|ruling| Some((ruling, ruling.run.clone()?)));
         let said =
             said.map(|(ruling, run)| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::RunEnded(run) });
-        let opened = iter::once(Event::StoreOpened { cut });
+        let opened = iter::once(Event::StoreOpened { cut, runs_go_on });
         opened
             .chain(changed)
             .chain(self.processes_of_before())
@@ -36,7 +46,7 @@ impl State {
             .chain(carriers)
             .chain(approvers)
             .chain(said)
-            .chain(runs)
+            .chain(over)
             .collect()
     }
 

@@ -259,7 +259,7 @@ impl Scenario {
             }
             _ if one > 220 => {
                 let run = format!("after {}", self.count).replace(' ', "-").parse().unwrap();
-                Command::Resume { settings: None, run, cut: None }
+                Command::Resume { settings: None, run, cut: None, runs: crate::kernel::RunsAtOpen::End }
             }
             _ => Command::Tick,
         }

@@ -16,4 +16,5 @@ pub(crate) mod project;
 mod relay;
 mod runs;
 mod socket;
+mod unix_socket;
 mod v1;
