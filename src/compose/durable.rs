@@ -65,10 +65,10 @@ impl Engine {
         Engine::followed(path.into(), directory.as_ref(), None, RunsAtOpen::End).await
     }
 
-    /// Creates an engine as [`Engine::open_durable`] does, for a program that opens one again and again, each time for a
-    /// moment. The runs of the agents go on from one such engine to the next: what was allowed once, or for a session, is
-    /// left to the next engine, until the run ends or the agent is retired. An engine that is opened in another way ends
-    /// them.
+    /// Creates an engine as [`Engine::open_durable`] does, for a program that opens one again and again, each time for
+    /// a moment. The runs of the agents go on from one such engine to the next: an approval for one use, or for a
+    /// session, is left to the next engine, until the run ends or the agent is retired. An engine that is opened in
+    /// another way ends them.
     ///
     /// # Authority
     ///

@@ -12,9 +12,9 @@ use crate::{
     model::{Floor, SanitizedPath},
 };
 
-/// The paths of the engine's own process entries: its arguments and its memory. They are not resolved, because they lead
-/// elsewhere in each thread, and in each engine that goes on from the same state. Every engine protects the entry with
-/// its own number ([`Floor::of_this_machine`]).
+/// The paths of the engine's own process entries: its arguments and its memory. They are not resolved, because they
+/// lead elsewhere in each thread, and in each engine that goes on from the same state. Every engine protects the entry
+/// with its own number ([`Floor::of_this_machine`]).
 const OF_THIS_PROCESS: [&str; 2] = ["/proc/self", "/proc/thread-self"];
 
 /// Returns the built-in protected paths, those that the file adds, and the file itself. `led` stores the real locations

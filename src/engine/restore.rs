@@ -46,8 +46,8 @@ impl Engine {
         Engine::restore_keeping_out(settings, clock, paths, store, Vec::new(), RunsAtOpen::End).await
     }
 
-    /// Restores like [`Engine::restore`] with the stored settings, for a moment between two engines. If the engine before
-    /// left the runs of its agents to the next one ([`Engine::open_durable_continuing`]), they go on.
+    /// Restores like [`Engine::restore`] with the stored settings, for a moment between two engines. If the engine
+    /// before left the runs of its agents to the next one ([`Engine::open_durable_continuing`]), they go on.
     ///
     /// # Authority
     ///

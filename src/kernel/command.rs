@@ -87,7 +87,10 @@ pub(crate) enum RunsAtOpen {
     /// They go on, if the engine before left them to this one.
     GoOn,
     /// They go on if they went on before.
-    #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only the command line opens an engine between two"))]
+    #[cfg_attr(
+        not(feature = "journal"),
+        expect(dead_code, reason = "only the command line opens an engine between two")
+    )]
     AsBefore,
 }
 

@@ -412,8 +412,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Arc<Cause>>,
     },
-    /// The engine continues from its stored state. Permissions for a session ended with the previous run, unless the runs
-    /// went on before and go on.
+    /// The engine continues from its stored state. Permissions for a session ended with the previous run, unless the
+    /// runs went on before and go on.
     #[serde(rename = "store.opened")]
     StoreOpened {
         /// The unacknowledged data at the end of the store, and its new location.

@@ -132,12 +132,7 @@ impl Accept for TcpListener {
 }
 
 /// Serves `router` on the connections of a listener until `stop` is ready, and gives open requests the grace period.
-pub(crate) async fn accepted(
-    listener: impl Accept,
-    limits: Limits,
-    router: Router,
-    stop: impl Future<Output = ()>,
-) {
+pub(crate) async fn accepted(listener: impl Accept, limits: Limits, router: Router, stop: impl Future<Output = ()>) {
     let places = Arc::new(Semaphore::new(limits.connections));
     let (closing, closed) = watch::channel(false);
     let mut connections = tokio::task::JoinSet::new();

@@ -17,8 +17,8 @@ use crate::server::{Accept, Limits, accepted};
 
 /// A listener on a socket of the file system, with the limits of a daemon.
 ///
-/// The same router serves it, so every request needs its credential. A web page cannot reach such a socket. The check of
-/// `Host` is the same all the same: a client sends `Host: localhost`.
+/// It serves the router of the daemon, so every request needs its credential. A web page cannot reach such a socket.
+/// The check of `Host` is there all the same: a client sends `Host: localhost`.
 #[derive(Debug)]
 pub struct SocketServer {
     listener: UnixListener,

@@ -34,7 +34,11 @@ impl State {
         let over = agents.into_iter().zip(runs::numbered(run)).filter(|_| !go_on);
         let over = over.flat_map(|(agent, run)| self.over(agent, run, is_shared(agent)));
         // The other saved decisions that belong to a run end, whichever agents of the run remain.
-        let said = self.rulings.values().filter(|ruling| !go_on && !self.outlives_restart(ruling, &is_shared));
+        let ends = |ruling: &SavedDecision| match go_on {
+            true => is_of_destructive(ruling),
+            false => !self.outlives_restart(ruling, &is_shared),
+        };
+        let said = self.rulings.values().filter(|ruling| ends(ruling));
         let said = said.filter_map(|ruling| Some((ruling, ruling.run.clone()?)));
         let said =
             said.map(|(ruling, run)| Event::RulingEnded { ruling: Arc::clone(ruling), ended: Ended::RunEnded(run) });
@@ -76,7 +80,12 @@ impl State {
 }
 
 /// Returns true if a saved decision is the answer to a request, for one use. A destructive action is never asked about:
-/// its approval has no request, and ends with the run.
+/// its approval has no request, and ends with the engine.
 fn is_for_one_use(ruling: &SavedDecision) -> bool {
     ruling.scope == Scope::Once && ruling.verdict == Verdict::Allow && ruling.request.is_some()
+}
+
+/// Returns true if a saved decision is the approval of a destructive action.
+fn is_of_destructive(ruling: &SavedDecision) -> bool {
+    ruling.scope == Scope::Once && ruling.verdict == Verdict::Allow && ruling.request.is_none()
 }

@@ -122,7 +122,13 @@ fn guards_and_rulings_are_written_down_replayed_and_end_with_the_run_before() {
         );
     }
 
-    tale.tell(Command::Resume { settings: None, run: "r9".parse().unwrap(), cut: None, runs: crate::kernel::RunsAtOpen::End }).unwrap();
+    tale.tell(Command::Resume {
+        settings: None,
+        run: "r9".parse().unwrap(),
+        cut: None,
+        runs: crate::kernel::RunsAtOpen::End,
+    })
+    .unwrap();
     assert!(tale.state.guards.is_empty() && tale.state.denied_in.is_empty());
     assert!(tale.state.rulings.values().all(|ruling| ruling.run.is_none()));
     assert!(replayed(tale.first.clone(), &tale.events) == tale.state);

@@ -12,7 +12,10 @@ fn agents_that_were_in_one_run_are_each_in_their_own_after_a_restart() {
         done(&mut state, register(agent, "you", Kind::Subagent, &[]));
     }
     done(&mut state, begin_run("c", "alone".parse().unwrap()));
-    done(&mut state, Command::Resume { settings: None, run: "after".parse().unwrap(), cut: None, runs: RunsAtOpen::End });
+    done(
+        &mut state,
+        Command::Resume { settings: None, run: "after".parse().unwrap(), cut: None, runs: RunsAtOpen::End },
+    );
     let runs: BTreeSet<_> = state.agents.values().map(|agent| agent.run.clone()).collect();
     assert_eq!(runs.len(), 3, "{runs:?}");
     assert_eq!(
@@ -53,4 +56,18 @@ fn what_holds_for_a_session_outlives_a_restart_only_between_engines_that_both_le
         done(&mut state, resume(ways[2], "r2", cut));
         assert_eq!(state.agents[&id("a")].held.len(), left, "{ways:?}, cut: {cut}");
     }
+}
+
+#[test]
+fn the_approval_of_a_destructive_action_ends_with_the_engine_also_where_runs_go_on() {
+    let mut state = State::new(settings(|_| {}));
+    let resume = || Command::Resume { settings: None, run: "r".parse().unwrap(), cut: None, runs: RunsAtOpen::GoOn };
+    done(&mut state, resume());
+    done(&mut state, register("a", "you", Kind::Subagent, &[]));
+    let action = command("rm -rf x", crate::model::Tier::Destructive);
+    let (by, reason) = (person("you"), "why".parse().unwrap());
+    done(&mut state, Command::Enable { by, agent: id("a"), action, reason });
+    assert_eq!(state.rulings.len(), 1);
+    done(&mut state, resume());
+    assert!(state.rulings.is_empty(), "{:?}", state.rulings);
 }

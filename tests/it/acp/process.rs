@@ -269,7 +269,11 @@ async fn what_is_set_up_wrongly_is_said_on_standard_error_and_nothing_on_standar
         (&["acp", "wrap", "--", "true"], 1, "BESTOW_TOKEN"),
         (&["acp", "agent", "--url", "http://127.0.0.1:1", "--token-file", "none"], 1, "none"),
         (&["acp", "agent", "--url", "http://127.0.0.1:1", "--token-file", "agents.toml"], 1, "start `bestow serve"),
-        (&["acp", "agent", "--agent", "coder", "--state", "state"], 64, "has no engine of its own: `bestow acp agent` shows"),
+        (
+            &["acp", "agent", "--agent", "coder", "--state", "state"],
+            64,
+            "has no engine of its own: `bestow acp agent` shows",
+        ),
         (&["acp", "agent", "--config", "agents.toml"], 64, "--ready-file"),
     ] {
         let (exit, why) = run(words);

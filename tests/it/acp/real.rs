@@ -198,7 +198,10 @@ async fn the_adapter_of_claude_code_makes_the_call_that_the_engine_allows_and_no
     assert_eq!(std::fs::read_to_string(target("site/made")).unwrap(), "by the model", "{result}");
     assert_eq!(asked, 0);
     let (result, asked, told) = called(&adapter, &project, "default", "Write", write("made")).await;
-    assert!(result["is_error"] == true && !target("made").exists() && told.contains("refused `Write"), "{result} {told}");
+    assert!(
+        result["is_error"] == true && !target("made").exists() && told.contains("refused `Write"),
+        "{result} {told}"
+    );
     assert_eq!(asked, 0);
     let destructive = json!({ "command": "rm -rf /", "description": "clean" });
     let (result, asked, told) = called(&adapter, &project, "default", "Bash", destructive).await;

@@ -338,9 +338,9 @@ fn the_settings_of_the_user_may_be_a_link_and_the_link_stays() {
 /// The attack: the settings of a project that somebody else wrote have signs that a terminal obeys.
 #[test]
 fn the_change_is_shown_without_signs_that_a_terminal_obeys() {
-    let project = Project::new(Some("{ \"model\": \"\u{1b}[2J\u{202e}\" }\n"));
+    let project = Project::new(Some("{ \"model\": \"\u{9b}2J\u{202e}\" }\n"));
     let (_, told) = project.install(&["--dry-run"]);
-    assert!(told.contains("\\u{1b}") && !told.contains('\u{1b}') && !told.contains('\u{202e}'), "{told}");
+    assert!(told.contains("\\u{9b}") && !told.contains('\u{9b}') && !told.contains('\u{202e}'), "{told}");
 }
 
 /// The attack on the installer: a command line of somebody else that only ends with ours is taken for ours.

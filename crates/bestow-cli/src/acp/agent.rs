@@ -13,8 +13,8 @@ use crate::{
 
 /// The way to the server that this command needs.
 const WAY_OUT: &str = "`bestow acp agent` shows the questions of the agents of a running server: start `bestow serve \
-                       --state DIRECTORY`, make a token with `bestow token create --state DIRECTORY --role approver`, and \
-                       name both with `--ready-file DIRECTORY/server.json --token-file FILE`";
+                       --state DIRECTORY`, make a token with `bestow token create --state DIRECTORY --role approver`, \
+                       and name both with `--ready-file DIRECTORY/server.json --token-file FILE`";
 
 /// Speaks with the editor until it says no more.
 pub(super) fn agent(args: &AcpAgentArgs) -> Result<Exit, Exit> {

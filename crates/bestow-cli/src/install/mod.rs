@@ -148,8 +148,8 @@ fn left(file: &SettingsFile, why: &str) -> Exit {
 fn not_plain(file: &SettingsFile, why: &str) -> Exit {
     let why = Escaped(why).to_string();
     Exit::failed(format_args!(
-        "{} is left as it is: Claude Code reads plain JSON alone, and passes over the whole file because of this place, \
-         so no hook in it would run: {why}",
+        "{} is left as it is: Claude Code reads plain JSON alone, and passes over the whole file because of this \
+         place, so no hook in it would run: {why}",
         file.name()
     ))
 }

@@ -1,7 +1,7 @@
 //! The user of the client, who may answer the questions of a running server (`elicitation/create`).
 //!
-//! The client is the program of the model. So this way is open only with the token of an approver, which a person names,
-//! and only for a foreground agent.
+//! The client is the program of the model. So this way is open only with the token of an approver, which a person
+//! names, and only for a foreground agent.
 
 use std::{
     collections::HashMap,
@@ -34,7 +34,7 @@ const APPROVALS: [Choice; 2] = [Choice::Once, Choice::Session];
 
 /// A question that the client shows.
 #[derive(Debug)]
-struct Shown {
+struct OpenQuestion {
     request: String,
     offered: Vec<Choice>,
 }
@@ -48,12 +48,12 @@ pub(super) struct Asking {
     client: Speaker,
     decided: mpsc::Sender<Decided>,
     /// The questions, by the ids of the requests to the client.
-    shown: Mutex<HashMap<String, Shown>>,
+    shown: Mutex<HashMap<String, OpenQuestion>>,
     /// True if the client has said that it can ask its user.
     can_ask: Mutex<bool>,
 }
 
-/// What is needed to begin.
+/// The inbox of the person who answers, after the checks of both tokens.
 pub(super) struct Prepared {
     inbox: ServerInbox,
 }
@@ -155,7 +155,7 @@ impl Asking {
             if is_there || MOST <= shown.len() {
                 return;
             }
-            shown.insert(id.to_owned(), Shown { request: card.request.clone(), offered });
+            shown.insert(id.to_owned(), OpenQuestion { request: card.request.clone(), offered });
         }
         let answer = json!({ "type": "string", "title": "Answer", "enum": answers });
         let form = json!({ "type": "object", "properties": { "answer": answer }, "required": ["answer"] });
@@ -190,7 +190,7 @@ impl Asking {
         }
     }
 
-    fn shown(&self) -> MutexGuard<'_, HashMap<String, Shown>> {
+    fn shown(&self) -> MutexGuard<'_, HashMap<String, OpenQuestion>> {
         // Each change is one insertion or removal, so a panic elsewhere leaves the map whole.
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,6 @@
 //! The form of GitHub Copilot CLI (its documentation of 2026, `copilot/reference/copilot-cli-reference/
-//! cli-hooks-reference`): `preToolUse`, `sessionStart` and `sessionEnd` with names in camel case, and the same events in
-//! Pascal case with names of Claude Code.
+//! cli-hooks-reference`): `preToolUse`, `sessionStart` and `sessionEnd` with names in camel case, and the same events
+//! in Pascal case with names of Claude Code.
 
 use bestow::text::StrictJson;
 use serde_json::{Value, json};

@@ -217,8 +217,11 @@ fn settings_that_claude_code_passes_over_are_refused_and_stay() {
         assert!(output.status.code() == Some(1) && told.contains(why), "{settings}: {output:?}");
         assert_eq!(fs::read_to_string(desk.path("home/.claude/settings.json")).unwrap(), settings);
         // The hook that stops every call runs in plain settings, and not in these.
-        let hook = "\"hooks\": { \"PreToolUse\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"exit 2\" }] }] }";
-        for (text, is_stopped) in [(settings.replacen('{', &format!("{{ {hook},"), 1), false), (format!("{{ {hook} }}"), true)] {
+        let hook =
+            "\"hooks\": { \"PreToolUse\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"exit 2\" }] }] }";
+        for (text, is_stopped) in
+            [(settings.replacen('{', &format!("{{ {hook},"), 1), false), (format!("{{ {hook} }}"), true)]
+        {
             fs::write(desk.path("home/.claude/settings.json"), text).unwrap();
             let model = calling("Bash", json!({ "command": "touch made", "description": "touch" }));
             let mut command = desk.claude(&program, &model);
@@ -231,7 +234,7 @@ fn settings_that_claude_code_passes_over_are_refused_and_stay() {
     }
 }
 
-/// What Claude Code passes over alone is told, and the hooks are written.
+/// One entry that Claude Code passes over alone stops no hook.
 #[test]
 fn an_entry_that_claude_code_passes_over_alone_is_named() {
     let Some(program) = program() else { return };

@@ -18,8 +18,8 @@ impl Desk {
     pub(super) fn settings_of_codex(&self, model: &Model, more: &str) {
         let text = format!(
             "model = \"m\"\nmodel_provider = \"test\"\napproval_policy = \"never\"\nsandbox_mode = \
-             \"danger-full-access\"\n\n[model_providers.test]\nname = \"test\"\nbase_url = \"http://{}/v1\"\nwire_api = \
-             \"responses\"\n\n{more}",
+             \"danger-full-access\"\n\n[model_providers.test]\nname = \"test\"\nbase_url = \"http://{}/v1\"\n\
+             wire_api = \"responses\"\n\n{more}",
             model.address
         );
         std::fs::create_dir_all(self.path("home/.codex")).unwrap();
@@ -27,8 +27,7 @@ impl Desk {
     }
 
     fn hooks_of_codex(&self) {
-        let events =
-            ["PreToolUse", "PermissionRequest", "SessionStart", "SessionEnd", "SubagentStart", "SubagentStop"];
+        let events = ["PreToolUse", "PermissionRequest", "SessionStart", "SessionEnd", "SubagentStart", "SubagentStop"];
         let hooks = hooks(&events, &self.hook(" --assume-directory"), 600);
         self.write(".codex/hooks.json", &json!({ "hooks": hooks }));
     }

@@ -1,4 +1,4 @@
-//! The model of a coding agent, played by a test: it calls one tool in each conversation, and then says that it is done.
+//! The model of a coding agent, played by a test: it calls one tool in each conversation, and then it is done.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -42,10 +42,7 @@ impl Model {
         Model::playing(dialect, move |_| Some(call.clone()))
     }
 
-    pub(crate) fn playing(
-        dialect: Dialect,
-        play: impl Fn(&str) -> Option<ToolCall> + Send + Sync + 'static,
-    ) -> Model {
+    pub(crate) fn playing(dialect: Dialect, play: impl Fn(&str) -> Option<ToolCall> + Send + Sync + 'static) -> Model {
         let play: Play = Arc::new(play);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -150,7 +147,9 @@ impl Dialect {
             Dialect::Messages => parts("content").into_iter().filter(|part| part["type"] == "tool_result").collect(),
             Dialect::Responses => messages.into_iter().filter(|it| it["type"] == "function_call_output").collect(),
             Dialect::Completions => messages.into_iter().filter(|message| message["role"] == "tool").collect(),
-            Dialect::Contents => parts("parts").into_iter().filter(|part| !part["functionResponse"].is_null()).collect(),
+            Dialect::Contents => {
+                parts("parts").into_iter().filter(|part| !part["functionResponse"].is_null()).collect()
+            }
         }
     }
 

@@ -133,10 +133,9 @@ async fn each_scenario_of_the_official_conformance_suite_passes_or_has_a_reason(
     let mut project = Project::new();
     let token = project.agent();
     project.serve();
-    let hello = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "initialize",
-        "params": { "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } },
-    });
+    let client = json!({ "name": "t", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
     let headers = [
         ("authorization", &*format!("Bearer {token}")),
         ("content-type", "application/json"),
