@@ -63,10 +63,6 @@ async fn to_address(address: &Address, may_be_remote: bool) -> Result<Stream, St
 }
 
 fn told(why: &io::Error) -> String {
-    match why.kind() {
-        io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => {
-            format!("{why}; is `bestow serve` running there?")
-        }
-        _ => why.to_string(),
-    }
+    let is_not_there = matches!(why.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound);
+    if is_not_there { format!("{why}; is `bestow serve` running there?") } else { why.to_string() }
 }
