@@ -195,9 +195,14 @@ pub(super) async fn carry_out_through(engine: &Engine, order: AdminCommand, mean
 }
 
 /// Carries out an order in an engine that ends right after it. An approval that would end with the engine is refused,
-/// and the request stays pending.
+/// and the request stays pending. Where the runs go on in the next engine, approvals go on, too.
 pub async fn carry_out_and_end(engine: &Engine, order: AdminCommand) -> Reply {
-    match would_last(engine, &order) {
+    let lasts = match engine.runs_go_on() {
+        Ok(true) => Ok(()),
+        Ok(false) => would_last(engine, &order),
+        Err(why) => Err(why.into()),
+    };
+    match lasts {
         Ok(()) => carry_out(engine, order).await,
         Err(why) => why.into_reply(),
     }

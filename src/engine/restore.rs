@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    kernel::{Command, Known, State},
+    kernel::{Command, Known, RunsAtOpen, State},
     model::{AgentId, SanitizedPath, Settings, Timestamp},
     ports::{Clock, ClockUnreadable, Paths, Store, StoreError, StoreFault, Stored},
 };
@@ -37,7 +37,32 @@ impl Engine {
         paths: Arc<dyn Paths>,
         store: Arc<dyn Store>,
     ) -> Result<Engine, Error> {
-        Engine::restore_keeping_out(settings, clock, paths, store, Vec::new()).await
+        Engine::restore_keeping_out(settings, clock, paths, store, Vec::new(), RunsAtOpen::End).await
+    }
+
+    /// Restores like [`Engine::restore`] with the stored settings, for a moment between two engines. If the engine
+    /// before left the runs of its agents to the next one ([`Engine::open_durable_continuing`]), they go on.
+    ///
+    /// # Authority
+    ///
+    /// The authority of [`Engine::restore`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Engine::restore`].
+    #[cfg(feature = "journal")]
+    pub async fn restore_between(
+        clock: Arc<dyn Clock>,
+        paths: Arc<dyn Paths>,
+        store: Arc<dyn Store>,
+    ) -> Result<Engine, Error> {
+        Engine::restore_keeping_out(None, clock, paths, store, Vec::new(), RunsAtOpen::AsBefore).await
+    }
+
+    /// Returns true if the runs of the agents go on in the next engine.
+    #[cfg(feature = "journal")]
+    pub(crate) fn runs_go_on(&self) -> Result<bool, Error> {
+        Ok(self.shared.lock()?.queue.published().runs_go_on)
     }
 
     /// Restores like [`Engine::restore`]. No agent may access `own`, whatever the settings say later.
@@ -47,6 +72,7 @@ impl Engine {
         paths: Arc<dyn Paths>,
         store: Arc<dyn Store>,
         own: Vec<SanitizedPath>,
+        runs: RunsAtOpen,
     ) -> Result<Engine, Error> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
         settings.as_ref().map_or(Ok(()), |settings| classifier_for(settings).map(drop))?;
@@ -66,7 +92,7 @@ impl Engine {
         })?;
         timer::start(&shared, &runtime);
         let engine = Engine { shared };
-        let resume = Command::Resume { settings: settings.map(Arc::new), cut: history.cut };
+        let resume = Command::Resume { settings: settings.map(Arc::new), cut: history.cut, runs };
         engine.shared.execute(resume).acknowledged().await?;
         Ok(engine)
     }

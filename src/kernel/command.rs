@@ -80,6 +80,21 @@ pub(crate) enum Entering {
     Shared,
 }
 
+/// The fate of what was allowed for the runs of agents, when an engine resumes from the stored state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunsAtOpen {
+    /// It has ended with the engine before.
+    End,
+    /// It holds, if the engine before left the runs to this one.
+    GoOn,
+    /// It holds if it held before.
+    #[cfg_attr(
+        not(feature = "journal"),
+        expect(dead_code, reason = "only the command line opens an engine between two")
+    )]
+    AsBefore,
+}
+
 /// A new fact about a hook that is asked.
 #[derive(Clone, Debug)]
 pub(crate) enum HookNews {
@@ -365,6 +380,7 @@ pub(crate) enum Command {
         /// The settings of the host program, if it has any.
         settings: Option<Arc<Settings>>,
         cut: Option<Arc<str>>,
+        runs: RunsAtOpen,
     },
     /// A hook of the host program started, completed or failed.
     Hook {

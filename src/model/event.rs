@@ -426,12 +426,17 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Arc<Cause>>,
     },
-    /// The engine continues from its stored state. Permissions for a session ended with the previous run.
+    /// The engine continues from its stored state. Permissions for a session ended with the previous run, unless the
+    /// runs went on before and go on.
     #[serde(rename = "store.opened")]
     StoreOpened {
         /// The unacknowledged data at the end of the store, and its new location.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cut: Option<Arc<str>>,
+        /// True if the runs of the agents go on in the next engine that is opened in the same way
+        /// (`Engine::open_durable_continuing`).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        runs_go_on: bool,
     },
     /// Storing failed. The engine gives nothing new until storing works again. Revocations stay in force.
     #[serde(rename = "store.failed")]

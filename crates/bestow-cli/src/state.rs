@@ -167,7 +167,7 @@ fn alone(state: &Path, order: &AdminCommand, lasting: Lasting) -> Result<Reply, 
     let store = store(state, order)?;
     runtime.block_on(async {
         let (clock, paths) = (Arc::new(SystemClock::new()), Arc::new(DiskPaths));
-        let engine = Engine::restore(None, clock, paths, store).await.map_err(Exit::failed)?;
+        let engine = Engine::restore_between(clock, paths, store).await.map_err(Exit::failed)?;
         let reply = match lasting {
             Lasting::ByItself => control::carry_out_and_end(&engine, order.clone()).await,
             Lasting::InTheFile => control::carry_out(&engine, order.clone()).await,

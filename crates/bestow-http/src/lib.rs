@@ -30,9 +30,11 @@ mod shares;
 mod shown;
 mod socket;
 mod tickets;
+mod unix;
 mod v1;
 
 pub use guard::AllowedHosts;
 pub use options::Options;
 pub use router::router;
 pub use server::{Limits, ListenError, Server};
+pub use unix::SocketServer;

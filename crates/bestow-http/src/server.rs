@@ -6,6 +6,7 @@ use axum::Router;
 use hyper::{body::Incoming, server::conn::http1};
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::{Semaphore, watch},
     time,
@@ -104,47 +105,69 @@ impl Server {
     ///
     /// Dropping the future closes all connections that are not WebSockets.
     pub async fn serve(self, router: Router, stop: impl Future<Output = ()>) {
-        let Server { listener, limits, .. } = self;
-        let places = Arc::new(Semaphore::new(limits.connections));
-        let (closing, closed) = watch::channel(false);
-        let mut connections = tokio::task::JoinSet::new();
-        let mut stop = pin!(stop);
-        loop {
-            // A free place comes first: a client that is not accepted waits in the queue of the system.
-            let next = async {
-                let place = Arc::clone(&places).acquire_owned().await;
-                (place, listener.accept().await)
-            };
-            tokio::select! {
-                () = &mut stop => break,
-                (place, accepted) = next => match accepted {
-                    Ok((stream, _)) => {
-                        let (router, closed) = (router.clone(), closed.clone());
-                        if let Ok(place) = place {
-                            let place = ConnectionPlace::new(place);
-                            connections.spawn(connection(stream, router, limits, place, closed));
-                        }
-                    }
-                    Err(_) => time::sleep(PAUSE).await,
-                },
-                Some(_) = connections.join_next() => {}
-            }
-        }
-        drop(listener);
-        let _ = closing.send(true);
-        let ended = async { while connections.join_next().await.is_some() {} };
-        let _ = time::timeout(limits.grace, ended).await;
+        accepted(self.listener, self.limits, router, stop).await;
     }
 }
 
+/// A listener for connections of one kind.
+pub(crate) trait Accept {
+    /// A connection.
+    type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+
+    /// Accepts the next connection.
+    fn next(&self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+}
+
+impl Accept for TcpListener {
+    type Stream = TcpStream;
+
+    async fn next(&self) -> io::Result<TcpStream> {
+        let (stream, _) = self.accept().await?;
+        let _ = stream.set_nodelay(true);
+        Ok(stream)
+    }
+}
+
+/// Serves `router` on the connections of a listener until `stop` is ready, and gives open requests the grace period.
+pub(crate) async fn accepted(listener: impl Accept, limits: Limits, router: Router, stop: impl Future<Output = ()>) {
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let (closing, closed) = watch::channel(false);
+    let mut connections = tokio::task::JoinSet::new();
+    let mut stop = pin!(stop);
+    loop {
+        // A free place comes first: a client that is not accepted waits in the queue of the system.
+        let next = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (place, listener.next().await)
+        };
+        tokio::select! {
+            () = &mut stop => break,
+            (place, accepted) = next => match accepted {
+                Ok(stream) => {
+                    let (router, closed) = (router.clone(), closed.clone());
+                    if let Ok(place) = place {
+                        let place = ConnectionPlace::new(place);
+                        connections.spawn(connection(stream, router, limits, place, closed));
+                    }
+                }
+                Err(_) => time::sleep(PAUSE).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+    drop(listener);
+    let _ = closing.send(true);
+    let ended = async { while connections.join_next().await.is_some() {} };
+    let _ = time::timeout(limits.grace, ended).await;
+}
+
 async fn connection(
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
     limits: Limits,
     place: ConnectionPlace,
     mut closed: watch::Receiver<bool>,
 ) {
-    let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.write));
     let service = router.map_request(move |mut request: hyper::Request<Incoming>| {

@@ -23,7 +23,9 @@ impl State {
             return Err(Refusal::NameOfTask(agent.clone()));
         }
         if self.settings.widening == Widening::Apply {
-            return self.follow_file(&policy, run, now);
+            let events = self.follow_file(&policy, run, now)?;
+            // An engine that is opened for a moment does not report each time that nothing has changed.
+            return Ok(if self.runs_go_on { unless_nothing(events) } else { events });
         }
         let narrowed = self.narrowed_to(&policy);
         let mut events = self.follow_file(&narrowed, run, now)?;

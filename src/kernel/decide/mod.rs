@@ -121,7 +121,7 @@ impl State {
             #[cfg(feature = "sandbox")]
             Command::ProcessExited { process, exit, .. } => Ok(self.process_exited(process, exit)),
             Command::EndProcesses => Ok(self.end_processes()),
-            Command::Resume { settings, cut } => Ok(self.resume(settings, cut)),
+            Command::Resume { settings, cut, runs } => Ok(self.resume(settings, cut, runs)),
             Command::Hook { call, news } => self.agent(&call.agent).map(|_| vec![hook_told(call.clone(), news)]),
             #[cfg(feature = "schedule")]
             Command::Task(event) => Ok(vec![Event::Task(event)]),

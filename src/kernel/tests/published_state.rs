@@ -123,7 +123,7 @@ fn guards_and_rulings_are_written_down_and_replayed_and_what_they_deny_outlasts_
     }
 
     let (policies, noes) = (tale.state.guards.clone(), tale.state.denied_in.clone());
-    tale.tell(Command::Resume { settings: None, cut: None }).unwrap();
+    tale.tell(Command::Resume { settings: None, cut: None, runs: crate::kernel::RunsAtOpen::End }).unwrap();
     assert!(tale.state.guards == policies && tale.state.denied_in == noes, "what denies goes on");
     let allows = |ruling: &&Arc<SavedDecision>| ruling.scope == Scope::Session && ruling.verdict == Verdict::Allow;
     assert_eq!(tale.state.rulings.values().filter(allows).count(), 0);

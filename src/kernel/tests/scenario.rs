@@ -288,7 +288,7 @@ impl Scenario {
                 .undone
                 .clone()
                 .map_or(Command::Tick, |undone| Command::Restore { by: person("you"), undone: Arc::new(undone) }),
-            _ if one > 220 => Command::Resume { settings: None, cut: None },
+            _ if one > 220 => Command::Resume { settings: None, cut: None, runs: crate::kernel::RunsAtOpen::End },
             _ => Command::Tick,
         }
     }

@@ -121,8 +121,8 @@ impl fmt::Display for Event {
                     violation.rule
                 )
             }
-            Event::StoreOpened { cut: None } => f.write_str("the engine continues from the stored state"),
-            Event::StoreOpened { cut: Some(what) } => {
+            Event::StoreOpened { cut: None, .. } => f.write_str("the engine continues from the stored state"),
+            Event::StoreOpened { cut: Some(what), .. } => {
                 write!(f, "the engine continues from the stored state; set aside: {}", Escaped(what))
             }
             Event::StoreFailed { why } => {

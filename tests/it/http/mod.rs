@@ -23,4 +23,5 @@ mod relay;
 mod runs;
 mod shares;
 mod socket;
+mod unix_socket;
 mod v1;

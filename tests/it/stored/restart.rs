@@ -144,7 +144,7 @@ async fn an_engine_that_goes_on_says_so_and_tells_only_what_is_new() {
     assert_eq!(told[0].sequence, last + 2);
     let stored = store.events();
     assert!(stored.iter().map(|recorded| recorded.sequence).eq(1..=last + 2), "one number after the other");
-    assert_eq!(stored[stored.len() - 2].event, Event::StoreOpened { cut: None });
+    assert_eq!(stored[stored.len() - 2].event, Event::StoreOpened { cut: None, runs_go_on: false });
 }
 
 #[tokio::test]
