@@ -22,6 +22,7 @@
 
 mod bubblewrap;
 mod cancellation;
+mod cgroup;
 mod command;
 mod denial_report;
 mod egress_proxy;
@@ -31,6 +32,7 @@ mod export;
 mod git;
 mod handshake;
 mod helper;
+mod hops;
 mod keeper;
 mod lacking;
 mod landlock_rules;

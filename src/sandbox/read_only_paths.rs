@@ -17,7 +17,8 @@ use rustix::{
 };
 
 use super::{
-    Profile, ProfileError, SandboxError, git,
+    Profile, ProfileError, SandboxError,
+    git::Git,
     look::{Looked, look, look_again},
     mounts::{Mount, Mounts, said},
     places::{self, Node, Places, Put, Taking},
@@ -133,6 +134,7 @@ struct HeldPlaceholders<'p> {
     promised: BTreeMap<PathBuf, Kept>,
     stricter: Vec<String>,
     not_there: Vec<SanitizedPath>,
+    git: Git,
 }
 
 impl HeldPlaceholders<'_> {
@@ -145,6 +147,7 @@ impl HeldPlaceholders<'_> {
             promised: BTreeMap::new(),
             stricter: Vec::new(),
             not_there: Vec::new(),
+            git: Git::default(),
         }
     }
 
@@ -185,6 +188,8 @@ impl HeldPlaceholders<'_> {
         }
         for path in repositories {
             self.there(&path, FileType::Directory)?;
+            let through = self.git.obeyed_in(&path);
+            self.further(&path, through)?;
         }
         if self.taking.is_none() {
             return Ok(());
@@ -201,6 +206,8 @@ impl HeldPlaceholders<'_> {
                 let node = if is_file { Node::Socket } else { Node::Directory };
                 self.keep(&root.as_path().join(name), Kept::Unwritten, node)?;
             }
+            let through = self.git.obeyed_in(root.as_path());
+            self.further(root.as_path(), through)?;
         } else {
             self.no_repository(root)?;
         }
@@ -227,14 +234,18 @@ impl HeldPlaceholders<'_> {
         self.promise(path, Kept::Unwritten);
         self.keep_node(path)?;
         self.mounts.insert(path.to_owned(), mount(kind, Kept::Unwritten));
-        let through = match git::obeyed_through(path, kind) {
+        let through = self.git.obeyed_through(path, kind);
+        self.further(path, through)
+    }
+
+    /// Protects the further places that programs obey through `path`.
+    fn further(&mut self, path: &Path, through: io::Result<Vec<PathBuf>>) -> Result<(), ProfileError> {
+        let through = match through {
             Ok(through) => through,
             // The file could name any place, and its owner can make it readable again.
             Err(why) => {
-                self.all_of(
-                    path.parent().unwrap_or(path),
-                    &format!("holds `{}`, which cannot be read: {why}", said(path)),
-                );
+                let why = format!("holds `{}`, which cannot be read: {why}", said(path));
+                self.all_of(path.parent().unwrap_or(path), &why);
                 return Ok(());
             }
         };

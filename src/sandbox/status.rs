@@ -125,7 +125,7 @@ pub(super) fn sees(pid: Pid, mounts: &Mounts) -> Result<(), String> {
 }
 
 /// Decodes a path of `mountinfo`, in which blanks, line ends and backslashes are three octal digits.
-fn unescaped(text: &[u8]) -> PathBuf {
+pub(super) fn unescaped(text: &[u8]) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((first, more)) = rest.split_first() {
         let digits = more.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());

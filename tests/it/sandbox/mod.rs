@@ -5,6 +5,7 @@ mod events;
 mod files;
 pub(crate) mod ground;
 mod kernel;
+mod limits;
 mod network;
 mod processes;
 mod profiles;
