@@ -124,6 +124,18 @@ impl ControlGroups {
     }
 }
 
+/// Returns the number of hierarchies in a text of `mountinfo`, and reads the text as that of an own group and as a name.
+pub(super) fn hierarchies_in(text: &[u8]) -> usize {
+    let all = Hierarchy::all(text);
+    let own = String::from_utf8_lossy(text);
+    let is_inside = |(mount, at): &(PathBuf, PathBuf)| at.starts_with(mount);
+    assert!(
+        all.iter().filter_map(|hierarchy| hierarchy.own(&own)).all(|found| is_inside(&found)),
+        "a group is outside"
+    );
+    all.len() + host_of(&own).iter().count()
+}
+
 /// A mounted hierarchy of groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Hierarchy {

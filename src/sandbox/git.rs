@@ -144,6 +144,11 @@ fn of_user() -> Vec<PathBuf> {
     files.filter_map(|file| Configuration::read(&file).ok()).flat_map(|read| read.hooks).collect()
 }
 
+/// Returns the number of settings in a configuration.
+pub(super) fn settings_in(text: &[u8]) -> usize {
+    config::settings(text).len()
+}
+
 /// Returns a path of the configuration with the home directory in the place of `~`, or `None` for an empty one.
 fn expanded(value: &[u8]) -> Option<PathBuf> {
     let value = value.strip_prefix(b":(optional)").unwrap_or(value);

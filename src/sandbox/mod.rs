@@ -29,6 +29,7 @@ mod egress_proxy;
 mod error;
 mod events;
 mod export;
+mod fuzzing;
 mod git;
 mod handshake;
 mod helper;
@@ -60,6 +61,8 @@ pub use error::{ExecError, ProfileError, SandboxError};
 pub(super) use events::Door;
 pub use events::{EVENTS_FD, connect_to_engine};
 pub use export::{CannotSay, Format, UnknownFormat};
+#[doc(hidden)]
+pub use fuzzing::host_reads;
 #[doc(hidden)]
 pub use handshake::helper_hears;
 pub use helper::{HELPER_WORD, enter_if_asked};

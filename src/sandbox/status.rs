@@ -110,8 +110,12 @@ impl Mounted {
 
 /// Returns the mounts that a process sees, by path. If several are stacked on one path, the topmost counts.
 pub(super) fn mount_points(process: &str) -> io::Result<BTreeMap<PathBuf, Mounted>> {
-    let text = std::fs::read(format!("/proc/{process}/mountinfo"))?;
-    Ok(text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect())
+    std::fs::read(format!("/proc/{process}/mountinfo")).map(|text| mounts_in(&text))
+}
+
+/// Returns the mounts in a text of `mountinfo`, by path.
+pub(super) fn mounts_in(text: &[u8]) -> BTreeMap<PathBuf, Mounted> {
+    text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect()
 }
 
 /// Checks that a process sees all of these mounts.

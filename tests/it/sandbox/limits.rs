@@ -95,7 +95,7 @@ fn bounds_what_a_command_starts(ground: &Ground) {
 }
 
 #[test]
-fn a_group_bounds_what_a_command_starts_where_this_user_can_make_one() {
+pub(super) fn a_group_bounds_what_a_command_starts_where_this_user_can_make_one() {
     everywhere(|ground| {
         if has_groups(&ground.sh("true")) {
             bounds_what_a_command_starts(ground);

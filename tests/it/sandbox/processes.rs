@@ -7,7 +7,7 @@ use bestow::{
     sandbox::{Command, Limits, Profile, Sandbox, SandboxError},
 };
 
-use super::ground::{everywhere, shown};
+use super::ground::{Ground, everywhere, shown};
 
 fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
     let mut limits = Limits::default();
@@ -39,7 +39,7 @@ pub(super) fn program(path: &Path, text: &str) {
 }
 
 #[test]
-fn when_time_is_over_everything_it_started_is_gone() {
+pub(super) fn when_time_is_over_everything_it_started_is_gone() {
     everywhere(|ground| {
         let mut line = lifeline(ground);
         let profile = ground.profile().limited(limits(|limits| limits.time = Some(Duration::from_millis(1500))));
