@@ -124,7 +124,8 @@ impl ControlGroups {
     }
 }
 
-/// Returns the number of hierarchies in a text of `mountinfo`, and reads the text as that of an own group and as a name.
+/// Returns the number of hierarchies in a text of `mountinfo`. Also reads the text as that of an own group and as a
+/// name.
 pub(super) fn hierarchies_in(text: &[u8]) -> usize {
     let all = Hierarchy::all(text);
     let own = String::from_utf8_lossy(text);

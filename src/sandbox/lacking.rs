@@ -25,7 +25,8 @@ const COUNTED_TOGETHER: &str = "the limit of processes counts all processes of t
 const WITHOUT_LANDLOCK: &str =
     "there is no Landlock: pipes and devices outside of the write roots are written where their modes allow it";
 
-const NOT_THERE: &str = "the paths in `not_there` do not exist, and nothing covers them: the command can read one that another process creates";
+const NOT_THERE: &str = "the paths in `not_there` do not exist, and nothing covers them: \
+    the command can read one that another process creates";
 
 const UNGUARDED: &str = "sensitive names below the write roots can be written: the profile has given their guard up";
 

@@ -19,6 +19,7 @@ use rustix::{
 use super::{
     Profile, ProfileError, SandboxError,
     git::Git,
+    hops::{Hops, hops},
     look::{Looked, look, look_again},
     mounts::{Mount, Mounts, said},
     places::{self, Node, Places, Put, Taking},
@@ -123,6 +124,10 @@ fn obeyed_in(root: &SanitizedPath, profile: &Profile) -> Vec<(PathBuf, Node)> {
 
 fn lstat(path: &Path) -> Result<rustix::fs::Stat, Errno> {
     statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+fn is_link(found: &rustix::fs::Stat) -> bool {
+    FileType::from_raw_mode(found.st_mode) == FileType::Symlink
 }
 
 /// The protection of one profile, under construction.
@@ -291,6 +296,9 @@ impl HeldPlaceholders<'_> {
             if places::is_ours(&found) {
                 return self.put(part, path, kept, if is_last { node } else { Node::Directory });
             }
+            if kind == FileType::Symlink && kept == Kept::Unread {
+                return self.hide_through(part, path);
+            }
             if is_last || kind != FileType::Directory {
                 self.promise(path, kept);
                 self.mounts.insert(part.to_owned(), mount(kind, kept));
@@ -298,6 +306,22 @@ impl HeldPlaceholders<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Hides the object of a path that leads over a link in a write root. The links stay as they are.
+    fn hide_through(&mut self, link: &Path, path: &Path) -> Result<(), ProfileError> {
+        let Hops { links, end } = hops(path).map_err(|why| not_held(path, &why))?;
+        for link in links.iter().map(PathBuf::as_path).chain([link]) {
+            self.keep(link, Kept::Unwritten, Node::Socket)?;
+        }
+        match end {
+            // The end is free of links, unless another process changes it meanwhile.
+            Some(end) if end != path && lstat(&end).is_ok_and(|found| is_link(&found)) => {
+                Err(not_held(path, &io::ErrorKind::ResourceBusy.into()))
+            }
+            Some(end) if end != path => self.keep(&end, Kept::Unread, Node::Socket),
+            _ => Ok(()),
+        }
     }
 
     /// Puts a placeholder at `part`, so that `path` cannot be created.

@@ -75,7 +75,7 @@ fn a_unified_group_is_made_beside_the_own_one_with_every_limit() {
     let groups = ControlGroups::of("0::/user/own\n", &[fake.unified("/")]);
     assert!(groups.can_limit_memory() && groups.can_count_processes());
     assert_eq!(groups.memory, Some(Place { directory: above.clone(), is_unified: true }));
-    // The kernel puts these files into the new directory. Here, nobody does.
+    // The kernel puts these files into the new directory. This file system does not.
     assert!(groups.make(&limits(1 << 30, 40)).is_err());
     let group = Group { name: "g".into(), directories: vec![above.join("g")], memory: Some(7), counts_processes: true };
     let files = ["memory.max", "memory.oom.group", "memory.swap.max", "pids.max", "cgroup.kill"];

@@ -71,6 +71,30 @@ fn a_root_that_may_not_be_written_is_read_only_as_a_whole_and_said_to_be() {
 }
 
 #[test]
+fn a_hidden_path_that_is_a_link_is_neither_replaced_nor_read() {
+    with_bubblewrap(|ground| {
+        made(
+            ground,
+            "mkdir conf && echo hidden-text > conf/own.toml && ln -s conf/own.toml own.toml && ln -s gone away",
+        );
+        let profile = hiding(ground, "workspace/own.toml");
+        for line in [
+            "rm own.toml",
+            "ln -sfn f own.toml",
+            "mv conf c2",
+            "grep -q hidden own.toml",
+            "grep -q hidden conf/own.toml",
+            "echo x > conf/own.toml",
+        ] {
+            ground.cannot_under(&profile, line);
+        }
+        let profile = hiding(ground, "workspace/away");
+        ["rm away", "echo x > gone", "echo x > away"].iter().for_each(|line| ground.cannot_under(&profile, line));
+        assert_eq!(fs::read_link(ground.path("workspace/own.toml")).unwrap(), Path::new("conf/own.toml"), "{ground}");
+    });
+}
+
+#[test]
 fn every_promise_of_a_profile_is_among_the_facts() {
     with_bubblewrap(|ground| {
         let profile =
