@@ -156,8 +156,7 @@ impl Taking {
         if held.contains(path) {
             return Ok(());
         }
-        let line = [path.as_os_str().as_bytes(), b"\0"].concat();
-        let noted = file.write_all(&line).and_then(|()| mark.as_mut().map_or(Ok(()), |mark| mark.note(path)));
+        let noted = file.write_all(&line(path)).and_then(|()| mark.as_mut().map_or(Ok(()), |mark| mark.note(path)));
         noted.map_err(|why| Errno::from_io_error(&why).unwrap_or(Errno::IO))?;
         held.insert(path.to_owned());
         Ok(())
@@ -215,8 +214,7 @@ fn sweep(directory: &Path, is_alone: bool) -> io::Result<()> {
         };
         let mut bytes = Vec::new();
         lease.read_to_end(&mut bytes)?;
-        let paths = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
-        let paths = paths.map(|path| PathBuf::from(OsString::from_vec(path.to_vec())));
+        let paths = paths_in(&bytes);
         if is_gone {
             ended.push((entry.path(), paths.collect::<BTreeSet<_>>()));
         } else {
@@ -237,6 +235,17 @@ fn sweep(directory: &Path, is_alone: bool) -> io::Result<()> {
         fs::remove_file(lease)?;
     }
     Ok(())
+}
+
+/// Returns the entry of a lease for a path.
+pub(super) fn line(path: &Path) -> Vec<u8> {
+    [path.as_os_str().as_bytes(), b"\0"].concat()
+}
+
+/// Returns the paths in a lease.
+pub(super) fn paths_in(bytes: &[u8]) -> impl Iterator<Item = PathBuf> + '_ {
+    let paths = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    paths.map(|path| PathBuf::from(OsString::from_vec(path.to_vec())))
 }
 
 /// Removes a placeholder. If it has content by now, another program uses it, and it stays.

@@ -20,7 +20,9 @@ use rustix::{
 };
 
 use super::{
-    Guard, Profile, ProfileError, SandboxError, folding, git,
+    Guard, Profile, ProfileError, SandboxError, folding,
+    git::Git,
+    hops::{Hops, hops},
     look::{Looked, Names, Unsearched, look, look_again},
     mounts::{Mount, Mounts, said},
     places::{self, Places, Put, Taking},
@@ -166,6 +168,10 @@ fn lstat(path: &Path) -> Result<rustix::fs::Stat, Errno> {
     statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)
 }
 
+fn is_link(found: &rustix::fs::Stat) -> bool {
+    FileType::from_raw_mode(found.st_mode) == FileType::Symlink
+}
+
 /// The protection of one profile, under construction.
 struct HeldPlaceholders<'p> {
     profile: &'p Profile,
@@ -176,6 +182,7 @@ struct HeldPlaceholders<'p> {
     stricter: Vec<String>,
     not_there: Vec<SanitizedPath>,
     unwritten: Vec<SanitizedPath>,
+    git: Git,
 }
 
 impl HeldPlaceholders<'_> {
@@ -189,6 +196,7 @@ impl HeldPlaceholders<'_> {
             stricter: Vec::new(),
             not_there: Vec::new(),
             unwritten: Vec::new(),
+            git: Git::default(),
         }
     }
 
@@ -261,6 +269,8 @@ impl HeldPlaceholders<'_> {
         }
         for path in repositories {
             self.there(&path, FileType::Directory)?;
+            let through = self.git.obeyed_in(&path);
+            self.further(&path, through)?;
         }
         if self.taking.is_none() {
             return Ok(());
@@ -276,6 +286,8 @@ impl HeldPlaceholders<'_> {
             for (name, _) in OBEYED_IN_REPOSITORY {
                 self.keep(&root.as_path().join(name), Kept::Unwritten)?;
             }
+            let through = self.git.obeyed_in(root.as_path());
+            self.further(root.as_path(), through)?;
         } else {
             self.no_repository(root)?;
         }
@@ -302,14 +314,18 @@ impl HeldPlaceholders<'_> {
         self.promise(path, Kept::Unwritten);
         self.keep_node(path, kind);
         self.mounts.insert(path.to_owned(), mount(kind, Kept::Unwritten));
-        let through = match git::obeyed_through(path, kind) {
+        let through = self.git.obeyed_through(path, kind);
+        self.further(path, through)
+    }
+
+    /// Protects the further places that programs obey through `path`.
+    fn further(&mut self, path: &Path, through: io::Result<Vec<PathBuf>>) -> Result<(), ProfileError> {
+        let through = match through {
             Ok(through) => through,
             // The file could name any place, and its owner can make it readable again.
             Err(why) => {
-                self.all_of(
-                    path.parent().unwrap_or(path),
-                    &format!("holds `{}`, which cannot be read: {why}", said(path)),
-                );
+                let why = format!("holds `{}`, which cannot be read: {why}", said(path));
+                self.all_of(path.parent().unwrap_or(path), &why);
                 return Ok(());
             }
         };
@@ -363,6 +379,9 @@ impl HeldPlaceholders<'_> {
             if places::is_ours(&found) {
                 return self.put(part, path, kept);
             }
+            if kind == FileType::Symlink && kept == Kept::Unread {
+                return self.hide_through(part, path);
+            }
             if is_last || kind != FileType::Directory {
                 self.promise(path, kept);
                 self.mounts.insert(part.to_owned(), mount(kind, kept));
@@ -370,6 +389,22 @@ impl HeldPlaceholders<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Hides the object of a path that leads over a link in a write root. The links stay as they are.
+    fn hide_through(&mut self, link: &Path, path: &Path) -> Result<(), ProfileError> {
+        let Hops { links, end } = hops(path).map_err(|why| not_held(path, &why))?;
+        for link in links.iter().map(PathBuf::as_path).chain([link]) {
+            self.keep(link, Kept::Unwritten)?;
+        }
+        match end {
+            // The end is free of links, unless another process changes it meanwhile.
+            Some(end) if end != path && lstat(&end).is_ok_and(|found| is_link(&found)) => {
+                Err(not_held(path, &io::ErrorKind::ResourceBusy.into()))
+            }
+            Some(end) if end != path => self.keep(&end, Kept::Unread),
+            _ => Ok(()),
+        }
     }
 
     /// Puts a placeholder at `part`, so that `path` cannot be created.

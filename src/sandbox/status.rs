@@ -117,8 +117,12 @@ impl Mounted {
 
 /// Returns the mounts that a process sees, by path. If several are stacked on one path, the topmost counts.
 pub(super) fn mount_points(process: &str) -> io::Result<BTreeMap<PathBuf, Mounted>> {
-    let text = std::fs::read(format!("/proc/{process}/mountinfo"))?;
-    Ok(text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect())
+    std::fs::read(format!("/proc/{process}/mountinfo")).map(|text| mounts_in(&text))
+}
+
+/// Returns the mounts in a text of `mountinfo`, by path.
+pub(super) fn mounts_in(text: &[u8]) -> BTreeMap<PathBuf, Mounted> {
+    text.split(|byte| *byte == b'\n').filter_map(Mounted::read).collect()
 }
 
 /// Checks that a process sees all of these mounts.
@@ -137,7 +141,7 @@ pub(super) fn sees(pid: Pid, mounts: &Mounts) -> Result<(), String> {
 }
 
 /// Decodes a path of `mountinfo`, in which blanks, line ends and backslashes are three octal digits.
-fn unescaped(text: &[u8]) -> PathBuf {
+pub(super) fn unescaped(text: &[u8]) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text);
     while let Some((first, more)) = rest.split_first() {
         let digits = more.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());

@@ -265,13 +265,14 @@ pub(super) const TABLES: &[Table] = &[
         name: "limits",
         about: "Limits of a command in the sandbox. \"unlimited\" takes a default away.",
         keys: &[
-            key("time", Text(Time), "The time that the command may run.").or("\"2m\""),
+            key("time", Text(TimeLimit), "The time that the command may run."),
             key("output", Limit(Size), "The number of bytes that are kept of each output stream.").or("\"1MiB\""),
+            key("total_memory", Limit(Size), "Memory of the command with everything that it started."),
             key("memory", Limit(Size), "Private memory of each process."),
             key("file_size", Limit(Size), "The largest file that it may write."),
             key("cpu_time", Text(TimeLimit), "Processor time of each process."),
             key("open_files", Limit(Count), "Open descriptors of each process.").or("1024"),
-            key("processes", Limit(Count), "The number of its processes."),
+            key("processes", Limit(Count), "The number of processes of the command with everything that it started."),
         ],
     },
     Table {
