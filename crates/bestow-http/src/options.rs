@@ -45,6 +45,7 @@ impl Options {
             sandbox: None,
         }
     }
+
     /// Returns the times of each WebSocket.
     pub(crate) fn socket_times(&self) -> SocketTimes {
         // A heartbeat without a pause would be no heartbeat.
