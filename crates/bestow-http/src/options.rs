@@ -59,6 +59,7 @@ impl Options {
             connections_per_credential: CONNECTIONS,
         }
     }
+
     /// Returns the times of each WebSocket.
     pub(crate) fn socket_times(&self) -> SocketTimes {
         // A heartbeat without a pause would be no heartbeat.
