@@ -125,7 +125,8 @@ async fn each_scenario_of_the_official_conformance_suite_passes_or_has_a_reason(
     let mut listed: Vec<_> = listed.lines().filter_map(|line| line.strip_prefix("  - ")).collect();
     let others = OTHERS.iter().flat_map(|(_, scenarios)| scenarios.iter());
     let mut known: Vec<_> = SCENARIOS.iter().chain(others).copied().collect();
-    (listed.sort_unstable(), known.sort_unstable());
+    listed.sort_unstable();
+    known.sort_unstable();
     assert_eq!(listed, known);
     let page = std::fs::read_to_string(Path::new(ROOT).join("docs/mcp.md")).unwrap().replace('\n', " ");
     assert!(OTHERS.iter().all(|(reason, _)| page.contains(reason)), "docs/mcp.md names each reason");
