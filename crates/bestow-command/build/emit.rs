@@ -316,10 +316,12 @@ impl Emitter<'_> {
         let mut slots = vec![0_usize; hash::SLOTS];
         for (index, (name, _)) in exact.iter().enumerate() {
             let mut slot = hash::slot(name.as_bytes());
-            while slots[slot] != 0 {
+            while slots.get(slot).is_some_and(|taken| *taken != 0) {
                 slot = (slot + 1) % hash::SLOTS;
             }
-            slots[slot] = index + 1;
+            if let Some(free) = slots.get_mut(slot) {
+                *free = index + 1;
+            }
         }
         let _ = writeln!(self.code, "pub(crate) static NAMES: [(&str, u16); {}] = {exact:?};", exact.len());
         let _ = writeln!(self.code, "pub(crate) static SLOTS: [u16; {}] = {slots:?};", hash::SLOTS);
