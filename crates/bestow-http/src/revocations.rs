@@ -1,12 +1,9 @@
 //! The revocations of the last seconds. The person who revoked can undo each of them once.
 
-use std::{
-    collections::VecDeque,
-    sync::Mutex,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, sync::Mutex, time::Duration};
 
 use bestow::{control::GrantOrDecisionId, grant::Revocation};
+use tokio::time::Instant;
 
 /// The time in which a revocation can be undone. A person is offered half of it.
 const REMEMBERED: Duration = Duration::from_secs(10);

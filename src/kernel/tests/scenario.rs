@@ -47,13 +47,12 @@ pub(super) fn runs(state: &State) -> BTreeMap<AgentId, RunId> {
 /// Returns the revocation that events tell, as if `ann` had revoked. The first of them is about the revoked object.
 pub(super) fn revocation(events: &[Event], runs: BTreeMap<AgentId, RunId>) -> Option<Revocation> {
     let by = person("you").actor();
-    let mut ended = events.iter().filter_map(|event| match event {
-        Event::GrantRevoked { grant, .. } => Some(Arc::clone(grant)),
-        _ => None,
-    });
-    let revoked = match events.first()? {
-        Event::RulingEnded { ruling, .. } => Revoked::Ruling(Arc::clone(ruling)),
-        _ => Revoked::Grant(ended.next()?),
+    let ended = |event: &Event| if let Event::GrantRevoked { grant, .. } = event { Some(grant.clone()) } else { None };
+    let mut ended = events.iter().filter_map(ended);
+    let revoked = if let Event::RulingEnded { ruling, .. } = events.first()? {
+        Revoked::Ruling(Arc::clone(ruling))
+    } else {
+        Revoked::Grant(ended.next()?)
     };
     Some(Revocation { by, revoked, also_ended: ended.collect(), runs })
 }

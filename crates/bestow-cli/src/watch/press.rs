@@ -218,7 +218,7 @@ impl Inbox {
                     if text.is_empty() { None } else { Some(text.parse::<Reason>().map_err(|why| format!("{why}."))?) };
             }
             FieldKind::Part => entry.part = part(text, entry.request().widest_first().len())?,
-            _ => {
+            FieldKind::Change | FieldKind::Denial | FieldKind::Confirmation | FieldKind::Until => {
                 let is_same = entry.request().action.as_ref().is_some_and(|action| &*action.resource == text);
                 let command = text.to_owned();
                 entry.change = (!is_same).then(|| Change { command: command.clone(), judged: None });

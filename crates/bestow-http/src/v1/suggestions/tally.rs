@@ -43,15 +43,18 @@ impl Allowed {
 impl Tally {
     /// Counts an event.
     pub(super) fn take(&mut self, event: &Event) {
-        match event {
-            Event::Requested { request } if request.asks_about_action() => {
-                self.about_actions.insert(request.id);
-            }
-            Event::Resolved { resolution, .. } => self.resolved(resolution),
-            Event::Evaluated { decision } if matches!(decision.verdict(), Effect::Allow | Effect::Confined) => {
-                self.used.entry(decision.agent.clone()).or_default().extend(needs(decision));
-            }
-            _ => {}
+        if let Event::Requested { request } = event
+            && request.asks_about_action()
+        {
+            self.about_actions.insert(request.id);
+        }
+        if let Event::Resolved { resolution, .. } = event {
+            self.resolved(resolution);
+        }
+        if let Event::Evaluated { decision } = event
+            && matches!(decision.verdict(), Effect::Allow | Effect::Confined)
+        {
+            self.used.entry(decision.agent.clone()).or_default().extend(needs(decision));
         }
     }
 
