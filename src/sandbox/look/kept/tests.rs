@@ -88,6 +88,7 @@ fn what_is_stored_is_loaded_for_the_same_root_and_names_and_for_no_other() {
     use crate::{
         kernel::ExecScope,
         model::{Permission, PermissionSet},
+        sandbox::Profile,
     };
     let dir = tempfile::tempdir().unwrap();
     let root = |below: &str| -> SanitizedPath {
