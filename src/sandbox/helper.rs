@@ -121,7 +121,7 @@ fn confine(spec: &Spec, input: &OwnedFd, way: Option<OwnedFd>) -> Result<Confine
     if spec.has_namespaces {
         // The mounts come before any path is looked up. A directory that was opened earlier would still show the
         // content below a mount.
-        make(&spec.mounts, spec.write.keys().map(SanitizedPath::as_path))?;
+        make(&spec.mounts)?;
         // A directory that its owner has closed can be entered only now.
         enter_directory(&spec.cwd)?;
         spec.limits.apply(spec.counted_by)?;

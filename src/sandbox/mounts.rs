@@ -13,7 +13,7 @@ use crate::model::SanitizedPath;
 pub(super) const HIDDEN_FILE: &str = "hidden-file";
 pub(super) const HIDDEN_DIRECTORY: &str = "hidden-directory";
 
-/// The place where the helper prepares mounts: a directory that every sandbox has for itself.
+/// The place where the helper prepares what hides paths: a directory that every sandbox has for itself.
 pub(super) const STOCK: &str = "/dev/pts";
 
 /// The appearance of a path to a command. If several apply to one path, the strictest wins.

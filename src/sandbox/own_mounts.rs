@@ -19,7 +19,7 @@ use std::{
 
 use nix::sched::{CloneFlags, unshare};
 use rustix::{
-    fs::{CWD, FileType, Mode, OFlags, StatVfsMountFlags, fstat, fstatvfs, mkdirat, openat},
+    fs::{CWD, Mode, OFlags, StatVfsMountFlags, fstatvfs, mkdirat, openat},
     io::Errno,
     mount::{
         FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Profile,
     mounts::{HIDDEN_DIRECTORY, HIDDEN_FILE, Mount, Mounts, STOCK},
-    status::{Mounted, mount_points},
+    status::mount_points,
 };
 
 /// The arguments that give the helper its capabilities while it mounts. It must mount, also in a closed directory. It
@@ -96,8 +96,6 @@ enum How {
     Pinned,
     /// The path over itself, read-only.
     ReadOnly,
-    /// The path over itself, read-only, and on the same mount as its write root.
-    ReadOnlyInRoot,
     /// A file that cannot be read.
     HiddenFile,
     /// A directory that cannot be read.
@@ -134,9 +132,6 @@ pub(super) fn split<'m>(mounts: &'m Mounts, profile: &Profile) -> io::Result<Spl
             // The directory above makes this mount.
             Mount::Open => continue,
             _ if !is_plain() => None,
-            Mount::ReadOnly | Mount::Link | Mount::Place if is_on_mount_of_root(&there, profile, mounts, path) => {
-                Some(How::ReadOnlyInRoot)
-            }
             Mount::ReadOnly | Mount::Link | Mount::Place => Some(How::ReadOnly),
             Mount::HiddenFile => Some(How::HiddenFile),
             Mount::HiddenDirectory => Some(How::HiddenDirectory),
@@ -160,27 +155,17 @@ pub(super) fn split<'m>(mounts: &'m Mounts, profile: &Profile) -> io::Result<Spl
     Ok(split)
 }
 
-/// Returns true if a path lies in a write root, on the mount that the root has, and nothing in it stays open.
-fn is_on_mount_of_root(there: &BTreeMap<PathBuf, Mounted>, profile: &Profile, mounts: &Mounts, path: &Path) -> bool {
-    let is_root = |above: &Path| profile.write.keys().any(|root| root.as_path() == above);
-    let mut above = path.ancestors().skip(1);
-    let Some(root) = above.find(|above| is_root(above)) else { return false };
-    let mut between = path.ancestors().take_while(|above| *above != root);
-    let is_closed = mounts.below(path).any(|(_, mount)| mount == Mount::Open);
-    mounts.at(root) == Some(Mount::Write) && !is_closed && !between.any(|above| there.contains_key(above))
-}
-
 /// Returns true if one of these paths lies below `path`. Such a path is the first one that sorts after it.
 fn has_inside<P: AsRef<Path> + Ord + std::borrow::Borrow<Path>, T>(places: &BTreeMap<P, T>, path: &Path) -> bool {
     let mut after = places.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded));
     after.next().is_some_and(|(next, _)| next.as_ref().starts_with(path))
 }
 
-/// Makes the mounts in this order. `roots` are the paths below which the command writes.
-pub(super) fn make<'r>(all: &[OwnMount], roots: impl Iterator<Item = &'r Path>) -> Result<(), String> {
-    let is_needed = all.iter().any(|own| !matches!(own.how, How::Pinned | How::ReadOnly));
-    let stock = is_needed.then(|| Stock::new(roots)).transpose();
-    let stock = stock.map_err(|why| format!("the mounts cannot be prepared: {why}"))?;
+/// Makes the mounts in this order.
+pub(super) fn make(all: &[OwnMount]) -> Result<(), String> {
+    let hides = all.iter().any(|own| matches!(own.how, How::HiddenFile | How::HiddenDirectory));
+    let stock = hides.then(Stock::new).transpose();
+    let stock = stock.map_err(|why| format!("what hides a path cannot be made: {why}"))?;
     all.iter().try_for_each(|own| {
         let path = PathBuf::from(OsString::from_vec(own.path.clone()));
         own.make(&path, stock.as_ref()).map_err(|why| format!("`{}` cannot be kept as it is: {why}", path.display()))
@@ -192,59 +177,34 @@ pub(super) fn make<'r>(all: &[OwnMount], roots: impl Iterator<Item = &'r Path>) 
 /// settings that the superuser can write without any capability become read-only.
 pub(super) fn settle() -> Result<(), String> {
     std::fs::write(USER_NAMESPACES, "1").map_err(|why| format!("user namespaces cannot be bounded: {why}"))?;
-    make(&[OwnMount::read_only(SETTINGS)], std::iter::empty())
+    make(&[OwnMount::read_only(SETTINGS)])
 }
 
 /// The flags for a mount of its own.
 const CLONE: OpenTreeFlags = OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::OPEN_TREE_CLOEXEC);
 
-/// The sources of mounts: a file and a directory that cannot be read, and a read-only view of each write root. They
-/// exist until the mounts are made. A mount of a part of a read-only view is read-only from the start, which saves half
-/// of the time.
-struct Stock {
-    views: BTreeMap<PathBuf, OwnedFd>,
-}
+/// A file and a directory that cannot be read, to be mounted over hidden paths. They exist until the mounts are made.
+struct Stock;
 
 impl Stock {
-    fn new<'r>(roots: impl Iterator<Item = &'r Path>) -> rustix::io::Result<Stock> {
+    fn new() -> rustix::io::Result<Stock> {
         let quiet = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         mount("tmpfs", STOCK, "tmpfs", quiet, c"mode=0700,size=64k")?;
-        let mut stock = Stock { views: BTreeMap::new() };
+        let stock = Stock;
         let file = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         drop(openat(CWD, stock.path(HIDDEN_FILE), file, Mode::empty())?);
         mkdirat(CWD, stock.path(HIDDEN_DIRECTORY), Mode::empty())?;
-        for (number, root) in roots.enumerate() {
-            let place = stock.path(&number.to_string());
-            mkdirat(CWD, &place, Mode::RWXU)?;
-            let there = openat(CWD, root, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-            if FileType::from_raw_mode(fstat(&there)?.st_mode) == FileType::Directory {
-                let view = open_tree(&there, "", CLONE | OpenTreeFlags::AT_EMPTY_PATH)?;
-                move_mount(&view, "", CWD, &place, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
-                read_only(&view)?;
-                stock.views.insert(root.to_owned(), view);
-            }
-        }
         mount_remount(STOCK, quiet | MountFlags::BIND | MountFlags::RDONLY, "")?;
         Ok(stock)
     }
 
-    /// Returns a read-only mount of the object `there` at `path`, from the view of its root. Returns `None` if the view
-    /// has another object at this path.
-    fn read_only(&self, path: &Path, there: &OwnedFd) -> Option<OwnedFd> {
-        let (root, view) = path.ancestors().skip(1).find_map(|above| self.views.get_key_value(above))?;
-        let flags = CLONE | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
-        let tree = open_tree(view, path.strip_prefix(root).ok()?, flags).ok()?;
-        let (one, other) = (fstat(&tree).ok()?, fstat(there).ok()?);
-        ((one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)).then_some(tree)
+    /// Removes both. The host checks that they are gone.
+    fn put_away(self) -> Result<(), String> {
+        unmount(STOCK, UnmountFlags::DETACH).map_err(|why| format!("`{STOCK}` cannot be cleaned up: {why}"))
     }
 
     fn path(&self, name: &str) -> PathBuf {
         Path::new(STOCK).join(name)
-    }
-
-    /// Removes the sources. The host checks that they are gone.
-    fn put_away(self) -> Result<(), String> {
-        unmount(STOCK, UnmountFlags::DETACH).map_err(|why| format!("the sources of mounts cannot be removed: {why}"))
     }
 
     /// Returns a mount of its own of the file or the directory.
@@ -273,12 +233,9 @@ impl OwnMount {
         let there = openat(CWD, path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
         let open = self.opened(&there)?;
         let here = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-        let of_view = stock.filter(|_| self.how == How::ReadOnlyInRoot).and_then(|stock| stock.read_only(path, &there));
-        if let Some(tree) = of_view {
-            return move_mount(&tree, "", &there, "", here);
-        }
         let tree = match (self.how, stock) {
-            (How::Pinned | How::ReadOnly | How::ReadOnlyInRoot, _) | (_, None) => cloned(&there)?,
+            (How::Pinned | How::ReadOnly, _) => cloned(&there)?,
+            (How::HiddenFile | How::HiddenDirectory, None) => return Err(Errno::INVAL),
             (How::HiddenFile, Some(stock)) => stock.clone_of(HIDDEN_FILE)?,
             (How::HiddenDirectory, Some(stock)) if open.is_empty() => stock.clone_of(HIDDEN_DIRECTORY)?,
             (How::HiddenDirectory, Some(_)) => {
@@ -288,7 +245,7 @@ impl OwnMount {
             }
         };
         move_mount(&tree, "", &there, "", here)?;
-        if matches!(self.how, How::ReadOnly | How::ReadOnlyInRoot) || !open.is_empty() {
+        if self.how == How::ReadOnly || !open.is_empty() {
             read_only(&tree)?;
         }
         let inside = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;

@@ -130,7 +130,7 @@ pub(super) fn sees(pid: Pid, mounts: &Mounts) -> Result<(), String> {
     let seen = mount_points(&pid.as_raw_nonzero().to_string());
     let seen = seen.map_err(|why| format!("the mounts cannot be read back: {why}"))?;
     if seen.get(Path::new(STOCK)).is_some_and(|seen| seen.file_system == "tmpfs") {
-        return Err("the sources of its mounts are still there".into());
+        return Err("what hides paths is still at its place of preparation".into());
     }
     // An open directory is no protection, and may be gone by now.
     let mut promised = mounts.iter().filter(|(_, mount)| *mount != Mount::Open);

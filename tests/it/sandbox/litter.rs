@@ -16,7 +16,8 @@ use super::{
 
 /// Prints the content of every file, and tries to change each.
 const ATTACK: &str = "find . -type f -exec cat {} + ; \
-    find . -name '*.secret' -exec cp -rL {} repo/copy ';'; find -L repo/copy -type f -exec cat {} + ; rm -rf repo/copy; \
+    find . -name '*.secret' -exec cp -rL {} repo/copy ';'; \
+    find -L repo/copy -type f -exec cat {} + ; rm -rf repo/copy; \
     for f in $(find . -type f); do echo changed >> $f; done; true";
 
 /// Makes litter as the user of the commands, with Python, because a shell cannot have such names.
