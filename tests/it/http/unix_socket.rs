@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     os::unix::{
         fs::{FileTypeExt as _, PermissionsExt as _},
         net::UnixStream,
@@ -118,16 +118,22 @@ fn the_path_of_a_socket_that_is_wrong_is_named() {
 /// The name of a socket has at most 108 bytes, and a path more.
 #[test]
 fn a_state_directory_with_a_long_name_has_a_socket_too() {
-    let mut project = Project::new();
+    let project = Project::new();
     fs::write(project.path().join("token"), project.agent()).unwrap();
-    let long = project.path().join("x".repeat(200));
+    let long = real(project.path()).join("x".repeat(200));
     fs::create_dir(&long).unwrap();
-    fs::rename(project.path().join("state"), long.join("state")).unwrap();
-    std::os::unix::fs::symlink(long.join("state"), project.path().join("state")).unwrap();
-    project.serve();
-    let real = long.join("state/server.sock");
-    let url = format!("unix://{}", real.display());
-    assert_eq!(asked(&project, &["--url", &url]).0["allow"], true);
+    let state = long.join("state");
+    fs::rename(project.path().join("state"), &state).unwrap();
+    let mut command = Command::new(BESTOW);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--state"]).arg(&state).current_dir(project.path());
+    let mut server = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let url = format!("unix://{}", state.join("server.sock").display());
+    let (answer, told) = asked(&project, &["--url", &url]);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(line.starts_with("listening") && answer["allow"] == true, "{line} {told}");
 }
 
 #[test]
