@@ -398,7 +398,7 @@ impl Agent {
     #[cfg(feature = "sandbox")]
     pub(crate) fn tell_end(&self, command: crate::model::CommandId, exit: crate::model::ProcessExit) {
         let agent = self.id.clone();
-        drop(self.carry_out(Command::CommandEnded { agent, command, exit }).at_once());
+        drop(self.carry_out(Command::SandboxEnded { agent, command, exit }).at_once());
     }
 
     /// Records what a sandbox denied to a command.

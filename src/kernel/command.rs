@@ -339,7 +339,7 @@ pub(crate) enum Command {
     },
     /// A command of an agent ended.
     #[cfg(feature = "sandbox")]
-    CommandEnded {
+    SandboxEnded {
         agent: AgentId,
         command: CommandId,
         exit: ProcessExit,
@@ -492,7 +492,7 @@ impl Command {
             }
             #[cfg(feature = "sandbox")]
             Command::Sandboxed { agent: by, .. }
-            | Command::CommandEnded { agent: by, .. }
+            | Command::SandboxEnded { agent: by, .. }
             | Command::Violated { agent: by, .. } => agent(by, "run a command", About::Nothing),
             #[cfg(feature = "sandbox")]
             Command::StartProcess(Starting { agent: by, .. })

@@ -106,7 +106,7 @@ impl State {
                 Ok(vec![Event::SandboxApplied { agent, facts, command, cause }])
             }
             #[cfg(feature = "sandbox")]
-            Command::CommandEnded { command, exit, .. } => Ok(self.commands.ended(command, exit).into_iter().collect()),
+            Command::SandboxEnded { command, exit, .. } => Ok(self.commands.ended(command, exit).into_iter().collect()),
             #[cfg(feature = "sandbox")]
             Command::Violated { agent, violation, cause } => {
                 let id = Some(ViolationId::new(self.next_violation));
