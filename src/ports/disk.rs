@@ -231,7 +231,7 @@ impl Disk for RealDisk {
     fn append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         let mut file = regular(options().read(true).write(true).create(true).truncate(false).open(path)?)?;
         file.seek(SeekFrom::End(0))?;
-        Ok(Box::new(RealFile(file)))
+        Ok(Box::new(RealFile { file, follows: false }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -247,52 +247,59 @@ impl Disk for RealDisk {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
-        locked(regular(options().read(true).write(true).create(true).truncate(false).open(path)?)?)
+        let file = regular(options().read(true).write(true).create(true).truncate(false).open(path)?)?;
+        locked(RealFile { file, follows: false })
     }
 
     fn lock_dir(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
-        locked(File::open(path)?)
+        // The path of a state directory may lead over links.
+        locked(RealFile { file: File::open(path)?, follows: true })
     }
 }
 
 /// Locks a file or a directory for this process. Returns none if another process holds it.
-fn locked(file: File) -> io::Result<Option<Box<dyn DiskFile>>> {
-    match file.try_lock() {
-        Ok(()) => Ok(Some(Box::new(RealFile(file)))),
+fn locked(real: RealFile) -> io::Result<Option<Box<dyn DiskFile>>> {
+    match real.file.try_lock() {
+        Ok(()) => Ok(Some(Box::new(real))),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(why)) => Err(why),
     }
 }
 
 #[derive(Debug)]
-struct RealFile(File);
+struct RealFile {
+    file: File,
+    /// True if its path may lead over links.
+    follows: bool,
+}
 
 impl DiskFile for RealFile {
     fn len(&self) -> io::Result<u64> {
-        self.0.metadata().map(|about| about.len())
+        self.file.metadata().map(|about| about.len())
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.file.write(bytes)
     }
 
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all_at(bytes, at)
+        self.file.write_all_at(bytes, at)
     }
 
     fn truncate(&mut self, bytes: u64) -> io::Result<()> {
-        self.0.set_len(bytes)?;
-        self.0.seek(SeekFrom::Start(bytes)).map(drop)
+        self.file.set_len(bytes)?;
+        self.file.seek(SeekFrom::Start(bytes)).map(drop)
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_data()
+        self.file.sync_data()
     }
 
     fn is_at(&self, path: &Path) -> io::Result<bool> {
         let identity = |about: &Metadata| (about.dev(), about.ino());
-        match std::fs::symlink_metadata(path) {
-            Ok(named) => Ok(identity(&named) == identity(&self.0.metadata()?)),
+        let named = if self.follows { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
+        match named {
+            Ok(named) => Ok(identity(&named) == identity(&self.file.metadata()?)),
             Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(why) => Err(why),
         }

@@ -192,6 +192,22 @@ fn a_directory_whose_lock_file_was_replaced_is_still_in_use() {
     assert!(Journal::open(&state).is_ok());
 }
 
+#[tokio::test]
+async fn a_state_directory_may_be_named_by_a_link() {
+    let directory = tempfile::tempdir().unwrap();
+    let (state, link) = (directory.path().join("state"), directory.path().join("link"));
+    fs::create_dir(&state).unwrap();
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+    symlink(&state, &link).unwrap();
+    let engine = Engine::durable(Settings::default(), &link).await.unwrap();
+    engine.register(profile("a", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap();
+    // The link now names another directory.
+    fs::remove_file(&link).unwrap();
+    symlink(directory.path(), &link).unwrap();
+    let told = engine.register(profile("b", "you", Kind::Subagent), InitialGrants::nothing()).await.unwrap_err();
+    assert!(told.to_string().contains("were removed or moved"), "{told}");
+}
+
 /// The attack: a link replaces the journal, so that the engine writes to its target.
 #[test]
 fn links_are_not_followed() {
