@@ -5,7 +5,6 @@ use std::{collections::VecDeque, sync::Arc};
 
 use bestow::{
     Engine,
-    agent::RunId,
     event::Subscription,
     stdio::ToConnector,
     user::{ApproverSession, OwnerId, Prompt},

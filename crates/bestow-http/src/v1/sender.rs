@@ -56,7 +56,7 @@ impl Person {
 
 /// Returns the sender, and leaves it for the reader of the body.
 fn caller(parts: &mut Parts, entrance: &Entrance) -> Result<Caller, Problem> {
-    let caller = entrance.caller(&parts)?;
+    let caller = entrance.caller(parts)?;
     parts.extensions.insert(caller.clone());
     Ok(caller)
 }
