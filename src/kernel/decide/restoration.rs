@@ -78,7 +78,7 @@ impl State {
         let request = if let Origin::Person { request, .. } = &grant.origin { *request } else { None };
         let origin = Origin::Person { by: by.by.clone(), means: Arc::clone(&by.means), request };
         let reason = grant.reason.clone().or_else(|| "given again after a revocation".parse().ok());
-        let grant = self.from_now_on(Grant { origin, reason, depth: 0, ..grant.clone() }, now)?;
+        let grant = self.beginning_now(Grant { origin, reason, depth: 0, ..grant.clone() }, now)?;
         Ok(Event::GrantIssued { grant: Arc::new(grant) })
     }
 
@@ -98,11 +98,11 @@ impl State {
         self.refuse_too_many(&fallen.to, from_agent(holder, from), 1)?;
         let hold = fallen_hold(fallen.hold, hold_of_gift(&holder.held, permission, now));
         let (depth, until) = (held.depth_below(), held.until_below(fallen.until));
-        self.from_now_on(Grant { hold, depth, until, ..fallen.clone() }, now)
+        self.beginning_now(Grant { hold, depth, until, ..fallen.clone() }, now)
     }
 
     /// Returns the grant with the next id, beginning now.
-    fn from_now_on(&self, grant: Grant, now: Timestamp) -> Result<Grant, Refusal> {
+    fn beginning_now(&self, grant: Grant, now: Timestamp) -> Result<Grant, Refusal> {
         grant.until.map_or(Ok(()), |until| refuse_past(Scope::Until(until), now))?;
         Ok(Grant { id: GrantId::new(self.next_grant.max(1)), since: now, ..grant })
     }
