@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Domain, Limits, ProfileError, SandboxError};
+use super::{Command, Domain, Limits, ProfileError, SandboxError, hops::hops};
 use crate::{
     fs::{self, RealPath, ResolveError},
     kernel::ExecScope,
@@ -105,8 +105,7 @@ impl Profile {
             guard: Guard::Sensitive,
             sensitive: sensitive.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
             limits: Limits::default(),
-        }
-        .hiding(hidden);
+        };
         let homes: Vec<_> =
             homes().iter().filter_map(|home| Some(fs::real(home.as_str()).ok()?.path().clone())).collect();
         for permission in scope.iter() {
@@ -125,7 +124,7 @@ impl Profile {
             }
         }
         profile.drop_roots_that_add_nothing();
-        Ok(profile)
+        Ok(profile.hiding(hidden))
     }
 
     /// Removes each root below another root, unless it names a sensitive part that the other root does not name.
@@ -140,8 +139,14 @@ impl Profile {
         });
     }
 
-    /// Returns the profile with more hidden paths, existing or not.
+    /// Returns the profile with more hidden paths, existing or not. The command cannot replace the links on the way to
+    /// them.
     pub(crate) fn hiding(mut self, paths: impl IntoIterator<Item = SanitizedPath>) -> Profile {
+        let paths: Vec<_> = paths.into_iter().collect();
+        let links = paths.iter().filter_map(|path| hops(path.as_path()).ok()).flat_map(|hops| hops.links);
+        let links = links.filter_map(|link| link.to_str()?.parse().ok());
+        let links: Vec<SanitizedPath> = links.filter(|link| self.root_of(link).is_some()).collect();
+        self.unwritten = self.unwritten.into_iter().chain(links).collect::<BTreeSet<_>>().into_iter().collect();
         let reals: Vec<_> = paths.into_iter().filter_map(|path| self.followed(&path)).collect();
         let (processes, hidden): (Vec<_>, Vec<_>) = reals.into_iter().partition(|real| is_process(real.path()));
         let (there, absent): (Vec<_>, Vec<_>) = hidden.into_iter().partition(|real| real.identity().is_some());
