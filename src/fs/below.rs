@@ -111,6 +111,12 @@ fn look(
     })
 }
 
+/// Returns true if a directory with this error is no part of a search: this user may not read it, or it is gone.
+fn is_passed_over(why: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(why.kind(), PermissionDenied | NotFound | NotADirectory)
+}
+
 /// Passes every entry of the directories in `open` to `visit`, until `visit` stops. `visit` may add directories to
 /// search. Directories that this user may not read are skipped.
 fn each_below(
@@ -121,10 +127,8 @@ fn each_below(
     while let Some(directory) = open.pop() {
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
-            Err(why) => match why.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => continue,
-                _ => return Err(why),
-            },
+            Err(why) if is_passed_over(&why) => continue,
+            Err(why) => return Err(why),
         };
         for entry in entries {
             looked_at += 1;

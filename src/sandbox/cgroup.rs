@@ -295,15 +295,20 @@ fn if_there(done: io::Result<()>) -> io::Result<()> {
     done.or_else(|why| if why.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(why) })
 }
 
+#[expect(clippy::disallowed_methods, reason = "the kernel ends processes in real time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
 /// Kills all processes in a group, waits for their end, and removes the group.
 fn remove(directory: &Path) {
     // No process starts meanwhile.
     let _ = write(&directory.join("pids.max"), "0");
     let _ = write(&directory.join("cgroup.kill"), "1");
-    let until = Instant::now() + TO_END;
+    let until = now() + TO_END;
     loop {
         let processes = processes_in(directory);
-        if processes.is_empty() || Instant::now() > until {
+        if processes.is_empty() || now() > until {
             break;
         }
         processes.into_iter().for_each(|pid| kill(pid, until));
@@ -320,7 +325,7 @@ fn processes_in(directory: &Path) -> Vec<Pid> {
 fn kill(pid: Pid, until: Instant) {
     let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return };
     let _ = pidfd_send_signal(&process, Signal::KILL);
-    let left = until.saturating_duration_since(Instant::now());
+    let left = until.saturating_duration_since(now());
     let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
     let _ = poll(&mut [PollFd::new(process.as_fd(), PollFlags::POLLIN)], left);
 }

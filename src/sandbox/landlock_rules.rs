@@ -46,10 +46,14 @@ fn enough(version: u32) -> Result<(), String> {
 /// Returns the Landlock version of this kernel, at most the one that a sandbox uses. 0 means that there is none.
 fn version_here(at_most: Option<u32>) -> u32 {
     let hard = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-    let has = |abi: &ABI| match abi {
-        ABI::V4 => hard().handle_access(AccessNet::from_all(ABI::V4)).is_ok(),
-        ABI::V6 => hard().scope(Scope::from_all(ABI::V6)).is_ok(),
-        other => hard().handle_access(AccessFs::from_all(*other)).is_ok(),
+    let has = |abi: &ABI| {
+        // The versions 4 and 6 brought no access to files.
+        let ruleset = match *abi as u32 {
+            4 => hard().handle_access(AccessNet::from_all(ABI::V4)),
+            6 => hard().scope(Scope::from_all(ABI::V6)),
+            _ => hard().handle_access(AccessFs::from_all(*abi)),
+        };
+        ruleset.is_ok()
     };
     let known = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1];
     let here = known.iter().find(|abi| has(abi)).map_or(0, |abi| *abi as u32);

@@ -10,7 +10,8 @@ struct Ground {
 impl Ground {
     fn new() -> Ground {
         let directory = tempfile::tempdir().unwrap();
-        let at = directory.path().canonicalize().unwrap();
+        let real = crate::fs::real(directory.path().to_str().unwrap()).unwrap();
+        let at = real.path().as_path().to_owned();
         fs::create_dir_all(at.join("w")).unwrap();
         Ground { _directory: directory, at }
     }

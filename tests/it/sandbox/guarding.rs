@@ -176,7 +176,7 @@ fn prepare(ground: &Ground, case: &Case) {
     );
     case.tree.iter().for_each(|line| outside(ground, line));
     for path in &case.hidden {
-        let fill = "test \"$(realpath -m PATH)\" = \"$PWD/PATH\" && \
+        let fill = "test \"$(realpath -e PATH)\" = \"$PWD/PATH\" && \
                     find ./PATH -type f -exec sh -c 'echo TEXT > \"$1\"' sh '{}' ';'";
         outside(ground, &fill.replace("PATH", path).replace("TEXT", HIDDEN));
     }
