@@ -35,6 +35,8 @@ mod pin;
 mod plain_action;
 #[cfg(feature = "config")]
 mod policy_text;
+#[cfg(feature = "config")]
+mod policy_texts;
 mod presence;
 #[cfg(feature = "stdio")]
 pub(crate) mod process_order;

@@ -1,24 +1,8 @@
-//! The text of the policy file that is in force.
+//! The text of the policy file that is in force, for callers of the engine.
 
 use std::sync::Arc;
 
-use super::{Engine, Error};
-
-/// The text that took effect last, and the text of the change that waits for a person.
-#[derive(Debug, Default)]
-pub(super) struct PolicyTexts {
-    in_force: Option<Arc<str>>,
-    waiting: Option<(u64, Arc<str>)>,
-}
-
-impl PolicyTexts {
-    /// Takes the waiting text as in force if its change waits no more: a person agreed to it.
-    fn settle(&mut self, waits: Option<u64>) {
-        if let Some((_, text)) = self.waiting.take_if(|(change, _)| Some(*change) != waits) {
-            self.in_force = Some(text);
-        }
-    }
-}
+use super::{Engine, Error, policy_texts::PolicyTexts};
 
 impl Engine {
     /// Returns the text of the policy file that took effect last as a whole. If a change waits for a person, it is the

@@ -25,7 +25,7 @@ use crate::{
 #[cfg(feature = "stdio")]
 use super::agent_events::AgentEvents;
 #[cfg(feature = "config")]
-use super::policy_text::PolicyTexts;
+use super::policy_texts::PolicyTexts;
 use super::{
     Error, Subscription, Ticket,
     agent_slot::AgentSlot,

@@ -32,7 +32,7 @@ pub struct PermanentDecision {
 enum Said {
     /// A person approved it.
     By { by: ApproverId, means: Means, at: Timestamp, request: Option<RequestId> },
-    /// Nobody approved it. The text says why it is suggested.
+    /// It is only suggested, for the reason in the text.
     Suggested(Arc<str>),
 }
 

@@ -11,7 +11,7 @@ use crate::model::{
 use super::{
     super::{Refusal, State, agent::Agent, command::StaleGrants, state::HeldBack},
     grants::Draft,
-    policy_change::PolicyChange,
+    policy_change::{PolicyChange, as_set, mode_under, stays},
     restriction, runs,
 };
 
@@ -298,16 +298,6 @@ fn mode_of(spec: &AgentPolicy) -> Mode {
     spec.profile.mode
 }
 
-/// Returns the mode of `agent` under a file that describes it as `profile`. A mode that was set at run time stays as
-/// long as the line of the file does not change. Otherwise the mode of the file applies.
-fn mode_under(agent: &Agent, profile: &Profile) -> Mode {
-    if agent.written_mode == Some(profile.mode) { agent.profile.mode } else { profile.mode }
-}
-
-pub(super) fn as_set(agent: &Agent, profile: &Profile) -> Profile {
-    Profile { mode: mode_under(agent, profile), ..profile.clone() }
-}
-
 /// Returns the restrictive part of a description. If the new mode is omitted, the recorded line of the file does not
 /// change.
 fn narrowed_profile(agent: &Agent, profile: &Profile) -> Profile {
@@ -338,12 +328,6 @@ fn gives_way(agent: &Agent, policy: &Policy) -> bool {
         AgentOrigin::Config => !stays(agent, policy),
         AgentOrigin::Operator => false,
     }
-}
-
-/// Returns true if the file still describes this agent. An agent with another owner is a different agent.
-pub(super) fn stays(agent: &Agent, policy: &Policy) -> bool {
-    let spec = policy.agents.get(&agent.profile.id);
-    spec.is_some_and(|spec| spec.profile.owner == agent.profile.owner && agent.source == AgentOrigin::Config)
 }
 
 /// Changes the reason of a revocation: an agent that left the file lost its permissions because of the file.

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::model::{AgentId, AgentOrigin, AgentPolicy, Policy, Profile, Settings};
+use crate::model::{AgentId, AgentOrigin, AgentPolicy, Mode, Policy, Profile, Settings};
 
 use super::{
     super::{State, agent::Agent},
-    config::{as_set, stays},
     restriction,
 };
 
@@ -83,4 +82,21 @@ fn new_agent(profile: &Profile) -> String {
 
 fn has_left(agent: &Agent, policy: &Policy) -> bool {
     agent.source == AgentOrigin::Config && !stays(agent, policy)
+}
+
+/// Returns the mode of `agent` under a file that describes it as `profile`. A mode that was set at run time stays as
+/// long as the line of the file does not change. Otherwise the mode of the file applies.
+pub(super) fn mode_under(agent: &Agent, profile: &Profile) -> Mode {
+    if agent.written_mode == Some(profile.mode) { agent.profile.mode } else { profile.mode }
+}
+
+/// Returns `profile` with the mode that `agent` has under it.
+pub(super) fn as_set(agent: &Agent, profile: &Profile) -> Profile {
+    Profile { mode: mode_under(agent, profile), ..profile.clone() }
+}
+
+/// Returns true if the file still describes this agent. An agent with another owner is a different agent.
+pub(super) fn stays(agent: &Agent, policy: &Policy) -> bool {
+    let spec = policy.agents.get(&agent.profile.id);
+    spec.is_some_and(|spec| spec.profile.owner == agent.profile.owner && agent.source == AgentOrigin::Config)
 }

@@ -160,7 +160,8 @@ async fn each_row_says_its_place_in_the_whole_list() {
         browser.run("location.hash = '#/agents'", &[]).await;
         page.a("treeitem", "writer").is_there().await;
         let tree = "
-            return [...document.querySelectorAll('[role=treeitem]')].map((row) => [row.ariaPosInSet, row.ariaSetSize]);";
+            const rows = [...document.querySelectorAll('[role=treeitem]')];
+            return rows.map((row) => [row.ariaPosInSet, row.ariaSetSize]);";
         assert_eq!(browser.run(tree, &[]).await, json!([["1", "1"], ["1", "1"]]));
     })
     .await;

@@ -68,8 +68,8 @@ async fn revoke(
     Ok(Json(RevokedDecision { saved_decision_id: id }))
 }
 
-/// Undoes the revocation of a saved decision of the last ten seconds, by the same credential and once. An equal decision
-/// of this person is valid then, with an id of its own.
+/// Undoes the revocation of a saved decision of the last ten seconds, by the same credential and once. An equal
+/// decision of this person is valid then, with an id of its own.
 #[utoipa::path(
     post, path = "/v1/decisions/{decision}/undo", tag = "decisions",
     params(("decision" = String, Path, description = "The id of the revoked decision, such as `r2`.")),

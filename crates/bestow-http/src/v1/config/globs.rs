@@ -46,8 +46,8 @@ struct GlobView {
     glob: String,
     #[schema(value_type = String)]
     verdict: Verdict,
-    /// The directory below which was looked: the literal beginning of the pattern, or the working directory of the agent
-    /// if the pattern begins with a wildcard.
+    /// The directory below which was looked: the literal beginning of the pattern, or the working directory of the
+    /// agent if the pattern begins with a wildcard.
     below: String,
     /// The first paths. One that ends with `/` is a directory, which is covered with everything in it.
     covers: Vec<String>,
