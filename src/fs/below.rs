@@ -18,6 +18,10 @@ const MOST_ENTRIES: usize = 200_000;
 /// The maximum number of paths that are found.
 const MOST_FOUND: usize = 4096;
 
+/// The errors of a directory that is skipped.
+const SKIPPED: [io::ErrorKind; 3] =
+    [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+
 /// Returns for each of `globs` the first path below `roots` that it matches and that `counts` accepts.
 ///
 /// # Errors
@@ -121,10 +125,8 @@ fn each_below(
     while let Some(directory) = open.pop() {
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
-            Err(why) => match why.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => continue,
-                _ => return Err(why),
-            },
+            Err(why) if SKIPPED.contains(&why.kind()) => continue,
+            Err(why) => return Err(why),
         };
         for entry in entries {
             looked_at += 1;

@@ -107,8 +107,8 @@ fn what_is_stored_is_loaded_for_the_same_root_and_names_and_for_no_other() {
     let denying = plain.clone().denying([&"/**/*.secret".parse().unwrap()], []);
     let [plain, more, denying] = [&plain, &more, &denying].map(|profile| Names::of_written(profile).unwrap());
     let known = Some(Known { device: 1, inode: 2, changed: (3, 4) });
-    let one = |number| Below { name: OsString::from(format!("d{number}")), at: number + 2, is_kept: false };
-    let below = |count: usize| (0..count).map(one);
+    let child = |number| Below { name: OsString::from(format!("d{number}")), at: number + 2, is_kept: false };
+    let below = |count: usize| (0..count).map(child);
     let of = |count: usize| {
         let top = Node { known: None, entries: Entries { directories: below(count).collect(), ..Entries::default() } };
         let leaves = std::iter::repeat_n(Node { known, ..Node::default() }, count);
