@@ -58,12 +58,12 @@ fn with_repositories(dir: &Path, count: usize) {
     }
 }
 
-/// A kind of start, with its name.
-type Kind<'k> = (String, Box<dyn FnMut() + 'k>);
+/// A way to start a command, with its name.
+type Case<'k> = (String, Box<dyn FnMut() + 'k>);
 
 /// Returns the median of several runs of each kind. The kinds take turns, so that other load on the machine affects all
 /// of them.
-fn medians(kinds: &mut [Kind<'_>], runs: usize) -> Vec<Duration> {
+fn medians(kinds: &mut [Case<'_>], runs: usize) -> Vec<Duration> {
     let mut times = vec![Vec::new(); kinds.len()];
     for _ in 0..runs {
         for ((_, run), times) in kinds.iter_mut().zip(&mut times) {
@@ -93,8 +93,17 @@ fn main() {
             (format!("{files} files, {repositories} repositories"), dir, profile, sandbox())
         })
         .collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (with_pattern, _) = workspace(50_000);
+    let (_engine, agent) = runtime.block_on(denied(with_pattern.path()));
+    let write: Permission = format!("@write:{}", with_pattern.path().display()).parse().unwrap();
+    let kept = sandbox();
+    let run_denied = || {
+        let done = runtime.block_on(agent.exec(&kept, Command::new("true"), std::slice::from_ref(&write)));
+        assert_eq!(done.unwrap().code, Some(0));
+    };
     let bare = sandbox();
-    let mut kinds: Vec<Kind<'_>> = vec![
+    let mut kinds: Vec<Case<'_>> = vec![
         ("bwrap with the same namespaces".into(), Box::new(bwrap)),
         ("plain".into(), Box::new(|| assert!(process::Command::new("true").status().unwrap().success()))),
         ("Landlock alone".into(), Box::new(|| run(&alone, &unguarded))),
@@ -112,22 +121,13 @@ fn main() {
         ));
         kinds.push((format!("{name}, later ones"), Box::new(|| run(kept, profile))));
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (with_pattern, _) = workspace(50_000);
-    let (_engine, agent) = runtime.block_on(denied(with_pattern.path()));
-    let write: Permission = format!("@write:{}", with_pattern.path().display()).parse().unwrap();
-    let kept = sandbox();
-    let run_denied = || {
-        let done = runtime.block_on(agent.exec(&kept, Command::new("true"), std::slice::from_ref(&write)));
-        assert_eq!(done.unwrap().code, Some(0));
-    };
     if kept.backend() == "bubblewrap" {
         let first = || {
             forget();
             run_denied();
         };
         kinds.push(("50000 files and a denied pattern, by an engine, first command".into(), Box::new(first)));
-        kinds.push(("50000 files and a denied pattern, by an engine, later ones".into(), Box::new(run_denied)));
+        kinds.push(("50000 files and a denied pattern, by an engine, later ones".into(), Box::new(&run_denied)));
     }
     // A root that changed a moment ago may still change unnoticed, so it is not cached yet.
     std::thread::sleep(Duration::from_secs(3));

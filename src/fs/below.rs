@@ -18,6 +18,10 @@ const MOST_ENTRIES: usize = 200_000;
 /// The maximum number of paths that are found.
 const MOST_FOUND: usize = 4096;
 
+/// The errors of a directory that is skipped.
+const SKIPPED: [io::ErrorKind; 3] =
+    [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+
 /// Returns for each of `globs` the first path below `roots` that it matches and that `counts` accepts.
 ///
 /// # Errors
@@ -111,12 +115,6 @@ fn look(
     })
 }
 
-/// Returns true if a directory with this error is no part of a search: this user may not read it, or it is gone.
-fn is_passed_over(why: &io::Error) -> bool {
-    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
-    matches!(why.kind(), PermissionDenied | NotFound | NotADirectory)
-}
-
 /// Passes every entry of the directories in `open` to `visit`, until `visit` stops. `visit` may add directories to
 /// search. Directories that this user may not read are skipped.
 fn each_below(
@@ -127,7 +125,7 @@ fn each_below(
     while let Some(directory) = open.pop() {
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
-            Err(why) if is_passed_over(&why) => continue,
+            Err(why) if SKIPPED.contains(&why.kind()) => continue,
             Err(why) => return Err(why),
         };
         for entry in entries {

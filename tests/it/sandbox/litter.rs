@@ -161,7 +161,7 @@ fn directories_that_cannot_be_searched_are_hidden_and_stop_no_command() {
 fn a_root_that_its_owner_has_closed_stops_no_command() {
     denying(async |ground, host| {
         fs::write(ground.path("workspace/a.secret"), "hush").unwrap();
-        fs::set_permissions(ground.path("workspace"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(ground.path("workspace"), fs::Permissions::from_mode(0o0)).unwrap();
         let line = "echo up; chmod 755 $PWD; cat *t; echo x > new";
         fs::write(ground.path("open.sh"), line).unwrap();
         let done = exec(ground, host, &format!("sh {}", ground.world.text("open.sh"))).await;
@@ -179,7 +179,7 @@ fn a_root_that_its_owner_has_closed_stops_no_command() {
 fn a_closed_root_without_denied_patterns_stops_no_command() {
     with_bubblewrap(|ground| {
         let profile = ground.profile();
-        fs::set_permissions(ground.path("workspace"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(ground.path("workspace"), fs::Permissions::from_mode(0o0)).unwrap();
         let line = "echo up; chmod 755 $PWD; mkdir -p $PWD/.claude/x";
         let done = ground.sandbox.run(&profile, &bestow::sandbox::Command::new("sh").args(["-c", line]));
         fs::set_permissions(ground.path("workspace"), fs::Permissions::from_mode(0o755)).unwrap();
