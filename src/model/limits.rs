@@ -113,10 +113,10 @@ impl Limits {
 
     /// Returns `new`, with each limit that is laxer than now replaced by the current one.
     pub(crate) fn narrowed(&self, new: &Limits) -> Limits {
-        // The default depends on the machine, so a limit cannot be compared with a default here.
+        // Most defaults depend on the machine, so a limit cannot be compared with them here.
         let least = |now: Option<u64>, new: Option<u64>| now.zip(new).map_or(now, |(now, new)| Some(now.min(new)));
         Limits {
-            time: self.time.zip(new.time).map_or(self.time, |(now, new)| Some(now.min(new))),
+            time: new.time.filter(|new| *new < self.time()).or(self.time),
             output: self.output.min(new.output),
             file_size: least(self.file_size, new.file_size),
             open_files: least(self.open_files, new.open_files),
@@ -239,6 +239,8 @@ mod tests {
         let hour = with("time", "1h").unwrap();
         assert_eq!(hour.narrowed(&with("time", "1s").unwrap()).time, Some(Duration::from_secs(1)));
         assert_eq!(hour.narrowed(&with("time", "unlimited").unwrap()).time, hour.time);
-        assert_eq!(now.narrowed(&hour).time, None, "the default is not known here");
+        assert_eq!(now.narrowed(&hour).time, None);
+        assert_eq!(now.narrowed(&with("time", "1s").unwrap()).time, Some(Duration::from_secs(1)));
+        assert_eq!(hour.narrowed(&Limits::default()).time, hour.time, "`bestow exec` has a longer default");
     }
 }
