@@ -175,15 +175,9 @@ fn prepare(ground: &Ground, case: &Case) {
          mkdir .git && echo inside > .git/config",
     );
     case.tree.iter().for_each(|line| outside(ground, line));
-<<<<<<< HEAD
-    for path in &case.hidden {
-        let fill = "test \"$(realpath -e PATH)\" = \"$PWD/PATH\" && \
-                    find ./PATH -type f -exec sh -c 'echo TEXT > \"$1\"' sh '{}' ';'";
-=======
     let at = |path: &str| ground.path(&format!("workspace/{path}"));
     for path in case.hidden.iter().filter(|path| is_plain(&at(path)) && !at(path).is_symlink()) {
         let fill = "test -e ./PATH && find ./PATH -type f -exec sh -c 'echo TEXT > \"$1\"' sh '{}' ';'";
->>>>>>> limits
         outside(ground, &fill.replace("PATH", path).replace("TEXT", HIDDEN));
     }
 }
