@@ -336,7 +336,6 @@ fn a_run_that_is_told_to_end_takes_away_what_held_places() {
 }
 
 #[test]
-#[test]
 fn a_command_of_one_user_takes_nothing_from_the_command_of_another() {
     // A thread has the user of the thread that started it.
     let (ask, asked) = std::sync::mpsc::channel::<Box<dyn FnOnce() + Send>>();
