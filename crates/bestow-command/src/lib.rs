@@ -13,23 +13,26 @@
 #![forbid(unsafe_code)]
 
 mod addition;
+mod addition_check;
+mod budget;
 mod classification;
 mod classifier;
 mod critical_paths;
 mod destroy;
+mod evaluator;
+mod interpreter;
 mod invocation;
-mod judge;
 mod lang;
 mod line;
 mod named_uses;
 mod needs;
 mod obeys;
 mod options;
-mod overheard;
 mod part;
 mod place;
 mod predicates;
 mod programs;
+mod rules;
 mod safe;
 mod shape;
 mod span;
@@ -43,11 +46,11 @@ mod undo;
 pub mod values;
 mod variables;
 mod verdict;
-mod walk;
 mod wildcard;
 mod word;
 
-pub use addition::{Additions, InvalidAddition, Row};
+pub use addition::Additions;
+pub use addition_check::{InvalidAddition, Row};
 pub use classification::Classification;
 pub use classifier::{Classifier, classify, classify_tool};
 pub use part::Part;

@@ -12,11 +12,11 @@ pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
-    judge,
+    evaluator::{self, Evaluation},
+    interpreter::{Interpreter, is_free},
     place::Place,
     safe,
     values::{Access, Below, Named, base_name},
-    walk::{Walker, is_free},
     word::{Gaps, Known, Word},
 };
 
@@ -37,16 +37,16 @@ impl Operand {
     }
 }
 
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Records the uses of running `args`.
     pub(super) fn name_uses(&mut self, args: &[Word]) {
-        let Some((program, rest)) = args.split_first().filter(|_| !self.uses.is_full()) else { return };
-        let guessing = self.overheard.is_guessing();
+        let Some((program, rest)) = args.split_first().filter(|_| !self.shell.uses.is_full()) else { return };
+        let guessing = self.shell.invocations.is_speculating();
         let name = base_name(program.text());
         self.name_network(args);
         let is_known = program.is_exact() && roles::knows(name);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
-        let is_judged = roles::only_says(name) || program.is_exact() && judge::wraps(name);
+        let is_judged = roles::only_says(name) || program.is_exact() && evaluator::wraps(name);
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
         let reads_only = asks && self.only_reads(args);
         let mut operands = if program.is_exact() { roles::of(name, rest, reads_only) } else { Vec::new() };
@@ -54,7 +54,7 @@ impl Walker<'_> {
             operands.extend(word(program, Access::Read));
             self.name_programs(std::slice::from_ref(program));
         }
-        if judge::is_shell(name) || judge::runs_code(name) || matches!(name, "." | "source") {
+        if evaluator::is_shell(name) || evaluator::runs_code(name) || matches!(name, "." | "source") {
             self.name_programs(rest);
         }
         if !roles::only_says(name) {
@@ -64,19 +64,19 @@ impl Walker<'_> {
             operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Write)));
         }
         if !guessing && self.reads_what_is_unknown(name, rest) {
-            self.uses.reads_unknown();
+            self.shell.uses.reads_unknown();
         }
         if !guessing && roles::is_told_by_input(name, rest) {
-            return self.uses.lose();
+            return self.shell.uses.lose();
         }
-        let Some(moved) = directories::told(rest) else { return self.uses.lose() };
+        let Some(moved) = directories::told(rest) else { return self.shell.uses.lose() };
         for operand in operands {
-            if self.uses.is_full() || !self.can_follow(moved.len()) {
+            if self.shell.uses.is_full() || !self.shell.can_follow(moved.len()) {
                 return;
             }
             let certain = operand.certain && !guessing;
             for elsewhere in &moved {
-                if self.uses.has_enough_words() {
+                if self.shell.uses.has_enough_words() {
                     break;
                 }
                 let there = directories::below(elsewhere, &operand);
@@ -90,12 +90,12 @@ impl Walker<'_> {
     fn name_programs(&mut self, words: &[Word]) {
         for operand in words.iter().filter(|arg| !arg.text().starts_with('-')).filter_map(|arg| word(arg, Access::Read))
         {
-            if self.uses.is_full() || is_no_file(&operand.text) {
+            if self.shell.uses.is_full() || is_no_file(&operand.text) {
                 return;
             }
             let pattern = operand.pattern;
             for text in self.in_places(&operand.text) {
-                self.uses.push(Named::Program { text, pattern: pattern.clone() });
+                self.shell.uses.push(Named::Program { text, pattern: pattern.clone() });
             }
         }
     }
@@ -105,7 +105,7 @@ impl Walker<'_> {
         if text.is_rooted() {
             return vec![written(text)];
         }
-        if !self.can_follow(self.scope.weight_of_places()) {
+        if !self.shell.can_follow(self.shell.scope.weight_of_places()) {
             return Vec::new();
         }
         let below = |base: &str| if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
@@ -114,8 +114,8 @@ impl Walker<'_> {
             Place::At(base) => Some(below(base)),
             Place::Somewhere => None,
         };
-        let places = self.scope.places.iter().filter_map(at);
-        places.chain(self.scope.left_behind().map(|base| below(&base))).map(|text| written(&text)).collect()
+        let places = self.shell.scope.places.iter().filter_map(at);
+        places.chain(self.shell.scope.left_behind().map(|base| below(&base))).map(|text| written(&text)).collect()
     }
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
@@ -127,24 +127,24 @@ impl Walker<'_> {
         let reads = by_role || safe::reads_operands(name) && !roles::opens_nothing(name);
         // A role tells which words are file names. These words are checked one by one.
         let is_relative = |arg: &Word| !arg.text().is_rooted() && !arg.text().starts_with('-');
-        let is_lost = !by_role && self.scope.places.iter().any(is_unknown_place);
+        let is_lost = !by_role && self.shell.scope.places.iter().any(is_unknown_place);
         reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
     /// Returns true if the program is known to read the files that its words name, and to write none of them.
     fn only_reads(&self, args: &[Word]) -> bool {
-        matches!(safe::prove(args, self.classifier, &self.scope.places), safe::Proof::Reads(_))
+        matches!(safe::prove(args, self.rules, &self.shell.scope.places), safe::Proof::Reads(_))
     }
 
     /// Records that a redirection reads or writes a file.
     pub(super) fn name_redirect(&mut self, access: Access, target: &Word) {
-        let certain = !self.overheard.is_guessing();
+        let certain = !self.shell.invocations.is_speculating();
         if let Some(host) = network::connection(target.text()) {
             return self.reach(host, certain);
         }
         match path(target, access, Below::Nothing) {
             Some(operand) => self.name_path(Operand { certain, ..operand }),
-            None if certain && access == Access::Read && !is_pipe(target) => self.uses.reads_unknown(),
+            None if certain && access == Access::Read && !is_pipe(target) => self.shell.uses.reads_unknown(),
             None => {}
         }
     }
@@ -158,18 +158,18 @@ impl Walker<'_> {
             return;
         }
         let is_relative = !text.is_rooted();
-        if is_relative && !self.can_follow(self.scope.weight_of_places()) {
+        if is_relative && !self.shell.can_follow(self.shell.scope.weight_of_places()) {
             return;
         }
         // In an unknown directory, a relative path is an unknown file.
         let reads = access == Access::Read
             && !matches!(below, Below::Names | Below::Versions)
             && (certain || below.is_everything());
-        let is_lost = is_of_another(&text) || is_relative && self.scope.places.iter().any(is_unknown_place);
-        if reads && is_lost && !self.overheard.is_guessing() {
-            self.uses.reads_unknown();
+        let is_lost = is_of_another(&text) || is_relative && self.shell.scope.places.iter().any(is_unknown_place);
+        if reads && is_lost && !self.shell.invocations.is_speculating() {
+            self.shell.uses.reads_unknown();
         }
-        let Walker { scope, uses, .. } = self;
+        let Interpreter { scope, uses, .. } = &mut *self.shell;
         for place in scope.places.iter() {
             let text = match place {
                 _ if !is_relative => text.clone(),

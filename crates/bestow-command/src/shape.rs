@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     classification::Classification,
-    judge,
+    evaluator,
     safe::trusted_name,
     syntax::{
         parse,
@@ -132,7 +132,7 @@ impl Shape {
         let words: Vec<String> = simple.words.iter().map(written).collect::<Option<_>>()?;
         let (program, rest) = words.split_first()?;
         let name = trusted_name(program)?;
-        if judge::runs_text(name, rest) || !program.is_ascii() {
+        if evaluator::runs_text(name, rest) || !program.is_ascii() {
             return None;
         }
         let shape = Shape { program: program.clone(), words: roles(name, rest) };

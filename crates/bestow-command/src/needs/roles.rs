@@ -5,7 +5,7 @@ mod git;
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
-    judge,
+    evaluator,
     lang::sed,
     needs::{Operand, directories, exact, path},
     options::is_listed,
@@ -23,7 +23,7 @@ fn is_directory(option: &str, names: &str) -> bool {
 pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
     name == "curl" && {
         let words = Words::read(rest, CURL);
-        words.values_of("-K --config").any(|value| judge::is_input(value.arg().text()))
+        words.values_of("-K --config").any(|value| evaluator::is_input(value.arg().text()))
     }
 }
 

@@ -1,17 +1,17 @@
 //! Builtins that change the state of the shell. Their other effects are evaluated like those of any other command.
 
 use crate::{
+    interpreter::{Interpreter, Positional, Value},
     invocation::Input,
     span::Span,
     syntax::is_name,
     tier::Tier,
     variables,
-    walk::{Value, Walker, scope::Positional},
     word::{Fragment, Gaps, IDENTIFIERS, Known, Word},
 };
 use smol_str::SmolStr;
 
-impl Walker<'_> {
+impl Interpreter<'_> {
     /// Applies the changes of a command to the state of its shell. `line` is its certain input.
     pub(super) fn remember(&mut self, args: &[Word], line: &Input) {
         let Some((program, rest)) = unwrapped(args) else { return };
@@ -105,20 +105,6 @@ impl Walker<'_> {
         lines.or(&Value::wild())
     }
 
-    /// Records the commands that `export name=value` and similar builtins may start, as for a variable before a
-    /// command.
-    pub(super) fn overhear_declared(&mut self, args: &[Word]) {
-        let Some((program, rest)) = unwrapped(args).filter(|(program, _)| declares_variables(program.text())) else {
-            return;
-        };
-        for arg in rest {
-            if let Some((name, value)) = arg.text().split_once('=') {
-                let value = arg.with_text(value).splitting(arg.may_split() && program.is_expanded());
-                self.overhear_variable(name.trim_end_matches('+'), &value);
-            }
-        }
-    }
-
     fn declares(&mut self, program: &str, rest: &[Word]) {
         let flags: String = rest.iter().filter_map(|arg| arg.text().strip_prefix('-')).collect();
         // The variable becomes a reference to another variable, so any variable may be set.
@@ -138,7 +124,7 @@ impl Walker<'_> {
             let before = self.scope.read(&name);
             match value {
                 Some(value) if before.list && !value.list && may_be_list(&value) => {
-                    self.lose("a text that is read as a list once more");
+                    self.mark_unknown("a text that is read as a list once more");
                     self.set(&name, Value::wild());
                 }
                 Some(value) if may_not_set || (before.list && !value.list) => self.set(&name, before.or(&value)),
@@ -168,7 +154,7 @@ impl Walker<'_> {
             variables::judge(name, &value, false)
         });
         if let Some(verdict) = verdicts.max_by_key(|verdict| verdict.tier).filter(|verdict| verdict.tier > Tier::Safe) {
-            self.suspect(verdict.rule);
+            self.mark_dangerous(verdict.rule);
         }
     }
 
@@ -220,7 +206,7 @@ pub(crate) fn declares_variables(name: &str) -> bool {
 }
 
 /// Returns the builtin after `command` and `builtin`, and its arguments.
-fn unwrapped(mut args: &[Word]) -> Option<(&Word, &[Word])> {
+pub(crate) fn unwrapped(mut args: &[Word]) -> Option<(&Word, &[Word])> {
     loop {
         let (program, rest) = args.split_first()?;
         if !matches!(program.text(), "command" | "builtin") {

@@ -3,12 +3,11 @@
 
 use crate::{
     destroy,
+    evaluator::{Evaluation, embedded, inline_code, reader, runners::is_runner, shell, sql_client},
+    interpreter::declares_variables,
     invocation::Input,
-    judge::{code, reader, shell, sql_client, suffix},
-    programs,
     values::base_name,
     verdict::Verdict,
-    walk::{Walker, declares_variables},
     word::{Word, is_unknown},
 };
 
@@ -34,7 +33,7 @@ const PROSE: &[&str] = &[
 /// Further options of `git` with a prose value. In other programs these options may have another meaning.
 const PROSE_OF_GIT: &[&str] = &["-S", "-G"];
 
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Searches the words of a command that is not safe for destruction.
     pub(super) fn search_embedded(&mut self, name: &str, args: &[Word]) -> Verdict {
         let rest = args.get(1..).unwrap_or_default();
@@ -46,7 +45,7 @@ impl Walker<'_> {
         }
         if name == "git" && redefines_git(rest) {
             // A redefined subcommand may be an alias or a command line.
-            self.speak_of_anything();
+            self.record_anything();
         }
         let mut prose = false;
         let is_prose = |option: &str| PROSE.contains(&option) || name == "git" && PROSE_OF_GIT.contains(&option);
@@ -58,15 +57,14 @@ impl Walker<'_> {
             if skip || (option.len() < word.text().len() && is_prose(option)) {
                 continue;
             }
-            let search = |walker: &mut Self| match command_text(word.text()) {
-                Some(text) => walker.search_text(text, word.span()),
-                None => Verdict::safe(""),
-            };
-            let inside = if is_data(name, rest, before, index >= dashes, word) {
-                self.overhearing(search).0
-            } else {
-                self.overhear_texts(std::slice::from_ref(word));
-                search(self)
+            let is_data = is_data(name, rest, before, index >= dashes, word);
+            if !is_data {
+                self.record_texts(std::slice::from_ref(word));
+            }
+            let Some(text) = command_text(word.text()) else { continue };
+            let inside = match is_data {
+                true => self.recording(|evaluation| evaluation.shell.search_text(text, word.span())).0,
+                false => self.shell.search_text(text, word.span()),
             };
             found = found.or_stricter(inside);
         }
@@ -81,14 +79,17 @@ impl Walker<'_> {
             return Verdict::safe("");
         }
         if reader::reads_its_script(name, rest) {
-            return self.search_text(text, self.here);
+            return self.shell.search_text(text, self.shell.here);
         }
         let reads = |word: &Word| {
             let name = base_name(word.text());
-            shell::is_shell(name) || code::is_interpreter(name) || sql_client::names().any(|client| client == name)
+            shell::is_shell(name)
+                || inline_code::is_interpreter(name)
+                || sql_client::names().any(|client| client == name)
         };
         let Some(suffix) = rest.iter().position(reads).and_then(|at| rest.get(at..)) else { return Verdict::safe("") };
-        let found = self.guess(|walker| walker.quietly(|walker| walker.judge(suffix, input)));
+        let found =
+            self.speculate(|evaluation| evaluation.discard_parts(|evaluation| evaluation.evaluate(suffix, input)));
         if found.tier == crate::tier::Tier::Destructive { found } else { Verdict::safe("") }
     }
 
@@ -98,16 +99,18 @@ impl Walker<'_> {
             let name = word.text().rsplit(['/', '=']).next().unwrap_or_default();
             let option = word.text().starts_with('-') && !word.text().starts_with("--") && word.text().ends_with('c');
             // `docker exec` is not the builtin `exec`.
-            let runs = suffix::runs_its_words(name) && word.text() != "exec";
-            option || runs || shell::is_shell(name) || code::is_interpreter(name)
+            let runs = embedded::runs_its_words(name) && word.text() != "exec";
+            option || runs || shell::is_shell(name) || inline_code::is_interpreter(name)
         };
         match rest.iter().position(runs) {
             Some(at) if rest.iter().skip(at).any(|word| word.has_unknown()) => self.search_words(rest),
             _ => {
-                self.overhear_texts(rest);
+                self.record_texts(rest);
                 let texts = rest.iter().filter(|word| word.text().contains(char::is_whitespace));
                 let found = texts.fold(Verdict::safe(""), |found, word| {
-                    found.or_stricter(self.overhearing(|walker| walker.search_text(word.text(), word.span())).0)
+                    found.or_stricter(
+                        self.recording(|evaluation| evaluation.shell.search_text(word.text(), word.span())).0,
+                    )
                 });
                 found.or_stricter(self.search_suffixes(rest))
             }
@@ -171,33 +174,8 @@ fn is_data(name: &str, rest: &[Word], before: Option<&Word>, behind_dashes: bool
         "cargo" => {
             behind_dashes && rest.first().is_some_and(|word| matches!(word.text(), "test" | "bench" | "nextest"))
         }
-        name => code::is_printing(name, before, word),
+        name => inline_code::is_printing(name, before, word),
     }
-}
-
-/// Returns the subcommands that may run a command from their words. An empty text stands for every use.
-fn subcommands(name: &str) -> &'static [&'static str] {
-    programs::find(name).map(|program| program.may_start).unwrap_or_default()
-}
-
-/// Returns true if the words make this program run a command.
-pub(crate) fn is_runner(name: &str, rest: &[Word]) -> bool {
-    subcommands(name).iter().any(|sub| sub.is_empty() || rest.iter().any(|arg| arg.text() == *sub))
-}
-
-/// Returns true if a program has some use that runs a command from its words.
-pub(crate) fn has_runner(name: &str) -> bool {
-    !subcommands(name).is_empty()
-}
-
-/// Returns the programs that have some use that runs a command from their words.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    programs::all().filter(|program| !program.may_start.is_empty()).flat_map(|program| program.names.iter().copied())
-}
-
-/// Returns true if the words name a use of a runner that runs a command. `make` is not included.
-pub(super) fn is_runner_of(name: &str, rest: &[String]) -> bool {
-    name != "make" && subcommands(name).iter().any(|sub| sub.is_empty() || rest.iter().any(|word| word == sub))
 }
 
 /// Returns the part of a word that is a command line of a possibly destructive program, if there is one.
@@ -210,7 +188,7 @@ fn command_text(word: &str) -> Option<&str> {
         .find(|text| {
             let mut words = text.split_whitespace();
             let first = base_name(words.next().unwrap_or_default());
-            words.next().is_some() && (destroy::knows(first) || (suffix::may_destroy(first) && names_destroyer(text)))
+            words.next().is_some() && (destroy::knows(first) || (embedded::may_destroy(first) && names_destroyer(text)))
         })
 }
 

@@ -1,10 +1,10 @@
 //! Arithmetic and tests. Both evaluate text, and the evaluation may assign variables and run commands.
 
 use crate::{
+    interpreter::{Interpreter, Value, is_evaluation_trap},
     span::Span,
     syntax::tree::{Piece, RawWord},
     tier::Tier,
-    walk::{Value, Walker, is_evaluation_trap},
     word::Word,
 };
 use smol_str::SmolStr;
@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 /// The limit of texts that are followed for one expression. The value of a variable is an expression too.
 const MAX_EXPRESSIONS: usize = 64;
 
-impl Walker<'_> {
+impl Interpreter<'_> {
     /// Evaluates `[[ … ]]`, which is harmless except for operands that are evaluated as arithmetic.
     pub(super) fn test(&mut self, words: &[RawWord], span: Span) {
         let words: Vec<Word> = words.iter().flat_map(|word| self.expand_whole(word)).collect();
@@ -20,13 +20,13 @@ impl Walker<'_> {
         let evaluates = |arg: &Word| matches!(arg.text(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R");
         if words.iter().any(evaluates) {
             if words.iter().any(Word::is_wild) {
-                self.lose("an arithmetic test evaluates text that is unknown");
+                self.mark_unknown("an arithmetic test evaluates text that is unknown");
             }
             self.evaluate(words.iter().map(|word| word.shared_text()).collect());
         }
         match words.iter().find(|word| is_evaluation_trap(word.text())) {
-            Some(_) => self.lose("a test evaluates a command hidden in a subscript"),
-            None => self.note(Tier::Safe, "a test", span),
+            Some(_) => self.mark_unknown("a test evaluates a command hidden in a subscript"),
+            None => self.record_part(Tier::Safe, "a test", span),
         }
     }
 
@@ -39,7 +39,7 @@ impl Walker<'_> {
         let texts = self.expand_whole(&RawWord { span: here, pieces: pieces.to_vec() });
         self.here = here;
         if texts.iter().any(Word::is_wild) {
-            self.lose("arithmetic evaluates text that is unknown");
+            self.mark_unknown("arithmetic evaluates text that is unknown");
         }
         self.evaluate(texts.iter().map(Word::shared_text).collect());
     }
@@ -51,10 +51,10 @@ impl Walker<'_> {
         let texts = self.expand_whole(&RawWord { span: here, pieces: pieces.to_vec() });
         self.here = here;
         for text in texts.iter().map(|arg| arg.text()).filter(|text| holds_a_command(text)) {
-            self.suspect("what stands in `((…))` is no arithmetic");
+            self.mark_dangerous("what stands in `((…))` is no arithmetic");
             let found = self.search_text(text, here);
             if found.tier == Tier::Destructive {
-                self.note(found.tier, found.rule, here);
+                self.record_part(found.tier, found.rule, here);
             }
         }
     }
@@ -65,7 +65,7 @@ impl Walker<'_> {
         let mut seen: Vec<String> = Vec::new();
         while let Some(text) = texts.pop() {
             if is_evaluation_trap(&text) {
-                self.lose("arithmetic evaluates a command hidden in a subscript");
+                self.mark_unknown("arithmetic evaluates a command hidden in a subscript");
             }
             let assigns = assigns(&text);
             for name in names(&text) {
@@ -81,7 +81,7 @@ impl Walker<'_> {
                 let unread = value.is_wild();
                 texts.extend(value.texts.iter().filter(|text| !is_number(text)).cloned());
                 if unread || seen.len() + texts.len() > MAX_EXPRESSIONS {
-                    self.lose("arithmetic evaluates text that is unknown");
+                    self.mark_unknown("arithmetic evaluates text that is unknown");
                     return;
                 }
             }

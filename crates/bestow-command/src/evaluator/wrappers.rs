@@ -1,6 +1,7 @@
 //! Wrappers: programs that run the program that their arguments name.
 
 use crate::{
+    evaluator::Evaluation,
     invocation::Input,
     lang::find,
     options::{Options, Reading},
@@ -10,7 +11,6 @@ use crate::{
     values::base_name,
     variables,
     verdict::Verdict,
-    walk::Walker,
     word::{IDENTIFIERS, Word},
 };
 
@@ -62,32 +62,32 @@ pub(crate) fn wraps(name: &str) -> bool {
     matches!(name, "env" | "xargs" | "gxargs" | "fd" | "fdfind") || wrapper_named(name).is_some()
 }
 
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Returns the verdict on the inner command, if `name` runs one.
-    pub(super) fn judge_inner(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
+    pub(super) fn evaluate_wrapped(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if matches!(rest, [word] if word.is_written() && matches!(word.text(), "--version" | "--help")) {
             return None;
         }
         match name {
-            "env" => self.judge_env(rest, input),
-            "xargs" | "gxargs" => self.judge_xargs(rest, input),
-            "find" | "gfind" => self.judge_find(rest),
-            "fd" | "fdfind" => self.judge_fd(rest),
+            "env" => self.evaluate_env(rest, input),
+            "xargs" | "gxargs" => self.evaluate_xargs(rest, input),
+            "find" | "gfind" => self.evaluate_find(rest),
+            "fd" | "fdfind" => self.evaluate_fd(rest),
             "command" if rest.first().is_some_and(|arg| matches!(arg.text(), "-v" | "-V")) => {
                 Some(Verdict::safe("`command -v` only looks a name up"))
             }
-            _ => wrapper_named(name).and_then(|wrapper| self.judge_wrapper(wrapper, rest, input)),
+            _ => wrapper_named(name).and_then(|wrapper| self.evaluate_wrapper(wrapper, rest, input)),
         }
     }
 
-    fn judge_wrapper(&mut self, wrapper: Wraps, rest: &[Word], input: &Input) -> Option<Verdict> {
+    fn evaluate_wrapper(&mut self, wrapper: Wraps, rest: &[Word], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: wrapper.flags, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
         let start = options.first_operand? + wrapper.operands;
         let inner = rest.get(start..).filter(|inner| !inner.is_empty())?;
-        self.overhear_texts(&options.values.iter().copied().chain(inner.first()).cloned().collect::<Vec<_>>());
-        let verdict = self.judge(inner, input);
+        self.record_texts(&options.values.iter().copied().chain(inner.first()).cloned().collect::<Vec<_>>());
+        let verdict = self.evaluate(inner, input);
         let tier = if wrapper.dangerous { Tier::Dangerous } else { Tier::Safe };
         let floor = Verdict { tier, rule: "runs another program in a changed setting".into() };
         Some(floor.or_stricter(verdict))
@@ -101,7 +101,7 @@ impl Walker<'_> {
             .or_stricter(self.search_words(rest))
     }
 
-    fn judge_env(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
+    fn evaluate_env(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: ENV_FLAGS, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else { return Some(self.unread_wrapper(rest)) };
         let mut verdict = Verdict::safe("`env` only sets variables");
@@ -111,10 +111,11 @@ impl Walker<'_> {
             let span = rest.first().map(|arg| arg.span()).unwrap_or_default();
             if text.contains(['\\', '$', '#', '"', '\'']) {
                 // The text has escapes, variables and quotes of its own.
-                self.speak_of_anything();
+                self.record_anything();
             }
             return Some(
-                Verdict::dangerous("`env -S` splits a text into a command").or_stricter(self.search_text(&words, span)),
+                Verdict::dangerous("`env -S` splits a text into a command")
+                    .or_stricter(self.shell.search_text(&words, span)),
             );
         }
         let mut start = options.first_operand?;
@@ -122,17 +123,17 @@ impl Walker<'_> {
             let Some((name, value)) = word.text().split_once('=') else { break };
             let value = word.with_text(value);
             verdict = verdict.or_stricter(variables::judge(name, &value, false));
-            self.overhear_variable(name, &value);
+            self.record_variable(name, &value);
             start += 1;
         }
         match rest.get(start..) {
             Some(inner) if !inner.is_empty() => {
-                let before = self.scope.places.clone();
+                let before = self.shell.scope.places.clone();
                 if let Some(directory) = options.value("-C --chdir") {
-                    self.scope.enter(directory);
+                    self.shell.scope.enter(directory);
                 }
-                let found = self.judge(inner, input);
-                self.scope.places = before;
+                let found = self.evaluate(inner, input);
+                self.shell.scope.places = before;
                 Some(verdict.or_stricter(found))
             }
             _ if verdict.tier > Tier::Safe => Some(verdict),
@@ -140,10 +141,10 @@ impl Walker<'_> {
         }
     }
 
-    fn judge_xargs(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
+    fn evaluate_xargs(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
         let reading = Reading { flags: XARGS_FLAGS, stop_at_operand: true, inert: true };
         let Ok(options) = Options::read(rest, reading) else {
-            let words: Vec<Word> = rest.iter().cloned().chain([Word::anything(self.here)]).collect();
+            let words: Vec<Word> = rest.iter().cloned().chain([Word::anything(self.shell.here)]).collect();
             return Some(self.unread_wrapper(&words));
         };
         let inner = match options.first_operand {
@@ -165,16 +166,18 @@ impl Walker<'_> {
         let mark = mark.or_else(|| options.has("-i --replace").then_some("{}"));
         let whole_lines = mark.is_some() || options.has("-0 --null -d --delimiter -L");
         let words = input_words(input, whole_lines, inner.first().map(|arg| arg.span()).unwrap_or_default());
-        let verdict = self.judge(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
+        let verdict = self.evaluate(&filled(&inner, &words, mark, MAX_FILLED), &Input::Unknown);
         // Of `-I` and `-L` or `-n`, the later option counts. With `-L` or `-n`, the words are appended after all.
         if mark.is_some() && options.has("-L -n --max-args --max-lines") {
-            return Some(verdict.or_stricter(self.judge(&filled(&inner, &words, None, MAX_FILLED), &Input::Unknown)));
+            return Some(
+                verdict.or_stricter(self.evaluate(&filled(&inner, &words, None, MAX_FILLED), &Input::Unknown)),
+            );
         }
         Some(verdict)
     }
 
     /// Evaluates the programs that `-exec` and similar actions run on the results.
-    fn judge_find(&mut self, rest: &[Word]) -> Option<Verdict> {
+    fn evaluate_find(&mut self, rest: &[Word]) -> Option<Verdict> {
         let commands = find::commands(rest);
         let deletes = rest.iter().any(|word| word.text() == "-delete");
         if commands.is_empty() && !deletes {
@@ -186,7 +189,7 @@ impl Walker<'_> {
         };
         // Deleting file by file has the effect of deleting the whole tree.
         let tree = (deletes || commands.iter().any(removes)).then(|| {
-            let words = ["rm", "-r"].map(|word| Word::literal(word, self.here));
+            let words = ["rm", "-r"].map(|word| Word::literal(word, self.shell.here));
             let tree: Vec<Word> = words.into_iter().chain(found.iter().cloned()).collect();
             self.destroys(&tree)
         });
@@ -200,16 +203,16 @@ impl Walker<'_> {
         let found = if commands.len() > MAX_COMMANDS { few } else { found };
         let most = 4 * MAX_FILLED / commands.len().max(1);
         for command in commands.iter().map(|command| filled(command, &found, Some("{}"), most.min(MAX_FILLED))) {
-            verdict = verdict.or_stricter(self.judge(&command, &Input::Unknown));
+            verdict = verdict.or_stricter(self.evaluate(&command, &Input::Unknown));
         }
         Some(tree.flatten().map_or(verdict, Verdict::destructive))
     }
 
-    fn judge_fd(&mut self, rest: &[Word]) -> Option<Verdict> {
+    fn evaluate_fd(&mut self, rest: &[Word]) -> Option<Verdict> {
         let runs = |arg: &&Word| matches!(arg.text(), "-x" | "-X" | "--exec" | "--exec-batch");
         let at = rest.iter().position(|arg| runs(&arg))?;
         let inner = filled(rest.get(at + 1..).unwrap_or_default(), &find::found_by_name(rest), None, MAX_FILLED);
-        let verdict = self.judge(&inner, &Input::Unknown);
+        let verdict = self.evaluate(&inner, &Input::Unknown);
         Some(Verdict::dangerous("`fd` runs a program on what it finds").or_stricter(verdict))
     }
 }

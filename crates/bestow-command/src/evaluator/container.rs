@@ -2,9 +2,9 @@
 
 use crate::{
     critical_paths,
+    evaluator::Evaluation,
     values::base_name,
     verdict::Verdict,
-    walk::Walker,
     word::{Word, is_gap},
 };
 
@@ -23,7 +23,7 @@ fn starts_containers(name: &str) -> bool {
     matches!(name, "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "finch" | "ctr")
 }
 
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Searches for destruction of a mount that is a whole root, home, working directory or volume.
     pub(super) fn search_mounts(&mut self, name: &str, rest: &[Word]) -> Verdict {
         if !starts_containers(base_name(name)) {
@@ -46,7 +46,7 @@ impl Walker<'_> {
     }
 
     fn is_whole(&self, source: &str) -> bool {
-        self.scope.places.iter().any(|place| critical_paths::is_doomed(source, place))
+        self.shell.scope.places.iter().any(|place| critical_paths::is_doomed(source, place))
     }
 }
 

@@ -4,10 +4,14 @@
 //! content by the time it runs.
 
 use crate::{
+    interpreter::{
+        Interpreter,
+        output::{GeneratedFile, Output},
+        redirections,
+    },
     span::Span,
     syntax::tree::{Change, Flow, Piece, RawWord, Redirect},
     tier::Tier,
-    walk::{Output, Walker},
     word::Word,
 };
 
@@ -15,22 +19,12 @@ use crate::{
 const MAX_FILES: usize = 16;
 const MAX_BYTES: usize = 8 * 1024;
 
-/// The limit of searches in written files in total.
-const MAX_RUNS: usize = 64;
-
-/// A file name as it is written, and the written text.
-#[derive(Clone, Debug)]
-pub(super) struct Written {
-    name: String,
-    text: String,
-}
-
 /// Removes a leading `./` from a name.
 fn plain(name: &str) -> &str {
     name.trim_start_matches("./")
 }
 
-impl Walker<'_> {
+impl Interpreter<'_> {
     /// Records the text that a redirection writes.
     pub(super) fn remember_redirected(&mut self, output: Option<&Output>, redirects: &[Redirect]) {
         let Some(output) = output.filter(|output| !output.text.trim().is_empty()) else { return };
@@ -64,17 +58,17 @@ impl Walker<'_> {
     }
 
     fn remember_written(&mut self, files: &[Word], text: &str) {
-        let files = files.iter().filter(|file| !file.text().starts_with('-') && !super::is_free(file.text()));
+        let files = files.iter().filter(|file| !file.text().starts_with('-') && !redirections::is_free(file.text()));
         for file in files {
-            if self.written.len() < MAX_FILES && text.len() <= MAX_BYTES {
-                self.written.push(Written { name: plain(file.text()).to_owned(), text: text.to_owned() });
+            if self.generated.len() < MAX_FILES && text.len() <= MAX_BYTES {
+                self.generated.push(GeneratedFile { name: plain(file.text()).to_owned(), text: text.to_owned() });
             }
         }
     }
 
     /// Searches the written files that these commands may run.
     pub(super) fn run_written(&mut self, ways: &[Vec<Word>], redirects: &[Redirect], span: Span) {
-        if self.written.is_empty() {
+        if self.generated.is_empty() {
             return;
         }
         let reads = redirects.iter().filter(|redirect| redirect.flow == Flow::Read);
@@ -86,17 +80,16 @@ impl Walker<'_> {
             let mut texts: Vec<(String, bool)> = Vec::new();
             for (word, is_program) in named {
                 let name = plain(word.text().split_once('=').map_or(word.text(), |(_, value)| value));
-                let found = self.written.iter().rev().filter(|file| file.name == name);
+                let found = self.generated.iter().rev().filter(|file| file.name == name);
                 texts.extend(found.take(4).map(|file| (file.text.clone(), is_program)));
             }
             for (text, is_program) in texts {
-                self.looked_into += 1;
-                if self.looked_into > MAX_RUNS {
+                if !self.budget.search_file() {
                     return;
                 }
-                let verdict = self.judge_file(way, &text, is_program);
+                let verdict = self.evaluator.search_file(self, way, &text, is_program);
                 if verdict.tier == Tier::Destructive {
-                    self.note(verdict.tier, verdict.rule, span);
+                    self.record_part(verdict.tier, verdict.rule, span);
                     return;
                 }
             }

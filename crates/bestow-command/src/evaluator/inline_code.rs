@@ -7,14 +7,16 @@ use foldhash::HashMap;
 
 use crate::{
     critical_paths,
+    evaluator::{
+        Evaluation,
+        code_patterns::{self, home_marked},
+    },
     invocation::Input,
-    judge::signs::{self, home_marked},
     lang::{awk, sed, sql, stream},
     place::Place,
     span::Span,
     tier::Tier,
     verdict::Verdict,
-    walk::Walker,
     word::Word,
 };
 
@@ -71,7 +73,7 @@ const INTERPRETERS: &[(&str, &str)] = &[
     ("ex", "-c"),
 ];
 
-/// The cost of searching code, in addition to its length.
+/// The cost of searching in addition to its length.
 const COST_OF_CODE: usize = 96;
 
 /// Programs that have a console or a code runner among other uses.
@@ -94,7 +96,7 @@ pub(super) fn is_interpreter(name: &str) -> bool {
     options_with_code(name).is_some()
 }
 
-/// Returns true for an interpreter whose first operand is code, and for an editor whose words are code.
+/// Returns true for an interpreter whose first operand is and for an editor whose words are code.
 pub(super) fn takes_code_as_words(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "awk", "gawk", "mawk", "nawk", "sed", "gsed", "ed", "ex", "vi", "vim", "nvim", "emacs", "gdb", "tclsh", "erl",
@@ -129,18 +131,18 @@ pub(super) fn plain_name(name: &str) -> &str {
     }
 }
 
-impl Walker<'_> {
-    /// Returns the verdict on an interpreter with code, if `name` is an interpreter or a console and the verdict is
+impl Evaluation<'_, '_> {
+    /// Returns the verdict on an interpreter with if `name` is an interpreter or a console and the verdict is
     /// decided here.
-    pub(super) fn judge_code(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
+    pub(super) fn evaluate_code(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if !is_interpreter(name) {
-            return self.judge_console(name, rest, input);
+            return self.evaluate_console(name, rest, input);
         }
         let mut found = Verdict::safe("");
         let stream = matches!(name, "awk" | "gawk" | "mawk" | "nawk" | "sed");
         if stream {
-            self.overhear_stream(name, rest);
+            self.record_stream(name, rest);
         }
         for word in rest {
             found = found.or_stricter(self.search_program(word.text(), word.span(), stream));
@@ -151,14 +153,15 @@ impl Walker<'_> {
                     return Some(Verdict::destructive("`sed` overwrites a device or a file of the system"));
                 }
                 for text in sed::executed(word.text()) {
-                    found = found.or_stricter(self.search_text(&text, word.span()));
+                    found = found.or_stricter(self.shell.search_text(&text, word.span()));
                 }
             }
         }
         if let Input::Text(text) = input
             && !stream
         {
-            found = found.or_stricter(self.search_code(text, self.here)).or_stricter(self.search_escapes(name, text));
+            found =
+                found.or_stricter(self.search_code(text, self.shell.here)).or_stricter(self.search_escapes(name, text));
             if rest.iter().any(|word| word.text() == "dbshell" || word.text() == "dbconsole") {
                 let what = sql::destroys(text).map(|what| format!("a database client runs `{what}`"));
                 found = found.or_stricter(what.map_or(Verdict::safe(""), Verdict::destructive));
@@ -173,7 +176,7 @@ impl Walker<'_> {
 
     /// Records the commands that a program of `sed` or `awk` runs. If the program builds a command from its input, any
     /// command may run.
-    fn overhear_stream(&mut self, name: &str, rest: &[Word]) {
+    fn record_stream(&mut self, name: &str, rest: &[Word]) {
         for script in stream::scripts(name, rest) {
             let text = script.text();
             let runs = match name {
@@ -191,11 +194,11 @@ impl Walker<'_> {
                 match line {
                     // The input of this command is unknown.
                     Some(line) => {
-                        let outer = (std::mem::replace(&mut self.is_fed, true), self.feed.take());
-                        self.quietly(|walker| walker.run_text(&line, script.span()));
-                        (self.is_fed, self.feed) = outer;
+                        let outer = (std::mem::replace(&mut self.shell.is_fed, true), self.shell.feed.take());
+                        self.discard_parts(|evaluation| evaluation.shell.run_text(&line, script.span()));
+                        (self.shell.is_fed, self.shell.feed) = outer;
                     }
-                    None => self.speak_of_anything(),
+                    None => self.record_anything(),
                 }
             }
         }
@@ -203,11 +206,11 @@ impl Walker<'_> {
 
     /// Searches the words and the input of a console for destructive code: `rails runner code`,
     /// `manage.py shell -c code`.
-    fn judge_console(&mut self, name: &str, rest: &[Word], input: &Input) -> Option<Verdict> {
+    fn evaluate_console(&mut self, name: &str, rest: &[Word], input: &Input) -> Option<Verdict> {
         if !CONSOLES.contains(&name) {
             return None;
         }
-        let given = if let Input::Text(text) = input { Some((text.as_str(), self.here)) } else { None };
+        let given = if let Input::Text(text) = input { Some((text.as_str(), self.shell.here)) } else { None };
         let texts = rest.iter().map(|word| (word.text(), word.span())).chain(given);
         let mut found = Verdict::safe("");
         for (text, span) in texts {
@@ -228,7 +231,7 @@ impl Walker<'_> {
             for (at, rest) in signs.iter().enumerate().filter_map(|(at, sign)| Some((at, line.strip_prefix(sign)?))) {
                 let removed = at == 1 && name.ends_with("sh");
                 let text = if removed { format!("rm -rf {rest}") } else { rest.to_owned() };
-                found = found.or_stricter(self.search_text(&text, self.here));
+                found = found.or_stricter(self.shell.search_text(&text, self.shell.here));
             }
         }
         found
@@ -245,19 +248,18 @@ impl Walker<'_> {
             return Verdict::safe("");
         }
         let cost = code.len() + COST_OF_CODE;
-        if self.text_budget < cost {
-            self.speak_of_anything();
+        if !self.shell.budget.take_text(cost) {
+            self.record_anything();
             return Verdict::destructive("hides what it runs in more code than is followed");
         }
-        self.text_budget -= cost;
-        if !self.can_judge(code.len() / 16) {
+        if !self.shell.can_evaluate(code.len() / 16) {
             return Verdict::dangerous("too much to follow");
         }
         let (texts, rest) = texts_and_rest(code);
         if only_prints(&texts, &rest) {
             return Verdict::safe("");
         }
-        if let Some(why) = signs::destroys(code, &texts, &rest, stream) {
+        if let Some(why) = code_patterns::destroys(code, &texts, &rest, stream) {
             return Verdict::destructive(why);
         }
         let executes = ["execute", "query", "exec(", ".run(", ".raw("].iter().any(|call| code.contains(call));
@@ -268,15 +270,16 @@ impl Walker<'_> {
         let mut words = Vec::new();
         let runs_code = ["exec(", "eval(", "exec ", "eval "].iter().any(|call| rest.contains(call));
         for text in commands_in(code) {
-            found = found.or_stricter(self.search_text(text, span));
+            found = found.or_stricter(self.shell.search_text(text, span));
         }
         for text in texts.iter().take(64) {
             if runs_code && text.contains('(') {
-                found = found
-                    .or_stricter(self.deeper(|walker| walker.search_code(text, span)).unwrap_or(Verdict::safe("")));
+                found = found.or_stricter(
+                    self.deeper(|evaluation| evaluation.search_code(text, span)).unwrap_or(Verdict::safe("")),
+                );
             }
             if text.contains(char::is_whitespace) {
-                found = found.or_stricter(self.search_text(text, span));
+                found = found.or_stricter(self.shell.search_text(text, span));
             } else {
                 words.push(Word::literal(home_marked(text), span));
             }

@@ -2,16 +2,16 @@
 //! every way are kept.
 
 use crate::{
+    interpreter::{Interpreter, Scope, id_output, output::Output, redirections},
     invocation::Input,
     syntax::tree::{Joint, Pipeline, RawWord, Script, Statement},
-    walk::{Output, Scope, Walker, ids, simple},
     word::IDENTIFIERS,
 };
 
 /// The limit of rounds of a loop. After it, all values that the loop changes become unknown.
 const MAX_ROUNDS: usize = 4;
 
-impl Walker<'_> {
+impl Interpreter<'_> {
     /// Runs `walk` with a copy of the shell state, as in a subshell.
     pub(super) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let scope = self.scope.clone();
@@ -37,7 +37,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Walks the body of a function or of a text that may be left early. The states at its exits are joined to the
+    /// Follows the body of a function or of a text that may be left early. The states at its exits are joined to the
     /// state after it.
     pub(super) fn leaving<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.left.take();
@@ -47,22 +47,19 @@ impl Walker<'_> {
         result
     }
 
-    /// Walks the statements. Returns their output, as far as it is known.
+    /// Follows the statements. Returns their output, as far as it is known.
     pub(super) fn script(&mut self, script: &Script) -> Option<Output> {
         let mut printed: Option<Output> = None;
         for statement in &script.statements {
-            let output = if statement.background {
-                self.apart(|walker| walker.and_or(statement))
-            } else {
-                self.and_or(statement)
-            };
+            let output =
+                if statement.background { self.apart(|shell| shell.and_or(statement)) } else { self.and_or(statement) };
             let Some(output) = output else { continue };
             printed = Some(before(printed, output));
         }
         printed
     }
 
-    /// Walks an and-or list. Each pipeline starts from the state that its condition requires.
+    /// Follows an and-or list. Each pipeline starts from the state that its condition requires.
     pub(super) fn and_or(&mut self, statement: &Statement) -> Option<Output> {
         let (first, others) = statement.pipelines.split_first()?;
         let mut printed = self.pipeline(first);
@@ -77,7 +74,7 @@ impl Walker<'_> {
                 Joint::First | Joint::And => (&mut succeeded, &mut failed),
                 Joint::Or => (&mut failed, &mut succeeded),
             };
-            self.visits += from.weight();
+            self.budget.follow_commands(from.weight());
             self.scope = from.clone();
             if pipeline.joint == Joint::Or {
                 self.scope.settle();
@@ -93,7 +90,7 @@ impl Walker<'_> {
         printed.map(|output| Output { exact: false, ..output })
     }
 
-    /// Walks the commands of a pipeline. Returns the certain output of the last one.
+    /// Follows the commands of a pipeline. Returns the certain output of the last one.
     fn pipeline(&mut self, pipeline: &Pipeline) -> Option<Output> {
         if let [command] = pipeline.commands.as_slice() {
             return self.command(command, Input::Terminal);
@@ -104,8 +101,8 @@ impl Walker<'_> {
         let mut names = false;
         for command in &pipeline.commands {
             self.scope = before.clone();
-            last = self.leaving(|walker| walker.command(command, input));
-            names = ids::are_printed(command, names, |name| self.scope.function(name).is_some());
+            last = self.leaving(|shell| shell.command(command, input));
+            names = id_output::are_printed(command, names, |name| self.scope.function(name).is_some());
             input = match last.clone() {
                 _ if names => Input::Text(IDENTIFIERS.into()),
                 Some(output) => Input::Text(output.at_least()),
@@ -117,7 +114,7 @@ impl Walker<'_> {
         last
     }
 
-    /// Walks `if`: any branch may run, and without `else` possibly none.
+    /// Follows `if`: any branch may run, and without `else` possibly none.
     pub(super) fn choose(&mut self, branches: &[(Script, Script)], otherwise: Option<&Script>) -> Option<Output> {
         let mut printed: Option<Output> = None;
         let mut ends: Vec<Scope> = Vec::new();
@@ -137,7 +134,7 @@ impl Walker<'_> {
         printed
     }
 
-    /// Walks `case`: any arm, none, or several in sequence may run.
+    /// Follows `case`: any arm, none, or several in sequence may run.
     pub(super) fn case(&mut self, subject: &RawWord, arms: &[(Vec<RawWord>, Script)]) -> Option<Output> {
         self.expand_whole(subject);
         let mut printed: Option<Output> = None;
@@ -155,7 +152,7 @@ impl Walker<'_> {
         printed
     }
 
-    /// Walks the body of a loop until another round would not change the known state.
+    /// Follows the body of a loop until another round would not change the known state.
     pub(super) fn repeat(&mut self, mut round: impl FnMut(&mut Self) -> Option<Output>) -> Option<Output> {
         let outer = self.left.take();
         let entry = self.scope.clone();
@@ -172,7 +169,7 @@ impl Walker<'_> {
             }
             self.join_left();
             self.scope.join(&start);
-            if self.scope.is_settled(&start) || self.is_exhausted() {
+            if self.scope.is_settled(&start) || !self.budget.follows_commands() {
                 break;
             }
             match count {
@@ -207,7 +204,7 @@ impl Walker<'_> {
         redirects: &[crate::syntax::tree::Redirect],
     ) -> Option<Output> {
         self.remember_redirected(output.as_ref(), redirects);
-        output.filter(|_| !simple::goes_elsewhere(redirects))
+        output.filter(|_| !redirections::goes_elsewhere(redirects))
     }
 }
 

@@ -5,71 +5,154 @@
 //! it may run: names are compared by their last component, and abbreviated options count. "Safe" is proven: names,
 //! subcommands and options must be written exactly as a list has them. A command that is neither is dangerous.
 
-mod code;
-mod container;
-mod embedded;
-mod inner;
-mod reader;
-mod shell;
-mod signs;
-mod sql_client;
-mod suffix;
-mod within;
-
-pub(super) use code::{printed as printed_by_code, runs_code};
-pub(super) use embedded::{has_runner, is_runner};
-#[cfg(test)]
-pub(super) use inner::prefixes;
-pub(super) use inner::wraps;
-pub(super) use reader::runs_what_it_reads;
-pub(super) use shell::{is_input, is_shell, starts_a_shell};
-pub(super) use suffix::runs_its_words;
-
-
 use crate::{
+    budget::MAX_DEPTH,
     destroy,
-    invocation::Input,
+    evaluator::{embedded::runs_its_words, inline_code, known},
+    interpreter::{Evaluator, Interpreter},
+    invocation::{Input, Invocation, Outcome},
     obeys,
+    rules::Rules,
     safe::{self, Proof},
     tier::{Profile, Tier},
-    values::{Obeys, base_name},
+    values::{Access, Obeys, Spoken, base_name},
     verdict::Verdict,
-    walk::{MAX_NESTING, Walker},
     word::Word,
 };
 
-impl Walker<'_> {
+/// The evaluator that knows the programs of the records, and the rules of a person.
+#[derive(Debug)]
+pub(crate) struct Programs<'r> {
+    rules: &'r Rules,
+}
+
+impl<'r> Programs<'r> {
+    pub(crate) fn new(rules: &'r Rules) -> Self {
+        Programs { rules }
+    }
+
+    fn on<'s, 'c>(&'s self, shell: &'s mut Interpreter<'c>) -> Evaluation<'s, 'c> {
+        Evaluation { rules: self.rules, shell }
+    }
+}
+
+impl Evaluator for Programs<'_> {
+    fn evaluate(&self, shell: &mut Interpreter<'_>, invocation: &Invocation<'_>) -> Outcome {
+        let outside = std::mem::take(&mut shell.obeyed);
+        let (verdict, starts) = shell.recording(|shell| {
+            let mut evaluation = self.on(shell);
+            evaluation.record_declared(invocation.words);
+            evaluation.evaluate(invocation.words, invocation.input)
+        });
+        let obeys = std::mem::replace(&mut shell.obeyed, outside);
+        Outcome { verdict, starts, obeys }
+    }
+
+    fn record_variable(&self, shell: &mut Interpreter<'_>, name: &str, value: &Word) {
+        self.on(shell).record_variable(name, value);
+    }
+
+    fn record_host(&self, shell: &mut Interpreter<'_>, name: &str, value: &Word) {
+        self.on(shell).hear_variable(name, value);
+    }
+
+    fn record_redirect(&self, shell: &mut Interpreter<'_>, access: Access, target: &Word) {
+        self.on(shell).name_redirect(access, target);
+    }
+
+    fn search_words(&self, shell: &mut Interpreter<'_>, words: &[Word]) -> Verdict {
+        self.on(shell).search_suffixes(words)
+    }
+
+    fn search_file(&self, shell: &mut Interpreter<'_>, words: &[Word], text: &str, is_program: bool) -> Verdict {
+        self.on(shell).search_file(words, text, is_program)
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        known::is_known(name)
+    }
+
+    fn printed(&self, name: &str, rest: &[Word]) -> Option<String> {
+        inline_code::printed(name, rest)
+    }
+}
+
+/// The evaluation of one invocation, with the shell that starts it.
+#[derive(Debug)]
+pub(crate) struct Evaluation<'s, 'c> {
+    pub(crate) rules: &'s Rules,
+    pub(crate) shell: &'s mut Interpreter<'c>,
+}
+
+impl<'c> Evaluation<'_, 'c> {
+    /// Runs `work` one level deeper, unless the limit is reached.
+    pub(super) fn deeper<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> Option<T> {
+        let rules = self.rules;
+        self.shell.deeper(|shell| work(&mut Evaluation { rules, shell }))
+    }
+
+    /// Runs `work` without recording parts.
+    pub(super) fn discard_parts<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> T {
+        let rules = self.rules;
+        self.shell.discard_parts(|shell| work(&mut Evaluation { rules, shell }))
+    }
+
+    /// Runs `work` and returns the commands that it records, instead of adding them to the recorded commands.
+    pub(super) fn recording<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> (T, Vec<Spoken>) {
+        let rules = self.rules;
+        self.shell.recording(|shell| work(&mut Evaluation { rules, shell }))
+    }
+
+    /// Evaluates a command that may not run at all.
+    pub(super) fn speculate<T>(&mut self, work: impl FnOnce(&mut Evaluation<'_, 'c>) -> T) -> T {
+        let rules = self.rules;
+        self.shell.speculate(|shell| work(&mut Evaluation { rules, shell }))
+    }
+
+    /// Returns the reason why running `args` is destructive in one of its possible directories.
+    pub(super) fn destroys(&self, args: &[Word]) -> Option<String> {
+        let places = &self.shell.scope.places;
+        let found = places.iter().find_map(|place| destroy::find(args, place));
+        found.or_else(|| {
+            let printed = args.iter().any(|arg| arg.has_output() && arg.content().is_some());
+            let printed = printed.then(|| args.iter().flat_map(Word::printed_words).collect::<Vec<_>>())?;
+            places.iter().find_map(|place| destroy::find(&printed, place))
+        })
+    }
+}
+
+impl Evaluation<'_, '_> {
     /// Evaluates an argument vector with its standard input.
-    pub(super) fn judge(&mut self, args: &[Word], input: &Input) -> Verdict {
-        if !self.can_judge(args.len()) {
-            self.speak_of_anything();
+    pub(super) fn evaluate(&mut self, args: &[Word], input: &Input) -> Verdict {
+        if !self.shell.can_evaluate(args.len()) {
+            self.record_anything();
             let found = self.destroys(args);
             return found.map_or_else(|| Verdict::dangerous("too much to follow"), Verdict::destructive);
         }
         if wraps_too_often(args) {
-            return self.give_up_wrapped(args);
+            return self.search_wrapped(args);
         }
-        self.speak(args);
+        self.record_invocation(args);
         self.name_uses(args);
-        self.overhear_wrapper(args, input);
-        let outer = self.is_fed;
-        self.is_fed |= !input.is_silent();
-        let verdict = self.deeper(|walker| walker.judge_here(args, input)).unwrap_or_else(|| {
-            self.speak_of_anything();
+        self.record_wrapper(args, input);
+        let outer = self.shell.is_fed;
+        self.shell.is_fed |= !input.is_silent();
+        let verdict = self.deeper(|evaluation| evaluation.evaluate_here(args, input)).unwrap_or_else(|| {
+            self.record_anything();
             Verdict::dangerous("wrapped too deeply to follow")
         });
-        self.is_fed = outer;
-        verdict.or_stricter(self.judge_with_feed(args, input))
+        self.shell.is_fed = outer;
+        verdict.or_stricter(self.evaluate_with_feed(args, input))
     }
 
     /// Handles wrappers that are nested too deeply to follow: it only searches for commands that destroy by themselves.
-    fn give_up_wrapped(&mut self, args: &[Word]) -> Verdict {
-        if self.overheard.is_guessing() {
-            self.uses.lose_words();
+    fn search_wrapped(&mut self, args: &[Word]) -> Verdict {
+        if self.shell.invocations.is_speculating() {
+            self.shell.uses.lose_words();
         } else {
-            self.uses.lose();
+            self.shell.uses.lose();
         }
-        self.speak_of_anything();
+        self.record_anything();
         let names = args.iter().enumerate().filter(|(_, word)| destroy::knows(base_name(word.text())));
         let destroying: Vec<usize> = names.map(|(at, _)| at).collect();
         let tried = destroying.iter().take(MAX_WRAPPED).chain(destroying.iter().rev().take(MAX_WRAPPED));
@@ -79,22 +162,23 @@ impl Walker<'_> {
 
     /// Evaluates a command without an input of its own with the input of the surrounding compound command. Only
     /// destruction counts.
-    fn judge_with_feed(&mut self, args: &[Word], input: &Input) -> Verdict {
+    fn evaluate_with_feed(&mut self, args: &[Word], input: &Input) -> Verdict {
         if !matches!(input, Input::Terminal) {
             return Verdict::safe("");
         }
-        let Some(text) = self.feed.take() else { return Verdict::safe("") };
+        let Some(text) = self.shell.feed.take() else { return Verdict::safe("") };
         let given = Input::Text(text.clone());
-        let verdict = self.quietly(|walker| walker.deeper(|walker| walker.judge_here(args, &given)));
-        self.feed = Some(text);
+        let verdict =
+            self.discard_parts(|evaluation| evaluation.deeper(|evaluation| evaluation.evaluate_here(args, &given)));
+        self.shell.feed = Some(text);
         verdict.filter(|verdict| verdict.tier == Tier::Destructive).unwrap_or_else(|| Verdict::safe(""))
     }
 
-    fn judge_here(&mut self, args: &[Word], input: &Input) -> Verdict {
+    fn evaluate_here(&mut self, args: &[Word], input: &Input) -> Verdict {
         let Some(program) = args.first() else { return Verdict::dangerous("there is no program to run") };
         let found = self.destroys(args);
         if let Some(rule) = found {
-            self.overhear_all(args);
+            self.record_all(args);
             return Verdict::destructive(rule);
         }
         let name = base_name(program.text());
@@ -108,24 +192,24 @@ impl Walker<'_> {
 
     /// Evaluates a program that is not destructive by itself.
     fn prove(&mut self, name: &str, args: &[Word], input: &Input) -> Verdict {
-        if let Some(verdict) = self.judge_inner(name, args, input) {
+        if let Some(verdict) = self.evaluate_wrapped(name, args, input) {
             return self.distrust_name(args, verdict);
         }
-        let within = self.judge_within(name, args, input);
-        let shell = self.judge_shell(name, args, input);
-        let code = shell.or_else(|| self.judge_code(name, args, input));
-        let known = code.or_else(|| self.judge_sql(name, args, input));
+        let within = self.evaluate_started(name, args, input);
+        let shell = self.evaluate_shell(name, args, input);
+        let code = shell.or_else(|| self.evaluate_code(name, args, input));
+        let known = code.or_else(|| self.evaluate_sql(name, args, input));
         if let Some(verdict) = within.into_iter().chain(known).reduce(Verdict::or_stricter) {
             return self.distrust_name(args, verdict);
         }
-        if sends_its_input(name, args) && (self.is_fed || !input.is_silent()) {
+        if sends_its_input(name, args) && (self.shell.is_fed || !input.is_silent()) {
             return Verdict::dangerous(format!("`{name}` may send what it is given to read"));
         }
-        let verdict = match safe::prove(args, self.classifier, &self.scope.places) {
+        let verdict = match safe::prove(args, self.rules, &self.shell.scope.places) {
             Proof::Reads(rule) => self.obeying(args, rule),
             Proof::Unproven(rule) => Verdict::dangerous(rule),
             Proof::Unknown => {
-                self.overhear_all(args);
+                self.record_all(args);
                 let searched = self.search_suffixes(args.get(1..).unwrap_or_default());
                 Verdict::dangerous(unknown_program(args)).or_stricter(searched).or_stricter(self.as_if_removing(args))
             }
@@ -137,12 +221,12 @@ impl Walker<'_> {
     /// may write these files. The strict profile does not rely on this and returns dangerous.
     fn obeying(&mut self, args: &[Word], rule: String) -> Verdict {
         let Some(obeys) = obeys::of(args) else { return Verdict::safe(rule) };
-        if self.classifier.profile() == Profile::Strict {
+        if self.rules.profile == Profile::Strict {
             return Verdict::dangerous(format!("`{}` obeys files of the directory in which it runs", obeys.program));
         }
-        let obeys = Obeys { dirs: self.scope.dirs(), ..obeys };
-        if !self.obeyed.contains(&obeys) {
-            self.obeyed.push(obeys);
+        let obeys = Obeys { dirs: self.shell.scope.dirs(), ..obeys };
+        if !self.shell.obeyed.contains(&obeys) {
+            self.shell.obeyed.push(obeys);
         }
         Verdict::safe(rule)
     }
@@ -163,7 +247,7 @@ impl Walker<'_> {
 
     /// Returns the verdict of a custom rule that raises the tier, or safe.
     fn raised(&self, args: &[Word]) -> Verdict {
-        self.classifier.additions().raise(args).unwrap_or_else(|| Verdict::safe(""))
+        self.rules.additions.raise(args).unwrap_or_else(|| Verdict::safe(""))
     }
 
     /// Returns dangerous instead of safe if the program name is not written out, or if the path of the program is not
@@ -179,7 +263,7 @@ impl Walker<'_> {
 }
 
 /// The limit of programs that run their words, among the first words of an argument vector.
-const MAX_WRAPPED: usize = 2 * MAX_NESTING;
+const MAX_WRAPPED: usize = 2 * MAX_DEPTH;
 /// The number of words that this check looks at.
 const MAX_LOOKED: usize = 256;
 
@@ -205,53 +289,4 @@ fn unknown_program(args: &[Word]) -> String {
 fn sends_its_input(name: &str, args: &[Word]) -> bool {
     matches!(name, "http" | "https" | "xh" | "xhs" | "nslookup" | "fping")
         || (name == "openssl" && args.get(1).is_some_and(|word| word.text() == "s_client"))
-}
-
-/// Returns true if an interpreter is given a file or a module, without options before it that could be code.
-fn runs_a_file(rest: &[String]) -> bool {
-    match rest {
-        [module, name, ..] if module == "-m" => !name.starts_with('-'),
-        [file, ..] => !file.starts_with(['-', '+']),
-        [] => false,
-    }
-}
-
-/// Builtins that are in no table, because nothing that they do is safe or destructive by itself.
-const BUILTINS: &[&str] = &[
-    ":", ".", "[", "bg", "bind", "builtin", "caller", "complete", "compopt", "coproc", "disown", "enable", "eval",
-    "exec", "exit", "fg", "logout", "return", "source", "suspend", "trap",
-];
-
-/// Returns true if some list or table contains the program or builtin `name`.
-pub(super) fn is_known(name: &str) -> bool {
-    safe::knows(name) || destroy::knows(name) || suffix::may_destroy(name) || BUILTINS.contains(&name)
-}
-
-/// Returns true if a program runs a text or another program from its words. No decision about such a form may be saved.
-pub(super) fn runs_text(name: &str, rest: &[String]) -> bool {
-    let inline = |option: &&String| code::gives_code(name, option);
-    let elsewhere = matches!(
-        name,
-        "eval"
-            | "source"
-            | "."
-            | "trap"
-            | "alias"
-            | "su"
-            | "ssh"
-            | "sudo"
-            | "tmux"
-            | "screen"
-            | "at"
-            | "batch"
-            | "expect"
-    );
-    shell::SHELLS.contains(&name)
-        || inner::is_wrapper(name)
-        || elsewhere
-        || embedded::is_runner_of(name, rest)
-        || sql_client::names().any(|client| client == name)
-        || code::takes_code_as_words(name)
-        || (code::is_interpreter(name) && !runs_a_file(rest))
-        || (code::is_interpreter(name) && rest.iter().any(|option| inline(&option)))
 }

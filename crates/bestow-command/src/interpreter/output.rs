@@ -1,7 +1,6 @@
 //! The output of commands whose text alone determines it.
 
 use crate::{
-    judge,
     lang::find,
     syntax::tree::{Form, Piece, RawWord, Script, Simple},
     word::{UNKNOWN, Word},
@@ -145,9 +144,9 @@ impl Output {
 }
 
 /// Returns the output of a command such as `echo`, `printf` or `find`, if its arguments determine it.
-pub(super) fn printed(args: &[Word]) -> Option<Output> {
+pub(super) fn printed(by_code: impl Fn(&str, &[Word]) -> Option<String>, args: &[Word]) -> Option<Output> {
     let exact = args.iter().all(Word::is_exact) && is_exact(args);
-    printed_text(args).map(|text| Output { text, exact })
+    printed_text(by_code, args).map(|text| Output { text, exact })
 }
 
 /// Returns true if the output is exactly known in every shell.
@@ -167,7 +166,7 @@ fn is_exact(args: &[Word]) -> bool {
     }
 }
 
-fn printed_text(args: &[Word]) -> Option<String> {
+fn printed_text(by_code: impl Fn(&str, &[Word]) -> Option<String>, args: &[Word]) -> Option<String> {
     let (program, rest) = args.split_first()?;
     let texts = || rest.iter().map(|arg| arg.text());
     match program.text() {
@@ -210,7 +209,7 @@ fn printed_text(args: &[Word]) -> Option<String> {
             )),
             _ => None,
         },
-        name => judge::printed_by_code(name, rest),
+        name => by_code(name, rest),
     }
 }
 
@@ -297,4 +296,11 @@ fn unescape(text: &str) -> String {
         }
     }
     out
+}
+
+/// A file name as it is written, and the written text.
+#[derive(Clone, Debug)]
+pub(crate) struct GeneratedFile {
+    pub(super) name: String,
+    pub(super) text: String,
 }

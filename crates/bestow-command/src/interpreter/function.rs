@@ -1,15 +1,12 @@
 //! Functions: their definitions, and the commands of their calls.
 
 use crate::{
+    budget::MAX_DEPTH,
+    interpreter::{Evaluator, Interpreter, Positional, output::Output, scope::Function},
     invocation::Input,
-    judge,
     span::Span,
     syntax::tree::{Command, Form, Piece, RawWord, Script, Simple},
     tier::Tier,
-    walk::{
-        MAX_NESTING, Output, Walker,
-        scope::{Function, Positional},
-    },
     word::{Gaps, Word},
 };
 use std::rc::Rc;
@@ -17,26 +14,30 @@ use std::rc::Rc;
 /// The limit of definitions of one function that a call follows.
 const MAX_BODIES: usize = 8;
 
-impl Walker<'_> {
+impl Interpreter<'_> {
     /// Records the definition of a function. Its body does not run now, but it may run later, so its parts count.
     pub(super) fn define(&mut self, name: &str, body: &Rc<Command>, span: Span) {
         self.scope.define(name, body);
         if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
             self.here = span;
-            self.suspect("a function that runs wherever a program is missing");
+            self.mark_dangerous("a function that runs wherever a program is missing");
         }
-        let bomb = self.deeper(|walker| {
-            walker.running.push(name.into());
-            let first = walker.parts.len();
-            walker.apart(|walker| {
-                walker.scope.positional = Positional::unknown();
-                walker.command(body, Input::Unknown);
+        let bomb = self.deeper(|shell| {
+            shell.running.push(name.into());
+            let first = shell.parts.len();
+            shell.apart(|shell| {
+                shell.scope.positional = Positional::unknown();
+                shell.command(body, Input::Unknown);
             });
-            walker.running.pop();
-            walker.parts.iter().skip(first).any(|part| part.tier == Tier::Destructive)
+            shell.running.pop();
+            shell.parts.iter().skip(first).any(|part| part.tier == Tier::Destructive)
         });
         if bomb == Some(false) && calls_itself_twice(name, body) {
-            self.note(Tier::Destructive, "a function that starts copies of itself without end (a fork bomb)", span);
+            self.record_part(
+                Tier::Destructive,
+                "a function that starts copies of itself without end (a fork bomb)",
+                span,
+            );
         }
     }
 
@@ -60,22 +61,22 @@ impl Walker<'_> {
         }
     }
 
-    /// Walks a call of a function with these arguments, for each body that the name has had.
+    /// Follows a call of a function with these arguments, for each body that the name has had.
     pub(super) fn call(&mut self, args: &[Word], function: &Function, span: Span) -> Option<Output> {
         let name = args.first().map(|arg| arg.shared_text()).unwrap_or_default();
         let rest = args.get(1..).unwrap_or_default();
-        let verdict = self.search_suffixes(rest);
+        let verdict = self.evaluator.search_words(self, rest);
         if verdict.tier == Tier::Destructive {
-            self.note(verdict.tier, verdict.rule, span);
+            self.record_part(verdict.tier, verdict.rule, span);
         }
-        if self.running.contains(&name) || self.running.len() >= MAX_NESTING {
-            self.note(Tier::Dangerous, "a function that calls itself", span);
+        if self.running.contains(&name) || self.running.len() >= MAX_DEPTH {
+            self.record_part(Tier::Dangerous, "a function that calls itself", span);
             self.scope.forget();
             return None;
         }
         if function.bodies.len() > MAX_BODIES {
             self.uses.lose();
-            self.lose("a function with more definitions than are followed");
+            self.mark_unknown("a function with more definitions than are followed");
             self.scope.forget();
             return None;
         }
@@ -85,23 +86,23 @@ impl Walker<'_> {
         for body in &function.bodies {
             let after = std::mem::replace(&mut self.scope, before.clone());
             self.scope.positional = Positional::of(rest);
-            let output = self.leaving(|walker| walker.deeper(|walker| walker.command(body, Input::Unknown)));
+            let output = self.leaving(|shell| shell.deeper(|shell| shell.command(body, Input::Unknown)));
             printed.extend(output.flatten().map(|output| output.text));
             // Local variables have their old values, and other variables the values that the body has set.
             self.scope.positional = before.positional.clone();
             self.scope.join(&after);
         }
         self.running.pop();
-        self.note(Tier::Safe, "calls a function of this text", span);
+        self.record_part(Tier::Safe, "calls a function of this text", span);
         (!printed.is_empty()).then_some(Output { text: printed, exact: false })
     }
 }
 
 /// Returns true if a call of the function may run something else with this name. The function may be undefined, or the
 /// shell may not search for it.
-pub(super) fn may_be_a_program(name: &str, function: &Function) -> bool {
+pub(super) fn may_be_a_program(evaluator: &dyn Evaluator, name: &str, function: &Function) -> bool {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-    !function.certain || !plain || judge::is_known(name)
+    !function.certain || !plain || evaluator.is_known(name)
 }
 
 /// Returns true if a function calls itself more than once or in the background, so that each call starts further calls.
@@ -112,7 +113,7 @@ fn calls_itself_twice(name: &str, body: &Command) -> bool {
 }
 
 fn count_calls(name: &str, command: &Command, background: bool, calls: &mut usize, depth: usize) {
-    if depth > MAX_NESTING {
+    if depth > MAX_DEPTH {
         return;
     }
     let mut scripts: Vec<&Script> = Vec::new();

@@ -5,13 +5,12 @@ use std::borrow::Cow;
 
 use crate::{
     destroy::Words,
+    evaluator::{Evaluation, inline_code},
     invocation::Input,
-    judge::code,
     options::{Options, Reading},
     programs::{self, Starts},
     safe::{self, Proof},
     verdict::Verdict,
-    walk::Walker,
     word::Word,
 };
 
@@ -33,9 +32,9 @@ fn listed_name(name: &str) -> &str {
     if is_loader { LOADER } else { name }
 }
 
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Returns the verdict on the inner command, if there is one.
-    pub(super) fn judge_within(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
+    pub(super) fn evaluate_started(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         let (inner, rule) = match (self.by_another_name(name, args), within(listed_name(name), rest)) {
             (Some(inner), _) => (Cow::Owned(inner), "a command by another name"),
@@ -44,8 +43,8 @@ impl Walker<'_> {
         };
         let verdict = match inner.as_ref() {
             // A shell reads a single word with blanks.
-            [text] if text.text().contains(char::is_whitespace) => self.run_text(text.text(), text.span()),
-            inner => self.judge(inner, input),
+            [text] if text.text().contains(char::is_whitespace) => self.shell.run_text(text.text(), text.span()),
+            inner => self.evaluate(inner, input),
         };
         Some(Verdict::dangerous(rule).or_stricter(verdict))
     }
@@ -58,10 +57,12 @@ impl Walker<'_> {
         if let Some(subcommand) = name.strip_prefix("git-").filter(|subcommand| !subcommand.is_empty()) {
             return Some([named("git"), named(subcommand)].into_iter().chain(rest.iter().cloned()).collect());
         }
-        if !code::runs_code(name) || matches!(safe::prove(args, self.classifier, &self.scope.places), Proof::Reads(_)) {
+        if !inline_code::runs_code(name)
+            || matches!(safe::prove(args, self.rules, &self.shell.scope.places), Proof::Reads(_))
+        {
             return None;
         }
-        let module = if code::runs_modules(name) { module(rest) } else { None };
+        let module = if inline_code::runs_modules(name) { module(rest) } else { None };
         let (command, rest) = module.or_else(|| system_program(rest))?;
         Some(std::iter::once(command).chain(rest.iter().cloned()).collect())
     }

@@ -3,10 +3,10 @@
 //! After several ways meet, only facts that hold on all of them are kept: see [`Scope::join`].
 
 use crate::{
+    interpreter::Value,
     place::{Place, Places},
     syntax::tree::Command,
     values::StartDir,
-    walk::value::Value,
     word::{Fragment, Gaps, Known, Word},
 };
 use smol_str::{SmolStr, format_smolstr};
@@ -150,7 +150,7 @@ impl Scope {
         self.variables.get(name)
     }
 
-    /// Stores a value. The caller has checked the effects of setting the variable: see `Walker::set`.
+    /// Stores a value. The caller has checked the effects of setting the variable: see `Interpreter::set`.
     pub(super) fn insert(&mut self, name: &str, value: Value) {
         let value = if self.fixed.iter().any(|fixed| fixed == name) { self.read(name).or(&value) } else { value };
         if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {

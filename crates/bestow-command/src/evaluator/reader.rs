@@ -1,10 +1,12 @@
 //! Programs that run the commands in their standard input. If the input is unknown, they may run any command.
 
 use crate::{
+    evaluator::{
+        Evaluation, inline_code,
+        shell::{self},
+    },
     invocation::Input,
-    judge::{code, shell},
     options::{Options, Reading},
-    walk::Walker,
     word::{Gaps, Word},
 };
 
@@ -127,7 +129,7 @@ const WITH_CONSOLES: &[&str] = &[
 
 /// Returns true if the program runs its standard input.
 pub(crate) fn runs_what_it_reads(name: &str, rest: &[Word]) -> bool {
-    let name = code::plain_name(name);
+    let name = inline_code::plain_name(name);
     let is_one_of = |names: &[&str]| rest.iter().any(|arg| names.contains(&arg.text()));
     if ALWAYS.contains(&name) {
         return true;
@@ -138,7 +140,7 @@ pub(crate) fn runs_what_it_reads(name: &str, rest: &[Word]) -> bool {
         "parallel" => !rest.iter().any(|arg| !arg.text().starts_with('-')),
         "nix-shell" => !is_one_of(&["--run", "--command"]),
         "tmux" => is_one_of(&["-C", "-CC"]),
-        "erl" | "R" => !rest.iter().any(|arg| code::gives_code(name, arg.text()) || arg.text() == "-f"),
+        "erl" | "R" => !rest.iter().any(|arg| inline_code::gives_code(name, arg.text()) || arg.text() == "-f"),
         _ if WITH_CONSOLES.contains(&name) && is_one_of(CONSOLES) => true,
         _ if TOLD.contains(&name) && rest.iter().any(|arg| shell::is_input(arg.text())) => true,
         _ if scripts(name).is_some() => reads_its_script(name, rest),
@@ -150,7 +152,7 @@ pub(crate) fn runs_what_it_reads(name: &str, rest: &[Word]) -> bool {
 }
 
 fn is_language(name: &str) -> bool {
-    WITHOUT_A_FILE.contains(&name) || code::is_interpreter(name)
+    WITHOUT_A_FILE.contains(&name) || inline_code::is_interpreter(name)
 }
 
 /// Returns the options of a program that name its script.
@@ -211,7 +213,7 @@ fn reads_statements(name: &str, options: &str, rest: &[Word]) -> bool {
     rest.iter().any(is_input) || !(has_statement || rest.iter().any(gives))
 }
 
-/// Returns true if an interpreter is given neither a file nor code, as far as its options show.
+/// Returns true if an interpreter is given neither a file nor as far as its options show.
 fn reads_its_program(name: &str, rest: &[Word]) -> bool {
     if rest.iter().any(|arg| matches!(arg.text(), "--version" | "--help" | "-V")) && rest.len() == 1 {
         return false;
@@ -222,11 +224,11 @@ fn reads_its_program(name: &str, rest: &[Word]) -> bool {
     let flags = format!(
         "{} -i --interactive -m: -f: {}",
         flags.unwrap_or_default(),
-        code::options_with_code(name).map(valued).unwrap_or_default()
+        inline_code::options_with_code(name).map(valued).unwrap_or_default()
     );
     let reading = Reading { flags: &flags, stop_at_operand: true, inert: true };
     let Ok(options) = Options::read(rest, reading) else {
-        return !rest.iter().any(|arg| code::gives_code(name, arg.text()));
+        return !rest.iter().any(|arg| inline_code::gives_code(name, arg.text()));
     };
     if options.has("-i --interactive") {
         return true;
@@ -235,7 +237,7 @@ fn reads_its_program(name: &str, rest: &[Word]) -> bool {
     if let Some(module) = module.filter(|_| plain == "python" || plain == "pypy") {
         return READING_MODULES.contains(&module);
     }
-    let gives = |(given, _): &(smol_str::SmolStr, _)| given == "-f" || code::gives_code(name, given);
+    let gives = |(given, _): &(smol_str::SmolStr, _)| given == "-f" || inline_code::gives_code(name, given);
     if options.given.iter().any(gives) {
         return false;
     }
@@ -247,13 +249,13 @@ fn valued(options: &str) -> String {
     options.split(' ').filter(|option| !option.is_empty()).map(|option| format!("{option}: ")).collect()
 }
 
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Returns true if the input of a command is unknown. A command without an input of its own reads the input of the
     /// surrounding compound command.
     pub(crate) fn reads_unknown(&self, input: &Input) -> bool {
         match input {
             Input::Unknown => true,
-            Input::Terminal => self.is_fed && self.feed.is_none(),
+            Input::Terminal => self.shell.is_fed && self.shell.feed.is_none(),
             Input::Text(_) => false,
         }
     }

@@ -2,26 +2,26 @@
 
 use crate::{
     critical_paths,
-    invocation::Input,
-    overheard::said_of,
+    interpreter::{
+        Evaluator, Interpreter, Scope, Value,
+        builtin::list_of,
+        function::may_be_a_program,
+        is_free,
+        output::{self, Output},
+        redirections,
+    },
+    invocation::{Input, Invocation, Outcome, said_of},
     span::Span,
     syntax::tree::{Assignment, Flow, Piece, RawWord, Redirect, Simple},
     tier::Tier,
     values::{Access, Spoken, StartDir},
     variables,
-    walk::{
-        Scope, Walker,
-        builtin::list_of,
-        function::may_be_a_program,
-        output::{self, Output},
-        value::Value,
-    },
     word::{Gaps, Word},
 };
 use std::rc::Rc;
 
-impl Walker<'_> {
-    /// Walks a simple command. Returns its certain output.
+impl Interpreter<'_> {
+    /// Follows a simple command. Returns its certain output.
     pub(super) fn simple(
         &mut self,
         simple: &Simple,
@@ -43,7 +43,7 @@ impl Walker<'_> {
         if ways.iter().all(|args| prints_nothing(args)) {
             self.empties(redirects);
         }
-        let unset = may_fail(redirects).then(|| self.scope.clone());
+        let unset = redirections::may_fail(redirects).then(|| self.scope.clone());
         for assignment in simple.assignments.iter().filter(|assignment| !(reads && assignment.name == "IFS")) {
             self.assign(assignment, alone, span);
         }
@@ -53,7 +53,7 @@ impl Walker<'_> {
         self.here = span;
         if alone {
             unset.iter().for_each(|unset| self.scope.join(unset));
-            self.note(Tier::Safe, "sets variables or redirects only", span);
+            self.record_part(Tier::Safe, "sets variables or redirects only", span);
             return None;
         }
         let input = given.unwrap_or(input);
@@ -79,7 +79,7 @@ impl Walker<'_> {
         let mut after: Option<Scope> = None;
         let mut printed = String::new();
         for way in ways {
-            self.visits += 1;
+            self.budget.follow_commands(1);
             self.scope = entry.clone();
             printed.extend(self.run(way, input, line, span).map(|output| output.text));
             match &mut after {
@@ -95,20 +95,20 @@ impl Walker<'_> {
     fn run(&mut self, args: &[Word], input: &Input, line: &Input, span: Span) -> Option<Output> {
         self.here = span;
         let Some(program) = args.first() else {
-            self.lose("what is run depends on an expansion that may be empty");
+            self.mark_unknown("what is run depends on an expansion that may be empty");
             return None;
         };
         let Some(function) = self.scope.function(program.text()) else {
             self.run_program(args, input, line, span);
-            return prints(args, input);
+            return prints(self.evaluator, args, input);
         };
         let called = self.call(args, &function, span);
-        if may_be_a_program(program.text(), &function) {
+        if may_be_a_program(self.evaluator, program.text(), &function) {
             let after_call = self.scope.clone();
             self.run_program(args, input, line, span);
             self.scope.join(&after_call);
         }
-        let itself = prints(args, input).map(|output| output.text);
+        let itself = prints(self.evaluator, args, input).map(|output| output.text);
         let text: String = called.map(|output| output.text).into_iter().chain(itself).collect();
         (!text.is_empty()).then_some(Output { text, exact: false })
     }
@@ -116,12 +116,8 @@ impl Walker<'_> {
     fn run_program(&mut self, args: &[Word], input: &Input, line: &Input, span: Span) {
         let known = self.can_follow(self.scope.weight_of_places());
         let dirs = if known { self.scope.dirs() } else { vec![StartDir::Unknown] };
-        let outside = std::mem::take(&mut self.obeyed);
-        let (verdict, starts) = self.overhearing(|walker| {
-            walker.overhear_declared(args);
-            walker.judge(args, input)
-        });
-        let obeys = std::mem::replace(&mut self.obeyed, outside);
+        let invocation = Invocation { words: args, input };
+        let Outcome { verdict, starts, obeys } = self.evaluator.evaluate(self, &invocation);
         match self.parts.last_mut() {
             // A verdict that is safe in several ways is recorded once.
             Some(part) if verdict.tier == Tier::Safe && part.same(verdict.tier, &verdict.rule, span) => {
@@ -130,7 +126,7 @@ impl Walker<'_> {
                 part.obeys.extend(obeys);
             }
             _ => {
-                self.note(verdict.tier, verdict.rule, span);
+                self.record_part(verdict.tier, verdict.rule, span);
                 if let Some(part) = self.parts.last_mut() {
                     part.runs = Some(Spoken::of(said_of(args)));
                     part.starts = starts;
@@ -147,15 +143,16 @@ impl Walker<'_> {
         let values = self.expand_whole(&assignment.value);
         self.here = span;
         for value in &values {
-            self.hear_variable(&assignment.name, value);
+            self.evaluator.record_host(self, &assignment.name, value);
             let verdict = variables::judge(&assignment.name, value, alone);
             if verdict.tier > Tier::Safe {
                 // A variable that a program runs (a pager, an editor) is searched like a command line.
                 let text = value.content().unwrap_or(value.text());
-                let (found, _) = self.overhearing(|walker| walker.search_text(text, value.span()));
-                let ((), starts) = self.overhearing(|walker| walker.overhear_variable(&assignment.name, value));
+                let (found, _) = self.recording(|shell| shell.search_text(text, value.span()));
+                let ((), starts) =
+                    self.recording(|shell| shell.evaluator.record_variable(shell, &assignment.name, value));
                 let verdict = if found.tier == Tier::Destructive { found } else { verdict };
-                self.note(verdict.tier, verdict.rule, span);
+                self.record_part(verdict.tier, verdict.rule, span);
                 if let Some(part) = self.parts.last_mut() {
                     part.starts = starts;
                 }
@@ -164,7 +161,7 @@ impl Walker<'_> {
         let subscript = matches!(assignment.value.pieces.as_slice(), [Piece::Glob('['), ..]);
         if assignment.partial && subscript {
             if values.iter().any(Word::is_wild) {
-                self.lose("a subscript evaluates text that is unknown");
+                self.mark_unknown("a subscript evaluates text that is unknown");
             }
             self.evaluate(values.iter().map(|value| between_brackets(value.text()).into()).collect());
         }
@@ -192,7 +189,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Walks redirections. Returns the input that they give to the command, if any.
+    /// Follows redirections. Returns the input that they give to the command, if any.
     pub(super) fn redirects(&mut self, redirects: &[Redirect]) -> Option<Input> {
         let mut input = None;
         for redirect in redirects {
@@ -238,15 +235,15 @@ impl Walker<'_> {
                 self.scope.places.iter().any(|place| critical_paths::is_system_file(target.text(), place))
             };
             if let Some(target) = targets.iter().find(lost).filter(|target| !is_free(target.text())) {
-                self.note(Tier::Destructive, "a redirection empties a file of the system", target.span());
+                self.record_part(Tier::Destructive, "a redirection empties a file of the system", target.span());
             }
         }
     }
 
     fn redirect(&mut self, flow: Flow, target: &Word) {
         match flow {
-            Flow::Read => self.name_redirect(Access::Read, target),
-            Flow::Write => self.name_redirect(Access::Write, target),
+            Flow::Read => self.evaluator.record_redirect(self, Access::Read, target),
+            Flow::Write => self.evaluator.record_redirect(self, Access::Write, target),
             Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => {}
         }
         let text = target.text();
@@ -254,23 +251,27 @@ impl Walker<'_> {
         let rule = match flow {
             _ if network => "a redirection opens a network connection",
             Flow::Write if critical_paths::is_device(text) => {
-                self.note(Tier::Destructive, format!("a redirection overwrites the device `{text}`"), target.span());
+                self.record_part(
+                    Tier::Destructive,
+                    format!("a redirection overwrites the device `{text}`"),
+                    target.span(),
+                );
                 return;
             }
             Flow::Write if self.scope.places.iter().any(|place| critical_paths::is_vital(text, place)) => {
                 let rule = "a redirection overwrites what the system starts or knows its users by";
-                self.note(Tier::Destructive, rule, target.span());
+                self.record_part(Tier::Destructive, rule, target.span());
                 return;
             }
             Flow::Write if critical_paths::is_program_of_the_system(text) => {
-                self.note(Tier::Destructive, "a redirection overwrites a program of the system", target.span());
+                self.record_part(Tier::Destructive, "a redirection overwrites a program of the system", target.span());
                 return;
             }
             Flow::Write if !is_free(text) || !target.is_exact() => "a redirection writes a file",
             Flow::Read if target.is_wild() && target.has_unknown() => "a redirection reads an unknown file",
             Flow::Read | Flow::Write | Flow::Duplicate | Flow::HereString | Flow::HereDocument(_) => return,
         };
-        self.note(Tier::Dangerous, rule, target.span());
+        self.record_part(Tier::Dangerous, rule, target.span());
     }
 }
 
@@ -284,19 +285,6 @@ fn prints_nothing(args: &[Word]) -> bool {
     }
 }
 
-/// Returns true if a redirection may fail, so that its command does not run.
-pub(super) fn may_fail(redirects: &[Redirect]) -> bool {
-    let written = |redirect: &Redirect| match redirect.target.pieces.as_slice() {
-        [Piece::Bare(text) | Piece::Quoted(text)] => Some(text.clone()),
-        _ => None,
-    };
-    redirects.iter().any(|redirect| match redirect.flow {
-        Flow::HereString | Flow::HereDocument(_) => false,
-        Flow::Duplicate => !written(redirect).is_some_and(|text| matches!(text.as_str(), "0" | "1" | "2" | "-")),
-        Flow::Read | Flow::Write => !written(redirect).is_some_and(|text| is_free(&text) && text != "/dev/tty"),
-    })
-}
-
 /// Returns the text between the brackets of `[index]=value`.
 fn between_brackets(text: &str) -> &str {
     text.strip_prefix('[')
@@ -304,23 +292,8 @@ fn between_brackets(text: &str) -> &str {
         .map_or(text, |(index, _)| index)
 }
 
-/// Returns true for a redirection target that stores nothing.
-pub(crate) fn is_free(target: &str) -> bool {
-    matches!(
-        target,
-        "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/fd/1" | "/dev/fd/2" | "/dev/fd/63"
-    )
-}
-
 fn joined(args: &[Word]) -> String {
     args.iter().map(|arg| arg.text()).collect::<Vec<_>>().join("\n") + "\n"
-}
-
-/// Returns true if the output goes elsewhere than into the pipe.
-pub(super) fn goes_elsewhere(redirects: &[Redirect]) -> bool {
-    let elsewhere =
-        |redirect: &Redirect| redirect.flow == Flow::Write && redirect.descriptor.is_none_or(|number| number == 1);
-    redirects.iter().any(elsewhere)
 }
 
 /// Returns true if a word is exactly this unquoted text.
@@ -329,7 +302,7 @@ fn is_bare(word: &RawWord, text: &str) -> bool {
 }
 
 /// Returns the output of a command into a pipe: its own words, or its input.
-fn prints(args: &[Word], input: &Input) -> Option<Output> {
+fn prints(evaluator: &dyn Evaluator, args: &[Word], input: &Input) -> Option<Output> {
     let passes_on = match args {
         [program] => matches!(program.text(), "cat" | "tee" | "sort" | "uniq" | "nl"),
         [program, rest @ ..] => {
@@ -340,6 +313,8 @@ fn prints(args: &[Word], input: &Input) -> Option<Output> {
     };
     match input {
         Input::Text(text) if passes_on => Some(Output { text: text.clone(), exact: false }),
-        Input::Text(_) | Input::Terminal | Input::Unknown => output::printed(args),
+        Input::Text(_) | Input::Terminal | Input::Unknown => {
+            output::printed(|name, rest| evaluator.printed(name, rest), args)
+        }
     }
 }

@@ -3,11 +3,11 @@
 
 use crate::{
     critical_paths,
+    interpreter::{Interpreter, Value, brace, output, parameter_expansion},
     place::{Place, Places},
     span::Span,
     syntax::tree::{Change, Parameter, Piece, RawWord},
     variables,
-    walk::{MAX_EXPANDED, Walker, brace, edit, output, value::Value},
     word::{Fragment, Gaps, Known, Meaning, Origin, UNKNOWN, Word, is_literal, literal},
 };
 use smol_str::{SmolStr, SmolStrBuilder, format_smolstr};
@@ -143,7 +143,7 @@ fn plain(word: &RawWord) -> Option<Word> {
     Some(Word::literal(text, word.span).globbing(is_pattern))
 }
 
-impl Walker<'_> {
+impl Interpreter<'_> {
     /// Returns all arguments that `words` may become, including all alternatives.
     pub(super) fn expand_all(&mut self, words: &[RawWord]) -> Vec<Word> {
         self.slots(words).into_iter().flatten().flatten().collect()
@@ -160,7 +160,7 @@ impl Walker<'_> {
             slots.iter_mut().for_each(only_ends_of_numbers);
         }
         if count(&slots) > MAX_WAYS {
-            self.lose("more ways to read it than are followed");
+            self.mark_unknown("more ways to read it than are followed");
             return vec![slots.into_iter().flatten().flatten().collect()];
         }
         let mut ways: Vec<Vec<Word>> = vec![Vec::new()];
@@ -191,7 +191,7 @@ impl Walker<'_> {
         };
         if !expansion.complete {
             self.uses.lose();
-            self.lose("more braces than are followed");
+            self.mark_unknown("more braces than are followed");
         }
         expansion.words.iter().map(|pieces| self.expand_pieces(pieces, word, true)).collect()
     }
@@ -205,7 +205,7 @@ impl Walker<'_> {
     fn expand_pieces(&mut self, pieces: &[Piece], word: &RawWord, splits: bool) -> Slot {
         let mut drafts = vec![Draft::default()];
         for piece in pieces {
-            if self.expanded > MAX_EXPANDED {
+            if !self.budget.expands() {
                 // The commands in the piece still count, but its value does not.
                 if may_run(piece) {
                     self.expand_piece(piece, &mut vec![Draft::default()], splits);
@@ -215,9 +215,8 @@ impl Walker<'_> {
             }
             self.expand_piece(piece, &mut drafts, splits);
             let made = |draft: &mut Draft| draft.text.len() + std::mem::take(&mut draft.made);
-            self.expanded += drafts.iter_mut().map(made).sum::<usize>();
-            if self.expanded > MAX_EXPANDED {
-                self.lose("expansions longer than are followed");
+            if !self.budget.expand(drafts.iter_mut().map(made).sum()) {
+                self.mark_unknown("expansions longer than are followed");
                 drafts = vec![Draft::unknown()];
             }
         }
@@ -377,7 +376,7 @@ impl Walker<'_> {
                 self.with_what_it_destroys(parameter, &value, &inside, edited)
             }
             Change::Indirect => {
-                self.suspect("an indirect expansion follows a name that is unknown");
+                self.mark_dangerous("an indirect expansion follows a name that is unknown");
                 self.expand_whole(&inside);
                 if !parameter.inside.is_empty() {
                     // The variable that `${!name:=word}` sets is unknown.
@@ -386,7 +385,7 @@ impl Walker<'_> {
                 Value::wild()
             }
             Change::Prompt => {
-                self.lose("`@P` expands its value once more, commands included");
+                self.mark_unknown("`@P` expands its value once more, commands included");
                 Value::wild()
             }
         }
@@ -421,7 +420,7 @@ impl Walker<'_> {
         }
         let texts = before.texts.iter().take(4).filter(|text| !text.has_gap());
         let doomed = texts
-            .filter_map(|text| edit::edited(text, sign, word.text()).map(SmolStr::from))
+            .filter_map(|text| parameter_expansion::edited(text, sign, word.text()).map(SmolStr::from))
             .find(|text| text.starts_with('/') && critical_paths::is_doomed(text, &Place::Start));
         match doomed {
             Some(text) if !edited.texts.contains(&text) && !edited.list => {
@@ -448,7 +447,8 @@ impl Walker<'_> {
             let words = self.named(inside);
             let pattern = words.first().filter(|word| words.len() == 1 && word.is_exact()).map(|word| word.text());
             // The rest of a path is a path or empty. If the pattern is known, the rest is known.
-            let left = |text: &SmolStr| edit::edited(text, b'%', pattern.filter(|_| text.starts_with('/'))?);
+            let left =
+                |text: &SmolStr| parameter_expansion::edited(text, b'%', pattern.filter(|_| text.starts_with('/'))?);
             let cut = |text: &SmolStr| text.chars().next().map(|c| format_smolstr!("{c}{UNKNOWN}")).unwrap_or_default();
             let start = |text: &SmolStr| left(text).map_or_else(|| cut(text), SmolStr::from);
             return Value::one_of(value.texts.iter().map(start).collect(), known);

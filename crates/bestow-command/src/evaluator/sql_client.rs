@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use crate::{invocation::Input, lang::sql, tier::Tier, verdict::Verdict, walk::Walker, word::Word};
+use crate::{evaluator::Evaluation, invocation::Input, lang::sql, tier::Tier, verdict::Verdict, word::Word};
 
 /// Clients for SQL or for a language with the verbs of SQL.
 const CLIENTS: &[&str] = &[
@@ -142,9 +142,9 @@ fn statements(word: &str) -> impl Iterator<Item = &str> {
     [Some(word), joined, valued].into_iter().flatten()
 }
 
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Returns the verdict on a database client that destroys data, or on a statement in the place of a command.
-    pub(crate) fn judge_sql(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
+    pub(crate) fn evaluate_sql(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if let Some(destroys) = client(name) {
             let joined = rest.iter().map(Word::text).collect::<Vec<_>>().join(" ");
@@ -155,16 +155,23 @@ impl Walker<'_> {
             let found = found.map(|what| Verdict::destructive(format!("a database client runs `{what}`")));
             let started: Vec<String> = texts.iter().flat_map(|text| started(text)).take(MAX_STARTED).collect();
             return found.or_else(|| {
-                let here = self.here;
-                started.iter().map(|text| self.search_text(text, here)).find(|found| found.tier == Tier::Destructive)
+                let here = self.shell.here;
+                started
+                    .iter()
+                    .map(|text| self.shell.search_text(text, here))
+                    .find(|found| found.tier == Tier::Destructive)
             });
         }
-        // A statement in the place of a command: some tools run it directly.
-        if !args.first().is_some_and(|word| sql::may_start(word.text())) {
-            return None;
-        }
-        let whole = args.iter().map(Word::text).collect::<Vec<_>>().join(" ");
-        let found = sql::is_destroying_statement(&whole);
-        found.map(|what| Verdict::destructive(format!("a database statement: `{what}`")))
+        statement(args)
     }
+}
+
+/// Returns the verdict on a statement in the place of a command: some tools run it directly.
+pub(crate) fn statement(args: &[Word]) -> Option<Verdict> {
+    if !args.first().is_some_and(|word| sql::may_start(word.text())) {
+        return None;
+    }
+    let whole = args.iter().map(Word::text).collect::<Vec<_>>().join(" ");
+    let found = sql::is_destroying_statement(&whole);
+    found.map(|what| Verdict::destructive(format!("a database statement: `{what}`")))
 }

@@ -1,17 +1,14 @@
 //! Shells and builtins that run a text.
 
 use crate::{
+    evaluator::{Evaluation, inline_code, recording::without_host, sql_client, wrappers},
+    interpreter::{Dialect, Positional, Value},
     invocation::Input,
-    judge::{code, inner, sql_client},
     options::{Options, Reading},
-    overheard::without_host,
     place::Place,
-    syntax,
-    tier::Tier,
     values::base_name,
     verdict::Verdict,
-    walk::{Dialect, Positional, Value, Walker},
-    word::{Gaps, Word, may_be_empty},
+    word::{Word, may_be_empty},
 };
 
 /// Programs that run a script or a text in (roughly) the language of the shell.
@@ -115,14 +112,14 @@ const LISTS: &[&str] = &["-ls", "-list", "ls", "list-sessions", "-V"];
 const SHELL_FLAGS: &str =
     "-c -l -e -u -x -v -n -f -i -s -p -o: +o: -O: --login --norc --noprofile --posix -E -h -m -B -H -T";
 
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Returns the verdict on a shell or a builtin that runs a text, if `name` is one.
-    pub(super) fn judge_shell(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
+    pub(super) fn evaluate_shell(&mut self, name: &str, args: &[Word], input: &Input) -> Option<Verdict> {
         let rest = args.get(1..).unwrap_or_default();
         if SHELLS.contains(&name) {
-            let outer = std::mem::replace(&mut self.dialect, Dialect::of(name));
-            let verdict = self.judge_shell_program(rest, input);
-            self.dialect = outer;
+            let outer = std::mem::replace(&mut self.shell.dialect, Dialect::of(name));
+            let verdict = self.evaluate_shell_program(rest, input);
+            self.shell.dialect = outer;
             if matches!(name, "cmd" | "powershell" | "pwsh") {
                 // These shells join all their words to one command line.
                 let found = self.search_words(rest);
@@ -132,15 +129,15 @@ impl Walker<'_> {
             return verdict;
         }
         match name {
-            "eval" => Some(self.eval(rest)),
-            "trap" => self.trap(rest),
+            "eval" => Some(self.shell.eval(rest)),
+            "trap" => self.shell.trap(rest),
             "source" | "." => {
                 let content = rest.first().and_then(|arg| arg.content().map(str::to_owned));
                 let unread = |arg: &Word| arg.has_output() || self.may_be_open(arg, input);
                 if content.is_none() && rest.first().is_some_and(unread) {
-                    self.speak_of_anything();
+                    self.record_anything();
                 }
-                let found = content.map_or(Verdict::safe(""), |text| self.run_text(&text, self.here));
+                let found = content.map_or(Verdict::safe(""), |text| self.shell.run_text(&text, self.shell.here));
                 let found = found.or_stricter(self.search_input(input));
                 Some(Verdict::dangerous("runs a script that is not part of this text").or_stricter(found))
             }
@@ -157,7 +154,7 @@ impl Walker<'_> {
             "ssh" | "mosh" | "autossh" | "rsh" | "sshpass" | "dsh" | "pdsh" => {
                 let reads = rest.iter().filter(|arg| !arg.text().starts_with('-')).count() <= 1;
                 if reads && self.reads_unknown(input) {
-                    self.speak_of_anything();
+                    self.record_anything();
                 }
                 let others = without_host(name, rest);
                 Some(self.remote(others.as_deref().unwrap_or(rest)).or_stricter(self.search_input(input)))
@@ -175,7 +172,7 @@ impl Walker<'_> {
         }
     }
 
-    fn judge_shell_program(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
+    fn evaluate_shell_program(&mut self, rest: &[Word], input: &Input) -> Option<Verdict> {
         if matches!(rest, [word] if word.is_written() && matches!(word.text(), "--version" | "--help")) {
             return None;
         }
@@ -184,7 +181,7 @@ impl Walker<'_> {
         let turns_off = rest.iter().any(|word| word.text().starts_with('+'));
         let Ok(Some(options)) = Options::read(rest, reading).map(|options| (!turns_off).then_some(options)) else {
             // The shell may run its input, a script or a text. The classifier cannot tell which.
-            self.speak_of_anything();
+            self.record_anything();
             let found = self.search_words(rest);
             return Some(Verdict::dangerous("a shell with options that are not on the list").or_stricter(found));
         };
@@ -198,12 +195,12 @@ impl Walker<'_> {
             let given = script.is_none_or(|script| is_input(script.text())) || options.has("-s");
             let known =
                 script.is_some_and(|script| script.content().is_some()) || (given && matches!(input, Input::Text(_)));
-            (!known).then(|| self.speak_of_anything());
+            (!known).then(|| self.record_anything());
         }
         if let Some(text) = options.operands.first().and_then(|script| script.content().map(str::to_owned)) {
-            let span = self.here;
+            let span = self.shell.here;
             return Some(
-                Verdict::dangerous("a shell runs the text it is given").or_stricter(self.run_text(&text, span)),
+                Verdict::dangerous("a shell runs the text it is given").or_stricter(self.shell.run_text(&text, span)),
             );
         }
         let from_input = options.operands.first().is_none_or(|script| is_input(script.text()));
@@ -211,8 +208,8 @@ impl Walker<'_> {
         Some(match input {
             Input::Text(text) if reads_input => {
                 let floor = Verdict::dangerous("a shell runs the text it is given");
-                let span = self.here;
-                floor.or_stricter(self.run_text(text, span))
+                let span = self.shell.here;
+                floor.or_stricter(self.shell.run_text(text, span))
             }
             Input::Text(_) | Input::Unknown | Input::Terminal if reads_input => {
                 Verdict::dangerous("a shell runs what it is given")
@@ -227,7 +224,7 @@ impl Walker<'_> {
     fn may_be_open(&self, script: &Word, input: &Input) -> bool {
         let there = |place: &Place| matches!(place, Place::At(path) if path.contains("dev") || path.contains("/proc"));
         let unsaid = (script.is_open() || !script.is_exact()) && !matches!(input, Input::Terminal);
-        is_open_file(script.text()) || unsaid || self.scope.places.iter().any(there)
+        is_open_file(script.text()) || unsaid || self.shell.scope.places.iter().any(there)
     }
 
     /// Evaluates `-c text name arguments…`.
@@ -236,70 +233,19 @@ impl Walker<'_> {
             return Verdict::dangerous("a shell without its text");
         };
         let quiet = !options.has("-i -s") && text.is_exact();
-        let scope = self.scope.clone();
-        self.scope = scope.for_new_shell();
+        let scope = self.shell.scope.clone();
+        self.shell.scope = scope.for_new_shell();
         let arguments: Vec<Word> = arguments.iter().copied().cloned().collect();
-        self.scope.positional = Positional::of(arguments.get(1..).unwrap_or_default());
+        self.shell.scope.positional = Positional::of(arguments.get(1..).unwrap_or_default());
         if let Some(name) = arguments.first() {
-            self.set("0", Value::of(std::slice::from_ref(name)));
+            self.shell.set("0", Value::of(std::slice::from_ref(name)));
         }
-        let verdict = self.run_text(text.text(), text.span()).or_stricter(self.search_content(text));
-        self.scope = scope;
+        let verdict = self.shell.run_text(text.text(), text.span()).or_stricter(self.shell.search_content(text));
+        self.shell.scope = scope;
         if quiet {
             verdict
         } else {
             Verdict::dangerous("a shell runs a text that is not written out").or_stricter(verdict)
-        }
-    }
-
-    fn eval(&mut self, rest: &[Word]) -> Verdict {
-        let text = rest.iter().map(Word::argument).collect::<Vec<_>>().join(" ");
-        let span = rest.first().map(|arg| arg.span()).unwrap_or_default();
-        let contents: Vec<Verdict> = rest.iter().map(|arg| self.search_content(arg)).collect();
-        let verdict = contents.into_iter().fold(self.run_text(&text, span), Verdict::or_stricter);
-        let written = rest.iter().all(Word::is_exact);
-        if written {
-            verdict
-        } else {
-            Verdict::dangerous("`eval` runs a text that is not written out").or_stricter(verdict)
-        }
-    }
-
-    fn trap(&mut self, rest: &[Word]) -> Option<Verdict> {
-        let operands: Vec<&Word> = rest.iter().filter(|arg| !matches!(arg.text(), "--" | "-l" | "-p")).collect();
-        let (text, signals) = operands.split_first()?;
-        if signals.is_empty() || matches!(text.text(), "" | "-") {
-            return Some(Verdict::safe("resets a trap"));
-        }
-        let before = self.scope.clone();
-        // The variables at the time of the run are unknown. If the trap sets something, the values after it are unknown
-        // too.
-        self.scope.forget();
-        let unset = self.scope.clone();
-        let verdict = self.run_text(text.text(), text.span());
-        let changes = !self.scope.is_settled(&unset);
-        self.scope = before;
-        if changes {
-            // The trap may run between any two commands, so no known value stays valid.
-            self.suspect("a trap changes what the commands behind it mean");
-            self.scope.forget();
-        }
-        self.traps.push((text.text().into(), text.span()));
-        let verdict = verdict.or_stricter(self.search_text(text.text(), text.span()));
-        Some(if text.is_exact() {
-            verdict
-        } else {
-            Verdict::dangerous("a trap that is not written out").or_stricter(verdict)
-        })
-    }
-
-    /// Evaluates traps with the values that are known at the end. They may destroy when the script ends.
-    pub(crate) fn run_traps(&mut self) {
-        for (text, span) in std::mem::take(&mut self.traps) {
-            let found = self.search_text(&text, span);
-            if found.tier == Tier::Destructive {
-                self.note(found.tier, found.rule, span);
-            }
         }
     }
 
@@ -318,9 +264,9 @@ impl Walker<'_> {
         let joined_well = words.len() == 1 || words.iter().all(|text| plain(text));
         let written = joined_well && options.operands.iter().all(|arg| arg.is_exact());
         // The joined words have lost their quotes. They are evaluated as they are written.
-        let outer = std::mem::replace(&mut self.dialect, Dialect::Posix);
-        let verdict = self.run_text(&words.join(" "), span).or_stricter(self.search_suffixes(rest));
-        self.dialect = outer;
+        let outer = std::mem::replace(&mut self.shell.dialect, Dialect::Posix);
+        let verdict = self.shell.run_text(&words.join(" "), span).or_stricter(self.search_suffixes(rest));
+        self.shell.dialect = outer;
         Some(if written {
             verdict
         } else {
@@ -334,100 +280,45 @@ impl Walker<'_> {
         Verdict::dangerous("runs on another machine").or_stricter(found)
     }
 
-    /// Follows a text as part of the command line. Records its parts and returns the strictest tier.
-    pub(crate) fn run_text(&mut self, text: &str, span: crate::span::Span) -> Verdict {
-        let before = self.parts.len();
-        let here = self.here;
-        let done = self.deeper(|walker| {
-            walker.here = span;
-            if text.has_unknown() && !walker.overheard.is_guessing() {
-                // An unknown part may end the quotes around it.
-                walker.lose("a text that is not written out");
-            }
-            if walker.text_budget < text.len() {
-                walker.uses.lose();
-                walker.lose("more texts within texts than are followed");
-                walker.raw_search(text, span);
-                return;
-            }
-            walker.text_budget -= text.len();
-            let text = &text.as_source();
-            let parsed = syntax::parse(text);
-            if !walker.dialect.reads(text, &parsed) {
-                walker.suspect("the shell that runs this text reads it otherwise than bash does");
-                walker.raw_search(text, span);
-            }
-            if !parsed.understood() {
-                let why = parsed.faults.first().map_or("not understood", |fault| fault.why);
-                walker.lose(format!("the text that is run was not understood: {why}"));
-                walker.raw_search(text, span);
-            }
-            walker.walk(parsed, Some(span));
-        });
-        self.here = here;
-        if done.is_none() {
-            return Verdict::dangerous("texts within texts too deep to follow");
-        }
-        let worst = self.parts.get(before..).unwrap_or_default().iter().max_by_key(|part| part.tier);
-        worst.map_or_else(
-            || Verdict::safe("runs a text that does nothing"),
-            |part| Verdict { tier: part.tier, rule: part.rule.clone().into() },
-        )
-    }
-
-    /// Searches a text for destruction. Its other parts do not affect the command line.
-    pub(crate) fn search_text(&mut self, text: &str, span: crate::span::Span) -> Verdict {
-        let verdict = self.quietly(|walker| walker.run_text(text, span));
-        if verdict.tier == Tier::Destructive { verdict } else { Verdict::safe("") }
-    }
-
     /// Searches every word as a text, and every suffix of the words as a command line.
     pub(super) fn search_words(&mut self, rest: &[Word]) -> Verdict {
         let mut found = self.search_suffixes(rest);
-        self.overhear_texts(rest);
+        self.record_texts(rest);
         if rest.iter().any(|word| word.has_unknown()) {
-            self.speak_of_anything();
+            self.record_anything();
         }
         for word in rest.iter().filter(|word| word.text().contains(char::is_whitespace)) {
-            found = found.or_stricter(self.search_text(word.text(), word.span()));
+            found = found.or_stricter(self.shell.search_text(word.text(), word.span()));
         }
         found
     }
 
     /// Searches the content of a file that `args` run, according to the program: a shell, an interpreter, a database
     /// client.
-    pub(crate) fn judge_file(&mut self, args: &[Word], text: &str, is_program: bool) -> Verdict {
+    pub(crate) fn search_file(&mut self, args: &[Word], text: &str, is_program: bool) -> Verdict {
         let name = args.first().map(|program| base_name(program.text())).unwrap_or_default().to_owned();
         let runs = is_program || is_shell(&name) || matches!(name.as_str(), "source" | "." | "make");
         let mut found = sql_client::destroys(&name, text);
-        if runs || inner::is_wrapper(&name) {
-            found = found.or_stricter(self.search_text(text, self.here));
+        if runs || wrappers::is_wrapper(&name) {
+            found = found.or_stricter(self.shell.search_text(text, self.shell.here));
         }
-        if is_program || code::is_interpreter(&name) {
-            found = found.or_stricter(self.search_code(text, self.here));
+        if is_program || inline_code::is_interpreter(&name) {
+            found = found.or_stricter(self.search_code(text, self.shell.here));
         }
         found
-    }
-
-    /// Searches the known content of a word as a text.
-    fn search_content(&mut self, arg: &Word) -> Verdict {
-        match arg.content() {
-            Some(text) => self.search_text(text, arg.span()),
-            None => Verdict::safe(""),
-        }
     }
 
     /// Searches the input of a program as a text that it runs.
     fn search_input(&mut self, input: &Input) -> Verdict {
         match input {
-            Input::Text(text) => self.search_text(text, self.here),
+            Input::Text(text) => self.shell.search_text(text, self.shell.here),
             Input::Terminal | Input::Unknown => Verdict::safe(""),
         }
     }
 
     /// Evaluates `parallel 'command {}' ::: words`, with the words in the place of each mark.
     fn search_template(&mut self, rest: &[Word], input: &Input) -> Verdict {
-        self.overhear_template(rest);
+        self.record_template(rest);
         let Some(at) = rest.iter().position(|arg| arg.text().starts_with(":::")) else {
             return self.search_with_lines(rest, input);
         };
@@ -444,7 +335,7 @@ impl Walker<'_> {
             marks if marks <= room => template.replace("{}", &words),
             _ => format!("{} {words}", template.replacen("{}", &words, room)),
         };
-        self.search_text(&text, self.here)
+        self.shell.search_text(&text, self.shell.here)
     }
 
     /// Evaluates `… | parallel command {}`, with each line in the place of the mark.
@@ -454,7 +345,7 @@ impl Walker<'_> {
         for line in lines.lines().filter(|line| !line.trim().is_empty()).take(MAX_LINES) {
             let marked = rest.iter().any(|arg| arg.text().contains("{}"));
             let filled = rest.iter().map(|arg| arg.with_text(arg.text().replace("{}", line)));
-            let words: Vec<Word> = filled.chain((!marked).then(|| Word::literal(line, self.here))).collect();
+            let words: Vec<Word> = filled.chain((!marked).then(|| Word::literal(line, self.shell.here))).collect();
             found = found.or_stricter(self.search_words(&words));
         }
         found
@@ -464,8 +355,8 @@ impl Walker<'_> {
         let mut found = Verdict::safe("");
         for word in rest {
             if let Some((_, value)) = word.text().split_once('=') {
-                found = found.or_stricter(self.search_text(value, word.span()));
-                self.overhear_start_of(value, word.span());
+                found = found.or_stricter(self.shell.search_text(value, word.span()));
+                self.record_start_of(value, word.span());
             }
         }
         found
@@ -479,10 +370,10 @@ impl Walker<'_> {
             if (short || names.split(' ').any(|name| name == word.text()))
                 && let Some(value) = rest.get(index + 1)
             {
-                found = found.or_stricter(self.search_text(value.text(), value.span()));
+                found = found.or_stricter(self.shell.search_text(value.text(), value.span()));
             }
             if let Some((_, value)) = word.text().split_once('=') {
-                found = found.or_stricter(self.search_text(value, word.span()));
+                found = found.or_stricter(self.shell.search_text(value, word.span()));
             }
         }
         found
@@ -493,7 +384,7 @@ impl Walker<'_> {
         let mut found = Verdict::safe("");
         for line in text.lines().take(64) {
             let words: Vec<&str> = line.split_whitespace().skip(if line.starts_with('@') { 1 } else { 5 }).collect();
-            found = found.or_stricter(self.search_text(&words.join(" "), self.here));
+            found = found.or_stricter(self.shell.search_text(&words.join(" "), self.shell.here));
         }
         found
     }
