@@ -16,7 +16,7 @@ use crate::{
     spelling::{GIVEN, quoted},
     syntax,
     tier::{Profile, Tier},
-    tool,
+    tool::{sensitive, words_in},
     values::{CommandRules, SensitiveName, Spoken, Tools, base_name},
 };
 
@@ -103,7 +103,7 @@ impl Classifier {
             variables.flat_map(|(name, value)| self.started_by(name, value)).collect()
         };
         let judged = besides.iter().fold(self.classify(text), |judged, (key, value)| judged.with(key, starts(value)));
-        let mut behind = besides.values().flat_map(tool::words_in);
+        let mut behind = besides.values().flat_map(words_in);
         let line = |words: String| self.classify(&format!("{text} {words}"));
         let mut judged = behind.by_ref().take(MAX_BEHIND).map(line).fold(judged, Classification::and);
         if behind.next().is_some() {
@@ -183,21 +183,13 @@ impl Classifier {
     /// Returns the tier of reading a file, and the reason.
     #[doc(hidden)]
     pub fn reading(&self, path: &str) -> (Tier, &'static str) {
-        tool::reading(self.rules.profile, path)
+        sensitive::reading(self.rules.profile, path)
     }
 
     /// Returns the tier of writing a file, and the reason.
     #[doc(hidden)]
     pub fn writing(&self, path: &str) -> (Tier, &'static str) {
-        tool::writing(path, &self.sensitive)
-    }
-
-    /// Returns the tier of a tool call.
-    ///
-    /// The input of a declared or built-in tool says what the call does (`docs/tools.md`). An unknown tool is at least
-    /// dangerous, and so is an input with contradictory fields. A destructive command is found in any input.
-    pub fn classify_tool(&self, name: &str, input: &serde_json::Value) -> Classification {
-        tool::classify(self, name, input)
+        sensitive::writing(path, &self.sensitive)
     }
 }
 
@@ -226,15 +218,4 @@ fn is_comment(text: &str) -> bool {
 /// ```
 pub fn classify(text: &str) -> Classification {
     Classifier::default().classify(text)
-}
-
-/// Returns the tier of a tool call, with the built-in rules of the default profile.
-///
-/// ```
-/// use bestow_command::{Tier, classify_tool};
-/// let call = classify_tool("write", &serde_json::json!({ "file_path": "src/index.ts" }));
-/// assert_eq!(call.tier, Tier::Safe);
-/// ```
-pub fn classify_tool(name: &str, input: &serde_json::Value) -> Classification {
-    Classifier::default().classify_tool(name, input)
 }

@@ -14,6 +14,7 @@
 
 mod addition;
 mod addition_check;
+mod addition_examples;
 mod budget;
 mod classification;
 mod classifier;
@@ -52,12 +53,12 @@ mod word;
 pub use addition::Additions;
 pub use addition_check::{InvalidAddition, Row};
 pub use classification::Classification;
-pub use classifier::{Classifier, classify, classify_tool};
+pub use classifier::{Classifier, classify};
 pub use part::Part;
 pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use span::Span;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
-pub use tool::built_in_tools;
+pub use tool::{built_in_tools, classify_tool};
 pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
 
 /// Pieces that the engine of `bestow` uses. They are no part of the public interface, and change without notice.

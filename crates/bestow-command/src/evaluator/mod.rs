@@ -5,6 +5,7 @@
 
 mod code_patterns;
 mod container;
+mod decision;
 mod embedded;
 mod evaluation;
 mod hidden;
@@ -18,7 +19,8 @@ mod sql_client;
 mod started;
 mod wrappers;
 
-pub(crate) use evaluation::{Evaluation, Programs};
+pub(crate) use decision::Programs;
+pub(crate) use evaluation::Evaluation;
 pub(crate) use inline_code::runs_code;
 pub(crate) use known::{is_known, runs_text};
 pub(crate) use shell::{is_input, is_shell};

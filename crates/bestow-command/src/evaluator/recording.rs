@@ -2,7 +2,11 @@
 //! the commands that words and texts may contain. The tiers are decided elsewhere, during the same walk.
 
 use crate::{
-    evaluator::{Evaluation, embedded, reader, runners, shell},
+    evaluator::{
+        Evaluation, embedded, reader,
+        runners::{self, without_host},
+        shell,
+    },
     interpreter::{declares_variables, unwrapped},
     invocation::{Input, is_certain, is_plain, said, said_of},
     lang::find,
@@ -249,13 +253,4 @@ fn has_reader(words: &[Word]) -> bool {
         behind = rest;
     }
     false
-}
-
-/// Returns the words of `ssh` without the host, if the host is a single word after `--`. There, a host cannot be an
-/// option that runs a command.
-pub(super) fn without_host(name: &str, rest: &[Word]) -> Option<Vec<Word>> {
-    let end = rest.iter().position(|arg| arg.is_written() && arg.text() == "--").filter(|_| name == "ssh")?;
-    let (before, behind) = rest.split_at_checked(end)?;
-    let [_, host, there @ ..] = behind else { return None };
-    matches!(said(host).as_slice(), [Said::One(_)]).then(|| before.iter().chain(there).cloned().collect())
 }

@@ -1,7 +1,7 @@
 //! Shells and builtins that run a text.
 
 use crate::{
-    evaluator::{Evaluation, inline_code, recording::without_host, sql_client, wrappers},
+    evaluator::{Evaluation, inline_code, runners::without_host, sql_client, wrappers},
     interpreter::{Dialect, Positional, Value},
     invocation::Input,
     options::{Options, Reading},

@@ -14,7 +14,7 @@ pub(crate) use table::subcommands;
 
 use crate::{
     evaluator::{self, Evaluation},
-    needs::{exact, roles},
+    needs::{operand::exact, roles},
     safe,
     values::{Named, base_name},
     word::{Gaps, Word},

@@ -13,11 +13,11 @@ mod sending;
 pub(super) use online::{asks_network, has_subcommands, may_ask_network, reads_operands, stays_here};
 
 use crate::{
+    options,
     place::Places,
     programs::{self, AllWords, Program, Reads},
     rules::Rules,
     tier::Profile,
-    wildcard,
     word::Word,
 };
 
@@ -61,7 +61,7 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
         listed && !row.only_at_start && !row.lenient
     };
     let rows = rows(name).iter().filter(move |row| asks_nothing(row));
-    let follows = |row: &&&Reads| row.subcommands.split('|').any(|words| wildcard::before_has(before, words));
+    let follows = |row: &&&Reads| row.subcommands.split('|').any(|words| options::before_has(before, words));
     rows.filter(follows).map(|row| row.flags)
 }
 

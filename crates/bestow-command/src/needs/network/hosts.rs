@@ -4,7 +4,7 @@ use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
     evaluator,
-    needs::{exact, network::globs},
+    needs::{network::globs, operand::exact},
     options::is_listed,
     programs::{self, HostOperands, Hosts},
     values::canonical_host,
