@@ -71,6 +71,10 @@ impl Disk for SlowDisk {
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
         RealDisk.lock(path)
     }
+
+    fn lock_dir(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
+        RealDisk.lock_dir(path)
+    }
 }
 
 impl DiskFile for SlowFile {
@@ -80,6 +84,10 @@ impl DiskFile for SlowFile {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
+    }
+
+    fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.overwrite(at, bytes)
     }
 
     fn truncate(&mut self, bytes: u64) -> io::Result<()> {

@@ -33,7 +33,8 @@ fn main() -> ExitCode {
 
 /// Compiles all records. Returns every problem with its file and line.
 fn compile() -> Result<(), Vec<String>> {
-    let book = read::book(Path::new("programs"))?;
+    let texts = read::texts(Path::new("programs")).map_err(|why| vec![why.to_string()])?;
+    let book = read::book(texts)?;
     let predicates = fs::read_to_string("src/predicates/mod.rs").map_err(|why| vec![why.to_string()])?;
     let programs = check::programs(&book, &check::named_in(&predicates))?;
     let code = emit::code(&book, &programs);

@@ -106,11 +106,11 @@ pub enum JournalError {
         /// The failure.
         what: String,
     },
-    /// The last process ended in good order, and `LOCK` says where its records ended. The records end elsewhere.
+    /// `LOCK` says up to where the last process acknowledged its records. The records do not contain that end.
     #[error(
-        "the records in `{}` {}, but `LOCK` says that the last process ended at event {} with the head `{promised}`: \
-         restore the directory from a copy. Without one, `bestow audit cut --before {} --state {}` goes on with the \
-         records that are there",
+        "the records in `{}` {}, but `LOCK` says that the last process acknowledged event {} with the head \
+         `{promised}`: restore the directory from a copy. Without one, `bestow audit cut --before {} --state {}` goes \
+         on with the records that are there",
         shown(directory),
         if found.sequence < promised.sequence {
             format!("end at event {}", found.sequence)

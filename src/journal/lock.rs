@@ -1,4 +1,5 @@
-//! The lock of a state directory. After an orderly end, its file says where the records ended.
+//! The lock of a state directory. Its file says up to where the records were acknowledged: after each write, and after
+//! an orderly end.
 
 use std::{
     fs::File,
@@ -26,27 +27,42 @@ pub(super) enum LastEnd {
     At(Head),
     /// The process ended in good order. It was of a version that did not say where the records ended.
     Orderly,
-    /// The process was killed or still runs, or there was none.
+    /// The process was killed or still runs. Every record up to this one was acknowledged. Others may follow.
+    After(Head),
+    /// The process was killed or still runs, and did not say anything of its records; or there was none.
     Unknown,
 }
 
 impl LastEnd {
     fn of(content: &[u8]) -> LastEnd {
-        let told = str::from_utf8(content).ok().and_then(|text| text.strip_suffix('\n')?.strip_prefix(CLOSED));
-        match told {
+        let Some(text) = str::from_utf8(content).ok().and_then(|text| text.strip_suffix('\n')) else {
+            return LastEnd::Unknown;
+        };
+        match text.strip_prefix(CLOSED) {
             Some("") => LastEnd::Orderly,
             Some(end) => end.strip_prefix(' ').and_then(|end| end.parse().ok()).map_or(LastEnd::Unknown, LastEnd::At),
-            None => LastEnd::Unknown,
+            None => {
+                let noted = text.split_once('\n').and_then(|(_, noted)| noted.parse().ok());
+                noted.map_or(LastEnd::Unknown, LastEnd::After)
+            }
         }
     }
 
     /// Returns true if no write was interrupted.
     pub(super) fn is_orderly(self) -> bool {
-        self != LastEnd::Unknown
+        matches!(self, LastEnd::At(_) | LastEnd::Orderly)
+    }
+
+    /// Returns the last record that is known to be acknowledged.
+    pub(super) fn acknowledged(self) -> Option<Head> {
+        match self {
+            LastEnd::At(head) | LastEnd::After(head) => Some(head),
+            LastEnd::Orderly | LastEnd::Unknown => None,
+        }
     }
 }
 
-/// The end that the last process promised, compared with the records.
+/// The acknowledged end that the last process noted, compared with the records.
 #[derive(Debug)]
 pub(super) struct Promised {
     end: Option<Head>,
@@ -55,13 +71,9 @@ pub(super) struct Promised {
 }
 
 impl Promised {
-    /// Returns the promise of an orderly end. Every other end promises nothing.
+    /// Returns the promise of the last process.
     pub(super) fn by(last_end: LastEnd) -> Promised {
-        let end = match last_end {
-            LastEnd::At(head) => Some(head),
-            LastEnd::Orderly | LastEnd::Unknown => None,
-        };
-        Promised { end, other: None }
+        Promised { end: last_end.acknowledged(), other: None }
     }
 
     /// Compares the promise with one event of the chain.
@@ -87,6 +99,10 @@ impl Promised {
 pub(super) struct Lock {
     file: Box<dyn DiskFile>,
     path: PathBuf,
+    /// The directory itself, locked. Without it, a process that replaced the lock file could open the directory again.
+    directory: Box<dyn DiskFile>,
+    /// The place of the acknowledged head in the file, once this process holds the lock.
+    place: Option<u64>,
 }
 
 impl Lock {
@@ -94,24 +110,38 @@ impl Lock {
     /// [`Lock::hold`]: what it says of the end is needed again if the records turn out to be damaged.
     pub(super) fn take(files: &Files) -> Result<(Lock, LastEnd), JournalError> {
         let (path, failed) = (files.path(LOCK), files.failed(LOCK, "locking"));
-        let Some(file) = files.disk.lock(&path).map_err(&failed)? else {
+        let directory = files.disk.lock_dir(&files.directory).map_err(&failed)?;
+        let file = directory.is_some().then(|| files.disk.lock(&path)).transpose().map_err(&failed)?.flatten();
+        let (Some(directory), Some(file)) = (directory, file) else {
             let holder = files.disk.read(&path).unwrap_or_default();
-            let pid = str::from_utf8(&holder).ok().and_then(|text| text.trim().parse().ok());
+            let pid = str::from_utf8(&holder).ok().and_then(|text| text.lines().next()?.trim().parse().ok());
             return Err(JournalError::InUse { directory: files.directory.clone(), pid });
         };
         let last_end = LastEnd::of(&files.disk.read(&path).map_err(&failed)?);
-        Ok((Lock { file, path }, last_end))
+        Ok((Lock { file, path, directory, place: None }, last_end))
     }
 
     /// Names this process as the owner of the directory, before it changes anything in it.
     pub(super) fn hold(&mut self, files: &Files) -> Result<(), JournalError> {
         let pid = format!("{}\n", std::process::id());
-        files.with_reserve(|| say(&mut *self.file, &pid)).map_err(files.failed(LOCK, "locking"))
+        files.with_reserve(|| say(&mut *self.file, &pid)).map_err(files.failed(LOCK, "locking"))?;
+        self.place = u64::try_from(pid.len()).ok();
+        Ok(())
+    }
+
+    /// Notes that every record up to `head` is acknowledged. Then the next process finds out if one of them is missing,
+    /// also if this one is killed. Only records that were synced are noted, so the note itself needs no sync. Without
+    /// it, the earlier note is still true.
+    pub(super) fn note(&mut self, head: Head) {
+        let Some(place) = self.place else { return };
+        // The length never changes, so no part of an earlier note stays.
+        let _ = self.file.overwrite(place, format!("{:020}:{}\n", head.sequence, head.hash).as_bytes());
     }
 
     /// Returns true if the directory still has this lock. Another process could take a lock in its place.
     pub(super) fn is_in_force(&self) -> io::Result<bool> {
-        self.file.is_at(&self.path)
+        let directory = self.path.parent().map_or(Ok(true), |directory| self.directory.is_at(directory))?;
+        Ok(directory && self.file.is_at(&self.path)?)
     }
 
     /// Records the orderly end of the records at `head`. If this fails, the next opening only takes a little longer.

@@ -70,6 +70,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, directory: &Path, limit: u64) -> Result<
         }
     }
     let (first, file) = append(&files, last.map(|last| last.first), head)?;
+    lock.note(head);
     let writer = Writer::new(files, lock, file, first, head, limit, covered)?;
     Ok(Opened { writer, history })
 }
@@ -79,8 +80,9 @@ pub(super) fn look(files: &Files) -> Result<(Vec<Stored>, Head), JournalError> {
     let before = lock::last_end(files)?;
     let mut found = find(files, &files.list()?, before);
     if found.is_err() && lock::last_end(files)? != before {
-        // A process began to use the directory meanwhile.
-        found = find(files, &files.list()?, LastEnd::Unknown);
+        // A process uses the directory.
+        let now = lock::last_end(files)?;
+        found = find(files, &files.list()?, now);
     }
     found.map(|Found { history, head, .. }| (history, head))
 }

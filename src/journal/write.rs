@@ -200,6 +200,7 @@ impl Writer {
             let hash = line::write(&mut lines, batch, start, head.hash).map_err(|why| why.to_string())?;
             head = Head { sequence: batch.last(), hash };
         }
+        self.refuse_if_removed()?;
         if let Err(why) = write_all(&mut *self.file, &lines) {
             return Err(self.undo(&why));
         }
@@ -210,6 +211,7 @@ impl Writer {
             return Err(self.break_off(format!("it is unknown which bytes reached the disk: {why}")));
         }
         self.refuse_if_removed()?;
+        self.lock.note(head);
         self.head = head;
         self.snapshot.hear(group, self.loose);
         self.length += u64::try_from(lines.len()).unwrap_or(u64::MAX);

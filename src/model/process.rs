@@ -151,7 +151,7 @@ pub enum ProcessExit {
     TimedOut,
     /// The sandbox was ready, but the command could not be started in it.
     NotStarted,
-    /// The process ended with the engine that held it. Its exit status is unknown.
+    /// It ended with the engine that held it, or that engine could not store its end. Its exit status is unknown.
     WithEngine,
 }
 

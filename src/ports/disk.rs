@@ -4,7 +4,7 @@ use std::{
     fmt,
     fs::{File, Metadata, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt},
     path::Path,
 };
 
@@ -78,6 +78,14 @@ pub trait Disk: fmt::Debug + Send + Sync {
     ///
     /// Fails if the state of the lock cannot be determined.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>>;
+
+    /// Takes a directory itself like a lock. A lock file in it can be replaced, and the directory then still has its
+    /// lock.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`Disk::lock`].
+    fn lock_dir(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>>;
 }
 
 /// A file that is open for appending.
@@ -104,6 +112,13 @@ pub trait DiskFile: fmt::Debug + Send {
     ///
     /// Fails if no byte was written.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Replaces the bytes from `at` on, up to the length of `bytes`. Later writes still go to the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if not all bytes were written.
+    fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// Truncates the file to `bytes` bytes. The next write goes to this position.
     ///
@@ -232,12 +247,20 @@ impl Disk for RealDisk {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
-        let file = regular(options().read(true).write(true).create(true).truncate(false).open(path)?)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Box::new(RealFile(file)))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(why)) => Err(why),
-        }
+        locked(regular(options().read(true).write(true).create(true).truncate(false).open(path)?)?)
+    }
+
+    fn lock_dir(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
+        locked(File::open(path)?)
+    }
+}
+
+/// Locks a file or a directory for this process. Returns none if another process holds it.
+fn locked(file: File) -> io::Result<Option<Box<dyn DiskFile>>> {
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Box::new(RealFile(file)))),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(why)) => Err(why),
     }
 }
 
@@ -251,6 +274,10 @@ impl DiskFile for RealFile {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
+    }
+
+    fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all_at(bytes, at)
     }
 
     fn truncate(&mut self, bytes: u64) -> io::Result<()> {

@@ -13,7 +13,7 @@ use bestow::{
 use crate::{
     args::{ExecArgs, ScopeArgs},
     exit::Exit,
-    signals, suggest,
+    own_engine, signals, suggest,
 };
 
 /// The time limit where none is named: a person at a terminal ends a command, and a program passes `--timeout`.
@@ -22,7 +22,7 @@ const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Runs the command, with the input and output of this process.
 pub(crate) fn exec(args: &ExecArgs) -> Result<Exit, Exit> {
     let domains = args.scope.domains()?;
-    as_agent(&args.scope, async |engine, agent, profile, settings| {
+    as_agent(&args.scope, args.state.as_deref(), async |engine, agent, profile, settings| {
         let mut limits = profile.limits().clone();
         limits.time = LONG;
         args.limits.iter().for_each(|limit| limit.set_in(&mut limits));
@@ -54,15 +54,17 @@ async fn approve_once(engine: &Engine, agent: &Agent, action: &Action) -> Result
 /// Prints the sandbox profile of an agent.
 pub(crate) fn profile(args: &ScopeArgs, format: Format) -> Result<Exit, Exit> {
     let domains = args.domains()?;
-    as_agent(args, async |_, _, profile, _| {
+    as_agent(args, None, async |_, _, profile, _| {
         let profile = profile.only_to(domains);
         Ok(Exit::print(&profile.export(format).map_err(Exit::failed)?))
     })
 }
 
-/// Does `work` as the agent, with the sandbox profile of its permissions.
+/// Does `work` as the agent, with the sandbox profile of its permissions. With a state directory, the engine has the
+/// permissions and denials that are stored there, and its events are stored.
 fn as_agent(
     args: &ScopeArgs,
+    state: Option<&Path>,
     work: impl AsyncFnOnce(&Engine, Agent, Profile, &Settings) -> Result<Exit, Exit>,
 ) -> Result<Exit, Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Exit::failed)?;
@@ -71,13 +73,27 @@ fn as_agent(
             PolicyFile::new(args.config()).read().and_then(|text| text.parse()).map_err(Exit::failed)?;
         suggest::require_agent(&args.agent, &policy, args.config().display())?;
         let settings = policy.settings.clone();
-        let engine = Engine::new(Settings::default()).map_err(Exit::failed)?;
-        engine.configure(policy).await.map_err(Exit::failed)?;
-        let agent = engine.agent(&args.agent).map_err(Exit::failed)?;
-        let profile =
-            agent.sandbox_profile(&args.permissions).map_err(|why| refused(&why, &settings, args.config()))?;
-        work(&engine, agent, profile, &settings).await
+        let engine = match state {
+            Some(state) => own_engine::opened(&args.agent, args.config(), state).await?,
+            None => in_memory(policy).await?,
+        };
+        let done = async {
+            let agent = engine.agent(&args.agent).map_err(Exit::failed)?;
+            let profile =
+                agent.sandbox_profile(&args.permissions).map_err(|why| refused(&why, &settings, args.config()))?;
+            work(&engine, agent, profile, &settings).await
+        };
+        let done = done.await;
+        engine.shutdown().await;
+        done
     })
+}
+
+/// Returns an engine with the policy, which stores nothing.
+async fn in_memory(policy: Policy) -> Result<Engine, Exit> {
+    let engine = Engine::new(Settings::default()).map_err(Exit::failed)?;
+    engine.configure(policy).await.map_err(Exit::failed)?;
+    Ok(engine)
 }
 
 /// Returns the outcome of a refusal. A permission that the agent lacks could be requested, where people answer. A

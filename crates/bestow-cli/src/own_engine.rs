@@ -8,9 +8,9 @@ use crate::{dashboard, exit::Exit};
 
 /// Opens an engine. If another program uses the state directory, the error names the way out.
 pub(crate) async fn opened(agent: &AgentId, config: &Path, state: &Path) -> Result<Engine, Exit> {
-    Engine::open_durable(config, state).await.map_err(|why| match why {
-        OpenError::Journal(JournalError::InUse { .. }) => Exit::failed(not_opened(why, agent, state)),
-        other => Exit::failed(other),
+    Engine::open_durable(config, state).await.map_err(|why| {
+        let in_use = matches!(why, OpenError::Journal(JournalError::InUse { .. }));
+        if in_use { Exit::failed(not_opened(why, agent, state)) } else { Exit::failed(why) }
     })
 }
 

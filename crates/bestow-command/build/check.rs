@@ -80,8 +80,9 @@ impl AnyRow for Destroys {
 /// Returns the names of the predicates that a module passes on.
 pub(crate) fn named_in(module: &str) -> BTreeSet<String> {
     let lists = module.split("pub(crate) use ").skip(1).filter_map(|text| text.split(';').next());
-    let names = lists.flat_map(|list| list.rsplit("::").next().unwrap_or_default().split(['{', '}', ',', ' ', '\n']));
-    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    let names = lists.flat_map(|list| list.rsplit("::").next().unwrap_or_default().split(['{', '}', ',']));
+    // An item may have another name here: `is_doomed as critical_path`.
+    names.filter_map(|item| item.split_whitespace().last()).map(str::to_owned).collect()
 }
 
 /// Returns the word of a list that is most like `word`.

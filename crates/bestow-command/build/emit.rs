@@ -37,6 +37,11 @@ fn list(texts: &[String]) -> String {
     format!("&{texts:?}")
 }
 
+fn patterns(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| format!("Cow::Borrowed({text:?})")).collect();
+    format!("&[{}]", texts.join(", "))
+}
+
 /// Returns the alternatives of subcommands in the form that the lookup reads.
 fn alternatives(subcommands: &[String]) -> String {
     format!("{:?}", subcommands.join("|"))
@@ -74,7 +79,7 @@ impl Emitter<'_> {
         let code = format!(
             "static READS_{name}: Reads = Reads {{ subcommands: {}, globals: {}, flags: {}, operands: {operands}, \
              tests: &[{}], otherwise: {}, code: {}, words: {}, inert: {}, stop_at_operand: {}, reach: Reach::{}, \
-             online: {}, only_at_start: {}, lenient: {}, shows_files: {shows_files}, matches: {}, not_matches: {}, \
+             online: {}, only_at_start: {}, lenient: {}, shows_files: {shows_files}, predicate: {:?}, matches: {}, not_matches: {}, \
              place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
             self.words(globals),
@@ -93,6 +98,7 @@ impl Emitter<'_> {
             self.online(row.network.as_ref(), reach),
             row.only_at_start,
             row.lenient,
+            row.code.as_deref().or(row.words.as_deref()).unwrap_or_default(),
             list(&row.matches),
             list(&row.not_matches),
         );
@@ -116,7 +122,7 @@ impl Emitter<'_> {
             ("ValueNot", &row.value_not),
         ];
         let lists = lists.into_iter().filter(|(_, texts)| !texts.is_empty());
-        tests.extend(lists.map(|(name, texts)| format!("Test::{name}({})", list(texts))));
+        tests.extend(lists.map(|(name, texts)| format!("Test::{name}({})", patterns(texts))));
         tests.extend(row.written_out.then(|| "Test::WrittenOut".to_owned()));
         tests.extend(row.known.then(|| "Test::Known".to_owned()));
         tests.extend(row.least_operands.map(|least| format!("Test::LeastOperands({least})")));
@@ -172,11 +178,12 @@ impl Emitter<'_> {
         ];
         let tests: Vec<String> = tests.into_iter().flatten().collect();
         let code = format!(
-            "static DESTROYS_{name}: Destroys = Destroys {{ subcommands: {}, when: &[{}], why: {:?}, matches: {}, \
+            "static DESTROYS_{name}: Destroys = Destroys {{ subcommands: {}, when: &[{}], why: {:?}, predicates: &{:?}, matches: {}, \
              not_matches: {}, place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
             tests.join(", "),
             row.why.as_deref().unwrap_or_default(),
+            [&row.operand_code, &row.code].into_iter().flatten().collect::<Vec<_>>(),
             list(&row.matches),
             list(&row.not_matches),
         );
@@ -196,7 +203,7 @@ impl Emitter<'_> {
         format!(
             "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
              obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
-             help: {}, help_groups: {}, says: {}, one_dash: {}, option_file: {}, letter_bundle: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
+             help: {}, help_groups: {}, says: {}, one_dash: {}, option_file: {}, letter_bundle: {}, only_says: {}, opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
              plain: &[{}], secret_option: {} }},\n",
             program.names,
             program.place,
@@ -218,6 +225,8 @@ impl Emitter<'_> {
             facts.iter().any(|record| record.one_dash),
             facts.iter().any(|record| record.option_file),
             facts.iter().any(|record| record.letter_bundle),
+            facts.iter().any(|record| record.only_says),
+            facts.iter().any(|record| record.opens_nothing),
             facts.iter().any(|record| record.changes),
             optional(last(facts, |record| record.wraps.as_ref()).map(|wraps| self.wraps(wraps))),
             starts.join(", "),

@@ -1,6 +1,6 @@
 //! Reads all files of records.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, io, path::Path};
 
 use crate::schema::{Destroys, File, Reads, Record, Words};
 
@@ -41,22 +41,23 @@ fn place(file: &str, text: &str, at: usize) -> Place {
     Place { file: file.to_owned(), line }
 }
 
-/// Reads every `*.toml` file of a directory. Returns the problems of all files.
-pub(crate) fn book(directory: &Path) -> Result<Book, Vec<String>> {
-    let listed = fs::read_dir(directory).map_err(|why| vec![format!("{}: {why}", directory.display())])?;
-    let mut paths: Vec<_> = listed.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
-    paths.sort();
+/// Returns the name and text of every `*.toml` file of a directory.
+pub(crate) fn texts(directory: &Path) -> io::Result<Vec<(String, String)>> {
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == "toml") {
+            texts.push((path.display().to_string().replace('\\', "/"), fs::read_to_string(&path)?));
+        }
+    }
+    texts.sort();
+    Ok(texts)
+}
+
+/// Reads files of records, each with its name and its text. Returns the problems of all files.
+pub(crate) fn book(texts: Vec<(String, String)>) -> Result<Book, Vec<String>> {
     let (mut book, mut problems) = (Book::default(), Vec::new());
-    for path in paths {
-        let file = path.display().to_string().replace('\\', "/");
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(why) => {
-                problems.push(format!("{file}: {why}"));
-                continue;
-            }
-        };
+    for (file, text) in texts {
         match toml::from_str::<File>(&text) {
             Ok(content) => book.add(&file, text, content, &mut problems),
             Err(why) => problems.push(told(&file, &text, &why)),
@@ -67,13 +68,12 @@ pub(crate) fn book(directory: &Path) -> Result<Book, Vec<String>> {
 
 impl Book {
     fn add(&mut self, file: &str, text: String, content: File, problems: &mut Vec<String>) {
-        let mut twice = |what: &str, name: &str, place: &Place| {
-            problems.push(format!("{place}: there is another {what} with the name `{name}`"));
-        };
+        let twice =
+            |what: &str, name: &str, place: &Place| format!("{place}: there is another {what} with the name `{name}`");
         for (name, words) in content.options {
             let here = Place { file: file.to_owned(), line: 1 };
             if self.options.insert(name.clone(), (here.clone(), words)).is_some() {
-                twice("list of options", &name, &here);
+                problems.push(twice("list of options", &name, &here));
             }
         }
         for shared in content.shared {
@@ -83,12 +83,12 @@ impl Book {
                 (Some(row), None) => self.reads.insert(shared.name.clone(), (here.clone(), row)).is_some(),
                 (None, Some(row)) => self.destroys.insert(shared.name.clone(), (here.clone(), row)).is_some(),
                 _ => {
-                    twice("`reads` or `destroys` (exactly one is needed)", &shared.name, &here);
+                    problems.push(format!("{here}: `{}` needs either `reads` or `destroys`", shared.name));
                     false
                 }
             };
             if before {
-                twice("shared row", &shared.name, &here);
+                problems.push(twice("shared row", &shared.name, &here));
             }
         }
         for record in content.program {

@@ -101,6 +101,10 @@ pub(crate) struct Record {
     #[serde(default)]
     pub(crate) letter_bundle: bool,
     #[serde(default)]
+    pub(crate) only_says: bool,
+    #[serde(default)]
+    pub(crate) opens_nothing: bool,
+    #[serde(default)]
     pub(crate) changes: bool,
     pub(crate) wraps: Option<Wraps>,
     #[serde(default)]

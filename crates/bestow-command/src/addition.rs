@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::{
-    options::{Options, Reading},
+    custom_form::CustomForm,
     tier::Tier,
     values::{CommandRules, Raise},
     verdict::Verdict,
@@ -16,27 +16,14 @@ use crate::{
 /// Checked custom rules. Clones share their rows.
 #[derive(Clone, Debug, Default)]
 pub struct Additions {
-    safe: Arc<[Safe]>,
+    safe: Arc<[CustomForm]>,
     raises: Arc<[Raise]>,
-}
-
-#[derive(Clone, Debug)]
-struct Safe {
-    program: String,
-    subcommand: Vec<String>,
-    flags: String,
-    operands: bool,
 }
 
 impl Additions {
     /// Builds the additions of `rules`, whose form was checked.
     pub(crate) fn of_valid(rules: &CommandRules) -> Self {
-        let rows = rules.safe.iter().map(|addition| Safe {
-            program: addition.program.clone(),
-            subcommand: addition.subcommand.clone(),
-            flags: addition.flags.join(" "),
-            operands: addition.operands,
-        });
+        let rows = rules.safe.iter().map(CustomForm::of);
         Additions { safe: rows.collect(), raises: rules.raises.iter().cloned().collect() }
     }
 
@@ -48,7 +35,7 @@ impl Additions {
 
     /// Returns the rule by which a command is read-only, if a matching row was added.
     pub(crate) fn proves(&self, name: &str, rest: &[Word]) -> Option<String> {
-        let fits = |row: &&Safe| row.program == name && row.fits(rest);
+        let fits = |row: &&CustomForm| row.program == name && row.fits(rest);
         self.safe.iter().find(fits).map(|row| format!("`{}` was added as only reading in this form", row.program))
     }
 
@@ -67,17 +54,5 @@ impl Additions {
         let raise = self.raises.iter().filter(fits).max_by_key(|raise| raise.tier)?;
         let rule = format!("`{}` was raised by an added rule", raise.program);
         Some(Verdict { tier: raise.tier, rule: rule.into() })
-    }
-}
-
-impl Safe {
-    fn fits(&self, rest: &[Word]) -> bool {
-        let subcommand = self.subcommand.len();
-        let named = rest.len() >= subcommand
-            && self.subcommand.iter().zip(rest).all(|(wanted, arg)| arg.is_written() && arg.text() == *wanted);
-        let reading = Reading { flags: &self.flags, stop_at_operand: false, inert: false };
-        named
-            && Options::read(rest.get(subcommand..).unwrap_or_default(), reading)
-                .is_ok_and(|options| self.operands || options.operands.is_empty())
     }
 }

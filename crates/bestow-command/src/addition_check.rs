@@ -2,6 +2,7 @@
 
 use crate::{
     addition::Additions,
+    custom_form::misplaced,
     evaluator,
     tier::Tier,
     values::{CommandRules, Escaped, Raise, SafeAddition},
@@ -109,25 +110,22 @@ impl Additions {
 }
 
 fn check_safe(index: usize, addition: &SafeAddition) -> Result<(), InvalidAddition> {
-    let lists = [&addition.subcommand[..], &addition.flags, &addition.matches, &addition.not_matches];
+    let forms = [&addition.subcommand, &addition.subcommands, &addition.flags, &addition.requires, &addition.refuses];
+    let operands = [&addition.first_operand, &addition.operand_is, &addition.operand_not, &addition.value_not];
+    let lists = forms.into_iter().chain(operands).chain([&addition.matches, &addition.not_matches]);
     check_size(index, &addition.program, lists)?;
     check_program(&addition.program, &addition.matches, &addition.not_matches)?;
     if evaluator::runs_text(&addition.program, &[]) {
         return Err(InvalidAddition::RunsOthers(addition.program.clone()));
     }
-    let bad_flag = addition
-        .flags
-        .iter()
-        .find(|flag| !flag.starts_with('-') || flag.len() < 2 || flag.contains(char::is_whitespace));
-    let bad_word = addition.subcommand.iter().find(|word| word.starts_with('-') || word.is_empty());
-    match bad_flag.or(bad_word) {
-        Some(word) => Err(InvalidAddition::Word(addition.program.clone(), word.clone())),
+    match misplaced(addition) {
+        Some(word) => Err(InvalidAddition::Word(addition.program.clone(), word.to_owned())),
         None => Ok(()),
     }
 }
 
 fn check_raise(index: usize, raise: &Raise) -> Result<(), InvalidAddition> {
-    check_size(index, &raise.program, [&raise.words, &raise.matches, &raise.not_matches, &[]])?;
+    check_size(index, &raise.program, [&raise.words, &raise.matches, &raise.not_matches])?;
     check_program(&raise.program, &raise.matches, &raise.not_matches)?;
     if raise.tier == Tier::Safe { Err(InvalidAddition::NotRaised(raise.program.clone())) } else { Ok(()) }
 }
@@ -139,8 +137,12 @@ pub(crate) fn malformed(rules: &CommandRules) -> Vec<(Row, InvalidAddition)> {
     safe.chain(raises).filter_map(|(row, checked)| checked.err().map(|why| (row, why))).collect()
 }
 
-fn check_size(index: usize, name: &str, lists: [&[String]; 4]) -> Result<(), InvalidAddition> {
-    let words: usize = lists.iter().map(|list| list.len()).sum();
+fn check_size<'l>(
+    index: usize,
+    name: &str,
+    lists: impl IntoIterator<Item = &'l Vec<String>>,
+) -> Result<(), InvalidAddition> {
+    let words: usize = lists.into_iter().map(Vec::len).sum();
     if index < MAX_ROWS && words <= MAX_WORDS { Ok(()) } else { Err(InvalidAddition::TooMany(name.into())) }
 }
 

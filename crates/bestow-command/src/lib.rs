@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod about;
 mod addition;
 mod addition_check;
 mod addition_examples;
@@ -19,6 +20,7 @@ mod budget;
 mod classification;
 mod classifier;
 mod critical_paths;
+mod custom_form;
 mod destroy;
 mod evaluator;
 mod interpreter;
@@ -50,6 +52,7 @@ mod verdict;
 mod wildcard;
 mod word;
 
+pub use about::{ProgramFacts, ProgramForm, known_programs};
 pub use addition::Additions;
 pub use addition_check::{InvalidAddition, Row};
 pub use classification::Classification;
@@ -67,6 +70,7 @@ pub mod internal {
     pub use crate::{
         named_uses::NamedUses,
         needs::{bare_hosts, hosts_in},
+        programs::{SecretOption, secret_option},
         spelling::{GIVEN, quoted},
         tool::{
             Call, DECLARED, DeclaredCall, Followed, ToolUse, UNLISTED, Undeclared, declaration, is_certainly_a_path,

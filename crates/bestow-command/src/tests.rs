@@ -39,6 +39,70 @@ fn every_destructive_row_matches_its_examples() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Returns the same words for a rule of a person, if the row has no word that only built-in records have.
+fn as_addition(row: &programs::Reads) -> Option<crate::SafeAddition> {
+    use programs::{AllWords, Operands, Reach, Test};
+
+    let texts = |patterns: &[std::borrow::Cow<'_, str>]| patterns.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let words = |list: &str| list.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let special = row.code.is_some() || row.inert || row.stop_at_operand || row.lenient || row.only_at_start;
+    let plain = matches!(row.words, AllWords::Listed) && row.reach == Reach::Here && row.globals.is_empty();
+    if special || !plain || row.flags.split(' ').any(|flag| !flag.is_empty() && !flag.starts_with('-')) {
+        return None;
+    }
+    let mut addition = crate::SafeAddition {
+        program: "mytool".into(),
+        matches: vec!["mytool".into()],
+        not_matches: vec!["mytool".into()],
+        subcommands: row.subcommands.split('|').filter(|words| !words.is_empty()).map(str::to_owned).collect(),
+        flags: words(row.flags),
+        operands: match row.operands {
+            Operands::Any => true,
+            Operands::None => false,
+            Operands::AtMost(_) | Operands::With(_) => return None,
+        },
+        ..crate::SafeAddition::default()
+    };
+    for test in row.tests {
+        match test {
+            Test::Requires(group) => addition.requires.push((*group).to_owned()),
+            Test::Refuses(list) => addition.refuses = words(list),
+            Test::FirstOperand(patterns) => addition.first_operand = texts(patterns),
+            Test::OperandIs(patterns) => addition.operand_is = texts(patterns),
+            Test::OperandNot(patterns) => addition.operand_not = texts(patterns),
+            Test::ValueNot(patterns) => addition.value_not = texts(patterns),
+            Test::WrittenOut => addition.written_out = true,
+            Test::Options(_) | Test::Known | Test::LeastOperands(_) | Test::MostOperands(_) => return None,
+        }
+    }
+    Some(addition)
+}
+
+/// Checks that built-in records and the rules of a person are one language: a row that is added for an unknown program
+/// has the same effect there.
+#[test]
+fn a_built_in_row_means_the_same_as_a_rule_of_a_person() {
+    let (mut wrong, mut rows) = (Vec::new(), 0);
+    for program in programs::all() {
+        for (row, addition) in program.reads.iter().filter_map(|row| Some((row, as_addition(row)?))) {
+            rows += 1;
+            let rules = crate::CommandRules { safe: vec![addition], ..crate::CommandRules::default() };
+            let classifier = Classifier::default().with_additions(crate::Additions::of(&rules).unwrap());
+            let examples =
+                row.matches.iter().map(|one| (*one, true)).chain(row.not_matches.iter().map(|one| (*one, false)));
+            for (example, safe) in examples {
+                let named = program.names.iter().find_map(|name| example.strip_prefix(name)?.strip_prefix(' '));
+                let Some(rest) = named.filter(|rest| !rest.contains(['|', ';', '$', '`', '>'])) else { continue };
+                if (classifier.classify(&format!("mytool {rest}")).tier == Tier::Safe) != safe {
+                    wrong.push(format!("{}: mytool {rest}", row.place));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(rows > 60, "{rows}");
+}
+
 /// Returns the labelled commands that are one simple command of plain words.
 fn plain_cases() -> Vec<String> {
     let all =

@@ -150,7 +150,7 @@ impl Trail {
     /// Refuses a trail that ends elsewhere than the last process said.
     fn refuse_other_end(&self) -> Result<(), JournalError> {
         let kept = self.promised.is_kept(&self.files, self.head);
-        if kept.is_err() && !self.is_unused()? { Ok(()) } else { kept }
+        if kept.is_err() && self.last_end.is_orderly() && !self.is_unused()? { Ok(()) } else { kept }
     }
 
     fn damaged(&self, first: u64, fault: Fault) -> JournalError {

@@ -8,7 +8,7 @@ use super::super::{
     files::{Files, segment, snapshot},
     hash_chain::{Hash, Head},
     line::{self, Line},
-    lock::{LastEnd, Lock},
+    lock::Lock,
     read,
     snapshot::Snapshot,
 };
@@ -61,7 +61,7 @@ pub fn cut(directory: impl AsRef<Path>, before: u64) -> Result<Cut, JournalError
     }
     let (kept, aside) = divide(&files, before)?;
     let is_newer = |sequence: &u64| before <= *sequence;
-    let is_promised = matches!(last_end, LastEnd::At(promised) if before <= promised.sequence);
+    let is_promised = last_end.acknowledged().is_some_and(|head| before <= head.sequence);
     let listing = files.list()?;
     let is_lost = is_promised || !listing.segments.contains(&kept.first);
     if aside.is_empty() && !is_lost && !listing.snapshots.iter().any(is_newer) {

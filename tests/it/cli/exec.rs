@@ -1,9 +1,14 @@
 //! Tests of `bestow exec` and `bestow sandbox profile`.
 
-use std::{fs, os::unix::fs::PermissionsExt, process::Output};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    os::unix::fs::PermissionsExt,
+    process::{Command, Output, Stdio},
+};
 
 use super::{bestow, text};
-use crate::fs::world::World;
+use crate::{fs::world::World, support::BESTOW};
 
 /// Creates a policy file with one agent that writes its workspace.
 fn config(more: &str) -> (World, String) {
@@ -281,4 +286,32 @@ fn limits_come_from_the_file_and_from_the_command_line() {
         let (code, _, err) = run(&["--limit", wrong, "--", "true"]);
         assert!(code == Some(64) && err.contains(said), "{err}");
     }
+}
+
+/// With a state directory, the events of a command are stored, also if `bestow exec` is killed.
+#[test]
+fn the_begin_and_the_end_of_each_command_are_in_the_audit_trail_also_after_a_kill() {
+    let (world, config) = config("");
+    let state = world.text("state");
+    let words = ["exec", "--agent", "worker", "--config", &config, "--state", &state, "--"];
+    let run = |line: &[&str]| bestow(&[&words[..], line].concat(), b"");
+    let told = run(&["sh", "-c", "exit 3"]);
+    assert_eq!(told.status.code(), Some(1), "{}", text(&told.stderr));
+
+    let mut child = Command::new(BESTOW);
+    child.args(words).args(["sh", "-c", "echo up; sleep 999"]);
+    let mut child = child.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(said.next().unwrap().unwrap(), "up");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The command ended with `bestow exec`: nobody holds its output any more.
+    assert!(said.next().is_none());
+
+    assert_eq!(run(&["true"]).status.code(), Some(0));
+    let shown = bestow(&["audit", "show", "--state", &state], b"");
+    let ends: Vec<_> = text(&shown.stdout).lines().filter(|line| line.contains("sandbox.ended")).collect();
+    let found = |which: usize, what: &str| ends.get(which).is_some_and(|line| line.contains(what));
+    assert!(ends.len() == 3 && found(0, "exited with code 3") && found(2, "exited with code 0"), "{ends:#?}");
+    assert!(found(1, "a command of worker ended with its engine"), "{ends:#?}");
 }

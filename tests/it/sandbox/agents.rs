@@ -180,8 +180,9 @@ fn a_violation_is_told_with_evidence_and_an_ordinary_failure_is_not_one() {
             assert_eq!(hidden.violations[0].rule, "it is protected");
             let kinds = std::iter::from_fn(|| events.next().now_or_never()).map(|event| event.unwrap().event.kind());
             let kinds: Vec<_> = kinds.collect();
-            let kept = ["permission.evaluated", "sandbox.applied", "sandbox.violation"];
-            assert_eq!(kinds, [&kept[..2], &kept, &kept].concat());
+            let ended = ["permission.evaluated", "sandbox.applied", "sandbox.ended"];
+            let kept = ["permission.evaluated", "sandbox.applied", "sandbox.violation", "sandbox.ended"];
+            assert_eq!(kinds, [&ended[..], &kept, &kept].concat());
         });
     });
 }
@@ -389,10 +390,11 @@ fn in_mode_on_failure_only_what_the_sandbox_kept_it_from_can_be_asked_for() {
                 "permission.evaluated",
                 "sandbox.applied",
                 "sandbox.violation",
+                "sandbox.ended",
                 "permission.evaluated",
                 "permission.requested",
             ];
-            assert_eq!(kinds[..5], in_order, "{kinds:?}");
+            assert_eq!(kinds[..6], in_order, "{kinds:?}");
             let Event::Evaluated { decision } = &told[0].event else { panic!("{:?}", told[0]) };
             assert_eq!((decision.decision, decision.decision_source), (Ruled::Sandboxed, DecisionSource::Mode));
             let causes = told.iter().filter_map(|recorded| match &recorded.event {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bestow::{
-    Event,
+    Answer, Event,
     decision::Check,
     grant::Scope,
     journal::{Journal, JournalError, audit},
@@ -14,7 +14,7 @@ use super::{
     disk::FakeDisk,
     faults::{STATE, open as open_in_parts, open_with},
 };
-use crate::support::{World, id, tag, why};
+use crate::support::{World, ask, id, tag, why};
 
 async fn open(disk: &Arc<FakeDisk>) -> Result<World, String> {
     open_with(disk, 1 << 20).await
@@ -42,7 +42,7 @@ fn lawful(world: &World) -> bool {
     !holds("bob") || holds("ann")
 }
 
-/// Returns a copy of the disk as a process leaves it that was killed after its last acknowledgement.
+/// Returns a copy of the disk as a process leaves it that was killed before it noted the end of its records.
 fn killed(disk: &Arc<FakeDisk>) -> Arc<FakeDisk> {
     let copy = disk.copy();
     copy.write_file("LOCK", b"1\n");
@@ -67,6 +67,55 @@ async fn after_a_kill_it_is_cut_short_anywhere_and_is_a_prefix_of_whole_steps() 
         again.engine.shutdown().await;
         audit::verify_on(copy, STATE, None).unwrap();
     }
+}
+
+/// The attack: the last records are removed after a kill, so that a revoked permission is held again. The lock file
+/// says up to where the records were acknowledged.
+#[tokio::test]
+async fn after_a_kill_acknowledged_records_that_are_missing_are_named() {
+    let disk = FakeDisk::new();
+    let world = open(&disk).await.unwrap();
+    let ann = world.worker("ann", &["@network"]).await;
+    world.engine.revoke(ann.grants().unwrap()[0].id, None).await.unwrap();
+    let (left, name) = (disk.copy(), format!("journal-{:020}.jsonl", 1));
+    let whole = left.read_file(&name);
+    assert!(String::from_utf8(left.read_file("LOCK")).unwrap().lines().count() == 2);
+    for length in 0..whole.len() {
+        let copy = left.copy();
+        copy.write_file(&name, &whole[..length]);
+        for _ in 0..2 {
+            let told = open(&copy).await.map(drop).expect_err("acknowledged records are missing");
+            assert!(told.contains("bestow audit cut --before"), "cut at {length}: {told}");
+            assert!(audit::verify_on(copy.clone(), STATE, None).is_err(), "cut at {length}");
+        }
+    }
+    // A record that follows the noted end was not acknowledged, or not yet.
+    world.worker("bob", &[]).await;
+    left.write_file(&name, &disk.read_file(&name));
+    let again = open(&left).await.unwrap();
+    assert!(again.engine.agent(id("bob")).is_ok());
+    assert_eq!(again.engine.check(&id("ann"), &tag("@network")), Check::NotHeld);
+    again.engine.shutdown().await;
+    world.engine.shutdown().await;
+}
+
+/// Several segments follow the newest snapshot. A naive journal demands only the first of them.
+#[tokio::test]
+async fn after_a_kill_newest_segments_that_are_missing_are_named() {
+    let disk = FakeDisk::new();
+    let world = long_open(&disk, 40).await;
+    let left = disk.copy();
+    let segments = names(&left, "journal-");
+    let newest = names(&left, "snapshot-").pop().map_or(0, |name| name["snapshot-".len()..][..20].parse().unwrap());
+    let follow = segments.iter().filter(|name| newest < name["journal-".len()..][..20].parse::<u64>().unwrap());
+    assert!(1 < segments.len() && 0 < follow.count());
+    for from in 0..segments.len() {
+        let copy = left.copy();
+        segments[from..].iter().for_each(|name| copy.remove_file(name));
+        assert!(open(&copy).await.is_err(), "without {} segments", segments.len() - from);
+        assert!(audit::verify_on(copy, STATE, None).is_err(), "without {} segments", segments.len() - from);
+    }
+    world.engine.shutdown().await;
 }
 
 /// The attack: after an orderly end, the record of a revocation is removed. A naive journal takes the rest for a write
@@ -106,9 +155,15 @@ async fn a_flipped_bit_anywhere_is_named() {
     }
 }
 
-/// Returns everything that is held, as text.
+/// Returns the permissions, agents, decisions, settings and waiting requests, as text.
 fn held(world: &World) -> Vec<String> {
-    let mut held: Vec<_> = world.engine.grants().unwrap().iter().map(ToString::to_string).collect();
+    let engine = &world.engine;
+    let grants = engine.grants().unwrap().into_iter().map(|grant| format!("{grant:?}"));
+    let agents = engine.agents().unwrap().into_iter().map(|agent| format!("{agent:?}"));
+    let rulings = engine.rulings().unwrap().into_iter().map(|ruling| format!("{ruling:?}"));
+    let waiting = engine.pending().unwrap().into_iter().map(|pending| format!("{}", pending.request.id));
+    let settings = std::iter::once(format!("{:?}", engine.settings().unwrap()));
+    let mut held: Vec<_> = grants.chain(agents).chain(rulings).chain(waiting).chain(settings).collect();
     held.sort();
     held
 }
@@ -134,24 +189,33 @@ fn all_names(disk: &FakeDisk) -> Vec<String> {
 /// Theorem: whatever happens to one file, the damage is named, or the state is the acknowledged one.
 #[tokio::test]
 async fn a_file_that_is_altered_removed_swapped_or_older_is_named_or_changes_nothing() {
-    let disk = long().await;
-    let world = open(&disk.copy()).await.unwrap();
-    let expected = held(&world);
-    world.engine.shutdown().await;
-    let files = all_names(&disk);
+    let disk = FakeDisk::new();
+    let running = long_open(&disk, 40).await;
+    let expected = held(&running);
+    // As a killed process leaves the files, and as an orderly end does.
+    let killed = disk.copy();
+    running.engine.shutdown().await;
+    for (disk, end) in [(killed, "after a kill"), (disk, "after an orderly end")] {
+        damaged_in_every_way(&disk, &expected, end).await;
+    }
+}
+
+async fn damaged_in_every_way(disk: &Arc<FakeDisk>, expected: &[String], end: &str) {
+    is_named_or_holds(&disk.copy(), expected, end).await;
+    let files = all_names(disk);
     for name in &files {
         let (content, copy) = (disk.read_file(name), disk.copy());
         copy.remove_file(name);
-        is_named_or_holds(&copy, &expected, &format!("{name} is removed")).await;
-        let step = content.len() / 60 + 1;
+        is_named_or_holds(&copy, expected, &format!("{end}: {name} is removed")).await;
+        let step = content.len() / 90 + 1;
         for place in (0..content.len()).step_by(step) {
             let mut altered = content.clone();
             altered[place] ^= 1 << (place % 8);
             let (flipped, short) = (disk.copy(), disk.copy());
             flipped.write_file(name, &altered);
-            is_named_or_holds(&flipped, &expected, &format!("byte {place} of {name} is altered")).await;
+            is_named_or_holds(&flipped, expected, &format!("{end}: byte {place} of {name} is altered")).await;
             short.write_file(name, &content[..place]);
-            is_named_or_holds(&short, &expected, &format!("{name} is cut at {place}")).await;
+            is_named_or_holds(&short, expected, &format!("{end}: {name} is cut at {place}")).await;
         }
         for other in files.iter().filter(|other| *other != name) {
             let (swapped, repeated) = (disk.copy(), disk.copy());
@@ -159,15 +223,15 @@ async fn a_file_that_is_altered_removed_swapped_or_older_is_named_or_changes_not
                 copy.write_file(other, &content);
             }
             swapped.write_file(name, &disk.read_file(other));
-            is_named_or_holds(&swapped, &expected, &format!("{name} and {other} are swapped")).await;
-            is_named_or_holds(&repeated, &expected, &format!("{other} has the content of {name}")).await;
+            is_named_or_holds(&swapped, expected, &format!("{end}: {name} and {other} are swapped")).await;
+            is_named_or_holds(&repeated, expected, &format!("{end}: {other} has the content of {name}")).await;
         }
     }
     let older = long_with(20).await;
     for name in all_names(&older) {
         let copy = disk.copy();
         copy.write_file(&name, &older.read_file(&name));
-        is_named_or_holds(&copy, &expected, &format!("{name} is older")).await;
+        is_named_or_holds(&copy, expected, &format!("{end}: {name} is older")).await;
     }
 }
 
@@ -257,6 +321,9 @@ async fn small_with(name: &str) -> (Arc<FakeDisk>, ()) {
     (disk, ())
 }
 
+/// The number of grants that live at the end of such a journal.
+const GRANTS: usize = 23;
+
 /// Creates a journal with several segments and snapshots.
 async fn long() -> Arc<FakeDisk> {
     long_with(40).await
@@ -264,7 +331,13 @@ async fn long() -> Arc<FakeDisk> {
 
 async fn long_with(gifts: usize) -> Arc<FakeDisk> {
     let disk = FakeDisk::new();
-    let world = open_in_parts(&disk).await.unwrap();
+    long_open(&disk, gifts).await.engine.shutdown().await;
+    disk
+}
+
+/// Returns an engine that wrote several segments.
+async fn long_open(disk: &Arc<FakeDisk>, gifts: usize) -> World {
+    let world = open_in_parts(disk).await.unwrap();
     let ann = world.worker("ann", &[]).await;
     for number in 0..gifts {
         let given =
@@ -273,8 +346,14 @@ async fn long_with(gifts: usize) -> Arc<FakeDisk> {
             world.engine.revoke(given[0], None).await.unwrap();
         }
     }
-    world.engine.shutdown().await;
-    disk
+    let later = Scope::Until(world.after(60_000));
+    world.you().give(ann.id(), tag("@network"), later, why()).await.unwrap();
+    let denied = ann.request(ask("@write:/other")).await.unwrap();
+    world.you().answer(denied.id(), Answer::deny().scope(Scope::Always)).await.unwrap();
+    let bob = world.worker("bob", &["@events"]).await;
+    ann.grant(bob.id(), tag("@write:/ws/1/inner"), why()).await.unwrap();
+    drop(bob.request(ask("@network")).await.unwrap());
+    world
 }
 
 fn names(disk: &FakeDisk, begin: &str) -> Vec<String> {
@@ -291,14 +370,14 @@ async fn segments_keep_the_chain_and_snapshots_say_what_it_says() {
     let (segments, snapshots) = (names(&disk, "journal-"), names(&disk, "snapshot-"));
     assert!(segments.len() > 5 && !snapshots.is_empty() && snapshots.len() < 3, "{segments:?} {snapshots:?}");
     let world = open(&disk).await.unwrap();
-    assert_eq!(world.engine.grants().unwrap().len(), 20);
+    assert_eq!(world.engine.grants().unwrap().len(), GRANTS);
     world.engine.shutdown().await;
     let verified = audit::verify_on(disk.clone(), STATE, None).unwrap();
     assert_eq!((verified.first, verified.torn), (1, None));
     // Without snapshots the journal is read from the beginning, with an equal result.
     let bare = disk.copy();
     names(&bare, "snapshot-").iter().for_each(|name| bare.remove_file(name));
-    assert_eq!(open(&bare).await.unwrap().engine.grants().unwrap().len(), 20);
+    assert_eq!(open(&bare).await.unwrap().engine.grants().unwrap().len(), GRANTS);
 }
 
 #[tokio::test]
@@ -312,7 +391,7 @@ async fn segments_that_were_moved_away_leave_a_trail_that_begins_at_a_snapshot()
         .collect();
     older.iter().for_each(|name| disk.remove_file(name));
     let world = open(&disk).await.unwrap();
-    assert_eq!(world.engine.grants().unwrap().len(), 20);
+    assert_eq!(world.engine.grants().unwrap().len(), GRANTS);
     world.engine.shutdown().await;
     assert_eq!(audit::verify_on(disk.clone(), STATE, None).unwrap().first, before + 1);
     // The snapshot before the first record stays, though newer ones follow.
@@ -356,7 +435,7 @@ async fn a_snapshot_that_was_altered_is_not_used_and_one_that_was_forged_is_foun
     let altered = disk.copy();
     altered.write_file(&name, &content);
     let world = open(&altered).await.unwrap();
-    assert_eq!(world.engine.grants().unwrap().len(), 20, "the records say it all");
+    assert_eq!(world.engine.grants().unwrap().len(), GRANTS, "the records say it all");
     // The attack: a snapshot of another life replaces the snapshot of this one.
     let forged = disk.copy();
     let other = long().await;

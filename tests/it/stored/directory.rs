@@ -176,6 +176,22 @@ async fn a_policy_file_and_a_state_directory_go_together() {
     assert!(matches!(Engine::open_durable(&file, &state).await, Err(OpenError::Config(_))));
 }
 
+/// The attack: the lock file of a running engine is replaced by an older one. A second engine would open the directory,
+/// and the first one would write over its records.
+#[test]
+fn a_directory_whose_lock_file_was_replaced_is_still_in_use() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    drop(Journal::open(&state).unwrap());
+    let older = fs::read(state.join("LOCK")).unwrap();
+    let first = Journal::open(&state).unwrap();
+    fs::write(state.join("LOCK.older"), older).unwrap();
+    fs::rename(state.join("LOCK.older"), state.join("LOCK")).unwrap();
+    assert!(matches!(Journal::open(&state), Err(JournalError::InUse { .. })));
+    drop(first);
+    assert!(Journal::open(&state).is_ok());
+}
+
 /// The attack: a link replaces the journal, so that the engine writes to its target.
 #[test]
 fn links_are_not_followed() {

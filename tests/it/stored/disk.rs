@@ -45,6 +45,9 @@ struct Content {
     /// The number of bytes that fit, if it is limited.
     room: Option<usize>,
     locked: bool,
+    directory_locked: bool,
+    /// True if the directory was renamed or removed.
+    is_moved: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -98,6 +101,11 @@ impl FakeDisk {
         content.names.insert(path, node);
     }
 
+    /// Renames or removes the directory, with everything in it.
+    pub(crate) fn move_directory(&self) {
+        self.lock().is_moved = true;
+    }
+
     pub(crate) fn remove_file(&self, name: &str) {
         let path = Path::new("/state").join(name);
         let mut content = self.lock();
@@ -111,7 +119,7 @@ impl FakeDisk {
         content.faults.clear();
         content.calls.clear();
         content.room = None;
-        (content.is_off, content.locked) = (false, false);
+        (content.is_off, content.locked, content.directory_locked) = (false, false, false);
         Arc::new(FakeDisk(Arc::new(Mutex::new(content))))
     }
 
@@ -197,6 +205,43 @@ impl Drop for FakeFile {
     }
 }
 
+/// The lock of the directory.
+#[derive(Debug)]
+struct FakeDirectory(Arc<Mutex<Content>>);
+
+impl Drop for FakeDirectory {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().directory_locked = false;
+    }
+}
+
+impl DiskFile for FakeDirectory {
+    fn len(&self) -> io::Result<u64> {
+        Err(io::ErrorKind::IsADirectory.into())
+    }
+
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::IsADirectory.into())
+    }
+
+    fn overwrite(&mut self, _: u64, _: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::IsADirectory.into())
+    }
+
+    fn truncate(&mut self, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::IsADirectory.into())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Err(io::ErrorKind::IsADirectory.into())
+    }
+
+    /// Returns false if the directory was replaced.
+    fn is_at(&self, _: &Path) -> io::Result<bool> {
+        Ok(!self.0.lock().unwrap().is_moved)
+    }
+}
+
 impl DiskFile for FakeFile {
     fn len(&self) -> io::Result<u64> {
         Ok(self.content.lock().unwrap().nodes[self.node].seen.len() as u64)
@@ -213,6 +258,16 @@ impl DiskFile for FakeFile {
             return Err(io::ErrorKind::StorageFull.into());
         }
         Ok(count)
+    }
+
+    fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut content = self.content.lock().unwrap();
+        content.called(Call::Other)?;
+        let seen = &mut content.nodes[self.node].seen;
+        let (at, end) = (at as usize, at as usize + bytes.len());
+        seen.resize(seen.len().max(end), 0);
+        seen[at..end].copy_from_slice(bytes);
+        Ok(())
     }
 
     fn truncate(&mut self, bytes: u64) -> io::Result<()> {
@@ -326,5 +381,12 @@ impl Disk for FakeDisk {
         content.names.insert(path.to_owned(), node);
         drop(content);
         Ok(Some(Box::new(FakeFile { content: Arc::clone(&self.0), node, is_lock: true })))
+    }
+
+    fn lock_dir(&self, _: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
+        if std::mem::replace(&mut FakeDisk::lock(self).directory_locked, true) {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(FakeDirectory(Arc::clone(&self.0)))))
     }
 }

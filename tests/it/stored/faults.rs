@@ -347,6 +347,18 @@ async fn an_engine_whose_files_were_removed_acknowledges_nothing() {
 }
 
 #[tokio::test]
+async fn an_engine_whose_directory_was_moved_acknowledges_nothing() {
+    let disk = FakeDisk::new();
+    let world = open_with(&disk, 1 << 20).await.unwrap();
+    let ann = world.worker("ann", &["@network"]).await;
+    let written = disk.read_file("journal-00000000000000000001.jsonl");
+    disk.move_directory();
+    let given = world.you().give(ann.id(), tag("@events"), Scope::Always, why()).await;
+    assert!(given.unwrap_err().to_string().contains("were removed or moved"));
+    assert_eq!(disk.read_file("journal-00000000000000000001.jsonl"), written, "nothing is written to it");
+}
+
+#[tokio::test]
 async fn steps_that_wait_together_share_a_sync() {
     let disk = FakeDisk::new();
     let world = open(&disk).await.unwrap();

@@ -27,7 +27,8 @@ Examples:
   bestow exec --agent lead -- ls -l
   bestow exec --agent lead --grant @write:/work/site --timeout 600 -- make
   bestow exec --agent lead --grant @network --domain example.com -- curl https://example.com
-  bestow exec --agent lead --limit memory=2GiB --limit cpu_time=30s -- ./simulate")]
+  bestow exec --agent lead --limit memory=2GiB --limit cpu_time=30s -- ./simulate
+  bestow exec --agent lead --state /var/lib/bestow -- ls -l")]
     Exec(ExecArgs),
 
     /// Shows what the sandbox enforces
@@ -98,6 +99,10 @@ fn limit_help() -> String {
 pub(crate) struct ExecArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
+    /// The state directory of an engine: its grants and denials apply, and the events of the command are stored there
+    /// [default: nothing is stored]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) state: Option<PathBuf>,
     /// The longest time that the command may run, as in 90s or 5m; a number alone is in seconds [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = values::time_limit, allow_hyphen_values = true)]
     pub(crate) timeout: Option<Duration>,

@@ -30,10 +30,7 @@ pub(super) fn is_told_by_input(name: &str, rest: &[Word]) -> bool {
 
 /// Returns true for a program whose words are texts and not paths.
 pub(super) fn only_says(name: &str) -> bool {
-    matches!(
-        name,
-        "echo" | "printf" | "true" | "false" | ":" | "exit" | "return" | "sleep" | "seq" | "date" | "expr" | "kill"
-    )
+    programs::find(name).is_some_and(|program| program.only_says)
 }
 
 /// Returns true if the roles describe the use that `name` makes of its words.
@@ -55,40 +52,7 @@ pub(super) fn reads_operands(name: &str) -> bool {
 /// Returns true if `name` is known to show no content of the files that its operands name.
 pub(super) fn opens_nothing(name: &str) -> bool {
     let lists = matches!(role_of(name), Some((Role::Lists | Role::Writes | Role::Changes, _)));
-    let others = matches!(
-        name,
-        "bc" | "df"
-            | "dir"
-            | "duf"
-            | "dust"
-            | "eza"
-            | "exa"
-            | "fd"
-            | "fdfind"
-            | "find"
-            | "fzf"
-            | "getcap"
-            | "getfacl"
-            | "getfattr"
-            | "gfind"
-            | "gls"
-            | "gmake"
-            | "gstat"
-            | "just"
-            | "locate"
-            | "lsattr"
-            | "lsd"
-            | "make"
-            | "mlocate"
-            | "namei"
-            | "plocate"
-            | "sk"
-            | "task"
-            | "tr"
-            | "ts"
-            | "vdir"
-    );
-    only_says(name) || lists || others
+    lists || programs::find(name).is_some_and(|program| program.only_says || program.opens_nothing)
 }
 
 /// Returns true if the same word gives an option and the unknown name of a file to read.

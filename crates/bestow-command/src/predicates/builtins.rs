@@ -1,10 +1,6 @@
 //! Predicates on the words of builtins of the shell.
 
-use crate::{
-    options::Options,
-    predicates::Answer,
-    word::{Gaps, Word},
-};
+use crate::{options::Options, predicates::Answer, word::Word};
 
 /// Accepts `-e`, `-u`, `-x`, `-o pipefail`, similar options, and positional parameters.
 pub(crate) fn set_options(rest: &[Word]) -> Answer {

@@ -1,5 +1,6 @@
 //! The form of a record.
 
+use super::condition::Test;
 use crate::{options::Options, place::Place, values::Obeyed, word::Word};
 
 /// All that is known about a program, or about several programs of one record.
@@ -45,6 +46,10 @@ pub(crate) struct Program {
     pub(crate) option_file: bool,
     /// True if the first word may be a bundle of option letters without a dash.
     pub(crate) letter_bundle: bool,
+    /// True if the words of the program are texts and not paths.
+    pub(crate) only_says: bool,
+    /// True if the program shows no content of the files that its operands name.
+    pub(crate) opens_nothing: bool,
     /// True if the program changes data, and its operands are never commands.
     pub(crate) changes: bool,
     /// The words before the command, if the program is a wrapper.
@@ -74,7 +79,7 @@ pub(crate) struct Reads {
     pub(crate) globals: &'static str,
     pub(crate) flags: &'static str,
     pub(crate) operands: Operands,
-    pub(crate) tests: &'static [Test],
+    pub(crate) tests: &'static [Test<'static>],
     /// The reason of a refusal by one of the tests, if it differs from the usual one.
     pub(crate) otherwise: Option<&'static str>,
     pub(crate) code: Option<Question>,
@@ -92,6 +97,8 @@ pub(crate) struct Reads {
     pub(crate) lenient: bool,
     /// True if the program shows the content of the files that its operands name.
     pub(crate) shows_files: bool,
+    /// The name of the predicate in `code` or `words`. Empty if there is none.
+    pub(crate) predicate: &'static str,
     /// Example commands that are safe.
     pub(crate) matches: &'static [&'static str],
     /// Example commands that look similar but are not safe.
@@ -109,39 +116,6 @@ pub(crate) enum Operands {
     AtMost(usize),
     /// Operands only if one of these options is given. Without it, an operand changes something.
     With(&'static str),
-}
-
-/// A test of a parsed command line. A pattern may have a `*` at its beginning and at its end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Test {
-    /// The number of options that are given.
-    Options(Count),
-    /// At least one of these options, separated by blanks.
-    Requires(&'static str),
-    /// None of these options.
-    Refuses(&'static str),
-    /// The first operand, if there is one, is written out and matches a pattern.
-    FirstOperand(&'static [&'static str]),
-    /// Every operand matches a pattern.
-    OperandIs(&'static [&'static str]),
-    /// No operand matches a pattern.
-    OperandNot(&'static [&'static str]),
-    /// No value of an option matches a pattern.
-    ValueNot(&'static [&'static str]),
-    /// Every operand is known in full.
-    WrittenOut,
-    /// No operand may be any text.
-    Known,
-    LeastOperands(usize),
-    MostOperands(usize),
-}
-
-/// A number of options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
-    None,
-    One,
-    Some,
 }
 
 /// The treatment of words without a list of options.
@@ -198,6 +172,8 @@ pub(crate) struct Destroys {
     pub(crate) subcommands: &'static str,
     pub(crate) when: &'static [When],
     pub(crate) why: &'static str,
+    /// The names of the predicates in `when`.
+    pub(crate) predicates: &'static [&'static str],
     /// Example commands that are destructive.
     pub(crate) matches: &'static [&'static str],
     /// Example commands that look similar but are not destructive.
@@ -333,11 +309,11 @@ pub(crate) struct Plain {
 
 /// A short option of a program that takes a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SecretOption {
+pub struct SecretOption {
     /// The letter of the option.
-    pub(crate) letter: u8,
+    pub letter: u8,
     /// True if the value may be the next word.
-    pub(crate) apart: bool,
+    pub apart: bool,
     /// The character between a name and the secret, if a name comes first.
-    pub(crate) after: Option<u8>,
+    pub after: Option<u8>,
 }

@@ -1,10 +1,13 @@
 //! The compiled records, and the lookup by name.
 
+use std::borrow::Cow;
+
 use super::{
+    condition::{Count, Test},
     hash,
     record::{
-        AllWords, Count, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
-        SecretOption, Starts, Test, Uses, When, Wraps,
+        AllWords, Destroys, Files, HostOperands, Hosts, Online, Operands, Plain, Program, Reach, Reads, Role,
+        SecretOption, Starts, Uses, When, Wraps,
     },
 };
 use crate::{predicates, values::Obeyed};

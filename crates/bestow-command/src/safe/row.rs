@@ -5,7 +5,7 @@ use crate::{
     destroy::occurs,
     options::{Options, Reading},
     place::{Place, Places},
-    programs::{AllWords, Count, Operands, Reach, Reads, Test, has_form},
+    programs::{AllWords, Operands, Reach, Reads},
     tier::Profile,
     word::Word,
 };
@@ -45,7 +45,7 @@ impl Reads {
         if self.reach == Reach::Web && !sending::fetches_what_is_written(&options) {
             return Err(Some(NOT_WRITTEN.into()));
         }
-        if !self.tests.iter().all(|test| holds(*test, &options)) {
+        if !self.tests.iter().all(|test| test.holds(&options)) {
             return Err(Some(self.otherwise.unwrap_or(NOT_KNOWN).into()));
         }
         self.code.map_or(Ok(()), |question| question(&options)).map_err(Some)
@@ -99,25 +99,4 @@ impl Reads {
 /// Returns true for a file that usually holds secrets, by its name.
 fn reads_secret(word: &Word) -> bool {
     crate::tool::is_sensitive(word.text())
-}
-
-/// Returns true if the command line passes the test.
-fn holds(test: Test, options: &Options<'_>) -> bool {
-    let fits = |patterns: &[&str], word: &Word| patterns.iter().any(|pattern| has_form(word.text(), pattern));
-    let mut operands = options.operands.iter();
-    match test {
-        Test::Options(Count::None) => options.given.is_empty(),
-        Test::Options(Count::One) => options.given.len() == 1,
-        Test::Options(Count::Some) => !options.given.is_empty(),
-        Test::Requires(flags) => options.has(flags),
-        Test::Refuses(flags) => !options.has(flags),
-        Test::FirstOperand(patterns) => operands.next().is_none_or(|word| word.is_exact() && fits(patterns, word)),
-        Test::OperandIs(patterns) => operands.all(|word| fits(patterns, word)),
-        Test::OperandNot(patterns) => !operands.any(|word| fits(patterns, word)),
-        Test::ValueNot(patterns) => !options.values.iter().any(|word| fits(patterns, word)),
-        Test::WrittenOut => operands.all(|word| word.is_exact()),
-        Test::Known => !operands.any(|word| word.is_wild()),
-        Test::LeastOperands(least) => operands.len() >= least,
-        Test::MostOperands(most) => operands.len() <= most,
-    }
 }
