@@ -113,10 +113,20 @@ struct Configuration {
 impl Configuration {
     /// Reads a configuration file with everything that it includes, under whatever condition.
     fn read(file: &Path) -> io::Result<Configuration> {
-        let (mut read, mut next, mut known) = (Configuration::default(), vec![file.to_owned()], BTreeSet::new());
+        let (mut read, mut next) = (Configuration::default(), vec![file.to_owned()]);
+        // A file is read once, whatever names and links lead to it.
+        let (mut names, mut objects) = (BTreeSet::new(), BTreeSet::new());
         while let Some(file) = next.pop() {
-            if known.len() > MOST_INCLUDED || !known.insert(file.clone()) {
+            let Hops { links, end } = hops(&file)?;
+            let is_new = objects.insert(end.unwrap_or_else(|| file.clone()));
+            if is_new || !links.is_empty() {
+                names.insert(file.clone());
+            }
+            if !is_new {
                 continue;
+            }
+            if objects.len() > MOST_INCLUDED {
+                return Err(io::Error::other("it includes too many files"));
             }
             let above = file.parent().unwrap_or(&file);
             for setting in config::settings(&content(&file)?.unwrap_or_default()) {
@@ -128,8 +138,8 @@ impl Configuration {
                 }
             }
         }
-        known.remove(file);
-        read.included = known.into_iter().collect();
+        names.remove(file);
+        read.included = names.into_iter().collect();
         Ok(read)
     }
 }

@@ -58,7 +58,10 @@ impl AllowedHosts {
         }
         let mut hosts = headers.get_all(header::HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-        let is_port = |text: &[u8]| (1..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
+        let is_port = |text: &[u8]| {
+            let digits = text.iter().all(u8::is_ascii_digit);
+            digits && str::from_utf8(text).is_ok_and(|port| port.parse::<u16>().is_ok())
+        };
         self.hosts.iter().any(|name| match host.as_bytes().strip_prefix(name.as_bytes()) {
             Some([]) => true,
             Some([b':', port @ ..]) => is_port(port),
