@@ -34,6 +34,8 @@ pub(crate) struct Budget {
     depth: usize,
     candidates: usize,
     files_searched: usize,
+    /// The variables that were compared where ways meet. They have no limit, because a scope has a limit.
+    joined: usize,
     /// True after the line was marked as one that exceeds the budget.
     is_exceeded: bool,
 }
@@ -42,7 +44,7 @@ impl Budget {
     /// Returns the work so far, in units that do not depend on the machine.
     #[cfg(test)]
     pub(crate) fn work(&self) -> usize {
-        self.commands + self.expanded + self.words
+        self.commands + self.expanded + self.words + self.joined
     }
 
     /// Counts commands. Returns false if no further command is followed.
@@ -54,6 +56,11 @@ impl Budget {
     /// Returns true if further commands are followed.
     pub(crate) fn follows_commands(&self) -> bool {
         self.commands <= MAX_COMMANDS
+    }
+
+    /// Counts the variables of two ways that meet.
+    pub(crate) fn join(&mut self, variables: usize) {
+        self.joined += variables;
     }
 
     /// Counts words, or work of the same cost. Returns false if no further word is evaluated.

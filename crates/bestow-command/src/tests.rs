@@ -1,6 +1,8 @@
 //! Tests of the tables against their own examples.
 
 mod golden;
+mod invocations;
+mod linear;
 
 use std::collections::BTreeMap;
 

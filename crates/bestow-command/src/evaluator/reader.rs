@@ -1,10 +1,11 @@
 //! Programs that run the commands in their standard input. If the input is unknown, they may run any command.
 
+use std::sync::LazyLock;
+
+use foldhash::HashSet;
+
 use crate::{
-    evaluator::{
-        Evaluation, inline_code,
-        shell::{self},
-    },
+    evaluator::{Evaluation, inline_code, shell},
     invocation::Input,
     options::{Options, Reading},
     word::{Gaps, Word},
@@ -127,9 +128,42 @@ const WITH_CONSOLES: &[&str] = &[
     "wp",
 ];
 
+/// Programs that decide by their words whether they run their input, and that no list here names.
+const BY_WORDS: &[&str] = &[
+    "R",
+    "at",
+    "awk",
+    "batch",
+    "bmake",
+    "crontab",
+    "erl",
+    "gawk",
+    "gmake",
+    "gsed",
+    "just",
+    "make",
+    "mawk",
+    "nawk",
+    "ninja",
+    "nix-shell",
+    "parallel",
+    "sed",
+    "task",
+    "tmux",
+];
+
+/// Every program that may run its input. Most words of a line are in none of the lists.
+static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let lists = [ALWAYS, WITHOUT_A_FILE, TOLD, WITH_CONSOLES, BY_WORDS].into_iter().flatten().copied();
+    lists.chain(CLIENTS.iter().flat_map(|(names, _)| names.split(' '))).chain(inline_code::names()).collect()
+});
+
 /// Returns true if the program runs its standard input.
 pub(crate) fn runs_what_it_reads(name: &str, rest: &[Word]) -> bool {
     let name = inline_code::plain_name(name);
+    if !NAMES.contains(name) {
+        return false;
+    }
     let is_one_of = |names: &[&str]| rest.iter().any(|arg| names.contains(&arg.text()));
     if ALWAYS.contains(&name) {
         return true;

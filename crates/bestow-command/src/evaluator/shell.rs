@@ -1,5 +1,9 @@
 //! Shells and builtins that run a text.
 
+use std::sync::LazyLock;
+
+use foldhash::HashSet;
+
 use crate::{
     evaluator::{Evaluation, inline_code, runners::without_host, sql_client, wrappers},
     interpreter::{Dialect, Positional, Value},
@@ -32,7 +36,8 @@ pub(super) const SHELLS: &[&str] = &[
 
 /// Returns true if a word names one of these shells.
 pub(crate) fn is_shell(word: &str) -> bool {
-    SHELLS.contains(&base_name(word))
+    static INDEX: LazyLock<HashSet<&str>> = LazyLock::new(|| SHELLS.iter().copied().collect());
+    INDEX.contains(base_name(word))
 }
 
 /// Returns true if a program starts a shell when no option names another command.

@@ -122,7 +122,7 @@ impl Evaluation<'_, '_> {
         while let Some(word) = rest.get(start) {
             let Some((name, value)) = word.text().split_once('=') else { break };
             let value = word.with_text(value);
-            verdict = verdict.or_stricter(variables::judge(name, &value, false));
+            verdict = verdict.or_stricter(variables::evaluate(name, &value, false));
             self.record_variable(name, &value);
             start += 1;
         }

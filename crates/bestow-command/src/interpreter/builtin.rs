@@ -151,7 +151,7 @@ impl Interpreter<'_> {
         let Some(value) = self.scope.assigned(name).cloned() else { return };
         let verdicts = value.texts.iter().map(|text| {
             let value = Word::literal(text.clone(), Span::default()).knowing(value.known).into_expansion();
-            variables::judge(name, &value, false)
+            variables::evaluate(name, &value, false)
         });
         if let Some(verdict) = verdicts.max_by_key(|verdict| verdict.tier).filter(|verdict| verdict.tier > Tier::Safe) {
             self.mark_dangerous(verdict.rule);

@@ -80,6 +80,7 @@ impl Interpreter<'_> {
                 self.scope.settle();
             }
             let output = self.pipeline(pipeline);
+            self.budget.join(other.variables() + self.scope.variables());
             other.join(&self.scope);
             *from = std::mem::take(&mut self.scope);
             printed = output.map(|output| before(printed.take(), output)).or(printed);

@@ -278,13 +278,8 @@ impl Interpreter<'_> {
                 draft.glob = true;
             }),
             Piece::Tilde(name) => {
-                let (value, known) = match name.as_str() {
-                    "" => (Fragment::Home.to_string(), Known::Environment),
-                    "+" => (".".into(), Known::Environment),
-                    "-" => (Fragment::Unknown.to_string(), Known::Environment),
-                    name => (format!("{}/../{name}", Fragment::Home), Known::Environment),
-                };
-                drafts.iter_mut().for_each(|draft| draft.push_value(&value, known, None));
+                let value = tilde(name);
+                drafts.iter_mut().for_each(|draft| draft.push_value(&value, Known::Environment, None));
             }
             Piece::Parameter(parameter) => {
                 let value = self.read_parameter(parameter);
@@ -467,6 +462,16 @@ impl Interpreter<'_> {
         } else {
             Value::one_of(vec![Fragment::Unknown.into()], known)
         }
+    }
+}
+
+/// Returns the directory of `~name`.
+fn tilde(name: &str) -> String {
+    match name {
+        "" => Fragment::Home.to_string(),
+        "+" => ".".into(),
+        "-" => Fragment::Unknown.to_string(),
+        name => format!("{}/../{name}", Fragment::Home),
     }
 }
 

@@ -195,7 +195,12 @@ impl Scope {
         Rc::make_mut(&mut self.functions).entry(name.to_owned()).and_modify(|function| function.certain = false);
     }
 
-    /// Returns the cost of a copy of this state, in visits.
+    /// Returns the number of variables whose values are known.
+    pub(super) fn variables(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// Returns the cost of a copy of this state, in followed commands.
     pub(super) fn weight(&self) -> usize {
         1 + self.variables.len() / 8
     }
@@ -246,8 +251,12 @@ impl Scope {
         let both = names.filter(|name| self.variables.get(*name) != other.variables.get(*name));
         let joined: Vec<(String, Value)> =
             both.map(|name| (name.clone(), self.read(name).or(&other.read(name)))).collect();
-        if !joined.is_empty() {
-            Rc::make_mut(&mut self.variables).extend(joined);
+        if joined.is_empty() {
+            return;
+        }
+        Rc::make_mut(&mut self.variables).extend(joined);
+        if self.variables.len() > MAX_VARIABLES {
+            self.forget();
         }
     }
 

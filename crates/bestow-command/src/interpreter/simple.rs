@@ -144,7 +144,7 @@ impl Interpreter<'_> {
         self.here = span;
         for value in &values {
             self.evaluator.record_host(self, &assignment.name, value);
-            let verdict = variables::judge(&assignment.name, value, alone);
+            let verdict = variables::evaluate(&assignment.name, value, alone);
             if verdict.tier > Tier::Safe {
                 // A variable that a program runs (a pager, an editor) is searched like a command line.
                 let text = value.content().unwrap_or(value.text());

@@ -1,5 +1,8 @@
 //! Texts that the shell runs: `eval`, traps, and the texts that programs run.
 
+use foldhash::HashSet;
+use smol_str::SmolStr;
+
 use crate::{
     interpreter::Interpreter,
     span::Span,
@@ -56,8 +59,16 @@ impl Interpreter<'_> {
 
     /// Evaluates traps with the values that are known at the end. They may destroy when the script ends.
     pub(crate) fn run_traps(&mut self) {
+        let mut harmless: HashSet<SmolStr> = HashSet::default();
         for (text, span) in std::mem::take(&mut self.traps) {
+            // An equal text has an equal effect here.
+            if harmless.contains(&text) {
+                continue;
+            }
             let found = self.search_text(&text, span);
+            if found.tier < Tier::Destructive {
+                harmless.insert(text);
+            }
             if found.tier == Tier::Destructive {
                 self.record_part(found.tier, found.rule, span);
             }

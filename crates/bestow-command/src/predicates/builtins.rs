@@ -38,7 +38,7 @@ pub(crate) fn exported_variables(options: &Options<'_>) -> Answer {
         if crate::interpreter::is_evaluation_trap(value.text()) {
             return Err("a value that arithmetic would run".into());
         }
-        let verdict = crate::variables::judge(name, &value, false);
+        let verdict = crate::variables::evaluate(name, &value, false);
         if verdict.tier > crate::tier::Tier::Safe {
             return Err(verdict.rule.into_owned());
         }
@@ -77,7 +77,7 @@ pub(crate) fn declared_variables(options: &Options<'_>) -> Answer {
         }
         if operand.text().contains('=') {
             let alone = !options.has("-x");
-            let verdict = crate::variables::judge(name, &value, alone);
+            let verdict = crate::variables::evaluate(name, &value, alone);
             if verdict.tier > crate::tier::Tier::Safe {
                 return Err(verdict.rule.into_owned());
             }
