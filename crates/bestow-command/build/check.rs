@@ -95,14 +95,15 @@ pub(crate) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) 
 fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (at, letter) in one.bytes().enumerate() {
-        let mut before = std::mem::replace(&mut row[0], at + 1);
-        for (to, theirs) in other.bytes().enumerate() {
-            let changed = before + usize::from(letter != theirs);
-            before = row[to + 1];
-            row[to + 1] = changed.min(before + 1).min(row[to] + 1);
+        let mut next = vec![at + 1];
+        for (theirs, pair) in other.bytes().zip(row.windows(2)) {
+            let [before, above] = pair else { continue };
+            let left = next.last().copied().unwrap_or_default();
+            next.push((before + usize::from(letter != theirs)).min(above + 1).min(left + 1));
         }
+        row = next;
     }
-    row[other.len()]
+    row.last().copied().unwrap_or_default()
 }
 
 /// Checks all records. Returns the programs, or every problem.

@@ -79,7 +79,8 @@ impl Emitter<'_> {
         let code = format!(
             "static READS_{name}: Reads = Reads {{ subcommands: {}, globals: {}, flags: {}, operands: {operands}, \
              tests: &[{}], otherwise: {}, code: {}, words: {}, inert: {}, stop_at_operand: {}, reach: Reach::{}, \
-             online: {}, only_at_start: {}, lenient: {}, shows_files: {shows_files}, predicate: {:?}, matches: {}, not_matches: {}, \
+             online: {}, only_at_start: {}, lenient: {}, shows_files: {shows_files}, predicate: {:?}, matches: {}, \
+             not_matches: {}, \
              place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
             self.words(globals),
@@ -178,7 +179,8 @@ impl Emitter<'_> {
         ];
         let tests: Vec<String> = tests.into_iter().flatten().collect();
         let code = format!(
-            "static DESTROYS_{name}: Destroys = Destroys {{ subcommands: {}, when: &[{}], why: {:?}, predicates: &{:?}, matches: {}, \
+            "static DESTROYS_{name}: Destroys = Destroys {{ subcommands: {}, when: &[{}], why: {:?}, \
+             predicates: &{:?}, matches: {}, \
              not_matches: {}, place: \"{place}\" }};\n",
             alternatives(&row.subcommands),
             tests.join(", "),
@@ -203,7 +205,8 @@ impl Emitter<'_> {
         format!(
             "Program {{ names: &{:?}, place: \"{}\", reads: &[{}], destroys: &[{}], only_online: {}, rollback: {}, \
              obeys: {}, directory: {}, network: &[{}], keeps: {}, hosts: {}, files: {}, secrets: {}, environment: {}, \
-             help: {}, help_groups: {}, says: {}, one_dash: {}, option_file: {}, letter_bundle: {}, only_says: {}, opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
+             help: {}, help_groups: {}, says: {}, one_dash: {}, option_file: {}, letter_bundle: {}, \
+             only_says: {}, opens_nothing: {}, changes: {}, wraps: {}, starts: &[{}], may_start: {}, \
              plain: &[{}], secret_option: {} }},\n",
             program.names,
             program.place,
@@ -313,10 +316,12 @@ impl Emitter<'_> {
         let mut slots = vec![0_usize; hash::SLOTS];
         for (index, (name, _)) in exact.iter().enumerate() {
             let mut slot = hash::slot(name.as_bytes());
-            while slots[slot] != 0 {
+            while slots.get(slot).is_some_and(|taken| *taken != 0) {
                 slot = (slot + 1) % hash::SLOTS;
             }
-            slots[slot] = index + 1;
+            if let Some(free) = slots.get_mut(slot) {
+                *free = index + 1;
+            }
         }
         let _ = writeln!(self.code, "pub(crate) static NAMES: [(&str, u16); {}] = {exact:?};", exact.len());
         let _ = writeln!(self.code, "pub(crate) static SLOTS: [u16; {}] = {slots:?};", hash::SLOTS);

@@ -129,9 +129,10 @@ fn the_documentation_names_every_word_of_a_record() {
 }
 
 /// Names of programs that are also other words.
-const OTHER_WORDS: &str = ". : [ w R yes true false help set unset read write exec command source host hosts patch file \
-    mail users snap join open rename pass expand jobs login ls cat clear du tail wait time sort noglob ftp ab port nvme hd \
-    bash grep timeout tty crontab passwd pr test just task docker mysql nix rpm dpkg del unlink";
+const OTHER_WORDS: &str = ". : [ w R yes true false help set unset read write exec command source host \
+    hosts patch file mail users snap join open rename pass expand jobs login ls cat \
+    clear du tail wait time sort noglob ftp ab port nvme hd bash grep timeout tty \
+    crontab passwd pr test just task docker mysql nix rpm dpkg del unlink";
 
 /// Files with the names of programs in their code, and the reason.
 const WITH_NAMES: &[(&str, &str)] = &[

@@ -1,4 +1,5 @@
-//! All that is known about programs: the records of `programs/*.toml`, which the build script compiles into static data.
+//! All that is known about programs: the records of `programs/*.toml`, which the build script compiles into static
+//! data.
 //!
 //! Nothing here decides anything. The records say which forms of a program only read, which destroy, which run another
 //! program, and so on. `safe`, `destroy`, `needs`, `obeys`, `undo` and the evaluation of wrappers ask for them.

@@ -30,7 +30,8 @@ pub(crate) fn subcommands() -> impl Iterator<Item = (&'static str, &'static str)
     let listed = programs::all().flat_map(|program| program.network.iter().map(move |uses| (program, uses)));
     let listed = listed.filter_map(|(program, uses)| match uses {
         Uses::Sub(list) | Uses::Begun(list) => Some((program.names, *list)),
-        _ => None,
+        Uses::All | Uses::AllBut(_) | Uses::SubWith(..) | Uses::Bare | Uses::With(_) => None,
+        Uses::Told(_) | Uses::Remote | Uses::Database => None,
     });
     listed.flat_map(|(names, list)| {
         names.iter().flat_map(move |name| list.split('|').map(move |subcommand| (*name, subcommand)))
