@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::{
-    judge,
+    evaluator,
     programs::{self, AllWords, Count, Destroys, Online, Operands, Program, Reads, Role, Test, Uses, When},
     values::{Escaped, Obeyed},
 };
@@ -178,8 +178,8 @@ fn online(online: Online) -> Option<String> {
 
 fn runs(name: &str, program: &Program) -> Vec<String> {
     let mut runs = Vec::new();
-    runs.extend(judge::is_shell(name).then(|| "is a shell".to_owned()));
-    runs.extend(judge::runs_code(name).then(|| "is an interpreter of a language".to_owned()));
+    runs.extend(evaluator::is_shell(name).then(|| "is a shell".to_owned()));
+    runs.extend(evaluator::runs_code(name).then(|| "is an interpreter of a language".to_owned()));
     runs.extend(program.wraps.map(|wraps| {
         let own =
             if wraps.operands == 0 { String::new() } else { format!(" after {} words of its own", wraps.operands) };

@@ -137,6 +137,31 @@ impl Classification {
     }
 }
 
+impl Shape {
+    /// Returns the shape that a saved decision may cover after this classification. Returns `None` for a command that
+    /// is safe or destructive.
+    pub fn of(classification: &Classification) -> Option<Shape> {
+        let offered = classification.tier == Tier::Dangerous;
+        classification.shape.clone().filter(|_| offered)
+    }
+
+    /// Returns true if this shape covers the command of a classification.
+    ///
+    /// The method compares the classification and not the text. Therefore the shape no longer covers a command whose
+    /// tier a person has raised since. A stored shape that was altered covers only commands that could have been
+    /// offered.
+    ///
+    /// ```
+    /// use bestow_command::{Shape, classify};
+    /// let always = Shape::of(&classify("git commit -m 'first'")).expect("one command of written words");
+    /// assert!(always.covers(&classify("git commit -m 'second'")));
+    /// assert!(!always.covers(&classify("git commit -m \"$(./x)\"")));
+    /// ```
+    pub fn covers(&self, classification: &Classification) -> bool {
+        Shape::of(classification).as_ref() == Some(self)
+    }
+}
+
 /// Removes the last word if the text was cut: half of a secret does not look like a secret.
 fn whole_words(shown: &str) -> &str {
     let was_cut = shown.len() + 4 > MAX_SHOWN_BYTES;

@@ -14,24 +14,28 @@
 
 mod about;
 mod addition;
+mod addition_check;
+mod addition_examples;
+mod budget;
 mod classification;
 mod classifier;
 mod critical_paths;
 mod custom_form;
 mod destroy;
+mod evaluator;
+mod interpreter;
 mod invocation;
-mod judge;
 mod lang;
 mod line;
 mod named_uses;
 mod needs;
 mod obeys;
 mod options;
-mod overheard;
 mod part;
 mod place;
 mod predicates;
 mod programs;
+mod rules;
 mod safe;
 mod shape;
 mod span;
@@ -45,19 +49,19 @@ mod undo;
 pub mod values;
 mod variables;
 mod verdict;
-mod walk;
 mod wildcard;
 mod word;
 
 pub use about::{ProgramFacts, ProgramForm, known_programs};
-pub use addition::{Additions, InvalidAddition, Row};
+pub use addition::Additions;
+pub use addition_check::{InvalidAddition, Row};
 pub use classification::Classification;
-pub use classifier::{Classifier, classify, classify_tool};
+pub use classifier::{Classifier, classify};
 pub use part::Part;
 pub use shape::{InvalidShape, Shape, ShapeWord};
 pub use span::Span;
 pub use tier::{InvalidProfile, InvalidTier, Profile, Tier};
-pub use tool::built_in_tools;
+pub use tool::{built_in_tools, classify_tool};
 pub use values::{CommandRules, Raise, SafeAddition, StrictJson};
 
 /// Pieces that the engine of `bestow` uses. They are no part of the public interface, and change without notice.

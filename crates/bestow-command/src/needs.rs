@@ -6,47 +6,33 @@
 
 mod directories;
 pub(super) mod network;
+mod operand;
 mod roles;
 
 pub use network::{bare_hosts, hosts_in};
 use smol_str::{SmolStr, format_smolstr};
 
+use crate::needs::operand::{path, word, words};
 use crate::{
-    judge,
+    evaluator::{self, Evaluation},
+    interpreter::{Interpreter, is_free},
+    needs::operand::{Operand, is_pipe, is_unknown_path},
     place::Place,
     safe,
     values::{Access, Below, Named, base_name},
-    walk::{Walker, is_free},
-    word::{Gaps, Known, Word},
+    word::{Gaps, Word},
 };
 
-/// One word of a command as a path, before the directory of the line is put in front of it.
-#[derive(Clone, Debug)]
-struct Operand {
-    access: Access,
-    text: SmolStr,
-    pattern: Option<SmolStr>,
-    below: Below,
-    certain: bool,
-}
-
-impl Operand {
-    /// Creates an operand for a path that a program certainly uses in this way.
-    fn certain(access: Access, text: impl Into<SmolStr>, below: Below) -> Operand {
-        Operand { access, text: text.into(), pattern: None, below, certain: true }
-    }
-}
-
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Records the uses of running `args`.
     pub(super) fn name_uses(&mut self, args: &[Word]) {
-        let Some((program, rest)) = args.split_first().filter(|_| !self.uses.is_full()) else { return };
-        let guessing = self.overheard.is_guessing();
+        let Some((program, rest)) = args.split_first().filter(|_| !self.shell.uses.is_full()) else { return };
+        let guessing = self.shell.invocations.is_speculating();
         let name = base_name(program.text());
         self.name_network(args);
         let is_known = program.is_exact() && roles::knows(name);
         // A wrapper is evaluated as the program that it runs. A program that only prints its words opens no file.
-        let is_judged = roles::only_says(name) || program.is_exact() && judge::wraps(name);
+        let is_judged = roles::only_says(name) || program.is_exact() && evaluator::wraps(name);
         let asks = !rest.is_empty() && !is_judged && (!is_known || roles::runs_a_script(name));
         let reads_only = asks && self.only_reads(args);
         let mut operands = if program.is_exact() { roles::of(name, rest, reads_only) } else { Vec::new() };
@@ -54,7 +40,7 @@ impl Walker<'_> {
             operands.extend(word(program, Access::Read));
             self.name_programs(std::slice::from_ref(program));
         }
-        if judge::is_shell(name) || judge::runs_code(name) || matches!(name, "." | "source") {
+        if evaluator::is_shell(name) || evaluator::runs_code(name) || matches!(name, "." | "source") {
             self.name_programs(rest);
         }
         if !roles::only_says(name) {
@@ -64,19 +50,19 @@ impl Walker<'_> {
             operands.extend(rest.iter().flat_map(|arg| words(arg, Access::Write)));
         }
         if !guessing && self.reads_what_is_unknown(name, rest) {
-            self.uses.reads_unknown();
+            self.shell.uses.reads_unknown();
         }
         if !guessing && roles::is_told_by_input(name, rest) {
-            return self.uses.lose();
+            return self.shell.uses.lose();
         }
-        let Some(moved) = directories::told(rest) else { return self.uses.lose() };
+        let Some(moved) = directories::told(rest) else { return self.shell.uses.lose() };
         for operand in operands {
-            if self.uses.is_full() || !self.can_follow(moved.len()) {
+            if self.shell.uses.is_full() || !self.shell.can_follow(moved.len()) {
                 return;
             }
             let certain = operand.certain && !guessing;
             for elsewhere in &moved {
-                if self.uses.has_enough_words() {
+                if self.shell.uses.has_enough_words() {
                     break;
                 }
                 let there = directories::below(elsewhere, &operand);
@@ -90,12 +76,12 @@ impl Walker<'_> {
     fn name_programs(&mut self, words: &[Word]) {
         for operand in words.iter().filter(|arg| !arg.text().starts_with('-')).filter_map(|arg| word(arg, Access::Read))
         {
-            if self.uses.is_full() || is_no_file(&operand.text) {
+            if self.shell.uses.is_full() || is_no_file(&operand.text) {
                 return;
             }
             let pattern = operand.pattern;
             for text in self.in_places(&operand.text) {
-                self.uses.push(Named::Program { text, pattern: pattern.clone() });
+                self.shell.uses.push(Named::Program { text, pattern: pattern.clone() });
             }
         }
     }
@@ -105,7 +91,7 @@ impl Walker<'_> {
         if text.is_rooted() {
             return vec![written(text)];
         }
-        if !self.can_follow(self.scope.weight_of_places()) {
+        if !self.shell.can_follow(self.shell.scope.weight_of_places()) {
             return Vec::new();
         }
         let below = |base: &str| if base.is_empty() { text.clone() } else { format_smolstr!("{base}/{text}") };
@@ -114,8 +100,8 @@ impl Walker<'_> {
             Place::At(base) => Some(below(base)),
             Place::Somewhere => None,
         };
-        let places = self.scope.places.iter().filter_map(at);
-        places.chain(self.scope.left_behind().map(|base| below(&base))).map(|text| written(&text)).collect()
+        let places = self.shell.scope.places.iter().filter_map(at);
+        places.chain(self.shell.scope.left_behind().map(|base| below(&base))).map(|text| written(&text)).collect()
     }
 
     /// Returns true if a program of that name reads a file whose path its words do not show.
@@ -127,24 +113,24 @@ impl Walker<'_> {
         let reads = by_role || safe::reads_operands(name) && !roles::opens_nothing(name);
         // A role tells which words are file names. These words are checked one by one.
         let is_relative = |arg: &Word| !arg.text().is_rooted() && !arg.text().starts_with('-');
-        let is_lost = !by_role && self.scope.places.iter().any(is_unknown_place);
+        let is_lost = !by_role && self.shell.scope.places.iter().any(is_unknown_place);
         reads && rest.iter().any(|arg| is_unknown_path(arg) || is_lost && is_relative(arg))
     }
 
     /// Returns true if the program is known to read the files that its words name, and to write none of them.
     fn only_reads(&self, args: &[Word]) -> bool {
-        matches!(safe::prove(args, self.classifier, &self.scope.places), safe::Proof::Reads(_))
+        matches!(safe::prove(args, self.rules, &self.shell.scope.places), safe::Proof::Reads(_))
     }
 
     /// Records that a redirection reads or writes a file.
     pub(super) fn name_redirect(&mut self, access: Access, target: &Word) {
-        let certain = !self.overheard.is_guessing();
+        let certain = !self.shell.invocations.is_speculating();
         if let Some(host) = network::connection(target.text()) {
             return self.reach(host, certain);
         }
         match path(target, access, Below::Nothing) {
             Some(operand) => self.name_path(Operand { certain, ..operand }),
-            None if certain && access == Access::Read && !is_pipe(target) => self.uses.reads_unknown(),
+            None if certain && access == Access::Read && !is_pipe(target) => self.shell.uses.reads_unknown(),
             None => {}
         }
     }
@@ -158,18 +144,18 @@ impl Walker<'_> {
             return;
         }
         let is_relative = !text.is_rooted();
-        if is_relative && !self.can_follow(self.scope.weight_of_places()) {
+        if is_relative && !self.shell.can_follow(self.shell.scope.weight_of_places()) {
             return;
         }
         // In an unknown directory, a relative path is an unknown file.
         let reads = access == Access::Read
             && !matches!(below, Below::Names | Below::Versions)
             && (certain || below.is_everything());
-        let is_lost = is_of_another(&text) || is_relative && self.scope.places.iter().any(is_unknown_place);
-        if reads && is_lost && !self.overheard.is_guessing() {
-            self.uses.reads_unknown();
+        let is_lost = is_of_another(&text) || is_relative && self.shell.scope.places.iter().any(is_unknown_place);
+        if reads && is_lost && !self.shell.invocations.is_speculating() {
+            self.shell.uses.reads_unknown();
         }
-        let Walker { scope, uses, .. } = self;
+        let Interpreter { scope, uses, .. } = &mut *self.shell;
         for place in scope.places.iter() {
             let text = match place {
                 _ if !is_relative => text.clone(),
@@ -218,85 +204,4 @@ fn is_no_file(text: &str) -> bool {
             || name.strip_prefix("fd/").is_some_and(is_number)
     };
     text.is_empty() || text == "-" || is_free(text) || text.strip_prefix("/dev/").is_some_and(device)
-}
-
-/// Returns the word as a path that a program certainly uses in this way.
-fn path(arg: &Word, access: Access, below: Below) -> Option<Operand> {
-    if let Some(text) = exact(arg) {
-        return Some(Operand::certain(access, text, below));
-    }
-    // The value of a variable is a pattern if the variable was set to a pattern.
-    let is_held = arg.is_expanded() && arg.known() != Known::Fully && !arg.text().has_gap();
-    let is_pattern = arg.is_pattern() || is_held;
-    let (above, pattern) = is_pattern.then(|| around_pattern(arg.text()))??;
-    Some(Operand { pattern: Some(pattern), ..Operand::certain(access, above, below) })
-}
-
-/// Splits a pattern into the directory before its first pattern character, and the pattern after this directory.
-fn around_pattern(text: &str) -> Option<(SmolStr, SmolStr)> {
-    let signs = |c: char| matches!(c, '*' | '?' | '[' | '(' | '{' | '\\');
-    let before = text.find(signs).and_then(|at| text.get(..at))?;
-    if before.has_unknown() {
-        return None;
-    }
-    let (above, rest) = match before.rfind('/') {
-        Some(0) => ("/", text.get(1..)),
-        Some(at) => (before.get(..at)?, text.get(at + 1..)),
-        None => (".", Some(text)),
-    };
-    Some((above.into(), rest?.into()))
-}
-
-/// Returns the word if every character is known. It may start with the home directory.
-fn exact(arg: &Word) -> Option<SmolStr> {
-    let home = arg.known() == Known::Environment && arg.text().after_home().is_some();
-    let inner = arg.text().after_home().unwrap_or(arg.text());
-    // A word without a blank is still one word after splitting.
-    let is_one = !arg.may_split() || !arg.text().is_empty() && !inner.contains(char::is_whitespace);
-    // The working directory of the shell is part of the environment. It is known as `.`.
-    let here = arg.known() == Known::Environment && (arg.text() == "." || arg.text().starts_with("./"));
-    let whole = (arg.known() == Known::Fully || home || here)
-        && !arg.is_pattern()
-        && is_one
-        && !arg.is_open()
-        && !inner.has_gap();
-    whole.then(|| arg.text().into())
-}
-
-/// Returns the word as an operand that may be a path. A pattern stays a pattern.
-fn word(arg: &Word, access: Access) -> Option<Operand> {
-    let operand = path(arg, access, Below::Nothing)?;
-    Some(Operand { certain: false, ..operand })
-}
-
-/// Returns true if the word may be a path that is unknown.
-fn is_unknown_path(arg: &Word) -> bool {
-    let is_option = arg.text().starts_with('-') && !arg.is_open();
-    !is_option && !is_pipe(arg) && path(arg, Access::Read, Below::Nothing).is_none()
-}
-
-/// Returns true for a process substitution, which is a pipe.
-fn is_pipe(arg: &Word) -> bool {
-    arg.text().contains("/dev/fd/63")
-}
-
-/// Returns everything in a word that may be a path: the word itself, the value of an option or a name, a file after an
-/// `@`.
-fn words(arg: &Word, access: Access) -> Vec<Operand> {
-    let Some(whole) = word(arg, access) else { return Vec::new() };
-    if whole.pattern.is_some() {
-        return vec![whole];
-    }
-    if !whole.text.starts_with('-') && !whole.text.contains(['=', '@']) {
-        return vec![whole];
-    }
-    let text = whole.text.clone();
-    let part = |text: &str| Operand { text: text.into(), ..whole.clone() };
-    let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
-    let joined = (text.starts_with('-') && !text.starts_with("--")).then(|| text.get(2..)).flatten();
-    let behind_at = [value.unwrap_or(&text), &text].map(|text| text.rsplit_once('@').map(|(_, file)| file));
-    let parts = value.into_iter().chain(joined).chain(behind_at.into_iter().flatten());
-    let parts: Vec<_> = parts.filter(|text| !text.is_empty()).map(part).collect();
-    let itself = (!text.starts_with('-')).then(|| whole.clone());
-    itself.into_iter().chain(parts).collect()
 }

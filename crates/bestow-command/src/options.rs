@@ -231,6 +231,12 @@ pub(super) fn knows(list: &str, word: &str) -> bool {
     !letters.is_empty()
 }
 
+/// Returns true if the words `before` an option begin with the words of the subcommand.
+pub(crate) fn before_has(before: &[&str], subcommand: &str) -> bool {
+    let mut words = before.iter();
+    subcommand.split_ascii_whitespace().all(|wanted| words.next() == Some(&wanted))
+}
+
 /// Returns true if `name` is on a list of plain words that are separated by blanks.
 pub(super) fn is_listed(list: &str, name: &str) -> bool {
     !name.is_empty() && find(list, name) == Some(Takes::Nothing)

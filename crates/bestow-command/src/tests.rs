@@ -1,6 +1,8 @@
 //! Tests of the tables against their own examples.
 
 mod golden;
+mod invocations;
+mod linear;
 
 use std::collections::BTreeMap;
 
@@ -136,7 +138,7 @@ fn wrapping_in_any_listed_wrapper_never_lowers() {
     // After a wrapper, a statement of SQL is an ordinary word, and a builtin is not a program.
     let statements = ["drop", "truncate", "delete", "alter"];
     let builtins = ["cd", "eval", "trap", "source", ".", "export", "alias", "declare", "let", "exec", "local", "set"];
-    let prefixes = super::judge::prefixes();
+    let prefixes = super::evaluator::prefixes();
     let mut next = prefixes.iter().cycle();
     let mut wrong = Vec::new();
     for command in plain_cases() {
@@ -241,7 +243,7 @@ fn wrapping_a_denied_command_in_any_listed_wrapper_never_escapes_the_deny() {
         let Some(parts) = classify(line).spoken() else { return true };
         parts.iter().flat_map(|part| part.runs.iter().chain(&part.starts)).any(|command| pattern.may_cover(command))
     };
-    let prefixes = super::judge::prefixes();
+    let prefixes = super::evaluator::prefixes();
     let texts = ["sh -c", "eval", "su -c", "script -c", "ssh host", "env -S", "watch", "bash <<<"];
     let commands = ["git push", "/x/git -C . push origin", "git $x", "$x git push", "g''it \"$@\""];
     let mut escaped = Vec::new();

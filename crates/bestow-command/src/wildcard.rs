@@ -45,16 +45,10 @@ fn is_option(word: &str) -> bool {
 fn is_harmless(name: &str, before: &[&str], word: &str) -> bool {
     let option = word.split('=').next().unwrap_or_default();
     let leads_away = DIRECTORIES.contains(&option) || (!option.starts_with("--") && option.contains('C'));
-    let follows = |form: &&Plain| form.subcommands.split('|').any(|subcommand| before_has(before, subcommand));
+    let follows = |form: &&Plain| form.subcommands.split('|').any(|subcommand| options::before_has(before, subcommand));
     let plain = programs::find(name).map(|program| program.plain).unwrap_or_default().iter();
     let mut flags = plain.filter(follows).map(|form| form.flags).chain(safe::harmless_flags(name, before));
     !leads_away && flags.any(|flags| options::knows(flags, word))
-}
-
-/// Returns true if the words `before` an option begin with the words of the subcommand.
-pub(super) fn before_has(before: &[&str], subcommand: &str) -> bool {
-    let mut words = before.iter();
-    subcommand.split_ascii_whitespace().all(|wanted| words.next() == Some(&wanted))
 }
 
 /// Returns true if an operand has a special meaning: `make SHELL=x`, `gcc @options`, `git clone ext::x`, `tar xIf x`.

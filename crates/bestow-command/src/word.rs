@@ -30,7 +30,7 @@ pub(crate) enum Fragment<'t> {
 pub(crate) const UNKNOWN: Fragment<'static> = Fragment::Unknown;
 pub(crate) const NON_EMPTY: Fragment<'static> = Fragment::NonEmpty;
 
-const UNKNOWN_SIGN: char = '\u{4}';
+const UNKNOWN_SIGN: char = '\0';
 const NON_EMPTY_SIGN: char = '\u{2}';
 const HOME_SIGN: char = '\u{1}';
 const ELEMENT_SIGN: char = '\u{3}';
@@ -81,9 +81,9 @@ pub(crate) fn may_be_empty(c: char) -> bool {
     c == UNKNOWN_SIGN
 }
 
-/// Returns true for the characters that no literal text of a word has. No argument can contain a NUL.
+/// Returns true for the characters that no literal text of a word has.
 fn is_sign(c: char) -> bool {
-    is_gap(c) || matches!(c, ELEMENT_SIGN | '\0')
+    is_gap(c) || c == ELEMENT_SIGN
 }
 
 /// Returns true for text of the command line that is the same as the text of a word.

@@ -3,7 +3,7 @@
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
-    needs::{Operand, exact},
+    needs::operand::{Operand, exact},
     word::{Gaps, Word},
 };
 

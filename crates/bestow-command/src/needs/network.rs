@@ -13,11 +13,10 @@ use smol_str::SmolStr;
 pub(crate) use table::subcommands;
 
 use crate::{
-    judge,
-    needs::{exact, roles},
+    evaluator::{self, Evaluation},
+    needs::{operand::exact, roles},
     safe,
     values::{Named, base_name},
-    walk::Walker,
     word::{Gaps, Word},
 };
 
@@ -33,12 +32,12 @@ enum Need {
     Network,
 }
 
-impl Walker<'_> {
+impl Evaluation<'_, '_> {
     /// Records the network access of running `args`.
     pub(super) fn name_network(&mut self, args: &[Word]) {
         let Some((program, rest)) = args.split_first() else { return };
         let name = base_name(program.text());
-        let certain = !self.overheard.is_guessing();
+        let certain = !self.shell.invocations.is_speculating();
         let is_open = is_open(program, name);
         let name = table::plain_name(name);
         match need(name, args) {
@@ -49,9 +48,9 @@ impl Walker<'_> {
             Need::Unsaid => self.reach(None, false),
             Need::Network => match hosts::named(name, rest) {
                 Some(hosts) => hosts.into_iter().for_each(|host| self.reach(host, certain)),
-                None => self.uses.lose(),
+                None => self.shell.uses.lose(),
             },
-            Need::Nothing if roles::only_says(name) || judge::wraps(name) || table::keeps(name, rest) => {}
+            Need::Nothing if roles::only_says(name) || evaluator::wraps(name) || table::keeps(name, rest) => {}
             Need::Nothing => {
                 let heard = hosts::heard(name, rest);
                 if !heard.is_empty() && !self.only_reads(args) {
@@ -88,13 +87,13 @@ impl Walker<'_> {
         if hosts::leads_elsewhere(name) {
             self.reach(Some(host), false);
         } else {
-            self.uses.told_host(host);
+            self.shell.uses.told_host(host);
         }
     }
 
     /// Records access to a host. `None` stands for an unknown host.
     pub(crate) fn reach(&mut self, host: Option<SmolStr>, certain: bool) {
-        self.uses.push(Named::Network { host, certain });
+        self.shell.uses.push(Named::Network { host, certain });
     }
 }
 

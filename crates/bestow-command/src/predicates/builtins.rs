@@ -35,10 +35,10 @@ pub(crate) fn exported_variables(options: &Options<'_>) -> Answer {
     for operand in &options.operands {
         let Some((name, value)) = operand.text().split_once('=') else { continue };
         let value = operand.with_text(value);
-        if crate::walk::is_evaluation_trap(value.text()) {
+        if crate::interpreter::is_evaluation_trap(value.text()) {
             return Err("a value that arithmetic would run".into());
         }
-        let verdict = crate::variables::judge(name, &value, false);
+        let verdict = crate::variables::evaluate(name, &value, false);
         if verdict.tier > crate::tier::Tier::Safe {
             return Err(verdict.rule.into_owned());
         }
@@ -77,7 +77,7 @@ pub(crate) fn declared_variables(options: &Options<'_>) -> Answer {
         }
         if operand.text().contains('=') {
             let alone = !options.has("-x");
-            let verdict = crate::variables::judge(name, &value, alone);
+            let verdict = crate::variables::evaluate(name, &value, alone);
             if verdict.tier > crate::tier::Tier::Safe {
                 return Err(verdict.rule.into_owned());
             }
@@ -88,7 +88,7 @@ pub(crate) fn declared_variables(options: &Options<'_>) -> Answer {
 
 /// Refuses operands of `test` and `printf` that the shell evaluates although they are quoted.
 pub(crate) fn no_evaluation(rest: &[Word]) -> Answer {
-    let traps = rest.iter().any(|word| crate::walk::is_evaluation_trap(word.text()));
+    let traps = rest.iter().any(|word| crate::interpreter::is_evaluation_trap(word.text()));
     let evaluates = |word: &&Word| matches!(word.text(), "-v" | "-R");
     let wild = rest.windows(2).any(|pair| matches!(pair, [first, second] if evaluates(&first) && !second.is_exact()));
     if traps || wild { Err("an operand that is evaluated".into()) } else { Ok(()) }

@@ -15,7 +15,7 @@ pub(crate) fn date_format(options: &Options<'_>) -> Answer {
 
 /// Accepts only targets that store nothing, such as `/dev/null`.
 pub(crate) fn writes_nothing(options: &Options<'_>) -> Answer {
-    let free = |operand: &&Word| operand.is_exact() && crate::walk::is_free(operand.text());
+    let free = |operand: &&Word| operand.is_exact() && crate::interpreter::is_free(operand.text());
     if options.operands.iter().all(free) { Ok(()) } else { Err("it writes its operands".into()) }
 }
 

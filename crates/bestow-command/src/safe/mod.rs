@@ -12,12 +12,12 @@ mod sending;
 
 pub(super) use online::{asks_network, has_subcommands, may_ask_network, reads_operands, stays_here};
 
-use super::{
-    classifier::Classifier,
+use crate::{
+    options,
     place::Places,
     programs::{self, AllWords, Program, Reads},
+    rules::Rules,
     tier::Profile,
-    wildcard,
     word::Word,
 };
 
@@ -61,15 +61,15 @@ pub(crate) fn harmless_flags<'n>(name: &str, before: &'n [&'n str]) -> impl Iter
         listed && !row.only_at_start && !row.lenient
     };
     let rows = rows(name).iter().filter(move |row| asks_nothing(row));
-    let follows = |row: &&&Reads| row.subcommands.split('|').any(|words| wildcard::before_has(before, words));
+    let follows = |row: &&&Reads| row.subcommands.split('|').any(|words| options::before_has(before, words));
     rows.filter(follows).map(|row| row.flags)
 }
 
 /// Searches for a proof that `args` are read-only.
-pub(crate) fn prove(args: &[Word], classifier: &Classifier, places: &Places) -> Proof {
+pub(crate) fn prove(args: &[Word], rules: &Rules, places: &Places) -> Proof {
     let Some((program, rest)) = args.split_first() else { return Proof::Unknown };
     let Some(name) = trusted_name(program.text()) else { return Proof::Unknown };
-    if let Some(rule) = classifier.additions().proves(name, rest) {
+    if let Some(rule) = rules.additions.proves(name, rest) {
         return Proof::Reads(rule);
     }
     if let Some(rule) = answers(name, program, rest) {
@@ -79,12 +79,12 @@ pub(crate) fn prove(args: &[Word], classifier: &Classifier, places: &Places) -> 
     if rows.is_empty() {
         return if knows(name) { Proof::Unproven(not_only_reading(name)) } else { Proof::Unknown };
     }
-    if classifier.profile() == Profile::Strict && secrets::prints(name, rest) {
+    if rules.profile == Profile::Strict && secrets::prints(name, rest) {
         return Proof::Unproven(format!("`{name}`: prints what is usually secret"));
     }
     let mut doubt = None;
     for row in rows {
-        match row.try_prove(rest, classifier.profile(), places) {
+        match row.try_prove(rest, rules.profile, places) {
             Ok(()) if program.is_written() => return Proof::Reads(format!("`{name}` only reads in this form")),
             Ok(()) => doubt = Some("the name of the program is not written out".into()),
             Err(None) => {}

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::{
-    tool::{ToolUse, operation_of, patch},
+    tool::{ToolUse, patch, tool_use::operation_of},
     values::{Access, Field, Found, Operation, Tool},
 };
 

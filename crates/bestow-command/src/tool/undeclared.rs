@@ -223,20 +223,6 @@ impl<'v> Undeclared<'v> {
     }
 }
 
-/// Returns the lists of words in `value`, each joined to a command line.
-pub(crate) fn words_in(value: &Value) -> Vec<String> {
-    match value {
-        Value::String(text) => vec![text.clone()],
-        Value::Array(all) => {
-            let words: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
-            let inner = all.iter().filter(|one| !one.is_string()).flat_map(words_in);
-            (!words.is_empty()).then(|| declared::joined(&words)).into_iter().chain(inner).collect()
-        }
-        Value::Object(fields) => fields.values().flat_map(words_in).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
-    }
-}
-
 /// Returns the parts of a text that may be paths in another spelling.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let divides = |c: char| c.is_whitespace() || "'`=,;|&<>()[]".contains(c);

@@ -3,8 +3,8 @@
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
-    judge,
-    needs::{exact, network::globs},
+    evaluator,
+    needs::{network::globs, operand::exact},
     options::is_listed,
     programs::{self, HostOperands, Hosts},
     values::canonical_host,
@@ -112,7 +112,7 @@ fn heard_in(name: &str, word: &Word) -> Vec<Option<SmolStr>> {
     if matches!(name, "awk" | "gawk") && ["/inet/", "/inet4/", "/inet6/"].iter().any(|start| text.contains(start)) {
         hosts.push(None);
     }
-    if judge::runs_code(name) {
+    if evaluator::runs_code(name) {
         hosts.extend(in_code(text));
     }
     hosts

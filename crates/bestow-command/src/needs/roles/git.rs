@@ -1,7 +1,12 @@
 //! The files that `git` reads and writes: operands, paths in a revision, and stored versions of files.
 
+use crate::needs::operand::path;
+use crate::needs::roles::words::Words;
 use crate::{
-    needs::roles::{Operand, Words, copied, exact, is_short_for, path},
+    needs::{
+        operand::{Operand, exact},
+        roles::words::{copied, is_short_for},
+    },
     values::{Access, Below},
     word::{Gaps, Known, Word},
 };
