@@ -155,6 +155,7 @@ const WITH_NAMES: &[(&str, &str)] = &[
     ("addresses.rs", "schemes of addresses"),
     ("system.rs", "words of `ip` and of `hg`"),
     ("roles.rs", "programs whose files have forms of their own"),
+    ("words.rs", "programs whose words name files in forms of their own"),
     ("git.rs", "subcommands of `git`"),
     ("obeys.rs", "options of `git` before a subcommand"),
     ("recording.rs", "programs that start nothing"),
